@@ -5,23 +5,34 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 const require = createRequire(import.meta.url)
 
 /**
- * Loads DuckDB, 70 MB of native code, which takes a while; from the second time on it is there. An import would take twice
- * as long: it reads CommonJS modules for their names before it runs them.
+ * Loads DuckDB (70 MB of native code) on first use. `require` takes half as long as `import`, which scans
+ * CommonJS modules for their export names before it runs them.
  */
 export const loadDuckDb = async () => require('@duckdb/node-api') as typeof import('@duckdb/node-api')
 
-/** Memory of a piece of work, as DuckDB spells it, or what all small ones share. */
+/**
+ * Memory limit of an instance, in DuckDB's notation; `shared` uses the instance that all small operations
+ * share.
+ */
 export type MemoryLimit = 'shared' | '160MB' | '640MB' | '2400MB'
 
-/** One thread and kept insertion order: the same bytes on every run, whatever the memory. */
+/**
+ * One thread and preserved insertion order: the output is the same on every run, whatever the memory limit.
+ */
 export const SETTINGS = { threads: '1', preserve_insertion_order: 'true' }
-/** Of all that is shared. Nothing of it goes to disk: work that asks for more gets its own. */
+/**
+ * Settings of the shared instance. It does not spill to disk: operations that need more memory get their own
+ * instance.
+ */
 const SHARED = { memory_limit: '400MB', temp_directory: '' }
 
-/** The one that is shared, while somebody uses it: it takes as long to make as a small table takes to write. */
+/** The shared instance while it has users. Creating an instance takes as long as writing a small table. */
 let shared: { instance: Promise<DuckDBInstance>; users: number } | undefined
 
-/** A connection to a DuckDB in memory; `close` is to be called in the end. Files of its own, if any, go into `scratch`. */
+/**
+ * Opens a connection to an in-memory DuckDB. The caller must call `close`. An instance of its own spills to
+ * `scratch`, which `close` removes.
+ */
 export async function openDuckDb(
   memory: MemoryLimit,
   scratch: string,

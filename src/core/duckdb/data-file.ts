@@ -8,30 +8,31 @@ import { diskError } from '../platform/disk.ts'
 import { toScratchError } from '../platform/scratch-folder.ts'
 import { type CsvMeasure, measureCsv } from './measure-csv.ts'
 
-/** A file of an export as DuckDB reads it: the file itself, or pieces of a CSV file whose rows are long. */
+/** A file of an export as DuckDB reads it: the file itself, or the segments of a CSV file with long rows. */
 export type DataFile = {
   format: Format
-  /** In order. */
+  /** In row order. */
   paths: readonly string[]
-  /** CSV in gzip. */
+  /** The file is CSV compressed with gzip. */
   isGzipped: boolean
-  /** Bytes that a row of CSV may have, at least. */
+  /** Maximum length of a CSV row, in bytes, to configure in DuckDB. */
   maxRowBytes: number
-  /** Removes the pieces. */
+  /** Removes the segments. */
   close(): Promise<void>
 }
 
-/** Bytes that rows may always have: less spares no memory. */
+/** Lower bound of `maxRowBytes`: smaller values do not save memory. */
 const MIN_ROW_BYTES = 1024 * 1024
-/** Bytes that a row may have without a look at the file. */
+/** `maxRowBytes` of files that were not measured. */
 const DEFAULT_ROW_BYTES = 16 * 1024 * 1024
-/** Bytes of 2,048 rows that DuckDB holds at once within the least memory that it is given. */
+/** Largest size of 2,048 rows that DuckDB can hold with its lowest memory limit. */
 const DEFAULT_VECTOR_BYTES = 64 * 1024 * 1024
 
 /**
- * Opens a file for DuckDB. A CSV file with a row over 16 MiB, or with 2,048 rows in a row of more than 64 MiB, is cut into
- * pieces in the scratch folder, each with the header: DuckDB reads at most 2,048 rows at once, and none beyond a file's end.
- * What cannot be read is handed on, so that DuckDB says what is wrong. Throws OUTPUT_FAILED where pieces cannot be written.
+ * Prepares a file for DuckDB, which reads at most 2,048 rows at once, and never across the end of a file. A
+ * CSV file with a row longer than 16 MiB, or with 2,048 consecutive rows larger than 64 MiB, is therefore
+ * split into segments in the scratch folder, each with the header. An unreadable file is returned as it is,
+ * so that DuckDB reports what is wrong. Throws OUTPUT_FAILED if the segments cannot be written.
  */
 export async function openDataFile(path: string, format: Format, scratch: string): Promise<DataFile> {
   const unsplit = unsplitFile(path, format)
@@ -54,17 +55,17 @@ export async function openDataFile(path: string, format: Format, scratch: string
     }
   } catch (cause) {
     await close()
-    throw toScratchError(cause, scratch) ?? diskError(`cannot write pieces of ${path}`, cause)
+    throw toScratchError(cause, scratch) ?? diskError(`cannot write segments of ${path}`, cause)
   }
 }
 
-/** A file as it is, whatever the length of its rows. */
+/** The file itself, without measuring its rows. */
 export function unsplitFile(path: string, format: Format): DataFile {
   const isGzipped = format === 'csv' && path.endsWith('.gz')
   return { format, paths: [path], isGzipped, maxRowBytes: DEFAULT_ROW_BYTES, close: async () => {} }
 }
 
-/** A file that is smaller than a long row needs no look. */
+/** Measures a file unless it is too small to contain a long row. */
 async function measureIfLarge(path: string, isGzipped: boolean): Promise<CsvMeasure | undefined> {
   if (!isGzipped && (await stat(path)).size <= DEFAULT_ROW_BYTES) return undefined
   return readDecompressed(path, isGzipped, measureCsv)
@@ -81,13 +82,13 @@ function readDecompressed<T>(
 
 type SplitOptions = { path: string; isGzipped: boolean; folder: string; measured: CsvMeasure }
 
-/** Writes the pieces; resolves with their paths. */
+/** Writes the segments and resolves with their paths. */
 function splitFile({ path, isGzipped, folder, measured }: SplitOptions): Promise<string[]> {
   return readDecompressed(path, isGzipped, async (content) => {
     const paths: string[] = []
     const header: Uint8Array[] = []
     const ends = [measured.headerEnd, ...measured.segmentEnds]
-    for await (const { stretch: segment, bytes } of splitAt(content, ends)) {
+    for await (const { segment, bytes } of splitAt(content, ends)) {
       if (segment === 0) {
         header.push(bytes)
         continue
@@ -101,7 +102,7 @@ function splitFile({ path, isGzipped, folder, measured }: SplitOptions): Promise
   })
 }
 
-/** Splits content at these offsets: tells of all bytes in which stretch they lie. */
+/** Splits content at these offsets and yields all bytes, each chunk with the number of its segment. */
 async function* splitAt(content: AsyncIterable<Uint8Array>, ends: readonly number[]) {
   let [offset, segment] = [0, 0]
   for await (const chunk of content) {
@@ -109,7 +110,7 @@ async function* splitAt(content: AsyncIterable<Uint8Array>, ends: readonly numbe
     while (from < chunk.length) {
       const end = ends[segment] ?? Number.POSITIVE_INFINITY
       const to = Math.min(chunk.length, end - offset)
-      if (to > from) yield { stretch: segment, bytes: chunk.subarray(from, to) }
+      if (to > from) yield { segment, bytes: chunk.subarray(from, to) }
       if (offset + to === end) segment += 1
       from = to
     }

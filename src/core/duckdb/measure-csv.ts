@@ -1,23 +1,23 @@
-/** Rows that DuckDB reads at once: all that their text stands in stays in memory meanwhile. */
+/** Rows per DuckDB vector: DuckDB keeps the text of all of them in memory. */
 const VECTOR_ROWS = 2_048
-/** Bytes of a piece of a file that is cut; a longer row is a piece by itself. */
+/** Target size of a segment, in bytes; a longer row is a segment by itself. */
 const SEGMENT_BYTES = 30_000_000
 
 const [QUOTE, LINE_FEED] = [34, 10]
 
-/** What is known of a CSV file once its bytes were seen; all in bytes of the unpacked content. */
+/** Measurements of a CSV file, in bytes of its decompressed content. */
 export type CsvMeasure = {
-  /** Where the header ends. */
+  /** End of the header. */
   headerEnd: number
   /** Length of the longest row. */
   maxRowBytes: number
-  /** Most that 2,048 rows in a row have together. */
+  /** Largest total length of 2,048 consecutive rows. */
   maxVectorBytes: number
-  /** Where pieces of about 30 MB end: at the end of a row each, the last at the file's. */
+  /** End offsets of segments of about 30 MB; each is the end of a row, the last one the end of the file. */
   segmentEnds: readonly number[]
 }
 
-/** Measures the rows of a CSV file that has a header. A line feed within quotes ends no row. */
+/** Measures the rows of a CSV file with a header. A line feed inside quotes does not end a row. */
 export async function measureCsv(content: AsyncIterable<Uint8Array>): Promise<CsvMeasure> {
   const rows = openRowCounter()
   let position: ScanPosition = { offset: 0, isQuoted: false }
@@ -27,7 +27,9 @@ export async function measureCsv(content: AsyncIterable<Uint8Array>): Promise<Cs
 
 type ScanPosition = { offset: number; isQuoted: boolean }
 
-/** Tells of each row that ends in these bytes; resolves with the place after them. */
+/**
+ * Calls `onEnd` with the end offset of each row that ends in these bytes; returns the position after them.
+ */
 function findRows(
   bytes: Uint8Array,
   { offset, isQuoted }: ScanPosition,
@@ -63,9 +65,9 @@ function openRowCounter() {
     row += 1
   }
   return {
-    /** Tells where the next row ends. */
+    /** Records the end offset of the next row. */
     end: endRow,
-    /** What was measured of a file of so many bytes; what follows the last line feed is a row, too. */
+    /** The measurements of a file of this many bytes. Bytes after the last line feed count as a row. */
     measure: (bytes: number): CsvMeasure => {
       if (bytes > rowStart) endRow(bytes)
       return { ...measure, segmentEnds: [...measure.segmentEnds, bytes] }

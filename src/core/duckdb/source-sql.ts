@@ -4,7 +4,10 @@ import type { DataFile } from './data-file.ts'
 
 export type SqlColumn = { name: string; type: string }
 
-/** DuckDB's type for each of ours. Exact numbers stay text: left to itself DuckDB would read them as floating point. */
+/**
+ * DuckDB type of each column type. Exact numbers stay text; type inference would turn them into floating
+ * point.
+ */
 export const DUCKDB_TYPES = {
   text: 'VARCHAR',
   int32: 'INTEGER',
@@ -16,27 +19,32 @@ export const DUCKDB_TYPES = {
   decimal: 'VARCHAR',
 } as const satisfies Record<ColumnType, string>
 
-/** Columns of CSV, each with its type. */
+/** CSV columns with their types. */
 export function typedColumns(columns: readonly Column[]): SqlColumn[] {
   return columns.map(({ name, type }) => ({ name, type: DUCKDB_TYPES[type] }))
 }
 
-/** Columns of CSV, each cell as the text that it is. */
+/** CSV columns, all read as text. */
 export function textColumns(columns: readonly Column[]): SqlColumn[] {
   return columns.map(({ name }) => ({ name, type: 'VARCHAR' }))
 }
 
-/** DuckDB's source of a file's rows, in order; the columns are those of CSV, Parquet has its own. */
+/**
+ * SQL source of a file's rows, in file order. `columns` applies to CSV only; Parquet files declare their own.
+ */
 export function sourceSql(file: Omit<DataFile, 'close'>, columns: readonly SqlColumn[]): string {
   return file.format === 'parquet' ? parquetSource(file.paths) : csvSource(file, columns)
 }
 
-/** Rows of Parquet files. A folder named key=value adds no column. */
+/** SQL source of Parquet files. Folders named key=value add no column. */
 export function parquetSource(paths: readonly string[]): string {
   return `read_parquet(${pathList(paths)}, hive_partitioning = false)`
 }
 
-/** Rows of our own CSV, without guessing: an empty field is null, quoted empty text is not. */
+/**
+ * SQL source of CSV files that walletlake wrote, without type detection: an empty field is null, quoted empty
+ * text is not.
+ */
 export function csvSource(
   { paths, isGzipped, maxRowBytes }: Pick<DataFile, 'paths' | 'isGzipped' | 'maxRowBytes'>,
   columns: readonly SqlColumn[],
@@ -53,21 +61,27 @@ export function csvSource(
 
 const MIB = 1024 * 1024
 
-/** Two rows where that is cheap; of long ones one and a little, for DuckDB holds several buffers. */
+/**
+ * Buffer size: two rows if that is cheap, one row plus 1 MiB for long rows, because DuckDB holds several
+ * buffers.
+ */
 const bufferFor = (maxRowBytes: number) => Math.max(maxRowBytes + MIB, Math.min(2 * maxRowBytes, 32 * MIB))
 
-/** A list of paths that stand for themselves: letters that begin a pattern are made a class of one. */
+/** SQL list of paths. Glob characters are escaped as one-character classes. */
 function pathList(paths: readonly string[]): string {
   return `[${paths.map((path) => quoteLiteral(path.replace(/[*?[]/g, '[$&]'))).join(', ')}]`
 }
 
-/** One `'` less where a formula comes after it, or after further ones: text that began with `'=` has one more in the file. */
+/**
+ * Removes the `'` that the writer put before a formula, or before `'` characters followed by a formula (see
+ * `isFormula`).
+ */
 export function unescapedSql(cell: string): string {
   const isEscaped = `starts_with(${cell}, '''') AND left(ltrim(${cell}, ''''), 1) IN ('=', '+', '-', '@', chr(9), chr(13))`
   return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
 }
 
-/** An instant as text such as 2023-11-14T22:46:40.000Z. */
+/** Formats an instant as text such as 2023-11-14T22:46:40.000Z. */
 export function isoTimeSql(cell: string): string {
   return `strftime(make_timestamp(epoch_us(${cell})), '%Y-%m-%dT%H:%M:%S.%gZ')`
 }

@@ -1,5 +1,5 @@
 /**
- * The types of our columns (CONTRACT section 2.1). `u256`, `i256` and `decimal` are exact text; `time` is a UTC
+ * Column types (CONTRACT section 2.1). `u256`, `i256` and `decimal` are exact decimal text; `time` is a UTC
  * instant in milliseconds.
  */
 export type ColumnType = 'text' | 'int32' | 'int64' | 'bool' | 'time' | 'u256' | 'i256' | 'decimal'
@@ -10,15 +10,17 @@ export type Column = {
   readonly nullable: boolean
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
-  /** Text that is made here, of letters, digits and `-_`: no reader can take it for anything else. */
+  /**
+   * The program generates the text from letters, digits and `-_`, so that it never needs quoting or escaping.
+   */
   readonly isGenerated?: boolean
 }
 
 export type Table = {
   readonly name: TableName
-  /** What one row is. */
+  /** One sentence that describes a row. */
   readonly about: string
-  /** Columns whose values together occur once. */
+  /** Columns that together identify a row. */
   readonly key: readonly string[]
   readonly columns: readonly Column[]
 }
@@ -32,7 +34,7 @@ export type TableName =
   | 'wallet_transactions'
   | 'ledger'
 
-/** One cell: numbers of 64 bits and more are bigint or exact text; a time is milliseconds since 1970. */
+/** One cell. Numbers of 64 bits and more are bigint or exact text; a time is milliseconds since 1970. */
 export type Cell = string | number | bigint | boolean | null
 
 type Declared = `${string} ${ColumnType}` | `${string} ${ColumnType}?`
@@ -43,7 +45,7 @@ type ColumnOf<D extends string> = D extends `${infer N} ${infer T extends Column
     ? Column & { readonly name: N; readonly type: T; readonly nullable: false }
     : never
 
-/** Declares a column from the contract's own notation: `col('gas_used int64?', 'Gas used.')`. */
+/** Declares a column in the notation of CONTRACT section 2: `col('gas_used int64?', 'Gas used.')`. */
 export function col<const D extends Declared>(declared: D, about: string): ColumnOf<D> {
   const [name = '', type = ''] = declared.split(' ')
   const nullable = type.endsWith('?')
@@ -51,7 +53,7 @@ export function col<const D extends Declared>(declared: D, about: string): Colum
   return column as ColumnOf<D>
 }
 
-/** Declares a column whose text is made here. */
+/** Declares a column whose text the program generates. */
 export function generated<const D extends Declared>(declared: D, about: string): ColumnOf<D> {
   return { ...col(declared, about), isGenerated: true }
 }
@@ -66,7 +68,7 @@ export const PREFIX = [
   col('transaction_index int32', 'Position of the transaction in its block, starting at 0.'),
 ] as const
 
-/** Sender and receiver, as most tables have them. */
+/** Columns for the sender and the receiver, shared by most tables. */
 export const PARTIES = [
   col('from_address text?', 'Address of the sender, in lowercase; null if there is none.'),
   col('from_name text?', 'Display name of the sender in the API (untrusted text).'),

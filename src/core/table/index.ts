@@ -8,7 +8,7 @@ import {
 } from './facts.ts'
 import { ledger, walletTransactions } from './wallets.ts'
 
-/** All tables, in the order in which files, manifest and help name them. */
+/** All tables, in the order used by files, the manifest and the help. */
 export const TABLES: readonly Table[] = [
   transactions,
   erc20Transfers,
@@ -24,7 +24,7 @@ export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.nam
 export type { Cell, Column, ColumnType, Table, TableName } from './column.ts'
 export type { Cells, Prefix, TableRows } from './row-types.ts'
 
-/** The table of that name. */
+/** The table with this name. */
 export function tableByName(name: TableName): Table {
   const found = TABLES.find((table) => table.name === name)
   if (found === undefined) throw new RangeError(`no table ${name}`)

@@ -18,12 +18,13 @@ type Declared = {
   ledger: (typeof ledger)['columns'][number]
 }
 
-/** The cells that all rows of a transaction begin with, by column. */
+/** The first cells of a row, by column; they are the same in all rows of a transaction. */
 export type Prefix = RowOf<(typeof PREFIX)[number], CellTypes>
 
 /**
- * The other cells of a table's row, by column: an `int64` is a number where that is exact, else its digits; a `time` is in
- * milliseconds since 1970; `u256`, `i256` and `decimal` are exact text. Null where the column may be null.
+ * The remaining cells of a table's row, by column. An `int64` is a number if that is exact and decimal digits
+ * otherwise; a `time` is in milliseconds since 1970; `u256`, `i256` and `decimal` are exact text. Null only
+ * in nullable columns.
  */
 export type Cells<T extends keyof Declared> = Omit<RowOf<Declared[T], CellTypes>, keyof Prefix>
 
@@ -39,8 +40,15 @@ type CellTypes = {
 }
 
 /**
- * A row of each table as a library's user gets it, by the table's name: `int32` is a number, `int64` a bigint, `time` a
- * Date; `u256`, `i256` and `decimal` are exact text. Null where the column may be null. Derived from the table of columns.
+ * The row type of each table, by the table's name, as `rows()` yields it: `int32` is a number, `int64` a
+ * bigint and `time` a Date; `u256`, `i256` and `decimal` are exact text. Null only in nullable columns.
+ * Derived from the column declarations.
+ *
+ * @example
+ * ```ts
+ * const row: TableRows['ledger'] = …
+ * const wei = BigInt(row.value)
+ * ```
  */
 export type TableRows = {
   [T in keyof Declared]: RowOf<Declared[T], Omit<CellTypes, 'int64' | 'time'> & { int64: bigint; time: Date }>

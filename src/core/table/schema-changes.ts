@@ -1,12 +1,14 @@
 import type { Manifest, ManifestTable } from '../model/manifest.ts'
 import { TABLES, type Table } from './index.ts'
 
-/** Version of the tables' columns. It rises when a column is removed or changes its type or meaning. */
+/**
+ * Version of the tables' columns. It is incremented when a column is removed or changes its type or meaning.
+ */
 export const SCHEMA_VERSION = 1
 
 /**
- * How the columns of an export differ from those that this version writes, a phrase for each table that differs, such as
- * `ledger lacks the column fee_usd`. Empty where they are the same.
+ * The differences between the columns of an export and those that this version writes, one phrase per table
+ * that differs, such as `ledger lacks the column fee_usd`; empty if there are none.
  */
 export function columnDifferences({ tables }: Pick<Manifest, 'tables'>): string[] {
   return TABLES.flatMap((table) => {

@@ -4,13 +4,16 @@ import type { Table } from './column.ts'
 import { TABLE_NAMES, TABLES } from './index.ts'
 
 export type TableNameContext = {
-  /** What the names were given to, such as `--tables`. */
+  /** The option that the names were given to, such as `--tables`. */
   readonly where?: string | undefined
-  /** Words that may stand in a table's place, for the advice. */
+  /** Other words that are accepted besides table names, for the suggestion. */
   readonly alternatives?: readonly string[]
 }
 
-/** The tables of these names, each once and in the tables' own order. Throws USAGE with the nearest name. */
+/**
+ * Selects tables by name, without duplicates and in the order of `TABLES`. Throws USAGE with the most similar
+ * name.
+ */
 export function selectTables(names: readonly string[], context: TableNameContext = {}): Table[] {
   const unknown = names.filter((name) => TABLE_NAMES.every((known) => known !== name))
   if (unknown.length > 0) throw unknownTableError(String(unknown[0]), context)
