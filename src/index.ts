@@ -1,4 +1,4 @@
-/** The public API of walletlake: what a program may import; everything else may change at any time. */
+/** The public API of walletlake. Everything that is not exported here can change in any release. */
 
 export { type ConversionResult, convert } from './accounting/convert.ts'
 export type { ConvertOptions } from './accounting/options.ts'

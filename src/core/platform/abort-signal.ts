@@ -1,8 +1,9 @@
 import { ExportError } from '../model/errors.ts'
 
 /**
- * Ends with another signal. Whatever that one's reason is, ours is an error of ours: the reason itself if it is one, else
- * INTERRUPTED with these words. `forget` lets go of the other.
+ * Creates a controller that is aborted together with `signal`. Its reason is always an `ExportError`: the
+ * reason of `signal` if that is one, otherwise INTERRUPTED with `message`. `unlink` removes the listener from
+ * `signal`.
  */
 export function linkAbortSignal(
   signal: AbortSignal | undefined,
@@ -20,7 +21,7 @@ export function linkAbortSignal(
   return { controller, unlink: () => signal?.removeEventListener('abort', abort) }
 }
 
-/** Rejects as soon as the signal is aborted, with its reason; what was under way goes on by itself. */
+/** Rejects with the signal's reason as soon as it is aborted. The underlying operation is not cancelled. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(signal.reason)

@@ -1,9 +1,10 @@
 import { jsonText } from './json-text.ts'
 
 /**
- * Text as its UTF-8: a string with one character, of code 0 to 255, for each byte. Items of the service are kept so between
- * their pages and the lines of files, both of which are UTF-8: nothing is decoded only to be encoded again, and JSON of
- * one byte a character is parsed in two thirds of the time. ASCII, and so all of JSON's grammar, is the same in both.
+ * UTF-8 bytes as a string: one character of code 0 to 255 for each byte. Items keep this form between the
+ * response body and the lines of files, which are both UTF-8, so that nothing is decoded and encoded again;
+ * JSON in this form parses in two thirds of the time. ASCII text, and therefore all of JSON's grammar, is the
+ * same in both forms.
  */
 export type ByteText = string
 
@@ -12,32 +13,32 @@ export const toBytes = (text: string): ByteText => Buffer.from(text, 'utf8').toS
 export const toText = (bytes: ByteText): string =>
   isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8')
 
-/** True where text and bytes are the same. */
+/** Whether a text is the same as text and as bytes. */
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /**
- * Parses JSON whose strings are left as bytes. What is escaped is written out first, or nobody could tell `\u00e9` from a
- * byte; only halves of a pair of surrogates stay, which have no bytes.
+ * Parses JSON and leaves strings as bytes. `\u` escapes are resolved first, because `\u00e9` could not be
+ * told from a byte afterwards. Lone surrogates stay as they are: they have no UTF-8 encoding.
  */
 export function parseBytes(body: Buffer): unknown {
   const plain = body.includes('\\u') ? Buffer.from(jsonText(JSON.parse(body.toString('utf8')))) : body
   return JSON.parse(plain.toString('latin1'))
 }
 
-/** The value that JSON gives in the usual way. */
+/** Converts a value of `parseBytes` to the value that `JSON.parse` returns. */
 export function toValue(parsed: unknown): unknown {
   return parsed === undefined ? undefined : JSON.parse(toText(jsonText(parsed)))
 }
 
-/** Bytes that are UTF-8: half a pair of surrogates becomes the replacement character. */
+/** Makes bytes valid UTF-8: a lone surrogate becomes the replacement character. */
 export function toWellFormed(bytes: ByteText): ByteText {
-  // Of a string of bytes that is known at once.
+  // This check is fast for strings of bytes.
   return bytes.isWellFormed() ? bytes : bytes.toWellFormed().replaceAll('\ufffd', REPLACEMENT)
 }
 
 const REPLACEMENT = toBytes('\ufffd')
 
-/** In lower case, by the rules of all scripts; well-formed too. */
+/** Converts to lower case by Unicode rules; the result is also well-formed. */
 export function toLowerCase(bytes: ByteText): ByteText {
   return isAscii(bytes) ? bytes.toLowerCase() : toBytes(toText(toWellFormed(bytes)).toLowerCase())
 }

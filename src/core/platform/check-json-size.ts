@@ -4,8 +4,8 @@ import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../model/limits.ts'
 const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92]
 
 /**
- * Refuses JSON that would take far more memory or time than its text: `[[[[…` or `[{},{},{},…`. It is scanned before it is
- * parsed, in about half of the time that parsing takes. Throws PAGE_MALFORMED.
+ * Rejects JSON that would take far more memory or time than its size suggests, such as `[[[[…` or
+ * `[{},{},{},…`. The scan runs before parsing and takes about half as long. Throws PAGE_MALFORMED.
  */
 export function checkJsonSize(json: Buffer): void {
   const { depth, values } = measureJson(json)
@@ -13,12 +13,14 @@ export function checkJsonSize(json: Buffer): void {
   if (values > MAX_JSON_VALUES) throw sizeError(`has more than ${MAX_JSON_VALUES} values`)
 }
 
-/** Whether JSON has more levels of lists and objects than is allowed. */
+/** Whether JSON is nested deeper than `MAX_JSON_DEPTH`. */
 export function isTooDeep(json: string): boolean {
   return json.length > MAX_JSON_DEPTH && measureJson(Buffer.from(json)).depth > MAX_JSON_DEPTH
 }
 
-/** The deepest level of a JSON text, and about how many values it has; it ends where either exceeds its limit. */
+/**
+ * The nesting depth and the approximate number of values of a JSON text. Stops once either exceeds its limit.
+ */
 function measureJson(json: Uint8Array): { depth: number; values: number } {
   let [level, depth, values] = [0, 0, 0]
   for (let at = 0; at < json.length; at += 1) {
@@ -39,7 +41,7 @@ function measureJson(json: Uint8Array): { depth: number; values: number } {
 const isOpening = (byte: number) => (byte | 32) === 123
 const isClosing = (byte: number) => (byte | 32) === 125
 
-/** Where the string that begins at `start` ends: at its closing quote, or at the end of the text. */
+/** The offset at which the string that starts at `start` ends: its closing quote, or the end of the text. */
 function endOfString(json: Uint8Array, start: number): number {
   let at = start + 1
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1

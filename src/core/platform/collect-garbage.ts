@@ -4,8 +4,9 @@ import { runInNewContext } from 'node:vm'
 let collect: (() => void) | undefined
 
 /**
- * Frees what is not referenced any more in this thread. V8 lets garbage grow to several times the size of what is in use, which
- * for bodies of 30 MB is hundreds of megabytes. It takes tens of milliseconds: call it after large bodies only.
+ * Runs the garbage collector of this thread. V8 lets garbage grow to several times the live heap, which is
+ * hundreds of megabytes with bodies of 30 MB. A collection takes tens of milliseconds, so call it only after
+ * large bodies.
  */
 export function collectGarbage(): void {
   collect ??= exposeCollector()

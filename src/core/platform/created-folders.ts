@@ -1,21 +1,23 @@
 import { rmdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** What was missing on the way to a path before something was done there. */
+/** The folders that were missing before an operation created files below a path. */
 type FoldersBefore = {
-  /** Whether nothing was at the path itself. */
+  /** Whether the path itself did not exist. */
   isNew: boolean
-  /** Removes the folders that were missing before and are empty now, so that work which fails leaves none behind. */
+  /**
+   * Removes those of the missing folders that are empty now, so that a failed operation leaves none behind.
+   */
   removeEmpty(): Promise<void>
 }
 
-/** Notes which folders on the way to a path are not there yet. */
+/** Records which folders of a path do not exist yet. */
 export async function trackCreatedFolders(path: string): Promise<FoldersBefore> {
   const missing: string[] = []
   for (let folder = resolve(path); !(await exists(folder)); folder = dirname(folder)) missing.push(folder)
   const removeEmpty = async () => {
     for (const folder of missing) {
-      // A file, or a folder that something is in, stays; so does what nobody may remove.
+      // Stops at a file, a folder that is not empty, or a folder that cannot be removed.
       const error = await rmdir(folder).catch((cause: NodeJS.ErrnoException) => cause)
       if (error !== undefined && error.code !== 'ENOENT') return
     }

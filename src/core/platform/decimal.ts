@@ -1,4 +1,4 @@
-/** whole / 10^decimals in exact plain digits; null where decimals are unknown or not in 0..255. */
+/** `integerDigits` / 10^`decimals` as exact plain digits; null if `decimals` is null or not in 0..255. */
 export function shiftDecimal(integerDigits: string, decimals: number | null): string | null {
   if (decimals === null || decimals < 0 || decimals > 255) return null
   if (decimals === 0 || integerDigits === '0') return integerDigits

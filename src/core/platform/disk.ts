@@ -6,7 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { diskFix, ExportError } from '../model/errors.ts'
 import { createTemporary, removeStaleTemporaries } from './temporary-file.ts'
 
-/** Makes a folder and what is missing above it. Node's own way goes on for ever below a folder that takes none (/proc). */
+/**
+ * Creates a folder and its missing parents. Node's `recursive` option never returns inside a folder that does
+ * not allow new entries (/proc).
+ */
 export async function makeFolder(path: string): Promise<void> {
   const isFolder = (folder: string) =>
     stat(folder).then(
@@ -18,34 +21,37 @@ export async function makeFolder(path: string): Promise<void> {
   const parent = dirname(path)
   let error = await make()
   if (error?.code === 'ENOENT') {
-    // What is above may have been made meanwhile, by another job.
+    // Another job may have created the parent meanwhile.
     if (!(await isFolder(parent))) await makeFolder(parent)
     error = await make()
   }
   if (error !== undefined) throw error
 }
 
-/** Makes the folder that a file is to lie in. */
+/** Creates the folder of a file. */
 export const makeParentFolder = (path: string): Promise<void> => makeFolder(dirname(path))
 
-/** Makes a folder that only its owner may enter, and what is missing above it. */
+/** Creates a folder that only its owner may enter, and its missing parents. */
 export async function makePrivateFolder(path: string): Promise<void> {
   await makeFolder(path)
   const { mode } = await stat(path)
   if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(ignoreUnsupported)
 }
 
-/** File systems without permissions (exFAT, SMB), and folders of another user, stay as they are. */
+/**
+ * Ignores errors of file systems without permissions (exFAT, SMB), and of folders that belong to another
+ * user.
+ */
 function ignoreUnsupported(cause: NodeJS.ErrnoException): void {
   if (!UNSUPPORTED.has(cause.code ?? '')) throw cause
 }
 
-/** How file systems say that they have no such operation. */
+/** Error codes of unsupported operations. */
 const UNSUPPORTED = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EPERM'])
 
 /**
- * Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. File systems that cannot
- * do so for folders (SMB, some FUSE mounts) keep names safe by themselves, or not at all.
+ * Syncs a folder, so that renames and removals in it survive a power failure. File systems that do not
+ * support this for folders (SMB, some FUSE mounts) persist names by themselves, or not at all.
  */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
@@ -57,10 +63,11 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes a finished file visible under its final name, all of it or none of it.
+ * Atomically moves a finished file to its final name.
  *
- * The bytes reach the disk before the name does, and the name before this returns: a crash leaves the old file, or
- * the new one, or a stray temporary file, and never half a file. `from` must be on the same file system.
+ * The content is synced before the rename, and the folder before this returns: after a crash there is the old
+ * file, the new one, or a stray temporary file, but never a partial one. `from` must be on the same file
+ * system.
  */
 export async function publishFile(from: string, to: string): Promise<void> {
   const handle = await open(from, 'r')
@@ -75,8 +82,8 @@ export async function publishFile(from: string, to: string): Promise<void> {
 }
 
 /**
- * Replaces a small file atomically, and removes what killed processes have left beside it. `mode` is subject to the umask.
- * Throws OUTPUT_FAILED.
+ * Atomically replaces a small file, and removes temporary files of ended processes next to it. `mode` is
+ * subject to the umask. Throws OUTPUT_FAILED.
  */
 export async function writeAtomically(path: string, text: string, mode?: number): Promise<void> {
   let temporary: string | undefined
@@ -96,10 +103,10 @@ export async function writeAtomically(path: string, text: string, mode?: number)
   }
 }
 
-/** Permissions of files that are private to an output. */
+/** Permissions of the private files of an output. */
 export const PRIVATE_MODE = 0o600
 
-/** The SHA-256 of a file's bytes, lower-case hex; however large it is, little of it is in memory. */
+/** SHA-256 of a file, as lower-case hex. Reads the file as a stream. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
@@ -107,8 +114,8 @@ export async function hashFile(path: string): Promise<string> {
 }
 
 /**
- * A small file's text, or undefined where there is none. A symbolic link is not followed, and a pipe is not waited for.
- * Throws OUTPUT_FAILED.
+ * The text of a small file; undefined if it does not exist. Does not follow a symbolic link or wait for a
+ * pipe. Throws OUTPUT_FAILED.
  */
 export async function readTextIfExists(path: string): Promise<string | undefined> {
   try {
@@ -125,17 +132,21 @@ export async function readTextIfExists(path: string): Promise<string | undefined
   }
 }
 
-/** Throws OUTPUT_FAILED where an open file is a pipe, a socket or a device. */
+/** Throws OUTPUT_FAILED if an open file is a pipe, a socket or a device. */
 export async function requireRegularFile(handle: FileHandle, path: string): Promise<void> {
   const entry = await handle.stat()
-  // What a folder is, reading it says.
+  // A folder passes: reading it reports the error.
   if (entry.isFile() || entry.isDirectory()) return
   throw new ExportError('OUTPUT_FAILED', `${path} is a pipe, a socket or a device`, {
     fix: 'Remove it: a regular file belongs there.',
   })
 }
 
-/** Gives a fault of the file system its code and words: what was tried, and why it failed. */
+/**
+ * Converts a file system error to OUTPUT_FAILED.
+ *
+ * @param action What was attempted, such as `cannot write out.csv`.
+ */
 export function diskError(action: string, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message } = cause as NodeJS.ErrnoException

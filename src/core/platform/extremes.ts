@@ -1,13 +1,13 @@
-/** `Math.max` and `Math.min` of lists of any length: as arguments of a call, some 120,000 values overflow the stack. */
+/** `Math.max` and `Math.min` for lists of any length: about 120,000 arguments overflow the stack. */
 
-/** The largest of the numbers, and at least `least`. */
+/** The largest number, but at least `minimum`. */
 export function largest(numbers: Iterable<number>, minimum = Number.NEGATIVE_INFINITY): number {
   let max = minimum
   for (const number of numbers) if (number > max) max = number
   return max
 }
 
-/** The smallest of the numbers, and at most `most`. */
+/** The smallest number, but at most `maximum`. */
 export function smallest(numbers: Iterable<number>, maximum = Number.POSITIVE_INFINITY): number {
   let min = maximum
   for (const number of numbers) if (number < min) min = number

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Transform } from 'node:stream'
 
-/** Passes bytes on as they are; `sha256` gives their hash, lower-case hex, once all have passed. */
+/**
+ * A pass-through stream that hashes its bytes; `sha256` returns the lower-case hex digest once all bytes have
+ * passed.
+ */
 export function openHashStream(): { stream: Transform; sha256(): string } {
   const hash = createHash('sha256')
   const stream = new Transform({

@@ -2,27 +2,27 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo, Socket } from 'node:net'
 import { ExportError } from '../model/errors.ts'
 
-/** Where a server listens: a name or address of this machine, and a port; 0 takes any free one. */
+/** Address to listen on: a host name or address of this machine, and a port; 0 selects a free one. */
 export type Endpoint = { host: string; port: number }
 
-/** Where a server came to listen; `url` has no slash at its end. */
+/** Address that a server listens on; `url` has no trailing slash. */
 export type BoundServer = { url: string; port: number }
 
 export type ServerLimits = {
-  /** A request, its body included, has to arrive within this time, in milliseconds. @default 30000 */
+  /** Time within which a request must arrive, including its body, in milliseconds. @default 30000 */
   requestTimeoutMs?: number
-  /** A connection without requests is closed after so long, in milliseconds. @default 30000 */
+  /** Time after which an idle connection is closed, in milliseconds. @default 30000 */
   keepAliveMs?: number
 }
 
 const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 30_000
-/** Connections kept at once. */
+/** Maximum number of open connections. */
 const MAX_CONNECTIONS = 256
 
 /**
- * A server that nobody can keep busy by sending nothing: requests that do not arrive in time are closed, and where there are
- * too many connections, the one that has been idle longest makes room for a new one.
+ * Creates a server that clients cannot block by sending nothing: requests that do not arrive in time are
+ * closed, and if there are too many connections, the longest idle one is closed for a new one.
  */
 export function createLimitedServer(listener: RequestListener, limits: ServerLimits = {}): Server {
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveMs = KEEP_ALIVE_MS } = limits
@@ -35,7 +35,7 @@ export function createLimitedServer(listener: RequestListener, limits: ServerLim
     },
     listener,
   )
-  /** Connections without a request that has begun, the one that is idle longest first. */
+  /** Connections without a current request, the longest idle first. */
   const idle = new Set<Socket>()
   let open = 0
   server.on('connection', (socket) => {
@@ -57,7 +57,7 @@ export function createLimitedServer(listener: RequestListener, limits: ServerLim
   return server
 }
 
-/** Makes a server listen. Throws USAGE with this fix where the host or port cannot be had. */
+/** Starts listening. Throws USAGE with this fix if the host or port is not available. */
 export async function bindServer(
   server: Server,
   { host, port }: Endpoint,
@@ -76,7 +76,7 @@ export async function bindServer(
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`, port: bound.port }
 }
 
-/** Ends every connection and resolves when the port is free again. */
+/** Closes all connections and resolves once the port is free. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
@@ -85,8 +85,8 @@ export function closeServer(server: Server): Promise<void> {
 }
 
 /**
- * Reads a request's body up to the first byte after `most`, so that a longer one shows as longer; undefined where the
- * sender breaks off.
+ * Reads a request body. Stops once it exceeds `maxBytes`, so that a result longer than `maxBytes` means that
+ * the body is too long. Undefined if the sender disconnects.
  */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []

@@ -2,8 +2,8 @@ import { MAX_JSON_DEPTH } from '../model/limits.ts'
 import { isTooDeep } from './check-json-size.ts'
 
 /**
- * Writes a parsed JSON value as `JSON.stringify` does, however deep it is: that one calls itself for every level and ends
- * with a RangeError after some thousands, while `JSON.parse` reads any number of them.
+ * Serializes a parsed JSON value of any depth like `JSON.stringify`, which is recursive and throws a
+ * RangeError after some thousand levels, while `JSON.parse` reads any number of them.
  */
 export function jsonText(value: unknown): string {
   try {
@@ -14,7 +14,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** The value that a text holds as JSON; undefined where it is none, or has more levels than is allowed. */
+/** Parses JSON; undefined if the text is not valid JSON or is nested too deeply. */
 export function parseJson(text: string): unknown {
   try {
     return isTooDeep(text) ? undefined : JSON.parse(text)
@@ -23,11 +23,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Why `parseJson` gives no value for a text. */
+/** Why `parseJson` returns undefined for a text. */
 export const invalidJsonReason = (text: string): string =>
   isTooDeep(text) ? `nested deeper than ${MAX_JSON_DEPTH} levels` : 'not JSON'
 
-/** Writes a parsed JSON value of any depth without spaces, the names of each object in the order that `namesOf` gives. */
+/**
+ * Serializes a parsed JSON value of any depth without spaces. `namesOf` determines the order of an object's
+ * fields.
+ */
 export function writeJson(
   value: unknown,
   namesOf: (fields: object) => readonly string[] = Object.keys,
@@ -55,13 +58,13 @@ export function writeJson(
   return output.join('')
 }
 
-/** A list or an object that is being written. */
+/** An array or object that is being written. */
 type OpenContainer = {
   opening: '[' | '{'
   closing: ']' | '}'
   names: readonly string[] | undefined
   values: readonly unknown[]
-  /** The value that comes next. */
+  /** Index of the next value. */
   at: number
 }
 
@@ -76,7 +79,7 @@ function openContainer(
   return { opening: '{', closing: '}', names, values, at: 0 }
 }
 
-/** A stranger's value, short enough for a message. */
+/** An untrusted value as JSON, truncated for a message. */
 export function previewJson(value: unknown): string {
   const text = value === undefined ? 'absent' : jsonText(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text

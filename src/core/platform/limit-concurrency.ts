@@ -1,6 +1,6 @@
 import pLimit from 'p-limit'
 
-/** Keeps the number of requests in flight at or below `most`; the others wait in the order they came. */
+/** Limits how many tasks run at once; the others wait in order. */
 export function limitConcurrency(max: number): <T>(task: () => Promise<T>) => Promise<T> {
   return pLimit(max)
 }

@@ -1,2 +1,5 @@
-/** Timers beyond this, in milliseconds, fire at once: whoever waits longer looks again on the way. */
+/**
+ * Maximum delay of a Node timer, in milliseconds; longer ones fire immediately. Longer waits must use several
+ * timers.
+ */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1

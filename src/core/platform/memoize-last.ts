@@ -1,4 +1,4 @@
-/** A function that knows its last answer: all rows of a block have one time, and its text is made once. */
+/** Memoizes the last call of a function, for instance to format a block's time once for all of its rows. */
 export function memoizeLast<T>(compute: (text: string) => T): (text: string) => T {
   let last: string | undefined
   let result: T

@@ -1,2 +1,2 @@
-/** The oldest version of Node that runs this program; `engines` of package.json says the same. */
+/** The oldest supported Node version; must match `engines` in package.json. */
 export const NODE_VERSION = { major: 20, minor: 19 } as const

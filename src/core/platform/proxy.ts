@@ -1,11 +1,11 @@
 import { ExportError } from '../model/errors.ts'
 import { registerSecret } from './secrets.ts'
 
-/** The proxy that requests to a URL go through. */
+/** The proxy for requests to a URL. */
 export type ProxyServer = {
-  /** The environment variable that names it. */
+  /** The environment variable that configures it. */
   readonly variable: string
-  /** With user and password: never to be shown. */
+  /** Includes user and password: must never be printed. */
   readonly url: string
   /** Host and port, for messages. */
   readonly host: string
@@ -13,13 +13,14 @@ export type ProxyServer = {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** What undici's `EnvHttpProxyAgent` is given, from the same environment. */
+/** Options of undici's `EnvHttpProxyAgent`, from the same environment variables. */
 export type ProxySettings = { httpProxy: string; httpsProxy: string; noProxy: string; proxyTunnel: false }
 
 /**
- * The proxy settings of the environment, as curl and undici read them: `http_proxy`, `https_proxy` and `no_proxy`, else the
- * same names in capitals; https falls back to the proxy for http. A plain http request is forwarded rather than tunnelled,
- * since many proxies refuse CONNECT to other ports than 443. Throws USAGE where a value is no proxy.
+ * Reads the proxy settings from the environment like curl and undici: `http_proxy`, `https_proxy` and
+ * `no_proxy`, otherwise the same names in upper case; https falls back to the http proxy. Plain http requests
+ * are forwarded instead of tunnelled, because many proxies refuse CONNECT to other ports than 443. Throws
+ * USAGE for an invalid value.
  */
 export function proxySettings(env: Env = process.env): ProxySettings {
   const [http, https] = [readProxy('http:', env), readProxy('https:', env)]
@@ -31,7 +32,7 @@ export function proxySettings(env: Env = process.env): ProxySettings {
   }
 }
 
-/** The proxy for a URL; undefined where it is requested directly. Throws as `proxySettings` does. */
+/** The proxy for a URL; undefined if the URL is requested directly. Throws USAGE like `proxySettings`. */
 export function proxyFor(url: URL, env: Env = process.env): ProxyServer | undefined {
   if (directOrigins.has(url.origin) || isExempt(url, env.no_proxy ?? env.NO_PROXY ?? '')) return undefined
   return readProxy(url.protocol, env)
@@ -39,14 +40,14 @@ export function proxyFor(url: URL, env: Env = process.env): ProxyServer | undefi
 
 const directOrigins = new Set<string>()
 
-/** Has a server of this process itself always be requested directly. */
+/** Excludes a server of this process from proxying. */
 export function bypassProxy(url: string): void {
   directOrigins.add(new URL(url).origin)
 }
 
 function readProxy(protocol: string, env: Env): ProxyServer | undefined {
   const names = [...(protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : [])]
-  // A variable in small letters that is set hides the one in capitals, also where it is empty.
+  // A lower-case variable that is set hides the upper-case one, even if it is empty.
   const own = names.find((name) => env[name] !== undefined)
   const common = ['http_proxy', 'HTTP_PROXY'].find((name) => env[name] !== undefined)
   const variable = [own, common].find((name) => name !== undefined && env[name] !== '')
@@ -67,7 +68,10 @@ function parseProxy(variable: string, value: string): ProxyServer {
   }
 }
 
-/** Whether NO_PROXY lists a host: itself or a domain above it, with or without a port, or `*`. As undici reads it. */
+/**
+ * Whether NO_PROXY exempts a host: by its name or a parent domain, with or without a port, or by `*`. Same
+ * rules as undici.
+ */
 function isExempt({ protocol, hostname, port }: URL, noProxy: string): boolean {
   if (noProxy.trim() === '*') return true
   const portOf = port || (protocol === 'https:' ? '443' : '80')

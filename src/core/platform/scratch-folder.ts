@@ -5,9 +5,10 @@ import { diskFix, ExportError } from '../model/errors.ts'
 import { isAlive, processTag } from './lock/holder.ts'
 
 /**
- * Makes an empty folder for this process under a temporary one, and removes those of the same use that killed processes of
- * this machine have left, and those of other machines or containers of the same name after a week. Its name says whose it is, as
- * a process can be killed before it writes anything into it. Whoever asked for it removes it in the end. Throws OUTPUT_FAILED.
+ * Creates an empty temporary folder for this process. Also removes folders of the same purpose whose
+ * processes on this machine have ended, and those of other machines or containers with the same host name
+ * after a week. The owner is part of the folder's name, because a process can be killed before it writes
+ * anything into it. The caller removes the folder. Throws OUTPUT_FAILED.
  */
 export async function createScratchFolder(purpose: string, parent: string = tmpdir()): Promise<string> {
   const host = hostname()
@@ -26,7 +27,7 @@ export async function createScratchFolder(purpose: string, parent: string = tmpd
   })
 }
 
-/** In a name, the start of a process where the kernel does not say it. */
+/** Start time of a process in a folder name, if the kernel does not provide it. */
 const UNKNOWN = '0'
 
 const STALE_MS = 7 * 86_400_000
@@ -36,7 +37,7 @@ async function isStale(path: string): Promise<boolean> {
   return entry !== undefined && Date.now() - entry.mtimeMs > STALE_MS
 }
 
-/** A temporary folder that cannot be used as OUTPUT_FAILED. */
+/** Error for a temporary folder that cannot be used. */
 function scratchError(folder: string, cause: unknown): ExportError {
   const { code, message } = cause as NodeJS.ErrnoException
   return new ExportError('OUTPUT_FAILED', `cannot use the temporary folder ${folder}: ${code ?? message}`, {
@@ -46,8 +47,8 @@ function scratchError(folder: string, cause: unknown): ExportError {
 }
 
 /**
- * The fault as OUTPUT_FAILED where a temporary folder is full, or too few files may be open; undefined where it is another one.
- * Foreign messages are looked at, too: DuckDB has no codes.
+ * Converts an error to OUTPUT_FAILED if the temporary folder is full or too many files are open; undefined
+ * for other errors. Also matches the messages of DuckDB, whose errors have no codes.
  */
 export function toScratchError(thrown: unknown, scratch: string): ExportError | undefined {
   if (thrown instanceof ExportError) return undefined

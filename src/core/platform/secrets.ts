@@ -1,7 +1,7 @@
 /**
- * Makes a function that blots secrets out of text: as they are in any case of letters, with any of their characters
- * percent-encoded (once or twice) or escaped as JSON and HTML do, as hexadecimal bytes, and within base64 of any
- * alphabet, at any place. What is blotted out becomes `…`.
+ * Creates a function that replaces secrets in text with `…`. It finds a secret in any letter case, with any
+ * of its characters percent-encoded (once or twice) or escaped as in JSON or HTML, as hexadecimal bytes, and
+ * inside base64 of either alphabet at any offset.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const patterns = [...new Set(secrets)]
@@ -16,11 +16,13 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
     )
 }
 
-/** Secrets that this process has read; nothing that it prints shows them. */
+/** Secrets that this process has read; they are redacted from all output. */
 const secrets = new Set<string>()
 let redact = createRedactor([])
 
-/** Remembers a secret for `redactSecrets`. Short ones are not: too much else looks like them. */
+/**
+ * Registers a secret for `redactSecrets`. Short secrets are ignored, because they would match unrelated text.
+ */
 export function registerSecret(secret: string): void {
   if (secret.length < MIN_SECRET_LENGTH || secrets.has(secret)) return
   secrets.add(secret)
@@ -30,8 +32,8 @@ export function registerSecret(secret: string): void {
 const MIN_SECRET_LENGTH = 8
 
 /**
- * Text without the user and password of the URLs in it: `redis://…@host`. A password may hold an `@`, and a `/` that should
- * have been %-encoded.
+ * Removes user and password from the URLs in a text: `redis://…@host`. A password may contain an `@`, and a
+ * `/` that should have been percent-encoded.
  */
 export function redactUrlPasswords(text: string): string {
   return text.includes('://') ? text.replace(/\S+/g, redactPassword) : text
@@ -44,15 +46,18 @@ function redactPassword(word: string): string {
   return isUser && !/^USER(:PASSWORD)?$/.test(user) ? `${word.slice(0, start)}…${word.slice(end)}` : word
 }
 
-/** Text that is about to be printed, without the secrets that were read. */
+/** Redacts the registered secrets from text that is about to be printed. */
 export function redactSecrets(text: string): string {
   return redact(text)
 }
 
-/** Shorter ones would be found in base64 and hexadecimal text that has nothing to do with them. */
+/** Shorter secrets would match unrelated base64 and hexadecimal text. */
 const MIN_ENCODED_LENGTH = 4
 
-/** A form of a secret; only text that the hint is in can hold it. Such a form takes a while to be made ready. */
+/**
+ * An encoded form of a secret. Only text that matches `prefilter` can match `pattern`, which is slow to
+ * compile.
+ */
 type SecretPattern = { prefilter: RegExp; pattern: RegExp }
 
 function patternsOf(secret: string): SecretPattern[] {
@@ -65,7 +70,7 @@ function patternsOf(secret: string): SecretPattern[] {
   return [plain, spelled, ...base64Patterns(secret), hexPattern(secret)]
 }
 
-/** A character as itself, or as addresses, JSON and HTML write it. */
+/** Matches a character as itself, or as URLs, JSON and HTML encode it. */
 function spellingPattern(char: string): string {
   const bytes = [...Buffer.from(char)].map(hexOf)
   const [once, twice] = ['%', '%25'].map((sign) => bytes.map((hex) => sign + hex).join(''))
@@ -83,7 +88,7 @@ function escapeRegExp(char: string): string {
   return /[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char
 }
 
-/** Bytes one after the other, with nothing or one sign between them. */
+/** Matches consecutive hexadecimal bytes, with an optional separator between them. */
 function hexPattern(secret: string): SecretPattern {
   const bytes = [...Buffer.from(secret)].map(hexOf)
   const between = '(?:[ :,-]|\\\\x|0x)?'
@@ -92,8 +97,8 @@ function hexPattern(secret: string): SecretPattern {
 }
 
 /**
- * Words of base64 with the secret in them, wherever it begins: behind none, one or two bytes of a group of three. Letters
- * that also hold bits of what stands before or after it may be any.
+ * Matches base64 text that contains the secret at any of the three offsets within a group of three bytes.
+ * Letters that also hold bits of the neighbouring bytes may be any.
  */
 function base64Patterns(secret: string): SecretPattern[] {
   return [0, 1, 2].map((before) => {
@@ -106,10 +111,10 @@ function base64Patterns(secret: string): SecretPattern[] {
   })
 }
 
-/** The last two letters of the alphabet differ, and addresses have them encoded. */
+/** The two base64 alphabets differ in their last two letters, and URLs percent-encode them. */
 const BASE64_SPELLINGS: Readonly<Record<string, string>> = {
   '+': '(?:[+-]|%2[Bb])',
   '/': '(?:[/_]|\\\\/|%2[Ff])',
 }
-/** Letters before and after the certain ones that may hold a few of the secret's bits. */
+/** Letters next to the fixed ones that may hold some bits of the secret. */
 const SHARED_LETTERS = '(?:[A-Za-z0-9+/_-]|%2[BbFf]){0,3}'

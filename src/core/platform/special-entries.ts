@@ -5,8 +5,8 @@ import { ExportError, type FailureCode } from '../model/errors.ts'
 import { EXPORT_ENTRIES } from '../model/manifest.ts'
 
 /**
- * The first entry of an export that is neither a file nor a folder, and what it is; undefined where there is none. The output
- * folder itself may be a symbolic link, and so may entries that no run makes.
+ * The first entry of an export that is neither a file nor a folder, with its kind; undefined if there is
+ * none. The output folder itself, and entries that walletlake does not create, may be symbolic links.
  */
 export async function findSpecialEntry(output: string): Promise<string | undefined> {
   for (const name of EXPORT_ENTRIES) {
@@ -21,7 +21,7 @@ export async function findSpecialEntry(output: string): Promise<string | undefin
 }
 
 async function specialBelow(folder: string): Promise<string | undefined> {
-  // What may not be read here, such as the private folder of another user, is reported where it is needed.
+  // A folder that cannot be read here, such as another user's private folder, is reported where it is needed.
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
   for (const entry of entries) {
     const kind = kindOfSpecial(entry)
@@ -37,15 +37,18 @@ function kindOfSpecial(entry: Dirent | Stats | undefined): string | undefined {
 }
 
 /**
- * Throws where an export contains a symbolic link, a pipe or a device, through which another user could have files outside it
- * read or overwritten: OUTPUT_FAILED for commands that write to it, VERIFY_FAILED for those that read it.
+ * Throws if an export contains a symbolic link, a pipe or a device, through which another user could cause
+ * files outside the export to be read or overwritten. `code` is OUTPUT_FAILED for commands that write to the
+ * export and VERIFY_FAILED for those that read it.
  */
 export async function assertNoSpecialEntries(output: string, code: FailureCode): Promise<void> {
   const found = await findSpecialEntry(output)
   if (found !== undefined) throw new ExportError(code, found, { fix: SPECIAL_ENTRY_FIX })
 }
 
-/** Throws OUTPUT_FAILED where a path is a symbolic link, a pipe or a device; a path that does not exist passes. */
+/**
+ * Throws OUTPUT_FAILED if a path is a symbolic link, a pipe or a device. A path that does not exist is valid.
+ */
 export async function assertNotSpecial(path: string): Promise<void> {
   const kind = kindOfSpecial(await lstat(path).catch(() => undefined))
   if (kind !== undefined)

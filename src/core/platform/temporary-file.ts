@@ -4,22 +4,25 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isAlive, processTag } from './lock/holder.ts'
 
-/** Age from which a temporary file of another machine, whose processes cannot be asked, counts as left over. */
+/**
+ * Milliseconds after which a temporary file of another machine counts as stale, because its process cannot be
+ * checked.
+ */
 const STALE_MS = 3_600_000
 
-/** A file under a name that no one can guess, beside the file that it is to become. */
+/** A file with an unpredictable name in the folder of the file that it will replace. */
 export type TemporaryFile = { path: string; handle: FileHandle }
 
 /**
- * Creates a temporary file in the folder of `path`. Another user of that folder can neither predict the name nor have a symbolic
- * link followed: the file must not exist. `mode` is subject to the umask.
+ * Creates a temporary file in the folder of `path`. Another user of that folder cannot predict its name, and
+ * the exclusive creation does not follow a symbolic link. `mode` is subject to the umask.
  */
 export async function createTemporary(path: string, mode = 0o666): Promise<TemporaryFile> {
   const name = await temporaryPathFor(path)
   return { path: name, handle: await open(name, 'wx', mode) }
 }
 
-/** The name alone, for whoever creates the file by other means; it does not exist yet. */
+/** An unused path of a temporary file, for callers that create the file by other means. */
 export async function temporaryPathFor(path: string): Promise<string> {
   const { machine, pid, ticks } = await processTag()
   return join(
@@ -28,7 +31,7 @@ export async function temporaryPathFor(path: string): Promise<string> {
   )
 }
 
-/** Removes the temporary files in a folder whose processes have ended, and those of other machines after an hour. */
+/** Removes temporary files whose processes have ended, and those of other machines after an hour. */
 export async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, machine, pid, ticks] = NAME.exec(name) ?? []
@@ -37,12 +40,12 @@ export async function removeStaleTemporaries(folder: string): Promise<void> {
   }
 }
 
-/** Whether a name is that of a temporary file. */
+/** Whether a file name is that of a temporary file. */
 export const isTemporary = (name: string): boolean => NAME.test(name)
 
-/** The machine's tag, the process number, its start by the kernel's clock, and random digits. */
+/** Machine tag, process id, start time of the process by the kernel, and random digits. */
 const NAME = /^\.walletlake-([0-9a-f]{8})-(\d{1,10})-(\d+)-[0-9a-f]{16}\.part$/
-/** The start of a process where the kernel does not say it. */
+/** Start time of a process if the kernel does not provide it. */
 const UNKNOWN = '0'
 
 type Creator = { machine: string; pid: string | undefined; ticks: string | undefined }

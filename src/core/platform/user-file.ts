@@ -5,12 +5,12 @@ import { EXPORT_ENTRIES } from '../model/manifest.ts'
 import { diskError, makeParentFolder, writeAtomically } from './disk.ts'
 
 /**
- * Where a file that a user names is to be written: at the end of its links, which stay. Throws USAGE where a pipe, a device or
- * the like stands there, which a file of ours would replace; OUTPUT_FAILED where nobody may look. A folder passes: that it is
- * none is for whoever writes into it, or cannot.
+ * Resolves the path of a file that the user named for writing: symbolic links are followed, so that the link
+ * itself is retained. Throws USAGE for a pipe, a device or a broken link, which the file would replace, and
+ * OUTPUT_FAILED if the path cannot be accessed. A folder passes: the function that writes reports it.
  */
 export async function resolveWritePath(path: string, fix = 'Name a file.'): Promise<string> {
-  const refusal = new ExportError('USAGE', `${path} is no file: a pipe, a device, or a link to nothing`, {
+  const refusal = new ExportError('USAGE', `${path} is a pipe, a device or a broken link`, {
     fix,
   })
   if (STREAM_PATHS.test(resolve(path))) throw refusal
@@ -20,20 +20,20 @@ export async function resolveWritePath(path: string, fix = 'Name a file.'): Prom
     return realPathOf(path)
   }
   if (!entry.isFile() && !entry.isDirectory()) throw refusal
-  // The target of a link may be open, and deleted: then it has no path.
+  // The target of a link may be open but deleted; it then has no path.
   return realpath(path).catch(() => {
     throw refusal
   })
 }
 
-/** Throws OUTPUT_FAILED where a folder is there, or is meant by a slash in the end, and a file is to be written. */
+/** Throws OUTPUT_FAILED if a path that is to become a file is a folder or ends in a slash. */
 export async function assertNotFolder(path: string): Promise<void> {
   const entry = await stat(path).catch(() => undefined)
   if (entry?.isDirectory() || /(^|[\\/])$/.test(path))
     throw diskError(`cannot write ${path}`, Object.assign(new Error(), { code: 'EISDIR' }))
 }
 
-/** Writes a file where a user wants it, all or nothing, into a folder that need not be there. Throws OUTPUT_FAILED. */
+/** Atomically writes a file that the user named; creates missing folders. Throws OUTPUT_FAILED. */
 export async function writeNamedFile(path: string, text: string): Promise<void> {
   await makeParentFolder(path).catch((cause: unknown) => {
     throw diskError(`cannot write ${path}`, cause)
@@ -41,13 +41,13 @@ export async function writeNamedFile(path: string, text: string): Promise<void> 
   await writeAtomically(path, text)
 }
 
-/** A fault of reading a file that a user names, as USAGE with plain words. */
+/** Converts an error from reading a user's file to USAGE with a plain message. */
 export function inputError(file: string, cause: unknown, fix: string): ExportError {
   const { code = '', message } = cause as NodeJS.ErrnoException
   return new ExportError('USAGE', `cannot read ${file}: ${READ_PROBLEMS[code] ?? message}`, { fix, cause })
 }
 
-/** By the system's word for it. */
+/** Messages by error code. */
 const READ_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
@@ -56,15 +56,18 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
   EPERM: 'you have no permission',
 }
 
-/** What a command must not write over. */
+/** Paths that a command must not overwrite. */
 export type ProtectedPaths = {
-  /** Files that it reads, by the options that name them. */
+  /** Files that the command reads, by the option that names them. */
   inputs: Readonly<Record<string, string | undefined>>
-  /** Folders with an export each; what runs make in them stays. */
+  /** Folders of exports, whose own entries must not be overwritten. */
   exports: readonly string[]
 }
 
-/** The same of a file that `--out` names. Throws USAGE, too, where the command would write over what it reads. */
+/**
+ * Resolves the path of `--out` like `resolveWritePath`. Also throws USAGE if the command would overwrite one
+ * of its inputs or a part of an export.
+ */
 export async function resolveOutputPath(
   path: string,
   { inputs, exports }: ProtectedPaths,
@@ -81,13 +84,15 @@ export async function resolveOutputPath(
     const [entry = ''] = relative(await realPathOf(folder), resolved).split(sep)
     if (entry === '' || EXPORT_ENTRIES.has(entry))
       throw new ExportError('USAGE', `${path} is part of the export ${folder}`, {
-        fix: 'Name another place with --out.',
+        fix: 'Name another path with --out.',
       })
   }
   return resolved
 }
 
-/** A link that the user names is followed, but not one inside an export, where another user may have left it. */
+/**
+ * Rejects a symbolic link inside an export, which another user may have created. Other links are followed.
+ */
 async function assertNoLinkInside(path: string, exports: readonly string[]): Promise<void> {
   if (!(await isLink(path))) return
   const folder = await realPathOf(dirname(resolve(path)))
@@ -100,7 +105,10 @@ async function assertNoLinkInside(path: string, exports: readonly string[]): Pro
   }
 }
 
-/** What a process has open. Even where that is a file, as after `>> all.csv`, its earlier lines would be lost. */
+/**
+ * Paths of open streams. Even if such a stream is a file, as after `>> all.csv`, writing to it would lose its
+ * earlier lines.
+ */
 const STREAM_PATHS = /^\/(dev\/(std(in|out|err)$|fd\/)|proc\/)/
 
 const isLink = (path: string) =>
@@ -109,7 +117,10 @@ const isLink = (path: string) =>
     () => false,
   )
 
-/** The path without links, also of what is not there yet. Throws OUTPUT_FAILED where nobody may look. */
+/**
+ * The path with all links resolved, even if its last segments do not exist. Throws OUTPUT_FAILED if it cannot
+ * be accessed.
+ */
 async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path)

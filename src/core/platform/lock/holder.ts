@@ -2,19 +2,22 @@ import { createHash } from 'node:crypto'
 import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
-/** Who holds an output. */
+/** The process that holds a lock. */
 export type Holder = {
   pid: number
   host: string
-  /** When the run began, ISO time. */
+  /** Time of locking, ISO 8601. */
   startedAt: string
-  /** The kernel's start time of the process, to tell it from a later one of the same number; null where unknown. */
+  /**
+   * Start time of the process by the kernel, which distinguishes it from a later process with the same id;
+   * null if unknown.
+   */
   ticks: string | null
-  /** What `machineId` gave; null where the system does not say it; absent in locks of earlier versions. */
+  /** Result of `machineId`; null if unknown; absent in locks of earlier versions. */
   machine?: string | null
 }
 
-/** This process as the holder of something. */
+/** Describes this process as a holder. */
 export async function describeProcess(): Promise<Holder> {
   const startedAt = new Date().toISOString()
   const ticks = (await readProcessStat(process.pid))?.ticks ?? null
@@ -23,7 +26,10 @@ export async function describeProcess(): Promise<Holder> {
 
 let cachedTag: Promise<{ machine: string; pid: number; ticks: string | null }> | undefined
 
-/** This process in names of files: a short tag of its machine, its number, and its start by the kernel's clock. */
+/**
+ * Identifies this process in file names: a short hash of its machine, its process id, and its start time by
+ * the kernel.
+ */
 export function processTag(): Promise<{ machine: string; pid: number; ticks: string | null }> {
   cachedTag ??= describeProcess().then(({ pid, host, ticks, machine }) => {
     const hash = createHash('sha256').update(`${host} ${machine}`).digest('hex')
@@ -33,8 +39,8 @@ export function processTag(): Promise<{ machine: string; pid: number; ticks: str
 }
 
 /**
- * What tells this machine from others that bear its name, as containers do: the start of its kernel, and whose process numbers
- * it sees. Undefined where the system does not tell.
+ * Distinguishes machines and containers with the same host name, by the kernel's boot id and the PID
+ * namespace. Undefined if the system does not provide them.
  */
 export async function machineId(): Promise<string | undefined> {
   try {
@@ -45,7 +51,7 @@ export async function machineId(): Promise<string | undefined> {
   }
 }
 
-/** What a lock's text says of its holder; undefined where it is none. */
+/** Parses the content of a lock; undefined if it is not valid. */
 export function parseHolder(content: string): Holder | undefined {
   try {
     const { pid, host, startedAt, ticks, machine } = JSON.parse(content) as Record<keyof Holder, unknown>
@@ -61,8 +67,9 @@ export function parseHolder(content: string): Holder | undefined {
 }
 
 /**
- * Whether a holder is a process of this machine, so that the system says whether it lives. Containers share host names: the
- * kernel's start and the PID namespace decide. Elsewhere than on Linux, which has neither, the host name does.
+ * Whether a holder runs on this machine, so that the system knows whether it is alive. Containers may share
+ * host names, so the boot id and the PID namespace decide; outside Linux, which alone has these, the host
+ * name does.
  */
 export async function isOfThisMachine({ host, machine }: Holder): Promise<boolean> {
   if (host !== hostname()) return false
@@ -71,7 +78,10 @@ export async function isOfThisMachine({ host, machine }: Holder): Promise<boolea
   return machine !== null && machine === (await machineId())
 }
 
-/** A holder on another host cannot be asked, so it counts as alive; a zombie does not. */
+/**
+ * Whether a holder is alive. A holder on another host cannot be checked and counts as alive; a zombie does
+ * not.
+ */
 export async function isAlive({
   pid,
   host,
@@ -84,7 +94,7 @@ export async function isAlive({
   return !'ZX'.includes(status.state) && (ticks === null || ticks === status.ticks)
 }
 
-/** True where a process of that number exists on this host, ours or not. */
+/** Whether a process with this id exists on this host, whoever owns it. */
 export function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -93,7 +103,7 @@ export function processExists(pid: number): boolean {
   }
 }
 
-/** Fields 3 and 22 of /proc/<pid>/stat; undefined where there is no such file. */
+/** Fields 3 (state) and 22 (start time) of /proc/<pid>/stat; undefined if there is no such file. */
 async function readProcessStat(pid: number): Promise<{ state: string; ticks: string | null } | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')

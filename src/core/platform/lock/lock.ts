@@ -15,22 +15,23 @@ import {
   processExists,
 } from './holder.ts'
 
-/** Milliseconds after which a lock that its holder does not renew may be taken over; it is renewed three times as often. */
+/** Milliseconds without renewal after which a lock may be taken over. */
 const TTL_MS = 60_000
 const RENEW_MS = TTL_MS / 3
 
-/** Locks that this process holds: their content by path. */
+/** Locks that this process holds: content by path. */
 const heldLocks = new Map<string, string>()
 
 /**
- * Takes the output for this process; resolves with what gives it back. Throws OUTPUT_LOCKED, naming the lock, the process that
- * holds it and since when; `doing` says what it holds it for.
+ * Locks an output and resolves with a function that releases the lock. Throws OUTPUT_LOCKED with the path of the lock, the
+ * process that holds it and the time since when.
  *
- * A lock of a process that has ended on this machine is taken over at once. Processes of other machines and containers cannot be
- * asked: their locks are taken over when they have not been renewed for a minute, by the clock of the file system.
- *
- * A lock appears as a hard link, with its content or not at all; where the file system has none, it is created exclusively. Who
- * wants to replace an expired lock must first make a claim named after its content, which only one process can.
+ * A lock whose process has ended on this machine is taken over at once. Processes of other machines and containers cannot
+ * be checked; their locks are taken over if they were not renewed for a minute, by the clock of the file system. A lock is
+ * created as a hard link, so that it appears with its full content or not at all. File systems without hard links use
+ * exclusive creation. A process that wants to replace an expired lock must first create a claim file, named after a hash of
+ * the lock's content, which only one process can do. `activity` is what this process does, for the messages of other
+ * processes.
  */
 export async function lockOutput(folder: string, activity = 'exporting'): Promise<() => Promise<void>> {
   const path = join(folder, 'lock')
@@ -52,7 +53,7 @@ export async function lockOutput(folder: string, activity = 'exporting'): Promis
   throw new ExportError('OUTPUT_LOCKED', `another run keeps taking the lock ${path}`)
 }
 
-/** Throws OUTPUT_LOCKED where this process took the lock of a folder and another one has taken it over meanwhile. */
+/** Throws OUTPUT_LOCKED if this process locked the folder and another process has taken the lock over since. */
 export async function requireLock(folder: string): Promise<void> {
   const path = join(folder, 'lock')
   const ownContent = heldLocks.get(path)
@@ -64,7 +65,7 @@ export async function requireLock(folder: string): Promise<void> {
   )
 }
 
-/** Who holds an output now; undefined where no one does, where the lock has expired, or where it may not be read. */
+/** The process that holds an output; undefined if nobody does, if the lock has expired, or if it cannot be read. */
 export async function holderOf(folder: string): Promise<Holder | undefined> {
   const found = await readLock(join(folder, 'lock')).catch(() => undefined)
   const holder = parseHolder(found?.content ?? '')
@@ -72,11 +73,11 @@ export async function holderOf(folder: string): Promise<Holder | undefined> {
   return (await isHolderAlive(holder, Date.now() - found.writtenMs)) ? holder : undefined
 }
 
-/** How often, and how far apart, a lock is tried that others are just taking over. */
+/** Attempts to get a lock that other processes are just taking over, and the milliseconds between them. */
 const MAX_ATTEMPTS = 200
 const RETRY_DELAY_MS = 10
 
-/** Renews the lock until the function that it resolves with gives it back. */
+/** Renews the lock until the returned function releases it. */
 function keepRenewing(path: string, ownContent: string): () => Promise<void> {
   heldLocks.set(path, ownContent)
   const timer = setInterval(() => void renew(path, ownContent).catch(() => undefined), RENEW_MS)
@@ -88,7 +89,7 @@ function keepRenewing(path: string, ownContent: string): () => Promise<void> {
   }
 }
 
-/** Writes a byte of the lock again, so that the file system, whose clock others go by, notes the time. */
+/** Rewrites the first byte of the lock, so that the file system, whose clock other processes use, updates its time. */
 async function renew(path: string, ownContent: string): Promise<void> {
   const handle = await open(path, constants.O_RDWR | constants.O_NOFOLLOW)
   try {
@@ -99,9 +100,9 @@ async function renew(path: string, ownContent: string): Promise<void> {
 }
 
 type CreateResult = {
-  /** False where the name is taken, or where another process removed our file as that of a dead one. */
+  /** False if the path exists already, or if another process removed the temporary file as stale. */
   isOwn: boolean
-  /** The time by the clock of the file system, milliseconds since 1970. */
+  /** Time by the clock of the file system, in milliseconds since 1970. */
   now: number
 }
 
@@ -119,7 +120,7 @@ async function create(path: string, content: string): Promise<CreateResult> {
   }
 }
 
-/** How file systems without hard links (SMB, exFAT, virtiofs, gcsfuse) say so. */
+/** Error codes of file systems without hard links (SMB, exFAT, virtiofs, gcsfuse). */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK', 'EXDEV'])
 
 async function linkOrCreate(temporary: string, path: string, content: string): Promise<boolean> {
@@ -134,7 +135,9 @@ async function linkOrCreate(temporary: string, path: string, content: string): P
   }
 }
 
-/** The file is empty for a moment: whoever finds it so waits; and whoever was too slow to fill it finds that it lost it. */
+/**
+ * Without a hard link the file is empty for a moment: readers then wait, and a too slow writer finds that it lost the lock.
+ */
 async function createExclusively(path: string, content: string): Promise<boolean> {
   try {
     await writeFile(path, content, { flag: 'wx', mode: PRIVATE_MODE })
@@ -152,13 +155,13 @@ function temporaryFor(path: string): string {
   return `${path}.${process.pid}.${randomBytes(6).toString('hex')}.new`
 }
 
-/** Our lock's content, what it is for in a word, and the time by the clock of the file system. */
+/** The content of this process's lock, its activity, and the time by the clock of the file system. */
 type TakeoverOptions = { ownContent: string; activity: string; now: number }
 
-/** Milliseconds for which a lock without a readable holder counts as one that is being created. */
+/** Milliseconds for which a lock without a readable holder counts as being created. */
 const CREATION_GRACE_MS = 500
 
-/** True where the lock of a process that has ended was there and is ours now. */
+/** Replaces the lock if its holder has ended; resolves with true if this process holds it now. */
 async function takeOverIfExpired(
   path: string,
   { ownContent, activity, now }: TakeoverOptions,
@@ -174,16 +177,16 @@ async function takeOverIfExpired(
   }
   const claim = await claimExpired(path, content, { ownContent, now })
   if (claim === undefined) return false
-  // Only the claim's owner may change the dead lock: if it is still there now, it stays until we replace it.
+  // Only the owner of the claim may change the expired lock: if it still exists now, it stays until `replace`.
   if ((await readTextIfExists(path)) === content) return replace(path, ownContent)
   await rm(claim, { force: true })
   return false
 }
 
-/** Whether a holder counts as alive whose lock has this age. */
+/** Whether the holder of a lock of this age counts as alive. */
 async function isHolderAlive(holder: Holder, ageMs: number): Promise<boolean> {
   if (await isOfThisMachine(holder)) return isAlive(holder)
-  // A time far ahead is no renewal either: the clock was set back since.
+  // A modification time far in the future is not a renewal either: the clock was set back since.
   return Math.abs(ageMs) <= TTL_MS
 }
 
@@ -195,18 +198,18 @@ async function lockHeldError(
   const what = `process ${pid} on ${host} has been ${activity} here since ${startedAt}; its lock is ${path}`
   if (await isOfThisMachine(holder)) return new ExportError('OUTPUT_LOCKED', what)
   return new ExportError('OUTPUT_LOCKED', what, {
-    fix: `Wait for the other run to end, or stop it. Where its machine or container has died, the lock expires ${TTL_MS / 1000} seconds after it was last renewed.`,
+    fix: `Wait for the other run to end, or stop it. If its machine or container has died, the lock expires ${TTL_MS / 1000} seconds after it was last renewed.`,
   })
 }
 
-/** The content of a lock, and when it was last renewed by the clock of the file system; undefined where there is none. */
+/** The content of a lock and its last renewal by the clock of the file system; undefined if there is no lock. */
 async function readLock(path: string): Promise<{ content: string; writtenMs: number } | undefined> {
   const content = await readTextIfExists(path)
   const entry = content === undefined ? undefined : await stat(path).catch(() => undefined)
   return content === undefined || entry === undefined ? undefined : { content, writtenMs: entry.mtimeMs }
 }
 
-/** The path of our claim on a dead lock; undefined where another living process has one. The next in line follows a dead one. */
+/** Claims an expired lock; undefined if another running process has a claim. Claims of ended processes are skipped. */
 async function claimExpired(
   path: string,
   content: string,
@@ -232,7 +235,7 @@ async function replace(path: string, ownContent: string): Promise<boolean> {
   return true
 }
 
-/** Clears what dead processes left beside the lock that is now ours; claims can only be on locks that are gone. */
+/** Removes temporary files of ended processes, and all claims: they can only refer to locks before this process's. */
 async function removeStaleFiles(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const creatorPid = /^lock\.(?:[0-9a-f]+\.\d+\.claim\.)?(\d+)\.[0-9a-f]+\.new$/.exec(name)?.[1]
