@@ -1,31 +1,34 @@
 import type { TextRow } from '../../read/scratch-database.ts'
 
-/** What a wallet may have of: one coin or token, or one NFT. */
+/** A fungible asset (the native coin or a token contract) or a single NFT. */
 export type Asset = {
   type: string
-  /** null for the chain's coin. */
+  /** null for the native coin. */
   address: string | null
   tokenId: string | null
 }
 
-/** A wallet's sum of one asset, in its smallest unit. */
+/** The sum of a wallet's movements of one asset, in the asset's smallest unit. */
 export type BalanceSum = Asset & {
   wallet: string
   value: bigint
-  /** As the wallet's newest row has them that has any, or else another wallet's. */
+  /** Symbol and decimals come from the wallet's newest row that has them, or else from the rows of another wallet. */
   symbol: string | null
   decimals: number | null
-  /** The first transaction at whose end the sum was below zero. */
+  /** The first transaction after which the sum was negative. */
   firstNegative: { transaction: string; block: number; value: bigint } | undefined
 }
 
-/** Columns of the ledger, in the order in which `add` takes their cells. */
+/** The ledger columns that `add` reads, in the order in which it expects their cells. */
 export const SUMMED_COLUMNS = [
   ...['transaction_hash', 'block_number', 'wallet_address', 'asset_type', 'asset_address', 'token_id'],
   ...['asset_symbol', 'asset_decimals', 'value', 'counterparty_address', 'method_name'],
 ] as const
 
-/** Sums ledger rows by wallet and asset, and looks at each sum at the end of each transaction, never within. */
+/**
+ * Sums ledger rows by wallet and asset. Whether a sum is negative is checked only after the last row of each
+ * transaction: rows within a transaction are not in order of execution, so intermediate sums have no meaning.
+ */
 export class BalanceSums {
   readonly #sums = new Map<string, BalanceSum>()
   #touched = new Set<BalanceSum>()
@@ -33,12 +36,12 @@ export class BalanceSums {
   #block = 0
   readonly #wrappers = new Set<string>()
 
-  /** What a wallet had before the first row. */
+  /** Adds an opening balance: what a wallet held before the first row. */
   open(wallet: string, asset: Asset, value: bigint): void {
     this.#sumOf(wallet, asset).value += value
   }
 
-  /** The next row, in the order of the chain. */
+  /** Adds the next row. Rows must arrive in chain order. */
   add(row: TextRow): void {
     const [hash, block, wallet, type, address, tokenId, symbol, decimals, value, counterparty, method] = row
     if (hash !== this.#transaction) {
@@ -56,7 +59,7 @@ export class BalanceSums {
       this.#wrappers.add(counterparty)
   }
 
-  /** All sums, once the last row was added. */
+  /** Returns all sums. Call it after the last row. */
   finish(): BalanceSum[] {
     this.#endTransaction()
     const sums = [...this.#sums.values()]
@@ -72,7 +75,7 @@ export class BalanceSums {
     return sums
   }
 
-  /** Whether a contract took or gave coins in calls that wrap them. */
+  /** Whether native coins moved to or from the contract in a call of one of `WRAP_METHODS`. */
   isWrapper(address: string | null): boolean {
     return address !== null && this.#wrappers.has(address)
   }
@@ -96,10 +99,10 @@ export class BalanceSums {
   }
 }
 
-/** Tells a wallet's balance of an asset from every other balance. */
+/** The map key of a wallet's balance of an asset. With an empty `wallet` it is the key of the asset itself. */
 export function assetBalanceKey(wallet: string, { type, address, tokenId }: Asset): string {
   return `${wallet}|${type}|${address}|${tokenId}`
 }
 
-/** Methods by which a coin becomes a token and back, as `method_name` has them. */
+/** Methods that wrap and unwrap the native coin, as written in `method_name`. */
 const WRAP_METHODS = new Set(['deposit()', 'withdraw(uint256)'])

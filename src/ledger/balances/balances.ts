@@ -10,15 +10,15 @@ import { type DeclaredAmounts, readDeclaredAmounts } from './declared-amounts.ts
 import { readDecimals } from './read-decimals.ts'
 import { MISREPORTS_BALANCES, type SpamFlag, spamFlagsOf } from './spam-rules.ts'
 
-/** Which balances, and as of when. */
+/** Options of `balances`. */
 export type BalancesOptions = {
-  /** Up to where rows count: a block, which counts whole, a UTC day to its end, or an instant. @default all rows */
+  /** The last included block number, UTC day (to its end) or UTC instant. @default all rows are included */
   at?: string | undefined
-  /** Addresses or labels. @default all wallets */
+  /** Addresses or labels of the wallets to sum. @default all wallets */
   wallets?: readonly string[]
-  /** CSV file of what wallets had before the first row, by column name. */
+  /** CSV file of opening balances, held before the first row; columns as for `compareExpected`. */
   opening?: string | undefined
-  /** Sums that are zero too. @default false */
+  /** Also return balances that are zero. @default false */
   all?: boolean
 }
 
@@ -28,32 +28,32 @@ export type Balance = {
   wallet_label: string | null
   /** native, erc20, erc721 or erc1155. */
   asset_type: string
-  /** null for the chain's coin. */
+  /** null for the native coin. */
   asset_address: string | null
   asset_symbol: string | null
   token_id: string | null
   /** In the asset's smallest unit. */
   value: bigint
-  /** null where unknown. */
+  /** null if unknown. */
   asset_decimals: number | null
-  /** value / 10^decimals, exact; null where decimals are unknown. */
+  /** value / 10^decimals, exact; null if the decimals are unknown. */
   amount: string | null
 }
 
-/** A balance that was below zero when a transaction had ended. */
+/** A balance that was negative after a transaction. */
 export type NegativeBalance = Balance & {
-  /** The first such transaction, its block, and the balance then. */
+  /** The first such transaction, its block, and the balance after it. */
   transaction_hash: string
   block_number: number
   value_then: bigint
-  /** Likely causes, the likeliest first. */
+  /** Likely causes, the most likely first. */
   causes: readonly string[]
 }
 
-/** A wallet of an export; the label is null where it has none. */
+/** A wallet of an export; `label` is null if it has none. */
 export type NamedWallet = { address: string; label: string | null }
 
-/** A token that is probably not what it looks like. */
+/** A token that is probably spam or a fake. */
 export type FlaggedToken = {
   asset_type: string
   asset_address: string
@@ -61,34 +61,38 @@ export type FlaggedToken = {
   flags: SpamFlag[]
 }
 
-/** What wallets hold, and what cannot be right. */
+/** Balances of wallets, and findings that point to an incomplete history or to spam. */
 export type Balances = {
-  /** By wallet, coin first, then by contract and id. */
+  /** Sorted by wallet; within a wallet by asset type (the native coin first), contract and token id. */
   balances: Balance[]
   belowZero: NegativeBalance[]
-  /** By contract. */
+  /** Sorted by contract. */
   flagged: FlaggedToken[]
-  /** The newest row that counts; undefined where none does. */
+  /** The newest included row; undefined if there is none. */
   newest: { block: number; time: string } | undefined
-  /** The wallets that were summed. */
+  /** The wallets that were summed, sorted by address. */
   wallets: NamedWallet[]
-  /** Lines of the opening balances that have no amount. */
+  /** Number of lines of `opening` without a value and an amount. */
   unfilledOpening: number
-  /** The last block up to which every chosen wallet was read. */
+  /** The last block up to which every selected wallet was read. */
   lastBlock: number
 }
 
 /**
- * Sums the ledger of an export by wallet and asset, exactly. Memory grows with the number of balances, not of rows. Throws
- * USAGE where there is no export, no ledger in it, no such wallet, or a mistake in `at` or the file; VERIFY_FAILED where
- * files are damaged.
+ * Sums the ledger of an export by wallet and asset, with exact integers. Memory grows with the number of balances, not
+ * with the number of rows.
+ *
+ * @param output - the folder of the export
+ * @returns the balances, and which of them were negative at any time
+ * @throws ExportError with the code USAGE if there is no export, it has no ledger table or no such wallet, or if `at`
+ * or the file of opening balances is invalid; VERIFY_FAILED if files of the export are damaged
  */
 export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
   const asOf = parseAsOf(options.at)
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    requireLedger(manifest, output, 'balances are summed from')
+    requireLedger(manifest, output, 'balances are computed from')
     const selected = selectWallets(manifest, options.wallets)
     const sums = new BalanceSums()
     let newest: Balances['newest']
@@ -131,7 +135,7 @@ async function readOpening(
   })
 }
 
-/** The wallets that the words name. */
+/** The addresses of the wallets with these addresses or labels. */
 function selectWallets({ coverage }: Manifest, names: readonly string[] | undefined): ReadonlySet<string> {
   if (names === undefined || names.length === 0) return new Set(coverage.map(({ address }) => address))
   return new Set(names.flatMap((name) => findWallets(coverage, name)))
@@ -141,11 +145,11 @@ function findWallets(coverage: Manifest['coverage'], name: string): string[] {
   const matches = coverage.filter(({ address, label }) => address === name.toLowerCase() || label === name)
   if (matches.length > 0) return matches.map(({ address }) => address)
   throw new ExportError('USAGE', `the export has no wallet ${name}`, {
-    fix: 'Name an address or a label of the job; `walletlake status OUTPUT` lists them.',
+    fix: 'Give an address or a label of the job; `walletlake status OUTPUT` lists them.',
   })
 }
 
-/** A wallet that left the job was read up to its end only: that says nothing of the others. */
+/** Ignores removed wallets, whose coverage no longer grows, unless all selected ones are removed. */
 function lastBlockOf({ coverage }: Manifest, selected: ReadonlySet<string>): number {
   const wallets = coverage.filter(({ address }) => selected.has(address))
   const present = wallets.filter(({ removed }) => removed !== true)
@@ -223,10 +227,10 @@ function compareSums(a: BalanceSum, b: BalanceSum): number {
 }
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-/** Digits without leading zeros, as numbers. */
+/** Compares decimal integers without leading zeros by value. */
 const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)
 
-/** Tokens that a rule names, by contract; their symbols are those of any wallet. */
+/** Lists the tokens that match a spam rule: one entry per contract, for its symbol that matches the most rules. */
 function flagTokens(
   sums: readonly BalanceSum[],
   { nativeSymbol, misreporting }: { nativeSymbol: string | null; misreporting: ReadonlySet<string> },

@@ -2,23 +2,31 @@ import { assetBalanceKey } from './balance-sums.ts'
 import type { Balance, NamedWallet } from './balances.ts'
 import { readDeclaredAmounts } from './declared-amounts.ts'
 
-/** An amount that is not as it was expected. */
+/** A balance that differs from its expected value. */
 export type Difference = {
-  /** Of the file that says what is expected. */
+  /** Line number in the file of expected balances. */
   line: number
   wallet_address: string
   asset_type: string
   asset_address: string | null
   token_id: string | null
+  /** In the asset's smallest unit. */
   expected: bigint
-  /** In the smallest unit; 0 where there is no such balance. */
+  /** In the asset's smallest unit; 0 if the wallet has no such balance. */
   found: bigint
 }
 
 /**
- * Compares balances with what a CSV file lists (by column name), and with nothing else. The file names wallets by address, or by a
- * label of `wallets`. Resolves with the differences, how many were compared, and how many lines have no amount. Throws USAGE
- * for a mistake in the file.
+ * Compares balances with the expected balances in a CSV file. Balances that the file does not list are not checked.
+ *
+ * @param balances - the result of `balances()`. Call that with `all: true`: decimals of an asset, which amounts in
+ * whole units need, are known only if the asset is listed here.
+ * @param file - CSV with a header, read by column name: `wallet_address` or `wallet_label`, `asset_type`,
+ * `asset_address`, `token_id`, and `value` (smallest unit) or `amount` (whole units)
+ * @param wallets - the wallets that a label in the file can refer to. @default the wallets of `balances`
+ * @returns the differences, the number of lines that were compared, and the number of lines without a value and an
+ * amount
+ * @throws ExportError with the code USAGE if the file cannot be read or a line is invalid
  */
 export async function compareExpected(
   balances: readonly Balance[],

@@ -3,7 +3,7 @@ import { ASSET_TYPES, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
 import { type Asset, assetBalanceKey } from './balance-sums.ts'
 
-/** A line of a CSV file of amounts: a wallet, an asset, and how much of it. */
+/** A line of a file of opening or expected balances. */
 type DeclaredAmount = {
   line: number
   wallet: string
@@ -14,25 +14,26 @@ type DeclaredAmount = {
 
 export type DeclaredAmounts = {
   amounts: DeclaredAmount[]
-  /** Lines with neither a value nor an amount: nobody has filled them in. */
+  /** Number of lines without a value and an amount: the rows of a template that were not filled in. */
   unfilled: number
 }
 
-/** What the export says of wallets and assets. */
+/** Look-ups in the export. */
 export type AmountContext = {
-  /** Addresses of the wallets with a label. */
+  /** Addresses of the wallets with this label. */
   walletsLabelled(label: string): readonly string[]
-  /** null where they are unknown. */
+  /** null if unknown. */
   decimalsOf(asset: Asset): number | null
 }
 
-/** Columns that such a file must have, in any order among others. */
+/** Required columns. Their order does not matter, and other columns are ignored. */
 const REQUIRED_COLUMNS = ['asset_type', 'asset_address', 'token_id'] as const
 
 /**
- * Reads a CSV file with a header, by column name: `wallet_address` or `wallet_label`, each with an address or a label; the asset;
- * and `value` (smallest unit) or `amount` (whole units). Lines with neither are skipped and counted; a wallet and asset that
- * stand twice are refused. Throws USAGE with the line and what was expected there, or where the file cannot be read.
+ * Reads a CSV file with a header, by column name: `wallet_address` or `wallet_label` (either accepts an address or a
+ * label), the columns of the asset, and `value` (smallest unit) or `amount` (whole units). Lines with neither are
+ * skipped and counted. A second line for the same wallet and asset is an error. Throws USAGE with the line number if a
+ * line is invalid, and if the file cannot be read.
  */
 export async function readDeclaredAmounts(file: string, context: AmountContext): Promise<DeclaredAmounts> {
   const amounts: DeclaredAmount[] = []
@@ -48,8 +49,8 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
     const key = assetBalanceKey(wallet, asset)
     const previousLine = lines.get(key)
     if (previousLine !== undefined) {
-      const found = `the wallet and asset of line ${previousLine}`
-      throw recordError({ file, line }, { found, expected: 'each of them once' })
+      const found = `the same wallet and asset as in line ${previousLine}`
+      throw recordError({ file, line }, { found, expected: 'each pair once' })
     }
     lines.set(key, line)
     amounts.push(amount)
@@ -73,16 +74,20 @@ function amountOf(record: CsvRecord, file: string, context: AmountContext): Decl
   expect(
     'asset_address',
     type === 'native' ? address === '' : address !== '',
-    'the contract; nothing for native',
+    'a contract, or nothing for native',
   )
-  expect('token_id', isNft({ type }) ? DIGITS.test(id) : id === '', 'the id of an NFT, else nothing')
+  expect(
+    'token_id',
+    isNft({ type }) ? DIGITS.test(id) : id === '',
+    'the id of an NFT, or nothing for other assets',
+  )
   const asset = { type, address: address || null, tokenId: id || null }
   const value = toSmallestUnits(cells, expect, type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset))
   return value === undefined ? undefined : { line, wallet, asset, value }
 }
 
 function requireColumns({ line, cells }: CsvRecord, file: string): void {
-  const error = (expected: string) => recordError({ file, line }, { found: 'no such column', expected })
+  const error = (expected: string) => recordError({ file, line }, { found: 'neither column', expected })
   if (!('wallet_address' in cells) && !('wallet_label' in cells))
     throw error('wallet_address or wallet_label, with an address or a label')
   if (!('value' in cells) && !('amount' in cells))
@@ -94,12 +99,15 @@ function walletOf(cells: CsvRecord['cells'], expect: CheckCell, { walletsLabelle
   const name = cells[column] ?? ''
   if (ADDRESS.test(name.toLowerCase())) return name.toLowerCase()
   const matches = walletsLabelled(name)
-  expect(column, matches.length > 0, 'an address, or a label of the job')
+  expect(column, matches.length > 0, 'an address or a label of the job')
   expect(column, matches.length === 1, `an address, since ${matches.length} wallets have that label`)
   return matches[0] as string
 }
 
-/** In the smallest unit; undefined where neither value nor amount is filled in. Where both are, they must agree. */
+/**
+ * Returns the amount in the smallest unit, or undefined if neither value nor amount is given. If both are, they must
+ * agree.
+ */
 function toSmallestUnits(
   { value = '', amount = '' }: CsvRecord['cells'],
   expect: CheckCell,
@@ -107,8 +115,8 @@ function toSmallestUnits(
 ): bigint | undefined {
   if (value !== '') expect('value', INTEGER.test(value), 'a whole number, in the smallest unit')
   if (amount === '' || (value !== '' && decimals === null)) return value === '' ? undefined : BigInt(value)
-  expect('amount', DECIMAL.test(amount), 'plain digits with a point, in whole units')
-  expect('amount', decimals !== null, "the column value, as the asset's decimals are unknown")
+  expect('amount', DECIMAL.test(amount), 'digits with an optional decimal point, in whole units')
+  expect('amount', decimals !== null, "the column value, because the asset's decimals are unknown")
   const decimalPlaces = decimals ?? 0
   const [whole = '', fraction = ''] = amount.replace('-', '').split('.')
   const digits = fraction.replace(/0+$/, '')
@@ -117,7 +125,7 @@ function toSmallestUnits(
   expect(
     'amount',
     value === '' || BigInt(value) === exact,
-    `what the value ${value} comes to, or one of both`,
+    `the same quantity as the value ${value}, or only one of them`,
   )
   return exact
 }

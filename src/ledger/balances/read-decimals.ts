@@ -1,7 +1,7 @@
 import type { OpenExport } from '../../read/open-export.ts'
 import { assetBalanceKey } from './balance-sums.ts'
 
-/** By asset, the decimals of the newest row of the ledger that has any; null where none has. */
+/** Reads the decimals of each asset from its newest ledger row that has them; null if none has. */
 export async function readDecimals({
   eachFile,
   database,

@@ -1,9 +1,12 @@
-/** Why a token is probably not what it looks like. */
+/** A reason why a token is probably spam or a fake. */
 export type SpamFlag = { rule: string; why: string }
 
 type SymbolContext = { symbol: string | null; nativeSymbol: string | null }
 
-/** The rules, one by one, each with what it is for; jobs/ACCOUNTING.md lists them. A dot alone is none: USDC.e is bridged. */
+/**
+ * The spam rules in the order of jobs/ACCOUNTING.md, which documents them. A dot alone does not make a symbol a link:
+ * bridged tokens have names such as USDC.e.
+ */
 export const SPAM_RULES: readonly {
   rule: string
   why: string
@@ -11,7 +14,7 @@ export const SPAM_RULES: readonly {
 }[] = [
   {
     rule: 'link',
-    why: 'its symbol is a link',
+    why: 'its symbol contains a link',
     matches: ({ symbol }) =>
       /https?:|www\.|[\p{L}\p{N}][.,·][ ]?(com|io|site|xyz|li|org|cc|net|pm|app|top|vip|gift)\b/iu.test(
         symbol ?? '',
@@ -19,7 +22,7 @@ export const SPAM_RULES: readonly {
   },
   {
     rule: 'lure',
-    why: 'its symbol asks for something',
+    why: 'its symbol asks the reader to do something',
     matches: ({ symbol }) => /\b(claim|visit|invited|voucher)/i.test(symbol ?? ''),
   },
   {
@@ -29,12 +32,12 @@ export const SPAM_RULES: readonly {
   },
   {
     rule: 'invisible',
-    why: 'its symbol has characters that nobody sees',
+    why: 'its symbol contains invisible characters',
     matches: ({ symbol }) => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(symbol ?? ''),
   },
   {
     rule: 'look-alike',
-    why: 'its symbol only looks like that of another',
+    why: 'its symbol imitates a well-known symbol with other letters',
     matches: ({ symbol, nativeSymbol }) => {
       const folded = foldConfusables(symbol ?? '')
       return folded !== symbol?.toUpperCase() && [...WELL_KNOWN, nativeSymbol].includes(folded)
@@ -42,13 +45,13 @@ export const SPAM_RULES: readonly {
   },
   {
     rule: "coin's symbol",
-    why: "it has the symbol of the chain's coin",
+    why: 'it has the symbol of the native coin',
     matches: ({ symbol, nativeSymbol }) =>
       nativeSymbol !== null && foldConfusables(symbol ?? '') === nativeSymbol.toUpperCase(),
   },
 ]
 
-/** The rules that a token's symbol fits; `nativeSymbol` is that of the chain's coin. */
+/** Returns the rules that a token's symbol matches. `nativeSymbol` is the symbol of the native coin. */
 export function spamFlagsOf(symbol: string | null, nativeSymbol: string | null): SpamFlag[] {
   return SPAM_RULES.filter(({ matches }) => matches({ symbol, nativeSymbol })).map(({ rule, why }) => ({
     rule,
@@ -56,10 +59,10 @@ export function spamFlagsOf(symbol: string | null, nativeSymbol: string | null):
   }))
 }
 
-/** A token's events say something else than its balances. */
+/** The flag of a token whose Transfer events do not match its balances. */
 export const MISREPORTS_BALANCES: SpamFlag = {
   rule: 'below zero',
-  why: 'more of it went out than ever came in: its events are not its balances',
+  why: 'more of it was sent than received, so its events do not match its balances',
 }
 
 const WELL_KNOWN: readonly (string | null)[] = [
@@ -67,13 +70,19 @@ const WELL_KNOWN: readonly (string | null)[] = [
   ...['WAVAX', 'LINK', 'UNI', 'AAVE', 'STETH'],
 ]
 
-/** In capitals, compatibility forms and letters of other scripts that look like Latin ones replaced by these. */
+/**
+ * Returns the symbol in capitals, with compatibility forms and look-alike letters of other scripts replaced by Latin
+ * letters.
+ */
 function foldConfusables(symbol: string): string {
   const visible = symbol.normalize('NFKC').replace(/[\p{Cc}\p{Cf}\s]/gu, '')
   return [...visible.toUpperCase()].map((letter) => CONFUSABLE.get(letter) ?? letter).join('')
 }
 
-/** Cyrillic and Greek capitals that look like Latin ones (Unicode's confusables, as far as tickers go). */
+/**
+ * Capitals and signs that look like Latin capitals, mostly Cyrillic and Greek: the entries of Unicode's confusables
+ * that matter for tickers.
+ */
 const CONFUSABLE = new Map([
   ...Object.entries({
     А: 'A',

@@ -1,17 +1,17 @@
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 
-/** Digits after the point of a value in money. */
+/** Decimal places of a fiat value. */
 export const FIAT_DECIMALS = 8
 
 /**
- * What an amount is worth at a price of one whole unit: multiplied exactly, then rounded to 8 decimals, a half to the even
- * digit. `value` is in the asset's smallest unit; `price` is plain digits.
+ * Returns the fiat value of an amount: value / 10^decimals × price, multiplied exactly and rounded half to even to 8 decimal
+ * places. `value` is in the asset's smallest unit. `price` is for one whole unit, in digits with an optional decimal point.
  */
 export function fiatValueOf(value: bigint, decimals: number, price: string): string {
   return shiftDecimal(String(exactFiatValue(value, decimals, price)), FIAT_DECIMALS) ?? ''
 }
 
-/** The same in units of 10^-8, to be added up. */
+/** Returns the same value as an integer in units of 10^-8, for summing. */
 export function exactFiatValue(value: bigint, decimals: number, price: string): bigint {
   const [whole = '', fraction = ''] = price.split('.')
   const digits = value * BigInt(whole + fraction)
@@ -22,12 +22,13 @@ export function exactFiatValue(value: bigint, decimals: number, price: string): 
 /** An amount of an asset, in its smallest unit, not negative. */
 type Amount = { value: bigint; decimals: number }
 
-/** Digits after the point of a price that is worked out: of some tokens a unit is worth very little. */
+/** Decimal places of an implied price. More than for values, because one unit of some tokens is worth very little. */
 const PRICE_DECIMALS = 18
 
 /**
- * The price of one whole unit of what was got for something else of a known price: divided exactly, then rounded to 18
- * decimals, a half to the even digit; undefined where nothing is left of a worth.
+ * Returns the price of one whole unit of the acquired asset of a swap, given the price of the disposed asset: the fiat
+ * value of `disposed` divided by the acquired units, rounded half to even to 18 decimal places. Undefined if a price
+ * above zero rounds to zero.
  */
 export function impliedPrice(acquired: Amount, disposed: Amount, price: string): string | undefined {
   const [whole = '', fraction = ''] = price.split('.')
@@ -39,13 +40,13 @@ export function impliedPrice(acquired: Amount, disposed: Amount, price: string):
   return shiftDecimal(String(digits), PRICE_DECIMALS) ?? undefined
 }
 
-/** Takes so many digits away of a number that is not negative; a negative number of digits adds zeros. */
+/** Divides a non-negative number by 10^dropped, rounding half to even. A negative `dropped` multiplies instead. */
 function roundHalfEven(digits: bigint, dropped: number): bigint {
   if (dropped <= 0) return digits * 10n ** BigInt(-dropped)
   return divideHalfEven(digits, 10n ** BigInt(dropped))
 }
 
-/** Of numbers that are not negative. */
+/** Divides non-negative numbers, rounding half to even. */
 function divideHalfEven(digits: bigint, divisor: bigint): bigint {
   const [quotient, doubledRemainder] = [digits / divisor, (digits % divisor) * 2n]
   return doubledRemainder > divisor || (doubledRemainder === divisor && quotient % 2n === 1n)

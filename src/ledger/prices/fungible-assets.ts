@@ -1,7 +1,10 @@
 import type { OpenExport } from '../../read/open-export.ts'
 import type { FungibleAsset } from './priced-asset.ts'
 
-/** The coin and the ERC-20 tokens that an export's ledger has, each symbol of a contract by itself, in a fixed order. */
+/**
+ * Reads the native coin and the ERC-20 tokens of an export's ledger, sorted by address, symbol and decimals. A contract
+ * whose rows have several symbols or decimals has one entry for each.
+ */
 export async function readFungibleAssets({
   eachFile,
   database,

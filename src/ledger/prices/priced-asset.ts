@@ -1,17 +1,17 @@
 import type { AssetType } from '../../core/model/asset.ts'
 
-/** What prices tell assets apart by. */
+/** The fields that identify an asset in a price list. */
 export type PricedAsset = {
   type: AssetType
-  /** null for the chain's coin. */
+  /** null for the native coin. */
   address: string | null
 }
 
-/** A coin or an ERC-20 token: each unit is like any other, so that one price holds for all. */
+/** The native coin or an ERC-20 token. Its units are interchangeable, so one price applies to all of them. */
 export type FungibleAsset = PricedAsset & {
   type: 'native' | 'erc20'
   symbol: string | null
-  /** null where unknown. */
+  /** null if unknown. */
   decimals: number | null
   tokenId: null
 }

@@ -6,30 +6,34 @@ import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
 import type { FungibleAsset, PricedAsset } from './priced-asset.ts'
 
-/** A price of one whole unit, plain digits, from an instant (milliseconds since 1970) on. */
+/** A price of one whole unit, as a decimal string, valid from an instant (Unix time in milliseconds). */
 type Quote = { from: number; price: string }
 
-/** Prices that a user gives, all in one currency. */
+/** The user's price list, in one currency. */
 export type Prices = {
   currency: string
-  /** The newest price at or before an instant (as the tables write it), at most 36 hours old; undefined where there is none. */
+  /**
+   * Returns the newest price at or before `time`, which has the format of the tables. Undefined if there is none, or if
+   * it is more than 36 hours old.
+   */
   at(asset: PricedAsset, time: string): string | undefined
-  /** All prices of an asset, oldest first. */
+  /** Returns all prices of an asset, oldest first. */
   all(asset: PricedAsset): readonly Quote[]
 }
 
 type NamedAsset = PricedAsset & Pick<FungibleAsset, 'symbol'>
 
-/** A price of a day, which stands for its first second, holds until noon of the next. */
+/** A price of a day is valid from the start of that day (UTC) until noon of the next day. */
 const MAX_AGE_MS = 36 * 3_600_000
 
 const COLUMNS = ['date', 'asset', 'currency', 'price'] as const
 
 /**
- * Reads prices from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a symbol that one
- * asset alone has), `currency` and `price`; a record without a price is one that nobody has filled in. Throws USAGE for what
- * cannot be read, two prices of one instant, or two currencies. `assetsOf` gives what symbols may stand for; it is asked only
- * where the file has one.
+ * Reads a price list from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a
+ * symbol that only one asset has), `currency` and `price`. Records without a price are skipped: they are template rows
+ * that were not filled in. `assetsOf` returns the assets that a symbol can refer to; it is called only if the file uses
+ * symbols. Throws USAGE if the file cannot be read, a cell is invalid, an asset has two prices for one instant, or the
+ * currencies differ.
  */
 export async function readPrices(
   file: string,
@@ -47,25 +51,28 @@ export async function readPrices(
     const { date = '', asset = '', price = '' } = cells
     const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
     const from = parseUtc(date)
-    if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, of UTC')
-    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price)) throw error(`price ${price}`, 'plain digits with a point')
+    if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
+    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price))
+      throw error(`price ${price}`, 'digits with an optional decimal point')
     const code = (cells.currency ?? '').toUpperCase()
-    if (!/^[A-Z]{2,10}$/.test(code)) throw error(`currency ${cells.currency}`, 'letters, as USD')
+    if (!/^[A-Z]{2,10}$/.test(code)) throw error(`currency ${cells.currency}`, 'a code such as USD')
     currency ??= code
-    if (currency !== code) throw error(`currency ${code}`, `${currency} as above`)
+    if (currency !== code) throw error(`currency ${code}`, `${currency}, as in the lines above`)
     const { key, matches } = priceKey(asset, assets)
-    if (key === undefined) throw error(`asset ${asset}, which is ${matches.join(' and ')}`, 'its contract')
+    if (key === undefined) throw error(`asset ${asset}, the symbol of ${matches.join(' and ')}`, 'a contract')
     const list = quotes.get(key) ?? []
-    if (list.some((quote) => quote.from === from)) throw error(`a second price of ${asset}`, 'one an instant')
+    if (list.some((quote) => quote.from === from))
+      throw error(`a second price of ${asset}`, 'one per instant')
     quotes.set(key, [...list, { from, price }])
   }
-  if (currency === undefined) throw new ExportError('USAGE', `${file} holds no price`, { fix: FILL_IN_FIX })
+  if (currency === undefined)
+    throw new ExportError('USAGE', `${file} contains no price`, { fix: FILL_IN_FIX })
   for (const list of quotes.values()) list.sort((a, b) => a.from - b.from)
   return pricesFrom(quotes, currency)
 }
 
 const FILL_IN_FIX =
-  'Fill in the column price; `walletlake convert OUTPUT --prices-needed` lists what is needed.'
+  'Fill in the column price; `walletlake convert OUTPUT --prices-needed` lists the missing prices.'
 
 function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: string): Prices {
   const all = (asset: PricedAsset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))
@@ -80,7 +87,7 @@ function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: str
   }
 }
 
-/** The last of these, oldest first, that is not after the instant. */
+/** Binary search for the last quote at or before the instant. `quotes` are sorted, oldest first. */
 function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined {
   let [low, high] = [0, quotes.length]
   while (low < high) {
@@ -91,13 +98,16 @@ function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined 
   return quotes[low - 1]
 }
 
-/** What a price file calls the chain's coin. */
+/** The name of the native coin in a price list. */
 export const NATIVE = 'native'
 
-/** Whether an asset is named by its contract, or as the coin. */
+/** Whether a name is a contract address or `native`, not a symbol. */
 const isCoinOrContract = (name: string) => name === NATIVE || ADDRESS.test(name)
 
-/** A contract, `native`, or what a symbol stands for, if that is one asset. */
+/**
+ * Returns the key of an asset's prices: its contract or `native`. `key` is undefined if the name is a symbol of several
+ * assets.
+ */
 function priceKey(
   name: string,
   assets: readonly NamedAsset[],
@@ -105,6 +115,6 @@ function priceKey(
   if (isCoinOrContract(name)) return { key: name.toLowerCase(), matches: [] }
   const addresses = assets.filter(({ symbol }) => symbol === name).map(({ address }) => address ?? NATIVE)
   const matches = [...new Set(addresses)].sort()
-  // A symbol that the export does not have prices nothing.
+  // A symbol that no asset of the export has gets a key that no look-up uses.
   return { key: matches.length > 1 ? undefined : (matches[0] ?? `symbol ${name}`), matches }
 }

@@ -19,7 +19,7 @@ function fileOf(...lines: string[]): string {
   return path
 }
 
-test('expected balances name wallets by label and give whole units, as a user would write them', async () => {
+test('accepts expected balances with wallet labels and amounts in whole units', async () => {
   const { balances: found, wallets } = await balances(output, { all: true })
   const token = found.find(
     ({ wallet_address, asset_symbol }) => wallet_address === ANN && asset_symbol === 'USDC',
@@ -43,7 +43,7 @@ test('expected balances name wallets by label and give whole units, as a user wo
   })
 })
 
-test('opening balances name wallets by label and give whole units, exactly', async () => {
+test('adds opening balances with wallet labels and amounts in whole units exactly', async () => {
   const sumsWith = async (file?: string) => {
     const { balances: found, unfilledOpening } = await balances(output, { all: true, opening: file })
     const value = (symbol: string) =>

@@ -24,13 +24,13 @@ const keyOf = ({ wallet_address, asset_type, asset_address, token_id }: Balance)
 
 const valuesOf = (all: readonly Balance[]) => new Map(all.map((balance) => [keyOf(balance), balance.value]))
 
-/** Tokens whose balances do not follow from their events, as the node says. */
+/** Tokens whose balances on the node differ from the sums of their events. */
 const unreconcilable = Object.entries(nodeData.erc20)
   .filter(([, { reconcilable }]) => !reconcilable)
   .map(([token]) => token.toLowerCase())
 
-/** Every balance of the last block that the node gives and that events can explain, by key. */
-function truthAtTheEnd(): Map<string, bigint> {
+/** The node's balances at the last block, by key, without tokens that cannot be reconciled with their events. */
+function nodeBalances(): Map<string, bigint> {
   const expected = new Map<string, bigint>()
   const put = (wallet: string, asset: string, value: string) => {
     if (BigInt(value) !== 0n) expected.set(`${wallet}|${asset}`.toLowerCase(), BigInt(value))
@@ -52,18 +52,18 @@ function truthAtTheEnd(): Map<string, bigint> {
   return expected
 }
 
-describe('balances of the whole demo chain, with what its accounts had at genesis', () => {
+describe('balances of the whole demo chain with opening balances from genesis', () => {
   test.for([{ output: csv }, { output: parquet }])(
-    'equal what the node says, from $output',
+    'equal the balances on the node, from $output',
     async ({ output }) => {
       const { balances: found } = await balances(output, { opening })
       const explained = found.filter(({ asset_address }) => !unreconcilable.includes(asset_address ?? ''))
-      expect(valuesOf(explained)).toEqual(truthAtTheEnd())
+      expect(valuesOf(explained)).toEqual(nodeBalances())
       expect(explained.length).toBeGreaterThan(1_000)
     },
   )
 
-  test('equal what the node says at each of its checkpoints', async () => {
+  test('equal the token balances on the node at each checkpoint block', async () => {
     const blocks = Object.keys(Object.values(nodeData.erc20)[0]?.checkpoints ?? {})
     expect(blocks.length).toBeGreaterThan(4)
     for (const at of blocks) {
@@ -77,7 +77,7 @@ describe('balances of the whole demo chain, with what its accounts had at genesi
     }
   })
 
-  test('name as below zero the two tokens whose events are not their balances, with the likely reason', async () => {
+  test('are negative for the two tokens whose events do not match their balances, with the likely cause', async () => {
     const { belowZero } = await balances(csv, { opening })
     const named = new Map(belowZero.map(({ asset_address, causes }) => [asset_address, causes.join()]))
     expect([...named.keys()].sort()).toEqual(unreconcilable.sort())
@@ -87,7 +87,7 @@ describe('balances of the whole demo chain, with what its accounts had at genesi
     ])
   })
 
-  test('name the first transaction at whose end a sum is below zero', async () => {
+  test('report the first transaction after which a sum is negative', async () => {
     const { belowZero } = await balances(csv)
     const first = belowZero.find(({ asset_type }) => asset_type === 'native')
     const { block_number = 0, value_then, wallet_address = '', causes } = first ?? {}
@@ -98,13 +98,13 @@ describe('balances of the whole demo chain, with what its accounts had at genesi
     expect((await at(block_number)).belowZero[0]).toMatchObject({ block_number, value_then })
   })
 
-  test('are not called below zero for the order of rows within a transaction', async () => {
+  test('are not reported as negative because of the order of rows within a transaction', async () => {
     const { belowZero } = await balances(csv, { opening })
     expect(belowZero.filter(({ asset_type }) => asset_type === 'native')).toEqual([])
   })
 })
 
-test('a sum goes up to a block, to the end of a day, or to an instant, each included', async () => {
+test('includes rows up to and including a block, a day or an instant', async () => {
   const rows = await readCsvTable(csv, 'ledger')
   const nativeSum = (some: typeof rows) =>
     some
@@ -134,7 +134,7 @@ test('a sum goes up to a block, to the end of a day, or to an instant, each incl
 })
 
 test.for([{ at: 'yesterday' }, { at: '2023-02-31' }, { at: '2023-11-14T22:30:00' }, { at: '-5' }])(
-  'a moment that is none is refused: $at',
+  'rejects the invalid position $at',
   async ({ at }) => {
     await expect(balances(csv, { at })).rejects.toMatchObject({
       code: 'USAGE',
@@ -143,7 +143,7 @@ test.for([{ at: 'yesterday' }, { at: '2023-02-31' }, { at: '2023-11-14T22:30:00'
   },
 )
 
-test('an amount is the value moved by the decimals, exact, and nothing where these are unknown', async () => {
+test('shifts the value by the decimals exactly, and returns no amount if these are unknown', async () => {
   const { balances: found } = await balances(csv)
   for (const { asset_type, value, amount } of found) {
     if (asset_type === 'native') expect(BigInt(`${amount}`.replace('.', '').padEnd(1))).toBeDefined()
@@ -153,7 +153,7 @@ test('an amount is the value moved by the decimals, exact, and nothing where the
   expect(found.filter(({ amount }) => amount === null).length).toBeGreaterThan(0)
 })
 
-test('an export without a ledger, and a wallet that is not in it, are refused with what to do', async () => {
+test('rejects an export without a ledger table, with a fix, and an unknown wallet', async () => {
   const output = tempFolder()
   await exportDemo(output, { tables: ['transactions'] })
   await expect(balances(output)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ test('an export without a ledger, and a wallet that is not in it, are refused wi
   await expect(balances(csv, { wallets: ['nobody'] })).rejects.toMatchObject({ code: 'USAGE' })
 })
 
-describe('a file of amounts', () => {
+describe('a file of expected balances', () => {
   const HEADER = 'wallet_address,asset_type,asset_address,token_id,value'
   const AMOUNTS = 'wallet_address,asset_type,asset_address,token_id,amount'
   const WALLET = `0x${'1'.repeat(40)}`
@@ -175,7 +175,7 @@ describe('a file of amounts', () => {
     return path
   }
 
-  test('is taken by column name, in any order, among others', async () => {
+  test('is read by column name, in any order, and other columns are ignored', async () => {
     const path = fileOf(
       `note,value,token_id,asset_address,asset_type,wallet_address`,
       `"a, b",7,,,native,${WALLET}`,
@@ -187,7 +187,7 @@ describe('a file of amounts', () => {
     ])
   })
 
-  test('is compared only in what it lists, to the last digit', async () => {
+  test('is compared to the last digit, and balances that it does not list are not compared', async () => {
     const { balances: found } = await balances(csv)
     const [first, second] = found.filter(({ asset_type }) => asset_type === 'erc20')
     const line = ({ wallet_address, asset_address, value }: Balance, more = 0n) =>
@@ -203,41 +203,45 @@ describe('a file of amounts', () => {
   })
 
   test.for([
-    { what: 'nothing', lines: [], says: 'expected a header' },
+    { what: 'no lines', lines: [], says: 'expected a header' },
     {
-      what: 'a column too few',
+      what: 'missing columns',
       lines: ['wallet_address,value'],
       says: 'no column asset_type, asset_address, token_id',
     },
     {
       what: 'an unknown label',
       lines: [HEADER, 'me,native,,,1'],
-      says: ':2: found wallet_address me, expected an address, or a label of the job',
+      says: ':2: found wallet_address me, expected an address or a label of the job',
     },
-    { what: 'another type', lines: [HEADER, `${WALLET},coin,,,1`], says: 'asset_type coin' },
+    { what: 'an unknown asset type', lines: [HEADER, `${WALLET},coin,,,1`], says: 'asset_type coin' },
     {
-      what: 'a contract of the coin',
+      what: 'a contract for the native coin',
       lines: [HEADER, `${WALLET},native,${TOKEN},,1`],
       says: 'asset_address',
     },
-    { what: 'a token without contract', lines: [HEADER, `${WALLET},erc20,,,1`], says: 'asset_address empty' },
+    {
+      what: 'a token without a contract',
+      lines: [HEADER, `${WALLET},erc20,,,1`],
+      says: 'asset_address empty',
+    },
     {
       what: 'an NFT without its id',
       lines: [HEADER, `${WALLET},erc721,${TOKEN},,1`],
       says: 'token_id empty',
     },
     {
-      what: 'neither value nor amount',
+      what: 'neither the column value nor amount',
       lines: ['wallet_address,asset_type,asset_address,token_id', `${WALLET},native,,`],
       says: 'expected value, in the smallest unit, or amount, in whole units',
     },
     {
-      what: 'no wallet',
+      what: 'no column of the wallet',
       lines: ['asset_type,asset_address,token_id,value', 'native,,,1'],
       says: 'expected wallet_address or wallet_label',
     },
     {
-      what: 'an amount of unknown decimals',
+      what: 'an amount of a token with unknown decimals',
       lines: [AMOUNTS, `${WALLET},erc20,${TOKEN},,1`],
       says: 'amount 1, expected the column value',
     },
@@ -247,27 +251,27 @@ describe('a file of amounts', () => {
       says: "expected no more than the asset's 18 decimals",
     },
     {
-      what: 'a rounded amount beside the value',
+      what: 'an amount that is the rounded value',
       lines: [`${HEADER},amount`, `${WALLET},native,,,1000000000000000001,1`],
-      says: 'expected what the value 1000000000000000001 comes to',
+      says: 'expected the same quantity as the value 1000000000000000001',
     },
     { what: 'an exponent as the amount', lines: [AMOUNTS, `${WALLET},native,,,1e3`], says: 'amount 1e3' },
-    { what: 'a value with a point', lines: [HEADER, `${WALLET},native,,,1.5`], says: 'value 1.5' },
-    { what: 'an exponent', lines: [HEADER, `${WALLET},native,,,1e18`], says: 'value 1e18' },
-    { what: 'an open quote', lines: [HEADER, `"${WALLET},native,,,1`], says: 'quote' },
+    { what: 'a value with a decimal point', lines: [HEADER, `${WALLET},native,,,1.5`], says: 'value 1.5' },
+    { what: 'an exponent as the value', lines: [HEADER, `${WALLET},native,,,1e18`], says: 'value 1e18' },
+    { what: 'an unclosed quote', lines: [HEADER, `"${WALLET},native,,,1`], says: 'quote' },
     {
-      what: 'a balance twice',
+      what: 'two lines for the same balance',
       lines: [HEADER, `${WALLET},native,,,1`, `${WALLET},native,,,1`],
-      says: ':3: found the wallet and asset of line 2',
+      says: ':3: found the same wallet and asset as in line 2',
     },
-  ])('with $what is refused with its line', async ({ lines, says }) => {
+  ])('is rejected if it has $what', async ({ lines, says }) => {
     await expect(compareExpected([], fileOf(...lines))).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(says),
     })
   })
 
-  test('that is not there is refused', async () => {
+  test('is rejected if it does not exist', async () => {
     await expect(balances(csv, { opening: 'no/such.csv' })).rejects.toMatchObject({ code: 'USAGE' })
   })
 })

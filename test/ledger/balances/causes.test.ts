@@ -8,9 +8,9 @@ const sum = (type: string, address: string | null = null) => ({
 const public2024 = { block: 41_000_000, time: '2024-02-29T23:59:59.000Z' }
 const known = { chain: '1', fromBlock: 0, newest: public2024, wraps: false }
 
-test('a coin below zero on a public chain lists likely causes in order, and no coins at genesis', () => {
+test('lists the likely causes of a negative coin balance on a public chain in order, without coins at genesis', () => {
   expect(likelyCauses(sum('native'), { ...known, fromBlock: 100 })).toEqual([
-    expect.stringContaining('before block 100, where the export begins: give it with --opening'),
+    expect.stringContaining('before block 100, where the export begins: declare it with --opening'),
     expect.stringContaining('the API does not list, such as block rewards'),
     expect.stringContaining('type-2 transactions'),
     expect.stringContaining('wrapped coins'),
@@ -18,7 +18,7 @@ test('a coin below zero on a public chain lists likely causes in order, and no c
   expect(likelyCauses(sum('native'), known).join()).not.toMatch(/genesis|--opening/)
 })
 
-test('on the C-Chain imports from the X-Chain or P-Chain stand before fees', () => {
+test('lists imports from the X-Chain or P-Chain before fees on the C-Chain', () => {
   const causes = likelyCauses(sum('native'), { ...known, chain: '43114' })
   const blockchain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'
   expect(likelyCauses(sum('native'), { ...known, chain: blockchain })).toEqual(causes)
@@ -27,14 +27,14 @@ test('on the C-Chain imports from the X-Chain or P-Chain stand before fees', () 
   expect(causes.join()).not.toContain('genesis')
 })
 
-test('coins at genesis are named for the embedded demo chain alone', () => {
+test('lists coins at genesis for the embedded demo chain only', () => {
   const demo = { ...known, chain: '43114', newest: { block: 421, time: '2023-11-14T22:46:40.000Z' } }
   expect(likelyCauses(sum('native'), demo)).toEqual([expect.stringContaining('coins at genesis')])
   const early = { ...demo, newest: { block: 400, time: '2020-09-23T12:00:00.000Z' } }
   expect(likelyCauses(sum('native'), early).join()).not.toContain('genesis')
 })
 
-test('a token is below zero for what came before, for wraps without events, or since its events are wrong', () => {
+test('explains a negative token balance by earlier history, wraps without events or wrong events', () => {
   const token = sum('erc20', `0x${'c'.repeat(40)}`)
   expect(likelyCauses(token, { ...known, fromBlock: 7 })).toEqual([expect.stringContaining('before block 7')])
   expect(likelyCauses(token, { ...known, wraps: true })).toEqual([

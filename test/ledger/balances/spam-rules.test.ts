@@ -49,34 +49,38 @@ test.for([
   expect(rules(symbol)).toEqual([])
 })
 
-test('a token whose events are not its balances is flagged, one that wraps the coin is not', async () => {
+test('flags a token whose events do not match its balances, but not one that wraps the coin', async () => {
   const { flagged } = await balances(output)
-  const lies = flagged.filter(({ flags }) => flags.some(({ rule }) => rule === 'below zero'))
-  const odd = Object.entries(nodeData.erc20).flatMap(([token, { reconcilable }]) =>
+  const misreporting = flagged.filter(({ flags }) => flags.some(({ rule }) => rule === 'below zero'))
+  const unreconcilable = Object.entries(nodeData.erc20).flatMap(([token, { reconcilable }]) =>
     reconcilable ? [] : [token.toLowerCase()],
   )
-  expect(lies).toHaveLength(1)
-  expect(odd).toContain(lies[0]?.asset_address)
+  expect(misreporting).toHaveLength(1)
+  expect(unreconcilable).toContain(misreporting[0]?.asset_address)
 })
 
-test('what is flagged is left out of a conversion where that is asked for, and listed', async () => {
+test('omits flagged tokens from a conversion with excludeSpam, and counts them by reason', async () => {
   const { flagged } = await balances(output)
-  const [all, some] = [[] as string[], [] as string[]]
-  const whole = await convert(output, { to: 'generic', write: (text) => void all.push(text) })
+  const [complete, filtered] = [[] as string[], [] as string[]]
+  const whole = await convert(output, { to: 'generic', write: (text) => void complete.push(text) })
   const less = await convert(output, {
     to: 'generic',
     excludeSpam: true,
-    write: (text) => void some.push(text),
+    write: (text) => void filtered.push(text),
   })
-  const left = Object.values(less.omitted).reduce((sum, count) => sum + count, 0)
-  expect(left).toBeGreaterThan(0)
+  const omitted = Object.values(less.omitted).reduce((sum, count) => sum + count, 0)
+  expect(omitted).toBeGreaterThan(0)
   expect(Object.keys(less.omitted).every((reason) => reason.startsWith('spam: '))).toBe(true)
-  expect(all.join('').split('\n').length - some.join('').split('\n').length).toBeGreaterThanOrEqual(1)
+  expect(complete.join('').split('\n').length - filtered.join('').split('\n').length).toBeGreaterThanOrEqual(
+    1,
+  )
   expect(whole.lines).toBeGreaterThan(less.lines)
-  for (const { asset_address } of flagged) expect(some.join('')).not.toContain(asset_address)
+  for (const { asset_address } of flagged) expect(filtered.join('')).not.toContain(asset_address)
 })
 
 test('jobs/ACCOUNTING.md lists every rule', () => {
-  const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## Find spam tokens')).map(([rule]) => rule)
-  expect(told).toEqual([...SPAM_RULES.map(({ rule }) => rule), 'below zero'])
+  const documented = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## Find spam tokens')).map(
+    ([rule]) => rule,
+  )
+  expect(documented).toEqual([...SPAM_RULES.map(({ rule }) => rule), 'below zero'])
 })

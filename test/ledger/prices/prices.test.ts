@@ -17,15 +17,19 @@ function read(...lines: string[]) {
   return readPrices(file, async () => assets)
 }
 
-describe('prices that a user gives', () => {
+describe("the user's prices", () => {
   test.for([
-    { at: '2024-03-02T00:00:00.000Z', is: '2', why: 'of the day itself, from its first second' },
-    { at: '2024-03-02T23:59:59.999Z', is: '2', why: 'until its end' },
-    { at: '2024-03-01T23:59:59.999Z', is: '1', why: 'of the day before, a moment earlier' },
-    { at: '2024-03-03T12:00:00.000Z', is: '2', why: 'until 36 hours later' },
-    { at: '2024-03-03T12:00:00.001Z', is: undefined, why: 'not a moment longer' },
-    { at: '2024-02-29T23:59:59.999Z', is: undefined, why: 'never from the future' },
-    { at: '2024-03-05T08:30:00.000Z', is: '3.5', why: 'of an instant, from it on' },
+    { at: '2024-03-02T00:00:00.000Z', is: '2', why: 'apply from the first second of their day' },
+    { at: '2024-03-02T23:59:59.999Z', is: '2', why: 'apply until the end of their day' },
+    {
+      at: '2024-03-01T23:59:59.999Z',
+      is: '1',
+      why: 'do not apply to the last millisecond of the day before',
+    },
+    { at: '2024-03-03T12:00:00.000Z', is: '2', why: 'apply for 36 hours' },
+    { at: '2024-03-03T12:00:00.001Z', is: undefined, why: 'do not apply for longer than 36 hours' },
+    { at: '2024-02-29T23:59:59.999Z', is: undefined, why: 'do not apply to the past' },
+    { at: '2024-03-05T08:30:00.000Z', is: '3.5', why: 'apply from their instant' },
   ])('$why ($at)', async ({ at, is }) => {
     const prices = await read(
       '2024-03-02,native,USD,2',
@@ -37,7 +41,7 @@ describe('prices that a user gives', () => {
     expect(prices.currency).toBe('USD')
   })
 
-  test('are found by contract, by native, or by a symbol that one asset has', async () => {
+  test('are found by contract, by native, or by a symbol that only one asset has', async () => {
     const prices = await read(
       `2024-03-01,${USDC.address?.toUpperCase().replace('0X', '0x')},EUR,0.9`,
       '2024-03-01,AVAX,EUR,30',
@@ -56,14 +60,17 @@ describe('prices that a user gives', () => {
     { line: '2024-03-01,native,USD,-1', says: ':2: found price -1' },
     { line: '2024-03-01,native,USD,1e3', says: ':2: found price 1e3' },
     { line: '2024-03-01,native,$,1', says: ':2: found currency $' },
-    { line: '2024-03-01,TWIN,USD,1', says: `found asset TWIN, which is ${one.address} and ${other.address}` },
-    { line: '2024-03-01,native,USD,', says: 'holds no price' },
+    {
+      line: '2024-03-01,TWIN,USD,1',
+      says: `found asset TWIN, the symbol of ${one.address} and ${other.address}`,
+    },
+    { line: '2024-03-01,native,USD,', says: 'contains no price' },
     { line: '2024-03-01,native,USD,1\n2024-03-01,native,USD,2', says: ':3: found a second price of native' },
     {
       line: '2024-03-01,native,USD,1\n2024-03-02,native,EUR,2',
       says: ':3: found currency EUR, expected USD',
     },
-  ])('are refused with their line: $says', async ({ line, says }) => {
+  ])('are rejected with their line: $says', async ({ line, says }) => {
     await expect(read(line)).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(says),
@@ -72,7 +79,7 @@ describe('prices that a user gives', () => {
   })
 })
 
-describe('what an amount is worth', () => {
+describe('the fiat value of an amount', () => {
   test.for([
     { value: 1n, decimals: 18, price: '1', is: '0' },
     { value: 10n ** 18n, decimals: 18, price: '18.3412', is: '18.3412' },
@@ -86,29 +93,37 @@ describe('what an amount is worth', () => {
     { value: -5n, decimals: 9, price: '0.9', is: '0' },
     { value: -7n, decimals: 9, price: '1', is: '-0.00000001' },
   ])(
-    'is multiplied exactly: $value of $decimals decimals at $price is $is',
+    'is multiplied exactly: $value with $decimals decimals at $price is $is',
     ({ value, decimals, price, is }) => {
       expect(fiatValueOf(value, decimals, price)).toBe(is)
     },
   )
 })
 
-describe('the price of what was got for something else', () => {
+describe('the implied price of an acquired asset', () => {
   const whole = { value: 1n, decimals: 0 }
   test.for([
-    { got: { value: 25n, decimals: 1 }, given: { value: 500n, decimals: 2 }, price: '1.5', is: '3' },
-    { got: { value: 3n, decimals: 0 }, given: whole, price: '2', is: '0.666666666666666667' },
-    { got: { value: 2n, decimals: 0 }, given: whole, price: `0.${'1'.padStart(18, '0')}`, is: undefined },
+    { acquired: { value: 25n, decimals: 1 }, disposed: { value: 500n, decimals: 2 }, price: '1.5', is: '3' },
+    { acquired: { value: 3n, decimals: 0 }, disposed: whole, price: '2', is: '0.666666666666666667' },
     {
-      got: { value: 2n, decimals: 0 },
-      given: whole,
+      acquired: { value: 2n, decimals: 0 },
+      disposed: whole,
+      price: `0.${'1'.padStart(18, '0')}`,
+      is: undefined,
+    },
+    {
+      acquired: { value: 2n, decimals: 0 },
+      disposed: whole,
       price: `0.${'3'.padStart(18, '0')}`,
       is: `0.${'2'.padStart(18, '0')}`,
     },
-    { got: whole, given: { value: 1n, decimals: 255 }, price: '1', is: undefined },
-    { got: { value: 1n, decimals: 255 }, given: whole, price: '7', is: `7${'0'.repeat(255)}` },
-    { got: whole, given: whole, price: '0', is: '0' },
-  ])('is divided exactly: $given.value at $price for $got.value is $is', ({ got, given, price, is }) => {
-    expect(impliedPrice(got, given, price)).toBe(is)
-  })
+    { acquired: whole, disposed: { value: 1n, decimals: 255 }, price: '1', is: undefined },
+    { acquired: { value: 1n, decimals: 255 }, disposed: whole, price: '7', is: `7${'0'.repeat(255)}` },
+    { acquired: whole, disposed: whole, price: '0', is: '0' },
+  ])(
+    'is divided exactly: $disposed.value at $price for $acquired.value is $is',
+    ({ acquired, disposed, price, is }) => {
+      expect(impliedPrice(acquired, disposed, price)).toBe(is)
+    },
+  )
 })
