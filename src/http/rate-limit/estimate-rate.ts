@@ -1,34 +1,48 @@
 import { burstUsed, countGrants, type SampleWindow } from './sample-window.ts'
 
 export type RateEvidence = {
-  /** The stretch that a refusal has just ended. */
+  /** The sample window that the 429 has just ended. */
   window: SampleWindow
-  /** Those before it that began with a full store. */
+  /** Earlier windows that started with the burst capacity refilled. */
   previous: readonly SampleWindow[]
-  /** Requests a millisecond when the refusal came: the quota gives less. Undefined for the first refusal. */
+  /**
+   * The limiter's rate when it was throttled, in requests per ms: an upper bound of the quota's rate.
+   * Undefined for the first 429.
+   */
   peakPerMs: number | undefined
-  /** How long nothing could leave after the stretch's end. */
+  /** Time from the end of the window to the next request, in ms. */
   pausedMs: number
-  /** How long the refusal took to come: a shorter stretch says nothing of a rate. */
+  /**
+   * Round-trip time of the throttled request (ms). A window is treated as at least this long: a shorter one
+   * does not determine a rate.
+   */
   roundTripMs: number
 }
 
-/** `perMs`: requests a millisecond. `full`: the store was full as the stretch began. */
+/** In requests per ms. If `perMs` exceeds `minPerMs`, the window started with the burst capacity refilled. */
 export type RateEstimate = { perMs: number; minPerMs: number }
 
-/** Counts come in whole requests: two stores that differ by less are the same. */
+/** Requests. Grants are whole numbers, so bursts that differ by no more than this count as equal. */
 const TOLERANCE = 0.5
-/** Rates are tried in steps of one percent. */
+/** The search raises the rate by 1 % per step. */
 const RATE_STEP = 1.01
 
 /**
- * The rate of a quota, seen from a refusal.
+ * Estimates the rate of a quota from the sample window that a 429 ended.
  *
- * Every service has a store of requests that fills at the quota's rate: a bucket, or the window that is open. What a
- * stretch was granted came from the store and from what came back meanwhile; so its grants, over stretch and pause,
- * are the least that the rate can be. It is more where the store was full and ran over during the pause: then it is
- * the lowest rate that needs no bigger store than earlier stretches needed. The first refusal has no earlier one and
- * could mean any store: halfway, in proportion, between that least and the most, which is nothing in store.
+ * The model is a token bucket: the API holds up to a burst capacity of tokens and refills them at the quota's
+ * rate. A fixed window behaves similarly. A window's grants were paid from the tokens at its start and from
+ * the refill during the window. Therefore grants / (window + pause) is a lower bound of the rate, where pause
+ * is the shorter of the pauses before and after the window.
+ *
+ * The rate is higher than this bound if the bucket overflowed before the window started. The estimate is then
+ * the lowest rate at which this window needs no larger burst than each earlier window that started full, and
+ * at most `peakPerMs`.
+ *
+ * The first 429 has no earlier window and is consistent with any burst capacity. Its estimate is the
+ * geometric mean of the lower bound and the upper bound grants / window (no burst at all).
+ *
+ * @returns `perMs`, the estimate, and `minPerMs`, the lower bound plus one search step (0 for the first 429).
  */
 export function estimateRate({
   window,

@@ -1,51 +1,76 @@
-/** A rate that was learnt, and how it rises until the next refusal. Milliseconds, and requests a millisecond. */
+/**
+ * The request rate learned from 429s, and how it rises until the next one. Times are in milliseconds, rates
+ * in requests per millisecond.
+ */
 export type LearnedRate = {
   basePerMs: number
-  /** The rate is twice its base after so long. */
+  /** `limitedMs` at which the rate reaches twice `basePerMs`. */
   doublingMs: number
-  /** How long the rate has been what held requests back: it rises with this, not with time. */
+  /**
+   * Time for which this rate, and not a lack of requests, has limited sending. The rate rises with it, not
+   * with wall time.
+   */
   limitedMs: number
-  /** When the next request may leave. */
+  /** Earliest time of the next permit. */
   nextPermitAt: number
-  /** The best rate that was possible lately. */
+  /** Highest recent estimate; decays by `BEST_RATE_DECAY` with each 429. */
   bestPerMs: number
 }
 
-/** Slots missed in so long are made up for: late timers cost no quota. A longer lull is lost, so no herd leaves. */
+/**
+ * Permits missed within the last 100 ms (late timers) may be made up for; older ones are dropped, so requests
+ * do not burst after a lull. This is the tolerance τ of the generic cell rate algorithm.
+ */
 const CATCH_UP_MS = 100
 
 /**
- * A refusal leaves at least so much of the rate where the stretch was about as long as the pause: what it was granted
- * could mean a rate or a store. A long stretch speaks for itself, and after a long pause caution is due.
+ * After a 429 the base rate is at least this share of the current rate, if the window lasted one to two times
+ * as long as the pause: its grants may have come from the rate or from a burst. The floor shrinks for longer
+ * windows, whose estimate is reliable, and for shorter ones, because a relatively long pause calls for
+ * caution.
  */
 const MIN_RETAINED_SHARE = 0.75
-/** The rate doubles in so many times the last stretch: a rate that held for long is probed gently… */
+/** Doubling time as a multiple of the last window: a rate that held for long is probed gently, */
 const PROBE_WINDOWS = 12
-/** …but in no less than this, nor in fewer requests… */
+/** but not in less time than this (ms), nor within fewer than `MIN_PROBE_REQUESTS` requests, */
 const MIN_PROBE_MS = 7_000
 const MIN_PROBE_REQUESTS = 40
-/** …and in no more pauses (each probe costs one) or requests (it costs a refusal), whichever takes longer. */
+/**
+ * and in no more than this many pauses (a probe costs one pause) or requests (a probe costs one 429),
+ * whichever is longer.
+ */
 const MAX_PROBE_PAUSES = 100
 const MAX_PROBE_REQUESTS = 1_000
-/** A rate that was possible lately is tried again sooner. With each refusal so much of the memory stays. */
+/** Share of `bestPerMs` that remains after each 429. A rate below the recent best is probed sooner. */
 const BEST_RATE_DECAY = 0.95
 
 export type RateObservation = {
   now: number
-  /** The quota's rate, as it was seen. */
+  /** Estimated rate of the quota, in requests per ms. */
   perMs: number
-  /** How long the stretch before the refusal was, and the pause after it. */
+  /** Length of the sample window before the 429, and of the pause after it. */
   lengthMs: number
   pausedMs: number
 }
 
-/** What to do after a refusal of `plan` (none: the first). */
+/**
+ * Computes the rate after a 429.
+ *
+ * base rate = max(estimate, 0.75 × current rate × weight), weight = min(1, window / pause, 2 × pause /
+ * window)
+ *
+ * doubling time = 12 × window, bounded below by 7 s and 40 requests, and above by max(100 pauses, 1,000
+ * requests) × min(1, base / best)³
+ *
+ * @param learnedRate the rate that was throttled; undefined for the first 429
+ */
 export function learnRate(
   learnedRate: LearnedRate | undefined,
   { now, perMs, lengthMs, pausedMs }: RateObservation,
 ): LearnedRate {
   const initial = { limitedMs: 0, nextPermitAt: now }
-  // The very first rate is half guessed: it is probed the sooner the less was seen, and is no memory of what was possible.
+  // The first estimate is uncertain. It is probed sooner the shorter its window was, and it does not count as
+  // a best rate.
   const firstDoublingMs = Math.min(MIN_PROBE_MS, PROBE_WINDOWS * lengthMs)
   if (learnedRate === undefined)
     return { ...initial, basePerMs: perMs, bestPerMs: 0, doublingMs: firstDoublingMs }
@@ -62,12 +87,18 @@ function minDoublingMs(perMs: number): number {
   return Math.max(MIN_PROBE_MS, MIN_PROBE_REQUESTS / perMs)
 }
 
-/** Flat at first and then ever steeper: most of the time passes near the rate that was learnt. */
+/**
+ * base × (1 + (limited / doubling)³), in requests per ms. The cubic is flat at first, so that most of the
+ * time is spent near the learned rate.
+ */
 export function currentRate({ basePerMs, limitedMs, doublingMs }: LearnedRate): number {
   return basePerMs * (1 + (limitedMs / doublingMs) ** 3)
 }
 
-/** Takes the slot that is due: a generic cell rate algorithm. */
+/**
+ * Reserves the next permit, by the generic cell rate algorithm: `nextPermitAt` is its theoretical arrival
+ * time.
+ */
 export function reservePermit(learnedRate: LearnedRate, now: number): void {
   const interval = 1 / currentRate(learnedRate)
   if (now - learnedRate.nextPermitAt <= CATCH_UP_MS) learnedRate.limitedMs += interval

@@ -15,58 +15,62 @@ import {
   type SentRequest,
 } from './sample-window.ts'
 
-/** What came of a request. `undefined` where the service says nothing. */
+/** Outcome of a request. A field is `undefined` if the API does not send it. */
 export type RequestOutcome =
-  /** An answer that spends quota: so many requests are left, and in `resetMs` the quota begins anew. */
+  /** A response that consumed quota. `remaining`: requests left; `resetMs`: time until the quota resets. */
   | { kind: 'granted'; remaining: number | undefined; resetMs: number | undefined }
-  /** 429. */
+  /** The API responded with 429. */
   | { kind: 'throttled'; retryAfterMs: number | undefined }
-  /** A fault, or no answer at all: says nothing of the rate. */
+  /** An error status, or no response: indicates nothing about the rate. */
   | { kind: 'failed'; retryAfterMs: number | undefined }
 
 type OutcomeContext = { now: number; random: () => number }
 
-/** When requests may leave. Pure bookkeeping: the time is passed in. Milliseconds, and requests a millisecond. */
+/** State of the rate limiter. The caller passes the time. Milliseconds, and requests per millisecond. */
 export type LimiterState = {
+  /** No request is sent before this time. */
   pausedUntil: number
   inFlight: number
   sent: number
-  /** Grants since requests were last let loose without a plan. */
+  /** Grants since the start or the last error with Retry-After, which restarts the ramp-up. */
   grantedSinceReset: number
+  /** Requests sent since the last pause. */
   window: SampleWindow
-  /** The last stretches that began with a full store, and always the very first. */
+  /** Earlier windows that started with the burst capacity refilled: the first of all, and the latest two. */
   earlierWindows: SampleWindow[]
-  /** Undefined until the first refusal. */
+  /** Undefined until the first 429. */
   learnedRate: LearnedRate | undefined
   /** Undefined while requests are granted. */
   throttledPeriod: ThrottledPeriod | undefined
   quota: RemainingQuota
 }
 
-/** The time from a refusal to the next grant. */
+/** The time from a 429 to the next grant. */
 type ThrottledPeriod = {
   since: number
-  /** How long the refusal took to come. */
+  /** Round-trip time of the first throttled request (ms). */
   roundTripMs: number
-  /** The plan that was refused: none for the first refusal. */
+  /** The learned rate that was throttled; undefined for the first 429. */
   refusedRate: LearnedRate | undefined
-  /** Times in a row that requests were refused. */
+  /** 429s in a row without a grant, counted once per burst. */
   consecutiveThrottles: number
-  /** Nobody knows how long to wait: one request goes ahead, and the others follow when it is granted. */
+  /** The delay is unknown or was too short: one probe is sent; the others follow once it is granted. */
   probing: boolean
-  /** Becomes the stretch with its first grant. */
+  /** The window that starts after the pause; it becomes the current one with its first grant. */
   nextWindow: SampleWindow | undefined
-  /** Whether the stretch began with a full store. */
+  /** Whether the throttled window had started with the burst capacity refilled. */
   startsFull: boolean
 }
 
-/** In flight at first: so many refusals at once do little harm. */
+/** Initial limit of requests in flight. It bounds the number of simultaneous 429s. */
 const INITIAL_IN_FLIGHT = 8
-/** Then as many as half of what was granted: 32 after six round trips, and few refusals where a small burst ends. */
+/**
+ * Ramp-up: the limit then grows to grants / 2, past 32 after six round trips. A small burst causes few 429s.
+ */
 const RAMP_UP_DIVISOR = 2
-/** Requests in flight are waited for before one leaves after a refusal, so that all of a herd's answers are known. */
+/** Maximum wait (ms) after a 429 for the requests in flight, whose outcomes show how many were granted. */
 const MAX_DRAIN_MS = 1_000
-/** Resets come in whole seconds: the last one may be over at once. */
+/** Resets are stated in whole seconds: one of at most 1 s may already be over and is ignored. */
 const MIN_RESET_MS = 1_000
 
 export function newLimiterState(now: number): LimiterState {
@@ -83,7 +87,7 @@ export function newLimiterState(now: number): LimiterState {
   }
 }
 
-/** When the next request may leave: perhaps long ago, and Infinity where an answer must come first. */
+/** Earliest time of the next request: possibly in the past, Infinity if a response must arrive first. */
 export function nextSendAt(state: LimiterState): number {
   const { pausedUntil, inFlight, learnedRate, throttledPeriod, grantedSinceReset } = state
   if (throttledPeriod !== undefined && throttledPeriod.nextWindow === undefined)
@@ -99,7 +103,7 @@ export function nextSendAt(state: LimiterState): number {
   return Math.max(permitAt, quotaAvailableAt(state.quota, state.sent + 1))
 }
 
-/** Lets a request leave. */
+/** Records that a request is sent now. */
 export function send(state: LimiterState, now: number): SentRequest {
   if (state.throttledPeriod !== undefined && state.throttledPeriod.nextWindow === undefined)
     resumeAfterPause(state, state.throttledPeriod, now)
@@ -110,7 +114,7 @@ export function send(state: LimiterState, now: number): SentRequest {
   return { sequence: state.sent, at: now }
 }
 
-/** Begins anew after a pause, at the rate that all stretches together speak for. */
+/** Starts a new sample window after a pause, at the rate estimated from all retained windows. */
 function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod, now: number): void {
   const { window, earlierWindows: previous } = state
   const { refusedRate: learnedRate, roundTripMs } = throttledPeriod
@@ -131,7 +135,7 @@ function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod,
   })
 }
 
-/** Takes note of what came of a request. */
+/** Records the outcome of a request. */
 export function recordOutcome(
   state: LimiterState,
   request: SentRequest,
@@ -173,7 +177,7 @@ function recordGrant(
 
 function rememberWindow({ earlierWindows: previous, window }: LimiterState): void {
   previous.push(window)
-  // The first, which began with a full store, and the newest two.
+  // Keep the first window, which started with the full burst capacity, and the latest two.
   if (previous.length > 3) previous.splice(1, 1)
 }
 
@@ -187,7 +191,7 @@ function recordThrottle(
   const { throttledPeriod, window } = state
   countThrottled(window, request)
   const latestWindow = throttledPeriod === undefined ? window : throttledPeriod.nextWindow
-  // The others of a herd say nothing new: they left before the first of them was answered.
+  // Ignore 429s for requests sent before the first 429 arrived: they carry no new information.
   const isFromLatestWindow = latestWindow !== undefined && request.sequence >= latestWindow.firstSequence
   if (isFromLatestWindow)
     state.throttledPeriod = startThrottledPeriod(state, {
@@ -226,13 +230,13 @@ function startThrottledPeriod(
   }
 }
 
-/** Milliseconds to wait where the service does not say, or where what it said was too little: longer each time. */
+/** Backoff (ms) without a usable delay: exponential, with jitter between half and the full delay. */
 function backoffDelay({ consecutiveThrottles }: ThrottledPeriod, random: () => number): number {
   const failures = { failures: consecutiveThrottles, retryAfterMs: undefined }
   return delayBeforeRetry(failures, RETRY_DEFAULTS, () => 0.5 + random() / 2)
 }
 
-/** Slots of the pause are lost: nobody may catch up with them after it. */
+/** Permits that fall into a pause are dropped, not accumulated, so requests do not burst when it ends. */
 function pauseUntil(state: LimiterState, until: number): void {
   state.pausedUntil = Math.max(state.pausedUntil, until)
   if (state.learnedRate !== undefined)

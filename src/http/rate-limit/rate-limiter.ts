@@ -10,37 +10,61 @@ import {
 import type { SentRequest } from './sample-window.ts'
 
 /**
- * The one quota gate of a run: every request of every job and wallet passes it, tries included.
+ * The rate limiter of a run. Every attempt of every request of every job acquires a permit from it.
  *
- * It knows no limit at first and opens step by step until a refusal, the service's own word of what is left, or the
- * requests in flight are the limit. A refusal stops everything for as long as the service asked (or a growing
- * while); then requests leave one by one at the rate that was learnt, which rises again gently. No slot is given
- * out ahead of its time, so no herd leaves after a pause. Who takes needs to know none of this: a gate that many
- * machines share can have the same two functions.
+ * It starts without a known limit and ramps up the number of requests in flight, until a 429, the reported
+ * remaining quota or the concurrency limits it. A 429 pauses all requests for the stated delay, or with
+ * exponential backoff if there is none. After the pause, requests are sent one by one at the learned rate,
+ * which rises slowly until the next 429. Permits are never issued ahead of time, so requests do not burst
+ * after a pause.
+ *
+ * Callers depend on these two functions only: a limiter that several machines share implements the same
+ * interface.
  */
 export type RateLimiter = {
-  /** Resolves when one request may leave. Rejects with the signal's reason when it is aborted first. */
+  /**
+   * Waits for a permit to send one request.
+   *
+   * @param signal aborts the wait
+   * @returns a permit; the caller must release it with the request's outcome
+   * @throws the signal's reason, if it is aborted first
+   */
   acquire(signal: AbortSignal): Promise<Permit>
-  /** Milliseconds until the pause ends, 0 where there is none. */
+  /** Remaining duration of the pause in milliseconds; 0 if there is none. */
   pausedForMs(): number
 }
 
-/** Says what came of the request that left. To be called exactly once. */
+/** Releases the permit with the outcome of the request. Must be called exactly once. */
 export type Permit = (outcome: RequestOutcome) => void
 
 export type LimiterClock = {
-  /** Milliseconds that never run backwards. */
+  /** Monotonic time in milliseconds. */
   now: () => number
   /** A number in [0, 1). */
   random: () => number
-  /** Calls back once after so many milliseconds; what it gives cancels that. */
+  /**
+   * Calls `callback` once after `ms` milliseconds.
+   *
+   * @returns a function that cancels the timer
+   */
   setTimer: (ms: number, callback: () => void) => () => void
 }
 
 type State = { clock: LimiterClock; limiter: LimiterState; waiters: Waiter[]; cancelTimer: () => void }
 type Waiter = (permit: Permit) => void
 
-/** Creates a gate that knows no limit yet. Clients of one key share one, since the service counts them as one. */
+/**
+ * Creates a rate limiter without a known limit. Clients that use the same API key should share one, because
+ * the API counts their requests together.
+ *
+ * @param clock time, randomness and timers; tests pass a virtual clock
+ * @example
+ * ```ts
+ * const rateLimiter = createRateLimiter()
+ * const mainnet = createServiceClient({ baseUrl: MAINNET_URL, apiKey, rateLimiter })
+ * const testnet = createServiceClient({ baseUrl: TESTNET_URL, apiKey, rateLimiter })
+ * ```
+ */
 export function createRateLimiter(clock: LimiterClock = systemClock): RateLimiter {
   const state: State = { clock, limiter: newLimiterState(clock.now()), waiters: [], cancelTimer: () => {} }
   return {
@@ -76,7 +100,7 @@ function acquire(state: State, signal: AbortSignal): Promise<Permit> {
   })
 }
 
-/** Lets out everyone whose time has come and sets the clock for the next. */
+/** Issues permits to all waiters whose time has come and sets the timer for the next one. */
 function grantDue(state: State): void {
   const { clock, limiter, waiters } = state
   state.cancelTimer()

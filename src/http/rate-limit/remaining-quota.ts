@@ -1,25 +1,26 @@
 /**
- * What `ratelimit-remaining` allows. A service that says what is left need never refuse: no more requests are in
- * flight than were left when it last said so, and what it was seen to give back since.
+ * The limit that follows from `ratelimit-remaining`. If the API reports the remaining quota, it need not send
+ * a 429: the limiter allows no more requests since the last report than it stated, plus the replenishment
+ * observed recently.
  */
 export type RemainingQuota = {
-  /** Number and time of departure of the newest request whose answer said what was left; undefined: none did. */
+  /** The report in the response to the most recently sent request; undefined before the first report. */
   latest: QuotaReport | undefined
-  /** What came back lately and in how long (ms), old observations fading. */
+  /** Requests replenished recently and the time observed (ms). Both decay exponentially. */
   replenished: number
   observedMs: number
 }
 
 type QuotaReport = { sequence: number; at: number; remaining: number }
 
-/** Observations fade over this time, so that another client of the same quota is noticed. */
+/** Time constant of the decay: another client of the same quota is noticed within seconds. */
 const DECAY_MS = 1_000
 
 export function newRemainingQuota(): RemainingQuota {
   return { latest: undefined, replenished: 0, observedMs: 0 }
 }
 
-/** Takes note of an answer. Answers overtake each other: only what a later request says is news. */
+/** Records a report. Responses can overtake each other, so a report for an earlier request is ignored. */
 export function updateRemaining(quota: RemainingQuota, report: QuotaReport): void {
   const previous = quota.latest
   if (previous !== undefined && report.sequence <= previous.sequence) return
@@ -28,13 +29,17 @@ export function updateRemaining(quota: RemainingQuota, report: QuotaReport): voi
   const elapsed = report.at - previous.at
   const sentSince = report.sequence - previous.sequence
   const decay = Math.exp(-elapsed / DECAY_MS)
-  // A window that begins anew gives everything back at once, which says nothing of a rate: never more than was sent.
+  // When a fixed window resets, everything is replenished at once, which does not indicate a rate: count at
+  // most what was sent.
   const returned = Math.min(sentSince, Math.max(0, report.remaining - previous.remaining + sentSince))
   quota.replenished = quota.replenished * decay + returned
   quota.observedMs = quota.observedMs * decay + elapsed
 }
 
-/** When the `nth` request may leave by what the service said; Infinity where only another answer can tell. */
+/**
+ * Earliest time at which the reported quota allows the request with this sequence number: -Infinity if it
+ * allows it now, Infinity if the replenishment rate is unknown, so that only another response can release it.
+ */
 export function quotaAvailableAt(
   { latest, replenished, observedMs }: RemainingQuota,
   sequence: number,

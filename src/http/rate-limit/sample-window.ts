@@ -1,23 +1,35 @@
-/** A request that left: the `nth` of all. */
+/**
+ * A request that was sent: its sequence number, counted from 1 over the limiter's lifetime, and the time it
+ * was sent (ms).
+ */
 export type SentRequest = { sequence: number; at: number }
 
-/** The time from one pause to the next: when its requests left, and where it ended. All times in milliseconds. */
+/**
+ * Sample window: the requests sent between two pauses. The rate estimate is computed from it. All times are
+ * in milliseconds.
+ */
 export type SampleWindow = {
-  /** Number of its first request. */
+  /** Sequence number of the window's first request. */
   firstSequence: number
   since: number
-  /** How long nothing had left before it: the quota may have recovered meanwhile. */
+  /** Idle time before the window, during which the quota may have been replenished. */
   idleMs: number
-  /** When requests left: every `stride`th of them, so that a long stretch takes no more room than a short one. */
+  /** Send times of every `stride`-th request. Sampling bounds the memory of a long window. */
   sentAt: number[]
   stride: number
   sent: number
   throttled: number
-  /** When the last request that was refused had left: the quota was used up then. */
+  /**
+   * Send time of the last throttled request: at that time the quota was used up. Equals `since` until the
+   * first 429.
+   */
   end: number
 }
 
-/** So many departures are kept at most; of a longer stretch every second, fourth… one. */
+/**
+ * Maximum number of send times per window. When a window reaches it, every second sample is dropped and the
+ * stride doubles.
+ */
 const MAX_SAMPLES = 1_024
 
 export function newSampleWindow({
@@ -42,15 +54,18 @@ export function countThrottled(window: SampleWindow, { sequence, at }: SentReque
   window.end = Math.max(window.end, at)
 }
 
-/** Requests granted up to the end; what left later and was granted is of no use to a sum that ends there. */
+/**
+ * Requests granted up to `end`, at least 1. Requests sent after `end` are excluded, because burst and rate
+ * are measured over `[since, end]`.
+ */
 export function countGrants({ sentAt, stride, sent, throttled, end }: SampleWindow): number {
   const sentAfterEnd = sentAt.filter((at) => at > end).length * stride
   return Math.max(1, sent - sentAfterEnd - throttled)
 }
 
 /**
- * How much the service must have had in store if it gives back `perMs` requests a millisecond: the most that was
- * granted beyond that in any time up to the end.
+ * The burst that a token bucket with refill rate `perMs` (requests per ms) must have held to grant this
+ * window: the maximum, over all start times t in the window, of grants in [t, end] − perMs × (end − t).
  */
 export function burstUsed(window: SampleWindow, perMs: number): number {
   const { sentAt, stride, end } = window
