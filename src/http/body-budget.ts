@@ -1,17 +1,20 @@
 import { LARGE_BODIES_BYTES } from '../core/model/limits.ts'
 
-/** Shares memory among the large responses that are in flight at once. */
+/** Limits the memory of the large responses that are in flight at once. */
 export type BodyBudget = {
   /**
-   * Asks for so many bytes, at most those of the whole budget; `onGranted` is called once they are free, at once or later.
-   * What it returns gives them back, or withdraws the request where it still waits; calling it again does nothing.
+   * Reserves `bytes`, capped at the whole budget. Calls `onGranted` once they are available, immediately or
+   * later.
+   *
+   * @returns a function that releases the bytes, or cancels the reservation if it is still waiting; calling
+   *   it again has no effect
    */
   reserve(bytes: number, onGranted: () => void): () => void
 }
 
 type Reservation = { bytes: number; onGranted: () => void }
 
-/** Grants requests in the order in which they came. */
+/** Creates a budget that grants reservations first come, first served. */
 export function createBodyBudget(totalBytes: number): BodyBudget {
   let used = 0
   const waiting: Reservation[] = []
@@ -39,5 +42,5 @@ export function createBodyBudget(totalBytes: number): BodyBudget {
   }
 }
 
-/** The budget of this process: memory is shared by all of its clients. */
+/** The budget of this process. All of its clients share it. */
 export const largeBodyBudget = createBodyBudget(LARGE_BODIES_BYTES)

@@ -1,16 +1,22 @@
-/** Memory for bodies of answers, which is used again: new memory for each would lie about in pieces for long. */
+/** Reuses the memory of response bodies. Allocating a buffer for each response would fragment the heap. */
 export type BufferPool = {
-  /** The chunks as one body. */
+  /** Concatenates the chunks of a body. */
   join(chunks: readonly Buffer[]): Buffer
-  /** Takes back the memory of a body that nobody uses any more; memory that came from elsewhere is left alone. */
+  /**
+   * Returns a body's buffer to the pool. The caller must not use it afterwards. Buffers that the pool did not
+   * allocate are ignored.
+   */
   release(body: Buffer): void
 }
 
-/** So much memory is taken for a body: pages of a hundred items have 70 to 350 KB. What a body leaves of it is not touched. */
+/**
+ * Size of a pooled buffer, in bytes. A page of 100 items has 70 to 350 KB. The unused rest of a buffer is
+ * never touched, so it takes no physical memory.
+ */
 export const POOLED_BUFFER_BYTES = 2 ** 19
-/** Bodies of fewer bytes get just what they need, and so do those that are larger than all others. */
+/** Smaller bodies, and those larger than a pooled buffer, get a buffer of exactly their size. */
 const MIN_POOLED_BYTES = 2 ** 15
-/** The memory of so many bodies is kept free at most. */
+/** Maximum number of free buffers in the pool. */
 const MAX_FREE_BUFFERS = 32
 
 export function createBufferPool(): BufferPool {
@@ -36,5 +42,5 @@ export function createBufferPool(): BufferPool {
   }
 }
 
-/** Whether a body came in memory that is used again: it holds nothing beside that body. */
+/** Whether a buffer is from the pool. Such a buffer holds one body and nothing else. */
 export const isPooledBuffer = (buffer: ArrayBufferLike): boolean => buffer.byteLength === POOLED_BUFFER_BYTES

@@ -1,17 +1,22 @@
 import { type ProxyServer, proxyFor } from '../core/platform/proxy.ts'
 
-/** Why no answer came, for people: what happened, and what may be done about it. */
+/** Why no response arrived, as a message for the user and its fix. */
 export type ConnectionErrorText = {
   readonly message: string
   readonly fix?: string
-  /** No try can succeed until something is changed. */
+  /** No attempt can succeed until the configuration changes. */
   readonly isPermanent?: true
 }
 
-/** What a user sets to say where the service is. */
+/** The settings that hold the base URL, for messages. */
 export const BASE_URL_SETTING = 'the base URL (service.baseUrl, WALLETLAKE_BASE_URL or --base-url)'
 
-/** The words for a connection that failed, by the codes of its fault; `url` is the base address, which holds no secret. */
+/**
+ * Describes a failed connection.
+ *
+ * @param codes error codes of the failure and its causes
+ * @param url base URL, which holds no secret
+ */
 export function describeConnectionError(codes: readonly string[], url: string): ConnectionErrorText {
   const code = codes.join(', ')
   const proxy = proxyFor(new URL(url))
@@ -20,15 +25,15 @@ export function describeConnectionError(codes: readonly string[], url: string): 
   const known = KNOWN_ERRORS.find(({ codes: pattern }) => codes.some((each) => pattern.test(each)))
   if (known !== undefined) return known.describe(url, code)
   const fix = url.startsWith('http:') ? { fix: TRY_HTTPS_FIX } : {}
-  return { message: `the connection to ${new URL(url).host} failed (${code || 'unknown fault'})`, ...fix }
+  return { message: `the connection to ${new URL(url).host} failed (${code || 'unknown error'})`, ...fix }
 }
 
-const TRY_HTTPS_FIX = `If the service speaks https, write https:// in ${BASE_URL_SETTING}; else run the same command again: it resumes.`
+const TRY_HTTPS_FIX = `If the service speaks HTTPS, use https:// in ${BASE_URL_SETTING}; otherwise run the same command again: it resumes.`
 
-/** Faults that happen before a connection through a proxy leads anywhere: they are the proxy's. */
+/** Errors that occur while connecting. Through a proxy, they concern the proxy, not the API. */
 const PROXY_ERROR_CODES =
   /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/
-/** A proxy's answer to CONNECT; `errorCodesOf` in client.ts makes the code from undici's message. */
+/** A proxy's response to CONNECT. `errorCodesOf` in http-client.ts derives the code from undici's message. */
 const PROXY_STATUS = /^PROXY_STATUS_(\d+)$/
 
 function describeProxyError(
@@ -50,7 +55,7 @@ function describeProxyError(
   }
 }
 
-/** What to do about a proxy's refusal. */
+/** The fix for a proxy that refuses CONNECT. */
 function proxyFix({ variable }: ProxyServer, status: string): { fix: string; isPermanent?: true } {
   if (status === '407') return { fix: proxyPasswordFix(variable), isPermanent: true }
   if (status === '403' || status === '405')
@@ -61,11 +66,11 @@ function proxyFix({ variable }: ProxyServer, status: string): { fix: string; isP
   return { fix: `Check the proxy and ${variable}, then run the same command again.` }
 }
 
-/** What to do about a proxy that asks for a password. */
+/** The fix for a proxy that requires a password. */
 export const proxyPasswordFix = (variable: string) =>
   `Put user and password into ${variable}: http://USER:PASSWORD@HOST:PORT, special characters %-encoded.`
 
-/** How a request travels, for the advice about one that does not arrive. */
+/** Describes whether requests go through a proxy, to complete a fix. */
 export function describeRoute(url: string): string {
   const proxy = proxyFor(new URL(url))
   if (proxy !== undefined) return ` Requests go through the proxy ${proxy.host} of ${proxy.variable}.`
@@ -85,21 +90,21 @@ type KnownError = {
   readonly describe: (url: string, code: string) => ConnectionErrorText
 }
 
-/** Faults by their codes, before those of the connection as such. */
+/** Known connection errors. The first entry with a matching code applies. */
 const KNOWN_ERRORS: readonly KnownError[] = [
   {
     codes: /^ENOTFOUND$/,
     describe: (url, code) => ({
-      message: `no host of this name is known: ${url} (${code})`,
-      fix: `Correct the host in ${BASE_URL_SETTING}, or look to this machine's network.${describeRoute(url)}`,
+      message: `host not found: ${url} (${code})`,
+      fix: `Correct the host in ${BASE_URL_SETTING}, or check this machine's network.${describeRoute(url)}`,
       isPermanent: true,
     }),
   },
   {
     codes: /^EAI_/,
     describe: (url, code) => ({
-      message: `the host's name cannot be looked up now: ${url} (${code})`,
-      fix: `Look to this machine's network, then run the same command again.${describeRoute(url)}`,
+      message: `the host name cannot be resolved at the moment: ${url} (${code})`,
+      fix: `Check this machine's network, then run the same command again.${describeRoute(url)}`,
     }),
   },
   {
@@ -112,38 +117,38 @@ const KNOWN_ERRORS: readonly KnownError[] = [
   {
     codes: /^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
     describe: (url, code) => ({
-      message: `no connection to ${url} can be made (${code})`,
-      fix: `Look to network, firewall and ${BASE_URL_SETTING}, then run the same command again.${describeRoute(url)}`,
+      message: `cannot connect to ${url} (${code})`,
+      fix: `Check network, firewall and ${BASE_URL_SETTING}, then run the same command again.${describeRoute(url)}`,
     }),
   },
   {
     codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
     describe: (url, code) => ({
-      message: `what answers at ${url} does not speak https (${code})`,
-      fix: `Correct host and port in ${BASE_URL_SETTING}: the service has to speak https there.`,
+      message: `the server at ${url} does not speak HTTPS (${code})`,
+      fix: `Correct host and port in ${BASE_URL_SETTING}: the service must speak HTTPS there.`,
       isPermanent: true,
     }),
   },
   {
     codes: /^(HPE_\w+|HTTPParserError)$/,
     describe: (url, code) => ({
-      message: `what answers at ${url} does not speak http (${code})`,
-      fix: `Correct scheme, host and port in ${BASE_URL_SETTING}: https://, perhaps.`,
+      message: `the server at ${url} does not speak HTTP (${code})`,
+      fix: `Correct scheme, host and port in ${BASE_URL_SETTING}: the scheme may have to be https://.`,
       isPermanent: true,
     }),
   },
   {
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     describe: (url, code) => ({
-      message: `the certificate at ${url} is for another host (${code})`,
-      fix: `Correct the host in ${BASE_URL_SETTING}: the certificate says whose it is.`,
+      message: `the certificate at ${url} is issued for another host (${code})`,
+      fix: `Correct the host in ${BASE_URL_SETTING}: it must be one that the certificate names.`,
       isPermanent: true,
     }),
   },
   {
     codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
     describe: (url, code) => ({
-      message: `the certificate at ${url} is not valid now (${code})`,
+      message: `the certificate at ${url} has expired or is not valid yet (${code})`,
       fix: "Check this machine's clock; if it is right, the service has to renew its certificate.",
       isPermanent: true,
     }),

@@ -21,13 +21,17 @@ export type CompressedBody = {
   bytes: Buffer
   /** The response's content-encoding, as received. */
   encoding: string | undefined
-  /** Bytes that the unpacked body may have: a small response may unpack to more than the memory holds. */
+  /**
+   * Maximum size of the decompressed body, in bytes. It protects against small responses that decompress to
+   * more than the memory holds.
+   */
   maxBytes: number
 }
 
 /**
- * Undoes a content-encoding; an unknown one leaves the bytes as they are. Throws PAGE_MALFORMED where they do not unpack,
- * or unpack to too much.
+ * Decompresses a body. A body with an unknown content-encoding is returned as received.
+ *
+ * @throws PAGE_MALFORMED if it cannot be decompressed or exceeds `maxBytes`
  */
 export async function decompress({ bytes, encoding, maxBytes }: CompressedBody): Promise<Buffer> {
   const decompressor = decompressorFor(encoding)
@@ -36,11 +40,14 @@ export async function decompress({ bytes, encoding, maxBytes }: CompressedBody):
     return await decompressor(bytes, { maxOutputLength: maxBytes })
   } catch (cause) {
     if (isTooLarge(cause)) throw bodyTooLarge(maxBytes)
-    throw new ExportError('PAGE_MALFORMED', `the body does not unpack (${bytes.length} bytes, ${encoding})`)
+    throw new ExportError(
+      'PAGE_MALFORMED',
+      `the body cannot be decompressed (${bytes.length} bytes, ${encoding})`,
+    )
   }
 }
 
-/** The same, but undefined where the body has more than `maxBytes`. */
+/** Like `decompress`, but returns undefined if the decompressed body exceeds `maxBytes`. */
 export async function decompressSmall(compressed: CompressedBody): Promise<Buffer | undefined> {
   return decompress(compressed).catch((thrown: unknown) => {
     if (thrown instanceof ExportError && thrown.isPermanent) return undefined
@@ -48,27 +55,27 @@ export async function decompressSmall(compressed: CompressedBody): Promise<Buffe
   })
 }
 
-/** Whether a response with this content-encoding is compressed, as far as it can be undone here. */
+/** Whether the content-encoding is one that `decompress` supports. */
 export function isCompressed(encoding: string | undefined): boolean {
   return decompressorFor(encoding) !== undefined
 }
 
 const decompressorFor = (encoding = '') => DECOMPRESSORS[encoding.trim().toLowerCase()]
 
-/** The two first bytes name method 8 and are a multiple of 31 (RFC 1950 section 2.2). */
+/** The first two bytes name compression method 8 and form a multiple of 31 (RFC 1950 section 2.2). */
 function hasZlibHeader(compressed: Buffer): boolean {
   return compressed.length >= 2 && ((compressed[0] ?? 0) & 15) === 8 && compressed.readUInt16BE() % 31 === 0
 }
 
 const isTooLarge = (cause: unknown) => (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
 
-/** The failure of a body that is larger than anything that an interface of pages sends. */
+/** The error for a body that is larger than any page of the API. */
 export function bodyTooLarge(maxBytes: number): ExportError {
   const what = `the body is larger than the limit of ${maxBytes} bytes`
   return new ExportError('PAGE_MALFORMED', what, { isPermanent: true, cause: new BodyTooLargeError(what) })
 }
 
-/** Cause of the failure of a body that exceeds its limit: a smaller page may stay within it. */
+/** Cause of the error of an oversized body. A smaller page may stay within the limit. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError'
 }

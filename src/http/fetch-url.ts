@@ -2,15 +2,17 @@ import { type Dispatcher, EnvHttpProxyAgent, fetch, type RequestInit, type Respo
 import { proxySettings } from '../core/platform/proxy.ts'
 
 export type FetchOptions = Omit<RequestInit, 'dispatcher'> & {
-  /** Longest pause while the response's head or body is awaited, in milliseconds. */
+  /** Maximum time without data while the response's headers or body are awaited, in milliseconds. */
   idleMs: number
 }
 
 export type FetchResponse = Response
 
 /**
- * Requests a URL, through the proxy that the environment names for it, and gives what `read` makes of the response; its
- * connection is closed then. Rejects as `fetch` does, and with USAGE where the environment names no usable proxy.
+ * Fetches a URL, through a proxy if the environment defines one for it, and closes the connection afterwards.
+ *
+ * @param read consumes the response; its result is returned
+ * @throws what `fetch` throws, and USAGE if the environment defines an invalid proxy
  */
 export async function fetchWith<T>(
   url: URL,
@@ -30,8 +32,9 @@ export async function fetchWith<T>(
 }
 
 /**
- * Keeps responses from pausing their connection. undici 7 ends the process by a failed assertion when a server closes a
- * connection that is paused (nodejs/undici#5360). What is read too slowly waits in memory, so that readers must limit its size.
+ * Prevents responses from pausing their connection. undici 7 terminates the process with a failed assertion
+ * if a server closes a paused connection (nodejs/undici#5360). Data that is read too slowly is buffered in
+ * memory, so callers must limit the size of what they read.
  */
 const ignorePause: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const withoutPause = (controller: Dispatcher.DispatchController): Dispatcher.DispatchController =>

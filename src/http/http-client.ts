@@ -12,58 +12,60 @@ import { bodyTooLarge, decompress, decompressSmall, isCompressed } from './decom
 import { sendHttpRequest, TimeoutError } from './send-http-request.ts'
 
 export type ClientOptions = {
-  /** Base address of the service, without a trailing slash. */
+  /** Base URL of the API, without a trailing slash. */
   baseUrl: string
   apiKey: string | undefined
-  /** Name of the header that carries the key. */
+  /** Name of the header that carries the API key. */
   apiKeyHeader: string
-  /** For one request, its body included, in milliseconds. */
+  /** Timeout of one request including its body, in milliseconds. */
   timeoutMs: number
-  /** Connections kept open at once. */
+  /** Maximum number of open connections. */
   connections: number
-  /** Send the key unencrypted, over http, to another machine. @default false */
+  /** Allow the key to be sent unencrypted, over HTTP, to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Bytes that a response's body may have, packed or unpacked. @default 33554432 (32 MiB) */
+  /** Maximum size of a response body, compressed or decompressed. @default 33554432 (32 MiB) */
   maxBodyBytes?: number
 }
 
 export type ClientRequest = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below the base address, encoded, with the slash it begins with. */
+  /** Path below the base URL and query, encoded, with a leading slash. */
   pathAndQuery: string
-  /** Sent as JSON; undefined: no body. */
+  /** Sent as JSON. @default no body */
   body?: unknown
 }
 
 export type ApiResponse = {
   status: number
-  /** Lower-case names; a repeated header's values joined by a comma. */
+  /** Lower-case names; the values of a repeated header are joined by commas. */
   headers: Record<string, string>
-  /** The whole body, unpacked; empty where the body of an error could not be read: its status counts all the same. */
+  /**
+   * The decompressed body; empty if that of an error status could not be read, which is no reason to fail.
+   */
   body: Buffer
-  /** To be called once the body was read, where it is a large one: others wait for its share of the memory. */
+  /** Must be called after a large body is processed: others wait for its share of the memory budget. */
   release?: (() => void) | undefined
 }
 
 export type Client = {
   /**
-   * Asks once. Throws SERVICE_UNAVAILABLE for anything that kept an answer from arriving whole, with `mayHaveActed`
-   * unless the request surely never left, and PAGE_MALFORMED where a good answer's body is too large or does not
-   * unpack.
+   * Sends one request, without retries. Throws SERVICE_UNAVAILABLE if no complete response arrives, with
+   * `mayHaveActed` unless the request was certainly not sent, and PAGE_MALFORMED if a successful body is too
+   * large or cannot be decompressed.
    */
   send(request: ClientRequest, signal: AbortSignal): Promise<ApiResponse>
-  /** Takes the memory of an answer's body back, which nobody may use any more: a later answer comes in it. */
+  /** Returns a body's buffer to the pool for later responses. The caller must not use the body afterwards. */
   recycleBody(body: Buffer): void
-  /** Base address of the service. */
+  /** Base URL of the API. */
   readonly baseUrl: string
-  /** The text with the key blotted out, however it is spelled: a service may repeat it in its errors. */
+  /** Redacts the key in a text, in any encoding: an API may repeat it in its error messages. */
   redactKey(text: string): string
   close(): Promise<void>
 }
 
 /**
- * A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. Throws USAGE where the
- * key would be sent unencrypted.
+ * Creates a keep-alive HTTP client for one API. It does not follow redirects, so that the key is sent to one
+ * host only. Throws USAGE if the key would be sent unencrypted.
  */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, apiKeyHeader, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
@@ -91,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Connections to the service, or to the proxy that the environment names for it. */
+/** Opens the connection pool to the API, or to the proxy that the environment defines for it. */
 function openDispatcher({ baseUrl, connections, timeoutMs, maxBodyBytes }: ClientOptions): Dispatcher {
   const { origin } = new URL(baseUrl)
   const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes ?? MAX_BODY_BYTES }
@@ -101,12 +103,12 @@ function openDispatcher({ baseUrl, connections, timeoutMs, maxBodyBytes }: Clien
   return new EnvHttpProxyAgent({ ...shared, ...proxySettings(), proxyTls: { timeout: timeoutMs } })
 }
 
-/** What every request of a client shares. */
+/** What all requests of a client share. */
 type ClientContext = {
   dispatcher: Dispatcher
   origin: string
   baseUrl: string
-  /** What the service's paths begin with. */
+  /** Path of the base URL. */
   basePath: string
   headers: Record<string, string>
   timeoutMs: number
@@ -143,7 +145,7 @@ function headersAndBody({ headers }: ClientContext, { body }: ClientRequest) {
 
 type UnpackContext = { context: ClientContext; signal: AbortSignal }
 
-/** The response with its body unpacked. A packed body that grows large first waits for its share of the memory. */
+/** Decompresses the response's body. If it is large, waits for its share of the memory budget first. */
 async function decompressResponse(
   compressed: ApiResponse,
   { context, signal }: UnpackContext,
@@ -172,7 +174,7 @@ async function decompressResponse(
   }
 }
 
-/** Gives the share back once what the body left in memory is freed. */
+/** After a huge body, releases its share only once its memory has been garbage-collected. */
 function releaseAfterGc(bytes: number, release: ApiResponse['release']): ApiResponse['release'] {
   if (release === undefined || bytes <= HUGE_BODY_BYTES) return release
   return () => {
@@ -183,7 +185,7 @@ function releaseAfterGc(bytes: number, release: ApiResponse['release']): ApiResp
   }
 }
 
-/** Waits for the share of a body whose size is not known yet. Rejects with the signal's reason. */
+/** Reserves memory for a body of unknown size. Rejects with the signal's reason. */
 function reserveLargeBody(signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -193,7 +195,7 @@ function reserveLargeBody(signal: AbortSignal): Promise<() => void> {
     signal.addEventListener('abort', abort, { once: true })
     const release = largeBodyBudget.reserve(MAX_BODY_BYTES, () => {
       signal.removeEventListener('abort', abort)
-      // `release` is there once a grant that comes at once has returned.
+      // A grant may come before `reserve` returns: `release` is assigned by the next microtask.
       queueMicrotask(() => resolve(release))
     })
   })
@@ -201,7 +203,7 @@ function reserveLargeBody(signal: AbortSignal): Promise<() => void> {
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** The body without the byte order mark that some servers send before JSON. */
+/** Removes the byte order mark that some servers send before JSON. */
 function stripByteOrderMark(body: Buffer): Buffer {
   return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? Buffer.from(body.subarray(3)) : body
 }
@@ -221,12 +223,11 @@ function toConnectionError(cause: unknown, { baseUrl, maxBodyBytes }: ClientCont
   return new ExportError('SERVICE_UNAVAILABLE', message, { mayHaveActed: !wasNotSent, ...text })
 }
 
-const TIMEOUT_FIX =
-  'Run the same command again: it resumes; where the service is slow, raise service.timeout.'
+const TIMEOUT_FIX = 'Run the same command again: it resumes. If the service is slow, raise service.timeout.'
 
 /**
- * The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. What a proxy answers to
- * CONNECT stands in undici's message only.
+ * Codes of an error and its causes. Other libraries' messages are not used: they may contain URLs with
+ * queries. Only undici's message holds a proxy's response to CONNECT.
  */
 function errorCodesOf(cause: unknown): string[] {
   const codes: string[] = []
@@ -241,6 +242,6 @@ function errorCodesOf(cause: unknown): string[] {
   return [...new Set(codes)]
 }
 
-/** Codes of faults before there was a connection that a request could leave on. */
+/** Codes of errors that occur before a connection exists, so the request was not sent. */
 const NOT_SENT_CODES =
   /^(PROXY_STATUS_\d+|ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/

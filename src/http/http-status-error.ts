@@ -4,7 +4,7 @@ import { fixForStatus, type RequestedUrl } from './endpoint-hints.ts'
 import type { ApiResponse, Client } from './http-client.ts'
 import { isRetryableStatus, readRemaining, readRetryAfter } from './read-outcome.ts'
 
-/** The error for a response whose status is not 2xx. */
+/** Creates the error for a response whose status is not 2xx. */
 export function httpStatusError(
   response: ApiResponse,
   { redactKey }: Client,
@@ -25,13 +25,13 @@ export function httpStatusError(
   return new ExportError('REQUEST_REFUSED', what, { ...details, fix })
 }
 
-/** Advice for statuses that mean the same wherever they come from. */
+/** Fixes for statuses that mean the same in any context. */
 const STATUS_FIXES: Readonly<Record<number, string>> = {
-  402: "Check plan, credits and invoices of the key's account with the provider of the service, then run the same command again: it resumes.",
-  451: 'The service may not answer this for legal reasons, in this country perhaps. Ask its provider; neither another key nor another try changes it.',
+  402: "Check the plan, credits and invoices of the key's account with the provider of the service, then run the same command again: it resumes.",
+  451: 'The service refuses this request for legal reasons, possibly only in this country. Ask its provider; neither another key nor a retry helps.',
 }
 
-/** Whether a 403 is about a quota rather than the key: its message says so, or its headers do. */
+/** Whether a 403 concerns a quota rather than the key, according to its message or headers. */
 function isQuotaError({ headers }: ApiResponse, message: string): boolean {
   return QUOTA_MESSAGE.test(message) || headers['retry-after'] !== undefined || readRemaining(headers) === 0
 }
@@ -47,7 +47,10 @@ function quotaFix(retryAfterMs: number | undefined): string {
   return `The quota of this key is used up. Run the same command again ${when}: it resumes. Or raise the quota with the provider.`
 }
 
-/** The `message` of an error body (a string or a list of them), short and without control characters. */
+/**
+ * The `message` of an error body (a string or a list of strings), shortened, without control characters,
+ * queries and the key.
+ */
 function serviceMessage(body: Buffer, redactKey: Client['redactKey']): string {
   if (body.length > MAX_ERROR_BYTES) return ''
   try {

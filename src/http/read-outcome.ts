@@ -4,7 +4,7 @@ import { parseRetryAfter } from './retry.ts'
 
 type Headers = ApiResponse['headers']
 
-/** What an answer says to the quota gate. */
+/** Derives the outcome of a request for the rate limiter from its response. */
 export function readOutcome({ status, headers }: Pick<ApiResponse, 'status' | 'headers'>): RequestOutcome {
   const retryAfterMs = readRetryAfter(headers)
   const resetMs = readReset(headers)
@@ -13,42 +13,52 @@ export function readOutcome({ status, headers }: Pick<ApiResponse, 'status' | 'h
   return { kind: 'granted', remaining: readRemaining(headers), resetMs }
 }
 
-/** Milliseconds that Retry-After asks to wait. */
+/** The delay of Retry-After, in milliseconds. */
 export function readRetryAfter(headers: Headers): number | undefined {
   return parseRetryAfter(headers['retry-after'], serviceTime(headers))
 }
 
-/** Requests that are left of the quota. */
+/** The remaining quota, in requests; undefined if the header is missing or not a number. */
 export function readRemaining(headers: Headers): number | undefined {
   const remaining = headers['ratelimit-remaining']?.trim()
   return remaining !== undefined && /^\d+$/.test(remaining) ? Number(remaining) : undefined
 }
 
-/** Whether the same request may succeed when it is asked again. */
+/** Whether the same request may succeed later. */
 export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 425 || status >= 500
 }
 
-/** Milliseconds by which the clock that dated an answer is ahead of ours; undefined where it has no date. */
+/**
+ * How far the server's clock is ahead of this machine's, in milliseconds; undefined without a Date header.
+ */
 export function clockSkew({ date }: Headers, now: number): number | undefined {
   const serviceMs = Date.parse(date ?? '')
   return Number.isNaN(serviceMs) ? undefined : serviceMs - now
 }
 
-/** The time by the service's clock, where that is far from ours: the dates that it names are its own. */
+/**
+ * The current time for dates in the headers: by the server's clock if it differs much from this machine's,
+ * because its dates refer to its own clock.
+ */
 function serviceTime({ date }: Headers): number {
   const serviceMs = Date.parse(date ?? '')
   return Math.abs(serviceMs - Date.now()) > MAX_RESPONSE_DELAY_MS ? serviceMs : Date.now()
 }
 
-/** Dates come in whole seconds, and an answer may have been under way for so long. */
+/**
+ * Clock differences up to this (ms) are ignored: dates have a resolution of one second, and a response takes
+ * time to arrive.
+ */
 const MAX_RESPONSE_DELAY_MS = 5_000
 
-/** Milliseconds until the quota begins anew: seconds from now or, as some services have it, since 1970. */
+/**
+ * Milliseconds until the quota resets. The header holds seconds from now or, with some APIs, Unix seconds.
+ */
 function readReset(headers: Headers): number | undefined {
   const ms = parseRetryAfter(headers['ratelimit-reset'], serviceTime(headers))
   return ms === undefined || ms < EPOCH_THRESHOLD_MS ? ms : Math.max(0, ms - serviceTime(headers))
 }
 
-/** Nobody is asked to wait for thirty years. */
+/** Delays above this (ms, 30 years) are Unix timestamps. */
 const EPOCH_THRESHOLD_MS = 1e12

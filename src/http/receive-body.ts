@@ -1,30 +1,31 @@
 import { SMALL_BODY_BYTES } from '../core/model/limits.ts'
 import { largeBodyBudget } from './body-budget.ts'
 
-/** Stops and restarts a response that is being received. */
+/** Pauses and resumes the receipt of a response. */
 export type FlowControl = { pause(): void; resume(): void }
 
-/** A response's body as it arrives. */
+/** A response body that is being received. */
 export type ReceivedBody = {
   readonly chunks: readonly Buffer[]
   add(chunk: Buffer): void
-  /** Gives back the body's share of the memory for large ones; undefined where it needed none. */
+  /** Releases the body's share of the memory budget, if it needed one. */
   release(): void
   readonly isLarge: boolean
 }
 
 export type ReceiveOptions = {
-  /** Bytes of memory that the body may take, asked for when it turns out to be large. */
+  /** Bytes to reserve in the memory budget, called once the body turns out to be large. */
   bytesToReserve: () => number
   flow: FlowControl
   maxBytes: number
-  /** Called once the body has more bytes than it may. */
+  /** Called when the body exceeds `maxBytes`. */
   onExceeded: () => void
 }
 
 /**
- * Collects a body. Once it exceeds `SMALL_BODY_BYTES` it needs a share of the memory for large bodies, `share()` bytes of it,
- * and is paused until they are free. It asks for them once, so that bodies never wait for each other in a circle.
+ * Collects a body. Once it exceeds `SMALL_BODY_BYTES` it reserves `bytesToReserve()` bytes of the budget for
+ * large bodies, and the response is paused until they are granted. A body reserves only once, so that bodies
+ * cannot deadlock.
  */
 export function receiveBody({ bytesToReserve, flow, maxBytes, onExceeded }: ReceiveOptions): ReceivedBody {
   const chunks: Buffer[] = []

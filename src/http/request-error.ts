@@ -10,7 +10,8 @@ type ErrorContext = {
 }
 
 /**
- * Adds the request's label to an error. Once the API has responded, the fix of the error table replaces advice on the connection.
+ * Adds the request's label to an error. Once the API has responded, the fix of the error table replaces
+ * connection advice.
  */
 export function withRequestContext(
   error: ExportError,
@@ -18,11 +19,11 @@ export function withRequestContext(
 ): ExportError {
   const fix = hasResponded ? error.failure.fix : redactKey(error.fix)
   const { retryAfterMs, status } = error
-  // What JSON.parse throws quotes the body.
+  // The SyntaxError of JSON.parse quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause
-  const suffix = mayHaveActed ? '; it may have been carried out' : ''
+  const suffix = mayHaveActed ? '; it may have taken effect' : ''
   return new ExportError(error.code, redactKey(`${label}: ${error.message}${suffix}`), {
-    fix: mayHaveActed ? 'See whether the service did it before asking again.' : fix,
+    fix: mayHaveActed ? 'Check whether the request took effect before you send it again.' : fix,
     cause,
     mayHaveActed,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -1,22 +1,22 @@
-/** What happened to a request, for progress and the run's report. */
+/** An event of a request, for the progress display and the run report. */
 export type RequestEvent =
   | { kind: 'sent' }
   | { kind: 'received'; bytes: number }
   | ({ kind: 'throttled'; waitMs: number } & RequestedWait)
-  /** A good response that spent the quota. */
+  /** A successful response that used up the quota. */
   | ({ kind: 'paused' } & RequestedWait)
   | ({ kind: 'retried'; reason: string; failures: number } & RequestedWait)
 
-/** How long the service asks to wait, in milliseconds; undefined where it does not say. */
+/** The delay that the API requests, in milliseconds; undefined if it states none. */
 type RequestedWait = { requestedWaitMs?: number | undefined }
 
-/** How long the service asks to wait with this event; undefined where it does not. */
+/** The delay that the API requests with this event, in milliseconds; undefined if there is none. */
 export function requestedWait(event: RequestEvent): number | undefined {
   return 'requestedWaitMs' in event ? event.requestedWaitMs : undefined
 }
 
-/** What a refusal or a retry is in words, for the log; undefined for what goes well. */
+/** Describes a 429 or a retry for the log; undefined for other events. */
 export function describeRequest(event: RequestEvent): string | undefined {
-  if (event.kind === 'throttled') return `429, everything waits ${Math.ceil(event.waitMs)} ms`
-  return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
+  if (event.kind === 'throttled') return `429, all requests pause for ${Math.ceil(event.waitMs)} ms`
+  return event.kind === 'retried' ? `retrying: ${event.reason}` : undefined
 }

@@ -13,51 +13,56 @@ import { withRequestContext } from './request-error.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
-/** How a service stands, changed in place: after a first good answer every fault may heal. */
+/** Health of the API, updated in place. After the first successful response, every error may be temporary. */
 type ServiceHealth = {
   hasResponded: boolean
-  /** Why the newest tries failed; undefined while all is well. */
+  /** Why the latest attempts failed; undefined after a success. */
   lastError: string | undefined
-  /** Milliseconds by which its clock is ahead of this machine's; undefined where it does not say. */
+  /** How far the API's clock is ahead of this machine's, in milliseconds; undefined if unknown. */
   aheadMs?: number | undefined
 }
 
 export type RequestContext = {
   client: Client
   rateLimiter: RateLimiter
-  /** Holds the number of requests in flight within the run's concurrency. */
+  /** Runs a task within the run's concurrency limit. */
   limit: <T>(task: () => Promise<T>) => Promise<T>
   retry?: RetryOptions
   signal: AbortSignal
-  /** Without it, a service counts as one that has answered. */
+  /** Health of the API. Without it, the API counts as having responded. */
   health?: ServiceHealth
-  /** Called before each try; throws BUDGET_REACHED when none may be sent any more. */
+  /** Called for each event. Throws BUDGET_REACHED on `sent` if no further request may be sent. */
   onEvent: (event: RequestEvent) => void
 }
 
-/** One request, and what may be done when it fails. */
+/** One request and how its failures are handled. */
 export type RequestSpec = ClientRequest & {
-  /** Names the request in errors, without key and query. */
+  /** Names the request in error messages, without key and query. */
   label: string
   /**
-   * Never sent again where an earlier try may have been carried out: the request is not idempotent. 429, a 503 with
-   * Retry-After and a connection that could not be made say that it was not; anything else ends the request.
+   * The request is not idempotent: it is not retried if an earlier attempt may have been processed. A 429, a
+   * 503 with Retry-After and a failed connection prove that it was not; any other error ends the request.
    */
   nonIdempotent?: boolean
-  /** 429 may mean a limit of the asked thing: it is waited out only where the answer says that the quota is spent. */
+  /**
+   * A 429 may concern a limit of the requested resource. It is waited out only if the response shows that the
+   * quota is used up.
+   */
   hasResourceLimit?: boolean
-  /** Errors that the caller handles by another request: they are thrown at once instead of being retried. */
+  /** Errors that the caller handles with another request: they are thrown immediately, without retries. */
   isHandledByCaller?: (error: ExportError) => boolean
 }
 
-/** What is made of an answer's body. Throws PAGE_MALFORMED where it is not what was asked for. */
+/** Parses the body of a response. Throws PAGE_MALFORMED if it is not what was requested. */
 export type BodyReader<T> = (body: Buffer) => T | Promise<T>
 
 /**
- * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
- * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
- * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something
- * says whether any try may have been carried out.
+ * Sends a request until a complete, well-formed response arrives, and returns what `read` makes of its body.
+ *
+ * A 429 is waited out, however long it takes. Other transient errors and malformed bodies are retried a
+ * limited number of times; 400, 401, 403 and 404 throw immediately. Before the first successful response,
+ * permanent errors abort after three attempts. The error of a request that changes something states in
+ * `mayHaveActed` whether an attempt may have taken effect.
  */
 export async function request<T>(
   context: RequestContext,
@@ -99,12 +104,16 @@ export async function request<T>(
   })
 }
 
-/** Whether what failed so often cannot heal: it takes more than a try, but the service never gave a good answer. */
+/**
+ * Whether to give up on a permanent error: it has persisted, and the API has never responded successfully.
+ */
 function isPermanentFailure({ health }: RequestContext, error: ExportError, attempts: number): boolean {
   return error.isPermanent && health?.hasResponded === false && attempts >= MAX_PERMANENT_ATTEMPTS
 }
 
-/** Tries for what cannot heal: a host's name may be known a moment later, and a portal's page may go. */
+/**
+ * Attempts for permanent errors: a host name may resolve a moment later, and a portal's page may disappear.
+ */
 const MAX_PERMANENT_ATTEMPTS = 3
 
 function isRetryable(
@@ -116,7 +125,9 @@ function isRetryable(
   return !(nonIdempotent && mayHaveBeenProcessed(error))
 }
 
-/** Whether the request may have been carried out: its answer was lost, unreadable, or a fault behind the door. */
+/**
+ * Whether the request may have been processed: its response was lost or unreadable, or it is a server error.
+ */
 function mayHaveBeenProcessed(error: Error): boolean {
   if (!(error instanceof ExportError)) return true
   const { code, status, retryAfterMs } = error
@@ -126,7 +137,7 @@ function mayHaveBeenProcessed(error: Error): boolean {
   return status >= 500 && !(status === 503 && retryAfterMs !== undefined)
 }
 
-/** Asks until the quota lets the request in. */
+/** Sends the request until it is not throttled. */
 async function sendUntilAccepted<T>(
   context: RequestContext,
   spec: RequestSpec,
@@ -138,7 +149,7 @@ async function sendUntilAccepted<T>(
   }
 }
 
-/** Asks once; undefined where the quota refused it and the gate holds everything back. */
+/** Sends the request once; returns undefined if it was throttled, in which case the rate limiter pauses. */
 async function sendOnce<T>(
   context: RequestContext,
   spec: RequestSpec,
@@ -186,19 +197,19 @@ async function handleResponse<T>(
   return { value }
 }
 
-/** What `read` makes of a good answer; a web page in its place is named as such. */
+/** Reads a successful response. Reports a web page as such. */
 async function readResponse<T>(
   response: ApiResponse,
   { baseUrl, path }: RequestedUrl,
   read: BodyReader<T>,
 ): Promise<T> {
-  // Whoever reads the body may hand it to another thread: then it is gone here.
+  // `read` may transfer the body to another thread, after which it is not readable here.
   const isHtml = isWebPage(response)
   try {
     return await read(response.body)
   } catch (thrown) {
     if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isHtml) throw thrown
-    const what = `a web page answers at ${baseUrl}${path}`
+    const what = `a web page was returned by ${baseUrl}${path}`
     throw new ExportError('PAGE_MALFORMED', what, { fix: WEB_PAGE_FIX, isPermanent: true })
   }
 }
@@ -210,12 +221,12 @@ async function send(context: RequestContext, spec: RequestSpec): Promise<ApiResp
   return response
 }
 
-/** Throws RATE_LIMITED where the service asks to wait beyond all reason. */
+/** Throws RATE_LIMITED if the API requests a delay above `MAX_WAIT_MS`. */
 function requireAcceptableWait(requestedWaitMs = 0): void {
   if (requestedWaitMs > MAX_WAIT_MS) throw waitTooLongError(requestedWaitMs)
 }
 
-/** What the answer says of the quota; a limit of the asked thing's own says nothing of it. */
+/** The outcome for the rate limiter. A limit of the requested resource indicates nothing about the quota. */
 function readQuotaOutcome(spec: RequestSpec, response: ApiResponse): RequestOutcome {
   const outcome = readOutcome(response)
   const isResourceLimited =
@@ -223,14 +234,17 @@ function readQuotaOutcome(spec: RequestSpec, response: ApiResponse): RequestOutc
   return isResourceLimited ? { kind: 'failed', retryAfterMs: undefined } : outcome
 }
 
-/** Not the quota's 429: it does not say that nothing is left, or asks for longer than a quota of minutes would. */
+/**
+ * Whether a 429 concerns the resource, not the quota: it does not report that the quota is used up, or its
+ * delay is longer than that of a quota per minute.
+ */
 function isResourceLimit({ headers }: ApiResponse, waitMs = 0): boolean {
   return readRemaining(headers) !== 0 || waitMs > MAX_QUOTA_WAIT_MS
 }
 
 const MAX_QUOTA_WAIT_MS = 60_000
 
-/** Waits so long, or until the signal is aborted. */
+/** Waits, or returns early if the signal is aborted. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(Math.min(ms, MAX_TIMEOUT_MS), undefined, { signal }).catch(() => undefined)
 }

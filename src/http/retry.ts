@@ -1,12 +1,15 @@
-/** When and how long to wait before a request is asked again. Pure: the dice and the clock are passed in. */
+/** Retry delays. Pure functions: clock and randomness are passed in. */
 
-/** How often and how soon a request is asked again after a fault. */
+/** How often and how soon failed requests are retried. */
 export type RetryOptions = {
-  /** Tries after the first, for faults other than 429. @default 7 */
+  /** Retries after the first attempt, for errors other than 429. @default 7 */
   retries?: number
-  /** Upper bound of the wait before the second try, in milliseconds; it doubles from there. @default 500 */
+  /**
+   * Upper bound of the delay before the first retry, in milliseconds; it doubles with each further one.
+   * @default 500
+   */
   firstDelayMs?: number
-  /** No wait without Retry-After is longer, in milliseconds. @default 30000 */
+  /** Maximum delay in milliseconds. Retry-After may exceed it. @default 30000 */
   maxDelayMs?: number
 }
 
@@ -17,13 +20,18 @@ export const RETRY_DEFAULTS = {
 } as const satisfies Required<RetryOptions>
 
 export type Failures = {
-  /** How many tries have failed, at least 1. */
+  /** Failed attempts so far, at least 1. */
   failures: number
-  /** What the service asked for, in milliseconds. */
+  /** The delay that the API requested, in milliseconds. */
   retryAfterMs: number | undefined
 }
 
-/** Milliseconds to wait: as told, or exponential with full jitter. `dice` gives a number in [0, 1). */
+/**
+ * The delay before the next attempt, in milliseconds: `retryAfterMs` if given, otherwise exponential backoff
+ * with full jitter, random() × min(maxDelayMs, firstDelayMs × 2^(failures − 1)).
+ *
+ * @param random returns a number in [0, 1)
+ */
 export function delayBeforeRetry(
   { failures, retryAfterMs }: Failures,
   limits: Required<RetryOptions>,
@@ -34,12 +42,16 @@ export function delayBeforeRetry(
   return Math.round(maxMs * random())
 }
 
-/** Milliseconds that a Retry-After header asks for (seconds or an HTTP date); undefined where it says nothing usable. */
+/**
+ * Parses a Retry-After header (seconds or an HTTP date) into milliseconds from `now`; undefined if it is
+ * invalid.
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000)
-  // Date.parse takes "-1" for a day in 2001: only what has a time of day is a date. Without a zone it is UTC.
+  // Date.parse reads "-1" as a day in 2001, so a date must contain a time of day. Without a zone it is
+  // UTC.
   if (!/\d\d:\d\d:\d\d/.test(text)) return undefined
   const date = Date.parse(/\d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : text)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)

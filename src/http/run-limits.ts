@@ -5,38 +5,45 @@ import { linkAbortSignal } from '../core/platform/abort-signal.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { createWaitAnnouncer, MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
-/** How far a command may go. */
+/** Limits of one command. */
 export type RunLimits = {
-  /** Requests that may be sent, tries included; undefined: no bound. */
+  /** Maximum number of requests, retries included. @default unlimited */
   maxRequests?: number | undefined
-  /** Stop after this long, in milliseconds (at most 24 days count); undefined: no bound. */
+  /** Maximum duration in milliseconds; values above 24 days count as 24 days. @default unlimited */
   deadlineMs?: number | undefined
-  /** Aborting it ends the command: with its reason if that is an ExportError, else with INTERRUPTED. */
+  /** Aborts the command: with the signal's reason if that is an ExportError, otherwise with INTERRUPTED. */
   signal?: AbortSignal | undefined
 }
 
-/** Bounds that count: the clock of a deadline runs from the start on. */
+/** Limits in force. The deadline counts from the start. */
 export type StartedRunLimits = {
-  /** Ends with the caller's signal, or at the deadline with BUDGET_REACHED. */
+  /** Aborted with the caller's signal, or at the deadline with BUDGET_REACHED. */
   signal: AbortSignal
-  /** Counts a request that is about to be sent; throws BUDGET_REACHED where none is left. */
+  /** Counts a request that is about to be sent. Throws BUDGET_REACHED if the limit is reached. */
   countRequest(): void
   /**
-   * Takes note that the service asks to wait so long, in milliseconds. A wait past the deadline ends the command at once with
-   * BUDGET_REACHED, one beyond all reason with RATE_LIMITED; of another long one it returns what to tell the user, once.
+   * Checks a delay that the API requests. A delay past the deadline aborts the command immediately with
+   * BUDGET_REACHED, one above `MAX_WAIT_MS` with RATE_LIMITED.
+   *
+   * @param waitMs the delay in milliseconds
+   * @returns a notice for the user about any other long delay, once; otherwise undefined
    */
   checkWait(waitMs: number): string | undefined
-  /** Lets go of the clock and of the caller's signal. */
+  /** Stops the deadline timer and detaches from the caller's signal. */
   end(): void
 }
 
-/** Starts the bounds of one command; `words` say what ended where the caller's signal gives no reason of ours. */
+/**
+ * Starts the limits of one command.
+ *
+ * @param message message of the error if the caller's signal has no ExportError as its reason
+ */
 export function startRunLimits(
   { maxRequests, deadlineMs, signal }: RunLimits,
   message: string,
 ): StartedRunLimits {
   const { controller, unlink } = linkAbortSignal(signal, message)
-  // Every request and every job listens to it: many listeners are no leak here.
+  // Every request and every job adds a listener, so many listeners do not indicate a leak.
   setMaxListeners(0, controller.signal)
   const onDeadline = () => controller.abort(limitReached('deadline'))
   const timer =

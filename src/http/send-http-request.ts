@@ -4,33 +4,38 @@ import type { BufferPool } from './buffer-pool.ts'
 import { bodyTooLarge, isCompressed } from './decompress.ts'
 import { type FlowControl, receiveBody } from './receive-body.ts'
 
-/** An answer as it came over the wire. */
+/** A response as received, not decompressed. */
 export type HttpResponse = {
   status: number
-  /** Lower-case names; a repeated header's values joined by a comma. */
+  /** Lower-case names; the values of a repeated header are joined by commas. */
   headers: Record<string, string>
-  /** The whole body, packed; undefined where that of an error did not arrive whole: its status counts all the same. */
+  /**
+   * The whole body, still compressed. Undefined if the body of an error status did not arrive completely: the
+   * status counts nevertheless.
+   */
   body: Buffer | undefined
-  /** Gives back the body's share of the memory for large bodies; undefined where it has none. */
+  /** Releases a large body's share of the memory budget; undefined for other bodies. */
   release: (() => void) | undefined
 }
 
 export type SendOptions = {
   signal: AbortSignal
-  /** For the whole answer, in milliseconds. */
+  /** Timeout for the complete response, in milliseconds. */
   timeoutMs: number
-  /** What the body comes in. */
+  /** Provides the buffer of the body. */
   bufferPool: BufferPool
-  /** Bytes that the body may have as it is sent. */
+  /** Maximum size of the body before decompression, in bytes. */
   maxBodyBytes: number
 }
 
-/** What an exchange is rejected with that took too long. */
+/** The error of a request that timed out. */
 export class TimeoutError extends Error {}
 
 /**
- * Sends one request and collects the answer, without the streams that a body of hundreds of kilobytes does not need. Rejects
- * with a TimeoutError, the signal's reason, or the fault of the connection.
+ * Sends one request and collects the response without Node streams, whose overhead counts for bodies of
+ * hundreds of kilobytes.
+ *
+ * @throws TimeoutError, the signal's reason, or the connection's error
  */
 export function sendHttpRequest(
   dispatcher: Dispatcher,
@@ -82,7 +87,10 @@ export function sendHttpRequest(
   })
 }
 
-/** Stops an exchange by its signal, or once it has run for its timeout; while it is paused, the time does not count. */
+/**
+ * Calls `stop` when the signal is aborted or the request times out. Time during which it is paused does not
+ * count.
+ */
 function startTimeout(
   { signal, timeoutMs }: Pick<SendOptions, 'signal' | 'timeoutMs'>,
   stop: (reason: Error) => void,
@@ -103,7 +111,7 @@ function startTimeout(
   }
 }
 
-/** Pauses and resumes all of these at once. */
+/** Pauses and resumes all parts together. */
 function combineFlows(parts: () => readonly (FlowControl | undefined)[]): FlowControl {
   return {
     pause: () => {
@@ -115,7 +123,10 @@ function combineFlows(parts: () => readonly (FlowControl | undefined)[]): FlowCo
   }
 }
 
-/** What a large body may take: its length where it is known, otherwise as much as any. */
+/**
+ * Bytes to reserve for a large body: its content-length if it is known and the body is not compressed,
+ * otherwise the maximum.
+ */
 function bytesToReserve(headers: HttpResponse['headers']): number {
   const length = isCompressed(headers['content-encoding']) ? Number.NaN : Number(headers['content-length'])
   return Number.isNaN(length) ? MAX_BODY_BYTES : Math.min(length, MAX_BODY_BYTES)
