@@ -41,7 +41,7 @@ test('ends with exit 5 and what to change at a web page', async () => {
   }))
   const { code, error } = await runAt(url, { retry: { firstDelayMs: 1 } })
   expect(FAILURES[code ?? 'BUG'].exit).toBe(5)
-  expect(error?.message).toContain(`a web page answers at ${url}/v1/chains/43114/addresses/${WALLET}`)
+  expect(error?.message).toContain(`a web page was returned by ${url}/v1/chains/43114/addresses/${WALLET}`)
   expect(error?.message).not.toContain('?')
   expect(error?.fix).toContain('Set the base URL')
   expect(asked.length).toBeLessThanOrEqual(3 * 16)
@@ -52,7 +52,9 @@ test('ends with exit 4 and the address that was asked at a first 404', async () 
   const { code, error, stats } = await runAt(`${url}/other`)
   expect(FAILURES[code ?? 'BUG'].exit).toBe(4)
   expect(stats?.phase).toBe('failed')
-  expect(error?.fix).toContain(`Asked was ${url}/other/v1/chains/43114/addresses/${WALLET}/transactions.`)
+  expect(error?.fix).toContain(
+    `The request went to ${url}/other/v1/chains/43114/addresses/${WALLET}/transactions.`,
+  )
 })
 
 test('tells a run that was stopped from one that failed', async () => {

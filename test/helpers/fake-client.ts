@@ -1,6 +1,6 @@
 import type { Client } from '../../src/http/http-client.ts'
 
-/** A client whose service is a function; it has no key, and no memory to give back. */
+/** A client that sends requests to a function instead of a server. It has no key and no buffer pool. */
 export function fakeClient(send: Client['send']): Client {
   return {
     send,

@@ -5,7 +5,7 @@ import { createBodyBudget } from '../../src/http/body-budget.ts'
 import { createClient } from '../../src/http/http-client.ts'
 import { startServer } from './server.ts'
 
-test('no more bytes are granted than there are, and all are granted in the end', () => {
+test('never grants more bytes than the budget, and grants every reservation in the end', () => {
   const bytes = fc.integer({ min: 0, max: 150 })
   fc.assert(
     fc.property(fc.array(bytes), (wanted) => {
@@ -33,7 +33,7 @@ test('no more bytes are granted than there are, and all are granted in the end',
   )
 })
 
-test('what is withdrawn while it waits is never granted, and holds back nobody', () => {
+test('a cancelled reservation is never granted and blocks no other', () => {
   const budget = createBodyBudget(100)
   const granted: string[] = []
   const first = budget.reserve(80, () => granted.push('first'))
@@ -45,7 +45,7 @@ test('what is withdrawn while it waits is never granted, and holds back nobody',
   expect(granted).toEqual(['first', 'third'])
 })
 
-test('the largest bodies come one at a time, however many are asked for at once', async () => {
+test('receives the largest bodies one at a time under concurrent requests', async () => {
   const chunk = Buffer.alloc(MAX_BODY_BYTES / 16, 'x')
   const { url } = await startServer(() => (response) => {
     for (let sent = 0; sent < 16; sent += 1) response.write(chunk)

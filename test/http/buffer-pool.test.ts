@@ -3,48 +3,48 @@ import { createBufferPool, POOLED_BUFFER_BYTES } from '../../src/http/buffer-poo
 
 const chunk = (bytes: number, letter: string) => Buffer.alloc(bytes, letter)
 
-describe('memory of bodies', () => {
-  it('joins chunks to one body, however large', () => {
-    const memory = createBufferPool()
+describe('buffer pool', () => {
+  it('joins chunks of any size into one body', () => {
+    const pool = createBufferPool()
     for (const bytes of [0, 1, 20_000, 100_000, POOLED_BUFFER_BYTES / 2, POOLED_BUFFER_BYTES]) {
       const chunks = [chunk(bytes, 'a'), chunk(bytes, 'b'), chunk(7, 'c')]
-      expect(memory.join(chunks).equals(Buffer.concat(chunks)), `${bytes} bytes`).toBe(true)
+      expect(pool.join(chunks).equals(Buffer.concat(chunks)), `${bytes} bytes`).toBe(true)
     }
-    expect(memory.join([])).toHaveLength(0)
+    expect(pool.join([])).toHaveLength(0)
   })
 
-  it('has a body come in memory that was given back', () => {
-    const memory = createBufferPool()
-    const first = memory.join([chunk(100_000, 'a')])
-    memory.release(first)
-    const second = memory.join([chunk(90_000, 'b')])
+  it('reuses the buffer of a released body', () => {
+    const pool = createBufferPool()
+    const first = pool.join([chunk(100_000, 'a')])
+    pool.release(first)
+    const second = pool.join([chunk(90_000, 'b')])
     expect(second.buffer).toBe(first.buffer)
     expect(second.equals(chunk(90_000, 'b'))).toBe(true)
   })
 
-  it('never holds two bodies, though it is given back twice', () => {
-    const memory = createBufferPool()
-    const body = memory.join([chunk(100_000, 'a')])
-    memory.release(body)
-    memory.release(body)
-    const [one, other] = [memory.join([chunk(100_000, 'b')]), memory.join([chunk(100_000, 'c')])]
+  it('never hands out a buffer twice, even if it was released twice', () => {
+    const pool = createBufferPool()
+    const body = pool.join([chunk(100_000, 'a')])
+    pool.release(body)
+    pool.release(body)
+    const [one, other] = [pool.join([chunk(100_000, 'b')]), pool.join([chunk(100_000, 'c')])]
     expect(one.buffer).not.toBe(other.buffer)
     expect(one.equals(chunk(100_000, 'b'))).toBe(true)
   })
 
-  it('leaves memory alone that came from elsewhere', () => {
-    const memory = createBufferPool()
-    const others = [Buffer.from('text'), chunk(POOLED_BUFFER_BYTES + 1, 'a'), memory.join([chunk(9, 'b')])]
-    for (const body of others) memory.release(body)
-    const body = memory.join([chunk(100_000, 'c')])
+  it('ignores buffers that it did not allocate', () => {
+    const pool = createBufferPool()
+    const others = [Buffer.from('text'), chunk(POOLED_BUFFER_BYTES + 1, 'a'), pool.join([chunk(9, 'b')])]
+    for (const body of others) pool.release(body)
+    const body = pool.join([chunk(100_000, 'c')])
     expect(others.map(({ buffer }) => buffer)).not.toContain(body.buffer)
   })
 
-  it('keeps that of a bounded number free', () => {
-    const memory = createBufferPool()
-    const bodies = Array.from({ length: 40 }, () => memory.join([chunk(100_000, 'a')]))
-    for (const body of bodies) memory.release(body)
-    const again = Array.from({ length: 40 }, () => memory.join([chunk(100_000, 'b')]).buffer)
+  it('keeps a limited number of free buffers', () => {
+    const pool = createBufferPool()
+    const bodies = Array.from({ length: 40 }, () => pool.join([chunk(100_000, 'a')]))
+    for (const body of bodies) pool.release(body)
+    const again = Array.from({ length: 40 }, () => pool.join([chunk(100_000, 'b')]).buffer)
     const known = new Set(bodies.map(({ buffer }) => buffer))
     expect(again.filter((buffer) => known.has(buffer))).toHaveLength(32)
   })

@@ -9,7 +9,7 @@ import { clientOf, closedUrl, failureOf, startServer } from './server.ts'
 
 const retry = { retries: 7, firstDelayMs: 1, maxDelayMs: 2 }
 
-/** What asking for a chain ends with, and how often it was asked again. */
+/** Requests a chain that cannot be read. Returns the error and the number of retries. */
 async function askAt(url: string): Promise<{ error: ExportError; retries: number }> {
   const events: RequestEvent[] = []
   const client = clientOf(url, { retry, onEvent: (event) => events.push(event) })
@@ -17,32 +17,32 @@ async function askAt(url: string): Promise<{ error: ExportError; retries: number
   return { error, retries: events.filter(({ kind }) => kind === 'retried').length }
 }
 
-/** The port that a server gets; it ends with the test. */
+/** Starts a server on a free port until the end of the test, and returns the port. */
 async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   return (server.address() as AddressInfo).port
 }
 
-test('gives up early where https is asked of http, and says so', async () => {
+test('gives up early when HTTPS is requested from an HTTP server', async () => {
   const { url, asked } = await startServer(() => ({ body: {} }))
   const { error, retries } = await askAt(url.replace('http:', 'https:'))
   expect(error.code).toBe('SERVICE_UNAVAILABLE')
-  expect(error.message).toMatch(/^chain 1: what answers at https:\/\/127\.0\.0\.1:\d+ does not speak https/)
-  expect(error.fix).toMatch(/^Correct host and port in the base URL .* has to speak https there\.$/)
+  expect(error.message).toMatch(/^chain 1: the server at https:\/\/127\.0\.0\.1:\d+ does not speak HTTPS/)
+  expect(error.fix).toMatch(/^Correct host and port in the base URL .* must speak HTTPS there\.$/)
   expect(error.fix).not.toContain('http:')
   expect({ retries, asked }).toEqual({ retries: 2, asked: [] })
 })
 
-test('gives up early where what answers does not speak http', async () => {
+test('gives up early when the server does not speak HTTP', async () => {
   const port = await portOf(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n')))
   const { error, retries } = await askAt(`http://127.0.0.1:${port}`)
-  expect(error.message).toContain(`what answers at http://127.0.0.1:${port} does not speak http (`)
-  expect(error.fix).toContain('https://, perhaps')
+  expect(error.message).toContain(`the server at http://127.0.0.1:${port} does not speak HTTP (`)
+  expect(error.fix).toContain('may have to be https://')
   expect(retries).toBe(2)
 })
 
-test.skipIf(isMissing('openssl'))('gives up early at a certificate that is not trusted', async () => {
+test.skipIf(isMissing('openssl'))('gives up early on a certificate that is not trusted', async () => {
   const { url } = await startTlsServer('{}')
   const { error, retries } = await askAt(url)
   expect(error.message).toBe(
@@ -52,15 +52,15 @@ test.skipIf(isMissing('openssl'))('gives up early at a certificate that is not t
   expect(retries).toBe(2)
 })
 
-test('gives up early at a host that nobody knows', async () => {
+test('gives up early on an unknown host', async () => {
   const { error, retries } = await askAt('http://nowhere.invalid/base')
-  expect(error.message).toMatch(/^chain 1: no host of this name is known: http:\/\/nowhere\.invalid\/base/)
+  expect(error.message).toMatch(/^chain 1: host not found: http:\/\/nowhere\.invalid\/base/)
   expect(error.fix).toContain('Correct the host in the base URL (service.baseUrl, ')
   expect(error.fix).not.toContain('same command')
   expect(retries).toBe(2)
 })
 
-test('tries on where nothing listens, for the service may be starting', async () => {
+test('keeps retrying when nothing listens, because the service may be starting', async () => {
   const url = await closedUrl()
   const { error, retries } = await askAt(url)
   expect(error.message).toBe(`chain 1: nothing listens at ${url} (ECONNREFUSED)`)
@@ -68,65 +68,65 @@ test('tries on where nothing listens, for the service may be starting', async ()
   expect(retries).toBe(7)
 })
 
-test('tries on where connections break, and thinks of https', async () => {
+test('keeps retrying when connections break, and suggests HTTPS', async () => {
   const port = await portOf(createTcpServer((socket) => socket.resetAndDestroy()))
   const { error, retries } = await askAt(`http://127.0.0.1:${port}`)
   expect(error.message).toContain(`the connection to 127.0.0.1:${port} failed (`)
-  expect(error.fix).toContain('If the service speaks https, write https://')
+  expect(error.fix).toContain('If the service speaks HTTPS, use https://')
   expect(retries).toBe(7)
 })
 
 test.for([
-  { form: 'its type', headers: { 'content-type': 'text/html; charset=utf-8' }, body: 'Sign in' },
-  { form: 'its first words', headers: {}, body: '\n<!DOCTYPE html><html><body>Sign in</body></html>' },
-])('gives up early at a web page, known by $form', async ({ headers, body }) => {
+  { form: 'its content type', headers: { 'content-type': 'text/html; charset=utf-8' }, body: 'Sign in' },
+  { form: 'the start of its body', headers: {}, body: '\n<!DOCTYPE html><html><body>Sign in</body></html>' },
+])('gives up early on a web page, recognized by $form', async ({ headers, body }) => {
   const { url, asked } = await startServer(() => ({ headers, body }))
   const { error } = await askAt(`${url}/app`)
   expect(error.code).toBe('PAGE_MALFORMED')
-  expect(error.message).toBe(`chain 1: a web page answers at ${url}/app/v1/chains/1`)
+  expect(error.message).toBe(`chain 1: a web page was returned by ${url}/app/v1/chains/1`)
   expect(error.fix).toContain('to the data service itself')
   expect(asked).toHaveLength(3)
 })
 
-test('tries on at a web page once the service has answered', async () => {
+test('keeps retrying on a web page once the service has responded', async () => {
   const { url, asked } = await startServer((_, count) =>
     count === 1 ? { body: { chainId: '1' } } : { headers: { 'content-type': 'text/html' }, body: '<html>' },
   )
   const client = clientOf(url, { retry })
   await client.getChain({ chainId: '1' })
   const error = (await failureOf(client.getChain({ chainId: '1' }))) as ExportError
-  expect(error.message).toContain('a web page answers at')
+  expect(error.message).toContain('a web page was returned by')
   expect(error.fix).toBe('Run the same command again: it resumes where it stopped.')
   expect(asked).toHaveLength(1 + 8)
 })
 
-test('names the address that was asked where the first answer is 404', async () => {
+test('names the requested URL if the first response is 404', async () => {
   const { url } = await startServer(() => ({ status: 404, body: { message: 'no such thing' } }))
   const { error } = await askAt(`${url}/api`)
   expect(error.code).toBe('REQUEST_REFUSED')
-  expect(error.fix).toContain(`Asked was ${url}/api/v1/chains/1. Check the chain, and the base URL`)
+  expect(error.fix).toContain(`The request went to ${url}/api/v1/chains/1. Check the chain, and the base URL`)
 })
 
-test('leads to where a redirect points, without its query', async () => {
+test('names the target of a redirect, without its query', async () => {
   const { url, asked } = await startServer(({ path }) => ({
     status: 308,
     headers: { location: `https://new.example.com/data${path}?key=s3cret` },
   }))
   const { error } = await askAt(url)
   expect(error.code).toBe('REQUEST_REFUSED')
-  expect(error.fix).toContain('this one leads to https://new.example.com/data. If that is the service')
+  expect(error.fix).toContain('this one points to https://new.example.com/data. If that is the service')
   expect(error.message + error.fix).not.toContain('s3cret')
   expect(asked).toHaveLength(1)
 })
 
 test.for([
-  ['EAI_AGAIN', 'cannot be looked up now', undefined],
-  ['UND_ERR_CONNECT_TIMEOUT', 'no connection to', undefined],
-  ['ENETUNREACH', 'no connection to', undefined],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another host', true],
-  ['CERT_HAS_EXPIRED', 'is not valid now', true],
+  ['EAI_AGAIN', 'cannot be resolved at the moment', undefined],
+  ['UND_ERR_CONNECT_TIMEOUT', 'cannot connect to', undefined],
+  ['ENETUNREACH', 'cannot connect to', undefined],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is issued for another host', true],
+  ['CERT_HAS_EXPIRED', 'has expired or is not valid yet', true],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'is not trusted', true],
-] as const)('says what %s means', ([code, says, isPermanent]) => {
+] as const)('explains %s', ([code, says, isPermanent]) => {
   const words = describeConnectionError([code], 'https://api.example.com')
   expect(words).toMatchObject({ message: expect.stringContaining(says), fix: expect.stringMatching(/\.$/) })
   expect(words.message).toContain(code)

@@ -31,14 +31,14 @@ test.for(['POST', 'PATCH', 'DELETE'] as const)('sends a JSON body with %s', asyn
   })
 })
 
-test('sends neither a body nor its type where there is none', async () => {
+test('sends no content-type without a body', async () => {
   const { url, asked } = await startServer(() => ({}))
   await clientAt(url).send({ method: 'POST', pathAndQuery: '/v1/thing' }, never)
   expect(asked[0]).toMatchObject({ method: 'POST', body: undefined })
   expect(asked[0]?.headers).not.toHaveProperty('content-type')
 })
 
-test('follows no redirect, so that the key stays with one host', async () => {
+test('does not follow redirects, so that the key is sent to one host only', async () => {
   const other = await startServer(() => ({}))
   const { url } = await startServer(() => ({ status: 307, headers: { location: other.url } }))
   const answer = await clientAt(url).send(get, never)
@@ -46,32 +46,35 @@ test('follows no redirect, so that the key stays with one host', async () => {
   expect(other.asked).toEqual([])
 })
 
-test.for([401, 403, 404, 429, 503])('gives status %i although its body does not unpack', async (status) => {
-  const headers = { 'content-encoding': 'gzip', 'retry-after': '7' }
-  const { url } = await startServer(() => ({ status, headers, body: 'no gzip' }))
-  const answer = await clientAt(url).send(get, never)
-  expect(answer).toMatchObject({ status, headers: { 'retry-after': '7' }, body: Buffer.alloc(0) })
-})
+test.for([401, 403, 404, 429, 503])(
+  'returns status %i even if the body cannot be decompressed',
+  async (status) => {
+    const headers = { 'content-encoding': 'gzip', 'retry-after': '7' }
+    const { url } = await startServer(() => ({ status, headers, body: 'no gzip' }))
+    const answer = await clientAt(url).send(get, never)
+    expect(answer).toMatchObject({ status, headers: { 'retry-after': '7' }, body: Buffer.alloc(0) })
+  },
+)
 
 const cut: Reply = (response) =>
   response.writeHead(401, { 'content-length': '100' }).write('half', () => reset(response))
 const stalled: Reply = (response) => response.writeHead(401).write('half')
 
 test.for([
-  { when: 'is cut', reply: cut },
+  { when: 'is truncated', reply: cut },
   { when: 'never ends', reply: stalled },
-])('gives status 401 although its body $when', async ({ reply }) => {
+])('returns status 401 even if the body $when', async ({ reply }) => {
   const { url } = await startServer(() => reply)
   const answer = await clientAt(url, { timeoutMs: 300 }).send(get, never)
   expect(answer).toMatchObject({ status: 401, body: Buffer.alloc(0) })
 })
 
-test('calls a good answer malformed when it does not unpack', async () => {
+test('reports a successful response as malformed if it cannot be decompressed', async () => {
   const { url } = await startServer(() => ({ headers: { 'content-encoding': 'br' }, body: 'no brotli' }))
   const error = await failureOf(clientAt(url).send(get, never))
   expect(error).toMatchObject({
     code: 'PAGE_MALFORMED',
-    message: 'the body does not unpack (9 bytes, br)',
+    message: 'the body cannot be decompressed (9 bytes, br)',
   })
 })
 
@@ -80,7 +83,7 @@ test.for([
   { as: 'plain', headers: {}, body: large },
   { as: 'gzip', headers: { 'content-encoding': 'gzip' }, body: gzipSync(large) },
   { as: 'brotli', headers: { 'content-encoding': 'br' }, body: brotliCompressSync(large) },
-])('refuses a body beyond its cap, sent as $as', async ({ headers, body }) => {
+])('rejects a body above the limit, sent as $as', async ({ headers, body }) => {
   const { url } = await startServer(() => ({ headers, body }))
   const error = await failureOf(clientAt(url, { maxBodyBytes: 10_000 }).send(get, never))
   expect(error).toMatchObject({
@@ -91,7 +94,7 @@ test.for([
   expect(whole.body).toEqual(large)
 })
 
-test('says that a request never left where nobody listens', async () => {
+test('reports that a request was not sent if nothing listens', async () => {
   const url = await closedUrl()
   const error = await failureOf(clientAt(url).send(get, never))
   expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', mayHaveActed: false })
@@ -100,22 +103,22 @@ test('says that a request never left where nobody listens', async () => {
 
 test.for([
   { when: 'the connection breaks', reply: reset },
-  { when: 'no answer comes in time', reply: () => {} },
-])('says that a request may have acted when $when', async ({ reply }) => {
+  { when: 'no response arrives in time', reply: () => {} },
+])('reports that a request may have taken effect when $when', async ({ reply }) => {
   const { url } = await startServer(() => reply)
   const error = await failureOf(clientAt(url, { timeoutMs: 300 }).send(get, never))
   expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', mayHaveActed: true })
   expect((error as Error).message).not.toContain('?a=1')
 })
 
-test('ends with the signal, whatever it was waiting for', async () => {
+test('rejects with the reason of the signal while it waits for a response', async () => {
   const stop = new AbortController()
   const { url } = await startServer(() => () => stop.abort(new Error('enough')))
   const error = await failureOf(clientAt(url).send(get, stop.signal))
   expect(error).toEqual(new Error('enough'))
 })
 
-test('ends with the signal also while it waits for a connection, and is not sent then', async () => {
+test('rejects with the reason of the signal while it waits for a connection, unsent', async () => {
   const stop = new AbortController()
   const { url, asked } = await startServer(() => () => {})
   const client = clientAt(url, { connections: 1, timeoutMs: 2_000 })
@@ -134,30 +137,30 @@ test('sends nothing once the signal is aborted', async () => {
   expect(asked).toEqual([])
 })
 
-test('takes the answer that follows early hints', async () => {
+test('returns the response that follows early hints', async () => {
   const early: Reply = (response) => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' })
-    response.writeHead(200, { 'x-told': 'late' }).end('whole')
+    response.writeHead(200, { 'x-final': 'late' }).end('whole')
   }
   const { url } = await startServer(() => early)
   const answer = await clientAt(url).send(get, never)
-  expect(answer).toMatchObject({ status: 200, headers: { 'x-told': 'late' }, body: Buffer.from('whole') })
+  expect(answer).toMatchObject({ status: 200, headers: { 'x-final': 'late' }, body: Buffer.from('whole') })
 })
 
 const gzip = gzipSync(large)
 test.for([
   { as: 'gzip', encoding: 'gzip', body: gzip },
   { as: 'x-gzip', encoding: 'x-gzip', body: gzip },
-  { as: 'deflate in the format of zlib', encoding: 'deflate', body: deflateSync(large) },
-  { as: 'deflate without a header', encoding: 'deflate', body: deflateRawSync(large) },
+  { as: 'deflate in zlib format', encoding: 'deflate', body: deflateSync(large) },
+  { as: 'raw deflate', encoding: 'deflate', body: deflateRawSync(large) },
   { as: 'brotli', encoding: 'BR', body: brotliCompressSync(large) },
-])('unpacks $as', async ({ encoding, body }) => {
+])('decompresses $as', async ({ encoding, body }) => {
   const { url } = await startServer(() => ({ headers: { 'content-encoding': encoding }, body }))
   const answer = await clientAt(url).send(get, never)
   expect(answer.body).toEqual(large)
 })
 
-test('leaves out a byte order mark before the body, packed or not', async () => {
+test('strips a byte order mark from a body, compressed or not', async () => {
   const marked = Buffer.from('\ufeff{"a":1}')
   const { url } = await startServer((_, count) =>
     count === 1 ? { body: marked } : { headers: { 'content-encoding': 'gzip' }, body: gzipSync(marked) },

@@ -7,7 +7,7 @@ import { clientOf, closedUrl, failureOf, startServer } from './server.ts'
 
 const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy', 'ALL_PROXY']
 
-/** Sets these variables of the environment and none of the others that name proxies. */
+/** Sets these proxy variables and unsets all others. */
 function setProxies(given: Record<string, string>): void {
   for (const name of NAMES) vi.stubEnv(name, given[name])
   onTestFinished(() => {
@@ -19,7 +19,7 @@ const chain = { body: { chainId: '1' } }
 const quick = { retry: { retries: 0 } }
 
 test.for(['HTTP_PROXY', 'http_proxy'])(
-  'asks through the proxy of %s a host that it alone knows',
+  'reaches a host that only the proxy of %s can resolve',
   async (name) => {
     const { url } = await startServer(() => chain)
     const proxy = await startProxy({ target: url })
@@ -31,7 +31,7 @@ test.for(['HTTP_PROXY', 'http_proxy'])(
 )
 
 test.skipIf(isMissing('openssl'))(
-  'asks an https service through the proxy of HTTPS_PROXY, without showing it the request',
+  'tunnels HTTPS requests through the proxy of HTTPS_PROXY without revealing them',
   async () => {
     const service = await startTlsServer(JSON.stringify(chain.body))
     const proxy = await startProxy({})
@@ -48,7 +48,7 @@ test.for([
   { list: '*', isDirect: true },
   { list: 'localhost,10.0.0.1', isDirect: false },
   { list: '127.0.0.1:1', isDirect: false },
-])('with NO_PROXY=$list, a service on 127.0.0.1 is asked directly: $isDirect', async ({ list, isDirect }) => {
+])('with NO_PROXY=$list, requests to 127.0.0.1 go directly: $isDirect', async ({ list, isDirect }) => {
   const { url } = await startServer(() => chain)
   const proxy = await startProxy({ target: url })
   setProxies({ HTTP_PROXY: proxy.url, NO_PROXY: list })
@@ -56,7 +56,7 @@ test.for([
   expect(proxy.requests.length === 0).toBe(isDirect)
 })
 
-test('sends the user and password of the variable, and shows neither', async () => {
+test('sends the user and password of the variable and reveals neither', async () => {
   const { url } = await startServer(() => chain)
   const proxy = await startProxy({ target: url, password: 'me:s3cret/word' })
   setProxies({ HTTP_PROXY: proxy.url.replace('//', '//me:s3cret%2Fword@') })
@@ -70,7 +70,7 @@ test('sends the user and password of the variable, and shows neither', async () 
   expect(error.message + error.fix).not.toContain('an0ther')
 })
 
-test('names the proxy and its variable where it asks for a password before it connects', async () => {
+test('names the proxy and its variable if it requires a password for CONNECT', async () => {
   const proxy = await startProxy({ password: 'me:s3cret' })
   setProxies({ HTTPS_PROXY: proxy.url })
   const error = (await failureOf(
@@ -81,7 +81,7 @@ test('names the proxy and its variable where it asks for a password before it co
   expect(error.fix).toContain('Put user and password into HTTPS_PROXY')
 })
 
-test('names the proxy where it cannot be reached, and not the service', async () => {
+test('names the proxy, not the API, if the proxy cannot be reached', async () => {
   const url = await closedUrl()
   setProxies({ http_proxy: url.replace('//', '//me:s3cret@') })
   const error = (await failureOf(
@@ -110,7 +110,7 @@ test.for([
     set: 'ALL_PROXY',
     says: /ALL_PROXY is not used; set HTTPS_PROXY or HTTP_PROXY/,
   },
-])('says how requests travel where no response comes in time and $when', async ({ set, says }) => {
+])('describes the route of requests if no response arrives in time and $when', async ({ set, says }) => {
   const { url } = await startServer(() => () => {})
   const proxy = await startProxy({ target: url })
   setProxies(set === undefined ? {} : { [set]: proxy.url })

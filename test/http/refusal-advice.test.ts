@@ -9,16 +9,16 @@ async function refusedWith(status: number, message: string, headers: Record<stri
   return error
 }
 
-test('a 402 is about the plan, not the key or the chain', async () => {
+test('the fix for a 402 concerns the plan, not the key or the chain', async () => {
   const error = await refusedWith(402, 'Payment Required')
   expect(error.code).toBe('REQUEST_REFUSED')
-  expect(error.fix).toMatch(/^Check plan, credits and invoices of the key's account/)
+  expect(error.fix).toMatch(/^Check the plan, credits and invoices of the key's account/)
 })
 
-test('a 451 says that nobody but the provider can help', async () => {
+test('the fix for a 451 refers to the provider', async () => {
   const error = await refusedWith(451, 'Unavailable For Legal Reasons')
   expect(error.code).toBe('REQUEST_REFUSED')
-  expect(error.fix).toMatch(/^The service may not answer this for legal reasons/)
+  expect(error.fix).toMatch(/^The service refuses this request for legal reasons/)
 })
 
 test.for([
@@ -28,7 +28,7 @@ test.for([
   'rate-limited: too many requests',
   'No compute units left',
   'Out of credits',
-])('a 403 that says "%s" is a used-up quota, and resumable', async (message) => {
+])('a 403 with the message "%s" means that the quota is used up', async (message) => {
   const error = await refusedWith(403, message)
   expect(error.code).toBe('RATE_LIMITED')
   expect(error.fix).toMatch(
@@ -37,14 +37,14 @@ test.for([
   expect(error.fix).not.toContain('WALLETLAKE_API_KEY')
 })
 
-test('a 403 with Retry-After says when the quota is renewed', async () => {
+test('the fix for a 403 with Retry-After states when the quota is renewed', async () => {
   const error = await refusedWith(403, 'Forbidden', { 'retry-after': '3600' })
   expect(error.code).toBe('RATE_LIMITED')
   expect(error.fix).toMatch(/again after \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
 })
 
 test.for(['Forbidden', 'Invalid API key', 'This key may not be used from your address'])(
-  'a 403 that says "%s" is about the key',
+  'a 403 with the message "%s" concerns the key',
   async (message) => {
     const error = await refusedWith(403, message)
     expect(error.code).toBe('KEY_REFUSED')

@@ -15,7 +15,7 @@ const WORDS: Record<number, string> = {
 const newWebhook = { eventType: 'address_activity', url: 'https://r.example.com', chainId: '1' }
 const addresses = ['0x01']
 
-/** One call of every way to ask: each method, with and without body, repeatable and not. */
+/** One call for each kind of request: each method, with and without a body, idempotent or not. */
 const calls: Record<string, (client: ServiceClient) => Promise<unknown>> = {
   walletTransactionsPage: (client) => client.walletTransactionsPage({ chainId: '1', address: '0x01' }),
   blockTransactionsPage: (client) => client.blockTransactionsPage({ chainId: '1', blockId: 1 }),
@@ -30,7 +30,7 @@ const calls: Record<string, (client: ServiceClient) => Promise<unknown>> = {
   rotateSharedSecret: (client) => client.rotateSharedSecret(),
 }
 
-/** A server that answers nothing but this error, its message as text or as a list. */
+/** Starts a server that responds with this error only. Its message is a string or a list. */
 function refusingServer(status: number, message: string | string[]) {
   return startServer(() => ({ status, body: { message, statusCode: status, error: WORDS[status] } }))
 }
@@ -45,7 +45,7 @@ describe.for(Object.keys(calls))('%s', (name) => {
     { status: 404, code: 'REQUEST_REFUSED' },
     { status: 409, code: 'REQUEST_REFUSED' },
     { status: 302, code: 'REQUEST_REFUSED' },
-  ])('rejects with $code at once when it is answered $status', async ({ status, code }) => {
+  ])('rejects with $code without a retry when the API responds with $status', async ({ status, code }) => {
     const { url, asked } = await refusingServer(status, ['first', 'second'])
     const error = await failureOf(call(clientOf(url)))
     expect(error).toMatchObject({ name: 'ExportError', code, status, mayHaveActed: false })
@@ -53,7 +53,7 @@ describe.for(Object.keys(calls))('%s', (name) => {
     expect(asked).toHaveLength(1)
   })
 
-  test.for([500, 502, 503])('rejects after its tries when it is answered %i', async (status) => {
+  test.for([500, 502, 503])('rejects after all retries when the API responds with %i', async (status) => {
     const { url, asked } = await refusingServer(status, 'down for now')
     const error = await failureOf(call(clientOf(url)))
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status })
@@ -63,7 +63,7 @@ describe.for(Object.keys(calls))('%s', (name) => {
   })
 })
 
-test('names what was asked, without its query', async () => {
+test('names the request without its query', async () => {
   const { url } = await refusingServer(400, 'no such chain: /v1/x?key=1')
   const error = await failureOf(clientOf(url).walletTransactionsPage({ chainId: '7', address: '0x01' }))
   expect((error as Error).message).toBe(
@@ -74,14 +74,14 @@ test('names what was asked, without its query', async () => {
 test.for([
   { form: 'text', message: 'the key k3y-secret is spent' },
   { form: 'a list', message: ['the key k3y-secret', 'is spent'] },
-])('shows no key when the service repeats it in $form', async ({ message }) => {
+])('redacts a key that the API repeats in $form', async ({ message }) => {
   const { url } = await refusingServer(403, message)
   const error = await failureOf(clientOf(url, { apiKey: 'k3y-secret' }).listChains())
   expect((error as Error).message).toMatch(/the key …;? is spent$/)
 })
 
 test.for(['', 'null', '[]', '{"message":null}', '{"message":{"en":"no"}}', '<html>', '{"message":[]}'])(
-  'takes the status for itself when the body is %j',
+  'reports the status alone when the body is %j',
   async (body) => {
     const { url } = await startServer(() => ({ status: 404, body }))
     const error = await failureOf(clientOf(url).getChain({ chainId: '1' }))
@@ -90,7 +90,7 @@ test.for(['', 'null', '[]', '{"message":null}', '{"message":{"en":"no"}}', '<htm
   },
 )
 
-test('counts a 401 whose body does not unpack as a refused key', async () => {
+test('handles a 401 whose body cannot be decompressed as a refused key', async () => {
   const headers = { 'content-encoding': 'gzip' }
   const { url, asked } = await startServer(() => ({ status: 401, headers, body: 'no gzip' }))
   const error = await failureOf(clientOf(url).listChains())
@@ -115,7 +115,7 @@ const unread = [
 
 describe.for(Object.keys(reading).filter((name) => !unread.includes(name)))('%s', (name) => {
   test.for(['', 'null', '"s3cret"', '<s3cret>', '{"s3cret', '7'])(
-    'calls the body %j malformed and repeats none of it',
+    'reports the body %j as malformed without repeating it',
     async (body) => {
       const { url } = await startServer(() => ({ status: 201, body }))
       const error = await failureOf((reading[name] as (typeof reading)[string])(clientOf(url)))
@@ -125,14 +125,14 @@ describe.for(Object.keys(reading).filter((name) => !unread.includes(name)))('%s'
   )
 })
 
-test.for(unread)('%s succeeds whatever the body of a success', async (name) => {
+test.for(unread)('%s succeeds with any body of a successful response', async (name) => {
   const { url } = await startServer((_, count) => ({ status: 200, body: ['', 'OK', '[]'][count - 1] }))
   const client = clientOf(url)
   for (const _ of ['nothing', 'text', 'a list'])
     expect(await (calls[name] as (typeof calls)[string])(client)).toBeUndefined()
 })
 
-test.for([7, {}, false, []])('calls a page malformed whose token is %j', async (nextPageToken) => {
+test.for([7, {}, false, []])('reports a page as malformed if its token is %j', async (nextPageToken) => {
   const { url } = await startServer(() => ({ body: { webhooks: [], nextPageToken } }))
   expect(await failureOf(clientOf(url).webhooksPage())).toMatchObject({ code: 'PAGE_MALFORMED' })
 })

@@ -26,27 +26,27 @@ const callOf = (name: string) =>
   (repeatable[name] ?? once[name]) as (client: ServiceClient) => Promise<unknown>
 
 const good: Reply = { body: { id: 'w1', secret: 's' } }
-const refused: Reply = { status: 429, headers: { 'ratelimit-remaining': '0', 'retry-after': '60' } }
+const throttled: Reply = { status: 429, headers: { 'ratelimit-remaining': '0', 'retry-after': '60' } }
 
-/** Answers with the first replies in turn, then well. */
+/** Starts a server that sends the given replies in turn and then succeeds. */
 function serverAfter(...first: Reply[]) {
   return startServer((_, count) => first[count - 1] ?? good)
 }
 
-/** A gate that lets everything through and keeps what it was told. */
-function openGate() {
-  const refusals: (number | undefined)[] = []
+/** A rate limiter that never waits and records the Retry-After of each 429. */
+function openLimiter() {
+  const throttles: (number | undefined)[] = []
   const rateLimiter: RateLimiter = {
     acquire: async () => (outcome) => {
-      if (outcome.kind === 'throttled') refusals.push(outcome.retryAfterMs)
+      if (outcome.kind === 'throttled') throttles.push(outcome.retryAfterMs)
     },
     pausedForMs: () => 0,
   }
-  return { gate: rateLimiter, refusals }
+  return { rateLimiter, throttles }
 }
 
 describe.for(Object.keys(repeatable))('%s', (name) => {
-  test('is sent again after a lost answer and a fault', async () => {
+  test('is retried after a lost response and a server error', async () => {
     const { url, asked } = await serverAfter(reset, { status: 502 })
     await callOf(name)(clientOf(url))
     expect(asked).toHaveLength(3)
@@ -58,30 +58,33 @@ describe.for(Object.keys(repeatable))('%s', (name) => {
 describe.for(Object.keys(once))('%s', (name) => {
   test.for<{ when: string; reply: Reply }>([
     { when: 'the connection breaks', reply: reset },
-    { when: 'no answer comes in time', reply: () => {} },
-    { when: 'it is answered 500', reply: { status: 500 } },
-    { when: 'it is answered 502 with Retry-After', reply: { status: 502, headers: { 'retry-after': '0' } } },
-    { when: 'it is answered 503', reply: { status: 503 } },
-    { when: 'its success cannot be read', reply: { status: 201, body: '{' } },
-  ])('is not sent again when $when, and says why', async ({ reply }) => {
+    { when: 'no response arrives in time', reply: () => {} },
+    { when: 'the API responds with 500', reply: { status: 500 } },
+    {
+      when: 'the API responds with 502 and Retry-After',
+      reply: { status: 502, headers: { 'retry-after': '0' } },
+    },
+    { when: 'the API responds with 503', reply: { status: 503 } },
+    { when: 'the successful response cannot be parsed', reply: { status: 201, body: '{' } },
+  ])('is not retried when $when, and the error says why', async ({ reply }) => {
     const { url, asked } = await serverAfter(reply)
     const error = await failureOf(callOf(name)(clientOf(url, { timeoutMs: 300 })))
     expect(error).toMatchObject({
       mayHaveActed: true,
-      fix: 'See whether the service did it before asking again.',
+      fix: 'Check whether the request took effect before you send it again.',
     })
-    expect((error as Error).message).toMatch(/; it may have been carried out$/)
+    expect((error as Error).message).toMatch(/; it may have taken effect$/)
     expect(asked).toHaveLength(1)
   })
 
-  test('is sent again where the service surely did not do it', async () => {
-    const { gate: rateLimiter } = openGate()
-    const { url, asked } = await serverAfter(refused, { status: 503, headers: { 'retry-after': '0' } })
+  test('is retried if the API certainly did not process it', async () => {
+    const { rateLimiter } = openLimiter()
+    const { url, asked } = await serverAfter(throttled, { status: 503, headers: { 'retry-after': '0' } })
     await callOf(name)(clientOf(url, { rateLimiter }))
     expect(asked).toHaveLength(3)
   })
 
-  test('is tried again where no connection can be made', async () => {
+  test('is retried if no connection can be established', async () => {
     const events: RequestEvent['kind'][] = []
     const client = clientOf(await closedUrl(), { onEvent: ({ kind }) => events.push(kind) })
     expect(await failureOf(callOf(name)(client))).toMatchObject({ mayHaveActed: false })
@@ -89,50 +92,50 @@ describe.for(Object.keys(once))('%s', (name) => {
   })
 })
 
-test('waits out 429 through the gate however often it comes', async () => {
-  const { gate: rateLimiter, refusals } = openGate()
-  const { url, asked } = await serverAfter(...Array.from({ length: 20 }, () => refused))
+test('waits out any number of 429s through the rate limiter', async () => {
+  const { rateLimiter, throttles } = openLimiter()
+  const { url, asked } = await serverAfter(...Array.from({ length: 20 }, () => throttled))
   const client = clientOf(url, { rateLimiter, retry: { retries: 0 } })
   expect(await client.getWebhook({ id: 'w1' })).toMatchObject({ id: 'w1' })
-  expect(refusals).toEqual(Array.from({ length: 20 }, () => 60_000))
+  expect(throttles).toEqual(Array.from({ length: 20 }, () => 60_000))
   expect(asked).toHaveLength(21)
 })
 
-test('waits out 429 after its last try for faults', async () => {
-  const { gate: rateLimiter } = openGate()
-  const { url } = await serverAfter({ status: 500 }, { status: 500 }, refused, refused)
+test('waits out 429s after the last retry', async () => {
+  const { rateLimiter } = openLimiter()
+  const { url } = await serverAfter({ status: 500 }, { status: 500 }, throttled, throttled)
   expect(await clientOf(url, { rateLimiter }).getWebhook({ id: 'w1' })).toMatchObject({ id: 'w1' })
 })
 
-test('counts a 429 whose body does not unpack as a 429', async () => {
-  const { gate: rateLimiter, refusals } = openGate()
+test('handles a 429 whose body cannot be decompressed as a 429', async () => {
+  const { rateLimiter, throttles } = openLimiter()
   const broken = { status: 429, headers: { 'content-encoding': 'br', 'retry-after': '3' }, body: 'no brotli' }
   const { url } = await serverAfter(broken)
   await clientOf(url, { rateLimiter }).getWebhook({ id: 'w1' })
-  expect(refusals).toEqual([3_000])
+  expect(throttles).toEqual([3_000])
 })
 
 describe('deleteWebhook', () => {
-  test('counts as done when the webhook is gone after a lost answer', async () => {
+  test('succeeds if the webhook is missing after a lost response', async () => {
     const { url, asked } = await serverAfter(reset, { status: 404 })
     expect(await clientOf(url).deleteWebhook({ id: 'w1' })).toBeUndefined()
     expect(asked).toHaveLength(2)
   })
 
-  test('rejects when the webhook was never there', async () => {
+  test('rejects if the webhook never existed', async () => {
     const { url } = await serverAfter({ status: 404 })
     const error = await failureOf(clientOf(url).deleteWebhook({ id: 'w1' }))
     expect(error).toMatchObject({ code: 'REQUEST_REFUSED', status: 404, mayHaveActed: false })
   })
 })
 
-test('a refusal after a lost answer says that the first try may count', async () => {
+test('a 400 after a lost response says that the first attempt may have taken effect', async () => {
   const { url } = await serverAfter(reset, { status: 400 })
   const error = await failureOf(clientOf(url).addWebhookAddresses({ id: 'w1', addresses }))
   expect(error).toMatchObject({ code: 'REQUEST_REFUSED', status: 400, mayHaveActed: true })
 })
 
-test('a read is never said to have acted', async () => {
+test('a read never reports that it may have taken effect', async () => {
   const { url } = await startServer(() => reset)
   const error = await failureOf(clientOf(url).getWebhook({ id: 'w1' }))
   expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', mayHaveActed: false })
@@ -142,35 +145,41 @@ describe('reindexNft', () => {
   const nft = { chainId: '1', address: '0x01', tokenId: 1 }
 
   test.for<{ when: string; headers: Record<string, string>; retryAfterMs?: number }>([
-    { when: 'says nothing of a quota', headers: {} },
+    { when: 'states no quota', headers: {} },
     {
-      when: 'says that quota is left',
+      when: 'states that quota remains',
       headers: { 'ratelimit-remaining': '9', 'retry-after': '5' },
       retryAfterMs: 5_000,
     },
     {
-      when: 'asks for the hour',
+      when: 'asks to wait an hour',
       headers: { 'ratelimit-remaining': '0', 'retry-after': '3600' },
       retryAfterMs: 3_600_000,
     },
-  ])('takes a 429 as its own, holding nothing back, when it $when', async ({ headers, retryAfterMs }) => {
-    const { gate: rateLimiter, refusals } = openGate()
-    const { url, asked } = await serverAfter({ status: 429, headers })
-    const error = await failureOf(clientOf(url, { rateLimiter }).reindexNft(nft))
-    expect(error).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfterMs, mayHaveActed: false })
-    expect(refusals).toEqual([])
-    expect(asked).toHaveLength(1)
-  })
+  ])(
+    'treats a 429 as a limit of its own, without pausing others, when it $when',
+    async ({ headers, retryAfterMs }) => {
+      const { rateLimiter, throttles } = openLimiter()
+      const { url, asked } = await serverAfter({ status: 429, headers })
+      const error = await failureOf(clientOf(url, { rateLimiter }).reindexNft(nft))
+      expect(error).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfterMs, mayHaveActed: false })
+      expect(throttles).toEqual([])
+      expect(asked).toHaveLength(1)
+    },
+  )
 
-  test('waits out a 429 that says that the quota is spent', async () => {
-    const { gate: rateLimiter, refusals } = openGate()
-    const { url } = await serverAfter(refused)
+  test('waits out a 429 that states that the quota is used up', async () => {
+    const { rateLimiter, throttles } = openLimiter()
+    const { url } = await serverAfter(throttled)
     await clientOf(url, { rateLimiter }).reindexNft(nft)
-    expect(refusals).toEqual([60_000])
+    expect(throttles).toEqual([60_000])
   })
 
-  test.for([429, 409])('says after a lost answer and a %i that it may be done', async (status) => {
-    const { url } = await serverAfter(reset, { status })
-    expect(await failureOf(clientOf(url).reindexNft(nft))).toMatchObject({ status, mayHaveActed: true })
-  })
+  test.for([429, 409])(
+    'reports after a lost response and a %i that it may have taken effect',
+    async (status) => {
+      const { url } = await serverAfter(reset, { status })
+      expect(await failureOf(clientOf(url).reindexNft(nft))).toMatchObject({ status, mayHaveActed: true })
+    },
+  )
 })

@@ -5,33 +5,39 @@ const highest = () => 1
 const lowest = () => 0
 
 test.for([
-  { when: 'the first try failed', failures: 1, retryAfterMs: undefined, random: highest, waits: 500 },
-  { when: 'the third try failed', failures: 3, retryAfterMs: undefined, random: highest, waits: 2_000 },
-  { when: 'the dice are lucky', failures: 3, retryAfterMs: undefined, random: lowest, waits: 0 },
-  { when: 'the dice are in the middle', failures: 2, retryAfterMs: undefined, random: () => 0.5, waits: 500 },
+  { when: 'the first attempt failed', failures: 1, retryAfterMs: undefined, random: highest, waits: 500 },
+  { when: 'the third attempt failed', failures: 3, retryAfterMs: undefined, random: highest, waits: 2_000 },
+  { when: 'the jitter is lowest', failures: 3, retryAfterMs: undefined, random: lowest, waits: 0 },
   {
-    when: 'the wait would pass its bound',
+    when: 'the jitter is in the middle',
+    failures: 2,
+    retryAfterMs: undefined,
+    random: () => 0.5,
+    waits: 500,
+  },
+  {
+    when: 'the delay reaches its maximum',
     failures: 7,
     retryAfterMs: undefined,
     random: highest,
     waits: 30_000,
   },
   {
-    when: 'there were thousands of tries',
+    when: 'there were thousands of attempts',
     failures: 5_000,
     retryAfterMs: undefined,
     random: highest,
     waits: 30_000,
   },
-  { when: 'the service says 7 s', failures: 1, retryAfterMs: 7_000, random: lowest, waits: 7_000 },
+  { when: 'Retry-After says 7 s', failures: 1, retryAfterMs: 7_000, random: lowest, waits: 7_000 },
   {
-    when: 'the service says more than the bound',
+    when: 'Retry-After exceeds the maximum',
     failures: 1,
     retryAfterMs: 90_000,
     random: lowest,
     waits: 90_000,
   },
-  { when: 'the service says at once', failures: 6, retryAfterMs: 0, random: highest, waits: 0 },
+  { when: 'Retry-After says 0', failures: 6, retryAfterMs: 0, random: highest, waits: 0 },
 ])('waits $waits ms when $when', ({ failures, retryAfterMs, random, waits }) => {
   expect(delayBeforeRetry({ failures, retryAfterMs }, RETRY_DEFAULTS, random)).toBe(waits)
 })
@@ -53,6 +59,6 @@ test.for([
   { header: '1,5', means: undefined },
   { header: 'retry 7', means: undefined },
   { header: '99:99:99', means: undefined },
-])('reads the Retry-After "$header" as $means ms', ({ header, means }) => {
+])('parses the Retry-After "$header" as $means ms', ({ header, means }) => {
   expect(parseRetryAfter(header, now)).toBe(means)
 })

@@ -9,18 +9,21 @@ export type Asked = {
   path: string
   query: Record<string, string> & { pageToken?: string }
   headers: IncomingMessage['headers']
-  /** Parsed JSON; undefined where none came. */
+  /** Parsed JSON; undefined without a body. */
   body: unknown
 }
 
-/** What is answered; a body that is no text or bytes goes out as JSON. A function writes, breaks or hangs as it likes. */
+/**
+ * A response. A body that is neither text nor bytes is sent as JSON. A function writes the response itself,
+ * breaks the connection or never responds.
+ */
 export type Reply =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | ((response: ServerResponse) => unknown)
 
 export type Loopback = { url: string; asked: Asked[] }
 
-/** A real server on a free loopback port that answers by a function; it ends with the test. */
+/** Starts an HTTP server on a free loopback port that responds with `reply`, until the end of the test. */
 export async function startServer(reply: (asked: Asked, count: number) => Reply): Promise<Loopback> {
   const asked: Asked[] = []
   const url = await serve(async (request, response) => {
@@ -31,7 +34,7 @@ export async function startServer(reply: (asked: Asked, count: number) => Reply)
   return { url, asked }
 }
 
-/** The address of a port that nobody listens on. */
+/** A URL at which nothing listens. */
 export async function closedUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -60,10 +63,10 @@ function write(response: ServerResponse, reply: Reply): void {
   response.writeHead(status, headers).end(raw ? body : JSON.stringify(body))
 }
 
-/** Breaks the connection without a word. */
+/** Resets the connection without a response. */
 export const reset = (response: ServerResponse) => response.socket?.resetAndDestroy()
 
-/** A client with quick retries that ends with the test. */
+/** Creates a client with short retry delays that is closed at the end of the test. */
 export function clientOf(url: string, options: Partial<ServiceClientOptions> = {}): ServiceClient {
   const retry = { retries: 2, firstDelayMs: 1, maxDelayMs: 2 }
   const client = createServiceClient({ baseUrl: url, retry, ...options })
@@ -71,7 +74,7 @@ export function clientOf(url: string, options: Partial<ServiceClientOptions> = {
   return client
 }
 
-/** What a promise rejects with. */
+/** The error with which a promise rejects. */
 export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     (value) => expect.fail(`it resolved with ${JSON.stringify(value)}`),
@@ -79,7 +82,7 @@ export async function failureOf(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** All pages of a listing. */
+/** Collects all pages of a listing. */
 export async function pagesOf<Page>(pages: AsyncIterable<Page>): Promise<Page[]> {
   const all: Page[] = []
   for await (const page of pages) all.push(page)

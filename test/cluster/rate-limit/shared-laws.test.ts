@@ -65,7 +65,7 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
   const outsiderUntil = (time: number) => {
     if (other === undefined) return
     for (; othersNext < Math.min(time, other.to * 1_000); othersNext += 1_000 / (perSecond * other.share))
-      service.ask(othersNext)
+      service.request(othersNext)
   }
   while (now < BEGIN + SECONDS * 1_000) {
     for (const { due, told } of refusals.filter((one) => one.due <= now)) {
@@ -78,7 +78,7 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
     for (let place = 0; place < slots.length; place += 3) {
       const [nth = 0, at = 0] = slots.slice(place + 1, place + 3)
       outsiderUntil(at - BEGIN)
-      const { granted, waitMs } = service.ask(at - BEGIN)
+      const { granted, waitMs } = service.request(at - BEGIN)
       asked += 1
       if (granted && at - BEGIN >= from * 1_000) counted += 1
       if (granted) continue

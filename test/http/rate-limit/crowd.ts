@@ -3,29 +3,36 @@ import { createRateLimiter, type Permit } from '../../../src/http/rate-limit/rat
 import type { QuotaService, Verdict } from './quota-service.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
-/** Milliseconds to wait as a client reads it in a refusal that was decided at `asked` and came at `answered`. */
-export type Told = (refusal: { waitMs: number; asked: number; answered: number }) => number | undefined
+/**
+ * The delay (ms) that a client reads from a 429. The API decided at `sentAt` that `waitMs` remain; the
+ * response arrived at `respondedAt`.
+ */
+export type RetryAfterPolicy = (response: {
+  waitMs: number
+  sentAt: number
+  respondedAt: number
+}) => number | undefined
 
-export const inSeconds: Told = ({ waitMs }) => Math.max(1, Math.ceil(waitMs / 1000)) * 1000
-/** Until the next whole second on which the wait is over. */
-export const asDate: Told = ({ waitMs, asked, answered }) =>
-  Math.max(0, Math.ceil((asked + waitMs) / 1000) * 1000 - answered)
-export const notAtAll: Told = () => undefined
+export const inSeconds: RetryAfterPolicy = ({ waitMs }) => Math.max(1, Math.ceil(waitMs / 1000)) * 1000
+/** A date: the next whole second at which the wait is over. */
+export const asDate: RetryAfterPolicy = ({ waitMs, sentAt, respondedAt }) =>
+  Math.max(0, Math.ceil((sentAt + waitMs) / 1000) * 1000 - respondedAt)
+export const omitted: RetryAfterPolicy = () => undefined
 
-export type Crowd = {
+export type Simulation = {
   service: QuotaService
-  /** Requests to be granted in all. */
+  /** Number of requests to be granted. */
   requests: number
-  told?: Told
-  /** Whether answers say what is left: not at all, the number, or also when it begins anew. */
-  says?: 'nothing' | 'remaining' | 'reset'
+  retryAfter?: RetryAfterPolicy
+  /** Which rate-limit headers responses carry: none, the remaining quota, or also its reset time. */
+  reports?: 'nothing' | 'remaining' | 'reset'
   readers?: number
-  /** Shortest and longest time that an answer takes. */
+  /** Minimum and maximum response time (ms). */
   delayMs?: readonly [number, number]
-  /** Requests a second of another client of the same quota at that time. */
+  /** Requests per second that another client of the same quota sends at a given time. */
   otherPerSecond?: (now: number) => number
   seed?: number
-  /** How late timers go off at most. */
+  /** Maximum delay of timers (ms). */
   lateMs?: number
 }
 
@@ -33,32 +40,32 @@ export type Report = {
   seconds: number
   granted: number
   throttled: number
-  /** What readers and the other client were granted, of all that the service could have granted. */
+  /** Requests granted to the readers and the other client, as a share of what the API could have granted. */
   used: number
-  /** Share of the readers' requests that were refused. */
-  refusedShare: number
-  /** When each request left. */
-  left: number[]
-  /** From each refusal's answer on, for as long as it asked to wait. */
+  /** Share of the readers' requests that were throttled. */
+  throttledShare: number
+  /** Send time of each request. */
+  sent: number[]
+  /** The pause that each 429 requested, from its arrival on. */
   pauses: { from: number; until: number }[]
 }
 
-/** Readers that ask a service as fast as the gate lets them, in virtual time. */
-export async function runCrowd(crowd: Crowd): Promise<Report> {
-  const { service, requests, readers = 32, seed = 1, lateMs = 0 } = crowd
+/** Simulates readers that send requests as fast as the rate limiter allows, in virtual time. */
+export async function simulate(simulation: Simulation): Promise<Report> {
+  const { service, requests, readers = 32, seed = 1, lateMs = 0 } = simulation
   const clock = virtualClock({ seed, lateMs })
   const rateLimiter = createRateLimiter(clock)
-  const report = { granted: 0, throttled: 0, left: [] as number[], pauses: [] as Report['pauses'] }
-  const others = crowd.otherPerSecond === undefined ? undefined : startOther(crowd, clock)
+  const report = { granted: 0, throttled: 0, sent: [] as number[], pauses: [] as Report['pauses'] }
+  const others = simulation.otherPerSecond === undefined ? undefined : startOther(simulation, clock)
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
     finish = resolve
   })
   const reader = async () => {
     while (report.granted < requests) {
-      const pass = await rateLimiter.acquire(never)
-      report.left.push(clock.now())
-      await exchange(crowd, { clock, pass, report })
+      const permit = await rateLimiter.acquire(never)
+      report.sent.push(clock.now())
+      await sendOne(simulation, { clock, permit, report })
       if (report.granted >= requests) finish()
     }
   }
@@ -70,49 +77,57 @@ export async function runCrowd(crowd: Crowd): Promise<Report> {
   while (end === undefined) await clock.runUntil(clock.now() + 1_000)
   const { granted, throttled } = report
   const used = (granted + (others?.granted ?? 0)) / service.supplyUntil(end)
-  return { ...report, seconds: end / 1000, used, refusedShare: throttled / (granted + throttled) }
+  return { ...report, seconds: end / 1000, used, throttledShare: throttled / (granted + throttled) }
 }
 
 const never = new AbortController().signal
 setMaxListeners(0, never)
 
-type Exchange = {
+type SendContext = {
   clock: VirtualClock
-  pass: Permit
+  permit: Permit
   report: Pick<Report, 'granted' | 'throttled' | 'pauses'>
 }
 
-/** One request and its answer; the service decides as the request comes. */
-async function exchange(crowd: Crowd, { clock, pass, report }: Exchange): Promise<void> {
-  const { service, told = inSeconds, says = 'nothing', delayMs: [least, most] = [60, 120] } = crowd
-  const asked = clock.now()
-  const verdict = service.ask(asked)
+/** Sends one request and waits for its response. The API decides when the request is sent. */
+async function sendOne(simulation: Simulation, { clock, permit, report }: SendContext): Promise<void> {
+  const {
+    service,
+    retryAfter = inSeconds,
+    reports = 'nothing',
+    delayMs: [least, most] = [60, 120],
+  } = simulation
+  const sentAt = clock.now()
+  const verdict = service.request(sentAt)
   await new Promise<void>((resolve) => clock.setTimer(least + clock.random() * (most - least), resolve))
   if (verdict.granted) {
     report.granted += 1
-    pass({ kind: 'granted', ...statement(verdict, says) })
+    permit({ kind: 'granted', ...rateHeaders(verdict, reports) })
   } else {
     report.throttled += 1
-    const retryAfterMs = told({ waitMs: verdict.waitMs, asked, answered: clock.now() })
+    const retryAfterMs = retryAfter({ waitMs: verdict.waitMs, sentAt, respondedAt: clock.now() })
     report.pauses.push({ from: clock.now(), until: clock.now() + (retryAfterMs ?? 0) })
-    pass({ kind: 'throttled', retryAfterMs })
+    permit({ kind: 'throttled', retryAfterMs })
   }
 }
 
-function statement({ remaining, resetMs }: Verdict, says: Crowd['says']) {
+function rateHeaders({ remaining, resetMs }: Verdict, reports: Simulation['reports']) {
   return {
-    remaining: says === 'nothing' ? undefined : remaining,
-    resetMs: says === 'reset' && resetMs !== undefined ? Math.ceil(resetMs / 1000) * 1000 : undefined,
+    remaining: reports === 'nothing' ? undefined : remaining,
+    resetMs: reports === 'reset' && resetMs !== undefined ? Math.ceil(resetMs / 1000) * 1000 : undefined,
   }
 }
 
-function startOther({ service, otherPerSecond = () => 0 }: Crowd, clock: VirtualClock): { granted: number } {
+function startOther(
+  { service, otherPerSecond = () => 0 }: Simulation,
+  clock: VirtualClock,
+): { granted: number } {
   const other = { granted: 0 }
-  const ask = () => {
+  const request = () => {
     const perSecond = otherPerSecond(clock.now())
-    if (perSecond > 0 && service.ask(clock.now()).granted) other.granted += 1
-    clock.setTimer(perSecond > 0 ? 1000 / perSecond : 100, ask)
+    if (perSecond > 0 && service.request(clock.now()).granted) other.granted += 1
+    clock.setTimer(perSecond > 0 ? 1000 / perSecond : 100, request)
   }
-  ask()
+  request()
   return other
 }

@@ -1,4 +1,4 @@
-/** What a service says to a request that came at `now`. Times in milliseconds. */
+/** The API's decision on a request. Times in milliseconds. */
 export type Verdict = {
   granted: boolean
   waitMs: number
@@ -7,22 +7,22 @@ export type Verdict = {
 }
 
 export type QuotaService = {
-  ask(now: number): Verdict
-  /** Requests that it could have granted until then. */
+  request(now: number): Verdict
+  /** Maximum number of requests that it could have granted by then. */
   supplyUntil(now: number): number
 }
 
 export const noQuota: QuotaService = {
-  ask: () => ({ granted: true, waitMs: 0, remaining: undefined, resetMs: undefined }),
+  request: () => ({ granted: true, waitMs: 0, remaining: undefined, resetMs: undefined }),
   supplyUntil: () => Number.POSITIVE_INFINITY,
 }
 
-/** So many requests a second, and after a rest so many at once. */
+/** A token bucket: `perSecond` tokens are refilled per second, up to a burst capacity of `burst`. */
 export function tokenBucket({ perSecond, burst }: { perSecond: number; burst: number }): QuotaService {
   let tokens = burst
   let at = 0
   return {
-    ask: (now) => {
+    request: (now) => {
       tokens = Math.min(burst, tokens + ((now - at) * perSecond) / 1000)
       at = now
       const granted = tokens >= 1 - 1e-9
@@ -34,7 +34,7 @@ export function tokenBucket({ perSecond, burst }: { perSecond: number; burst: nu
   }
 }
 
-/** So many requests in each window, the first of which began before we did. */
+/** A fixed-window quota: `limit` requests per window. The first window began `begunMs` before time 0. */
 export function fixedWindow({
   limit,
   windowMs,
@@ -47,7 +47,7 @@ export function fixedWindow({
   let window = 0
   let used = 0
   return {
-    ask: (now) => {
+    request: (now) => {
       const current = Math.floor((now + begunMs) / windowMs)
       if (current !== window) used = 0
       window = current

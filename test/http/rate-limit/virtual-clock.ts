@@ -1,22 +1,22 @@
 import type { LimiterClock } from '../../../src/http/rate-limit/rate-limiter.ts'
 
 export type VirtualClock = LimiterClock & {
-  /** Lets time pass, event by event, until so many milliseconds after the start or until nothing is to come. */
+  /** Advances the time, event by event, to `time` (ms since the start). */
   runUntil(time: number): Promise<void>
 }
 
 type Event = { at: number; nth: number; call: () => void }
 
 export type VirtualClockOptions = {
-  /** The same seed gives the same dice. */
+  /** Seed of the random numbers. */
   seed?: number
-  /** How much later than asked timers go off, at most, as they do in a busy process. */
+  /** Maximum delay of timers (ms), as in a busy process. */
   lateMs?: number
 }
 
-/** Time that passes only when told to, in which hours cost milliseconds. */
+/** Creates a clock that advances only in `runUntil`, so that hours take milliseconds. */
 export function virtualClock({ seed = 1, lateMs = 0 }: VirtualClockOptions = {}): VirtualClock {
-  const random = createDice(seed)
+  const random = createRandom(seed)
   const events: Event[] = []
   let now = 0
   let count = 0
@@ -33,28 +33,28 @@ export function virtualClock({ seed = 1, lateMs = 0 }: VirtualClockOptions = {})
       }
     },
     runUntil: async (time) => {
-      await settled()
+      await flushPromises()
       for (let next = events[0]; next !== undefined && next.at <= time; next = events[0]) {
         events.shift()
         now = next.at
         next.call()
-        await settled()
+        await flushPromises()
       }
       now = Math.max(now, Math.min(time, Number.MAX_SAFE_INTEGER))
     },
   }
 }
 
-/** Everything that promises had to say was said. */
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+/** Waits until all pending promise callbacks have run. */
+const flushPromises = () => new Promise((resolve) => setImmediate(resolve))
 
 function insert(events: Event[], event: Event): void {
   const at = events.findLastIndex((other) => other.at <= event.at) + 1
   events.splice(at, 0, event)
 }
 
-/** Mulberry32: numbers in [0, 1), always the same ones for a seed. */
-function createDice(seed: number): () => number {
+/** Mulberry32: a deterministic sequence of numbers in [0, 1) for each seed. */
+function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) | 0
