@@ -1,17 +1,20 @@
 import { quoteLiteral } from '../core/platform/sql.ts'
 
-/** The amount that belongs to a value: null where decimals are unknown or not in 0..255. */
+/** SQL for value / 10^decimals; null if the decimals are null or not in 0..255. */
 export function amountSql(value: string, decimals: string): string {
   return `CASE WHEN ${decimals} BETWEEN 0 AND 255 THEN ${scaledSql(value, decimals)} END`
 }
 
-/** What `unitsSql` says of anything else than a whole number; the value follows. */
+/** Start of the error message of `unitsSql` for a value that is not an integer; the value follows. */
 export const NOT_AN_INTEGER = 'units: expected a whole number, found'
 
-/** The same of a value of any type, for people's statements: what is no whole number in plain digits fails. */
+/**
+ * Like `amountSql` for a value of any type, for the statements of users. A value that is not an integer in
+ * plain digits fails.
+ */
 export function unitsSql(value: string, decimals: string): string {
   const digits = `(${value}::VARCHAR)`
-  // The type is known before any row is read, so that columns of whole numbers cost nothing more.
+  // The type is known before rows are read, so integer columns have no extra cost.
   const isInteger = `typeof(${value}) IN (${INTEGER_TYPES}) OR regexp_full_match(${digits}, '0|-?[1-9][0-9]*')`
   const error = `error('${NOT_AN_INTEGER} "' || left(${digits}, 60) || '"')`
   return `CASE WHEN ${value} IS NULL THEN NULL WHEN ${isInteger} THEN ${amountSql(digits, decimals)} ELSE ${error} END`
@@ -24,10 +27,11 @@ const INTEGER_TYPES = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']
   .join(', ')
 
 /**
- * Product of a BIGINT from 0 and a whole number of up to 90 digits in text, as text, exact at any size.
+ * SQL for the exact product of a non-negative BIGINT and an integer of up to 90 digits in text, as text.
  *
- * Schoolbook multiplication by pieces of 18 digits: each piece's product and carry fit the engine's 128 bits.
- * `product` is an expression over a row that also has the columns `carries` (each made from the one before).
+ * Schoolbook multiplication in limbs of 18 digits: the product and carry of each limb fit into DuckDB's 128
+ * bits. `product` is an expression over a row with the additional columns `carries`, each of which uses the
+ * previous one.
  */
 export function productSql(factor: string, digits: string): { carries: string; product: string } {
   const limb = (at: number) => `TRY_CAST(substr(lpad(${digits}, 90, '0'), ${73 - 18 * at}, 18) AS HUGEINT)`
@@ -44,7 +48,10 @@ export function productSql(factor: string, digits: string): { carries: string; p
 
 const E18 = '1000000000000000000::HUGEINT'
 
-/** value / 10^decimals as plain decimal text, exact at any size: the digits are moved, nothing is divided. */
+/**
+ * SQL for value / 10^decimals as plain decimal text. Exact at any size: it moves the decimal point instead of
+ * dividing.
+ */
 function scaledSql(value: string, decimals: string): string {
   const padded = `lpad(ltrim(${value}, '-'), greatest(length(ltrim(${value}, '-')), ${decimals} + 1)::INTEGER, '0')`
   const whole = `left(${padded}, (length(${padded}) - ${decimals})::INTEGER)`

@@ -2,22 +2,22 @@ import { stat } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
 import { hashFile } from '../core/platform/disk.ts'
 
-/** A file of an export: what the manifest calls it, where it lies, and the bytes that it is to have. */
+/** A file of an export: its path in the manifest, its path on disk, and its expected size. */
 export type ExpectedFile = { name: string; path: string; bytes: number }
 
-/** Throws VERIFY_FAILED where a file is not there or has another size. */
+/** Throws VERIFY_FAILED if a file is missing or has another size. */
 export async function checkSize({ name, path, bytes }: ExpectedFile): Promise<void> {
   const found = await sizeOf(path)
-  if (found === undefined) throw mismatchError(name, 'it is not there')
+  if (found === undefined) throw mismatchError(name, 'the file is missing')
   if (found !== bytes) throw mismatchError(name, `expected ${bytes} bytes, found ${found}`)
 }
 
-/** Files that this process has hashed, with what tells whether they have been written since. */
+/** Files that this process has hashed, with the attributes that change when a file is written. */
 const verifiedFiles = new Map<string, string>()
 
 /**
- * Throws VERIFY_FAILED where a file is not there or has other bytes than listed: a changed digit may leave the size as it
- * was. A file is hashed once while it is not written; that takes 0.5 s of a core for 400 MB.
+ * Throws VERIFY_FAILED if a file is missing or its content does not match the listed hash; a changed digit
+ * need not change the size. An unmodified file is hashed only once, which takes 0.5 s of CPU time for 400 MB.
  */
 export async function checkContent({
   sha256,
@@ -33,10 +33,10 @@ export async function checkContent({
   verifiedFiles.set(key, version)
 }
 
-/** What is thrown where a file is not what its manifest says. */
+/** VERIFY_FAILED error for a file that does not match the manifest. */
 export function mismatchError(name: string, problem: string): ExportError {
   return new ExportError('VERIFY_FAILED', `${name}: ${problem}`, {
-    fix: 'Run walletlake verify on the output; copy it here again, or export it again with --fresh.',
+    fix: 'Run walletlake verify on the output, then copy it here again or export it again with --fresh.',
   })
 }
 

@@ -3,17 +3,18 @@ import { parse } from 'csv-parse'
 import { ExportError } from '../core/model/errors.ts'
 import { inputError } from '../core/platform/user-file.ts'
 
-/** A record of a CSV file: its cells by the names in the header. */
+/** A record of a CSV file, with cells by column name. */
 export type CsvRecord = {
-  /** The line that it ends in, from 1. */
+  /** Number of its last line, starting at 1. */
   line: number
   cells: Readonly<Record<string, string>>
 }
 
 /**
- * Reads a CSV file that somebody wrote (RFC 4180, UTF-8, a byte order mark or not), record by record, columns by name in any
- * order. Empty lines do not count; a record with fewer or more cells than the header is refused. Throws USAGE with the line
- * where it is no CSV, has semicolons for commas, lacks one of the `needed` columns, or cannot be read.
+ * Reads a user's CSV file (RFC 4180, UTF-8, with or without byte order mark) record by record. Columns are
+ * matched by name, in any order, and empty lines are skipped. Throws USAGE, with the line, if the file is not
+ * valid CSV, is separated by semicolons, lacks one of `requiredColumns`, has a record with another number of
+ * cells than the header, or cannot be read.
  */
 export async function readRecords(
   file: string,
@@ -36,7 +37,10 @@ export async function readRecords(
   requireColumns(header ?? [], { file, requiredColumns })
 }
 
-/** Reads the rows of a CSV file, the header among them, whatever their number of cells; throws as `readRecords` does. */
+/**
+ * Reads all rows of a CSV file including the header, whatever their number of cells. Throws like
+ * `readRecords`.
+ */
 export async function readRawRecords(
   file: string,
   onRow: (row: { line: number; cells: readonly string[] }) => void,
@@ -76,14 +80,14 @@ function requireColumns(
 
 type LineLocation = { file: string; line: number }
 
-/** Some spreadsheets, a German Excel among them, save CSV so. */
+/** Some spreadsheets, such as a German Excel, save CSV with semicolons. */
 function semicolonError({ file, line }: LineLocation): ExportError {
   return new ExportError('USAGE', `${file}:${line}: found semicolons between the cells, expected commas`, {
-    fix: 'Save the file with commas between its cells, numbers with a point, then run the same command again.',
+    fix: 'Save the file with commas between its cells and decimal points in numbers, then run the same command again.',
   })
 }
 
-/** What is wrong with a record of a file. */
+/** USAGE error for an invalid record of a file. */
 export function recordError(
   { file, line }: LineLocation,
   { found, expected }: { found: string; expected: string },
@@ -93,7 +97,7 @@ export function recordError(
   })
 }
 
-/** How csv-parse says that a semicolon follows a cell in quotes. */
+/** Message of csv-parse for a semicolon after a quoted cell. */
 const AFTER_QUOTE = /^Invalid Closing Quote: got ";"/
 
 function toRecordError(file: string, thrown: unknown): ExportError {

@@ -5,24 +5,28 @@ import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import type { ResultRow } from './scratch-database.ts'
 
 /**
- * The type that decimals of an export have in a query. `decimal`: DECIMAL(38, scale) holds all of them. `ordered`: some
- * have more digits; each is then a struct of a text key that sorts as the numbers do, and the plain digits. Such values
- * sort and compare with each other, and DuckDB refuses sums, arithmetic and comparisons with numbers.
+ * Type of an export's decimals in a query. `decimal`: DECIMAL(38, scale) represents all of them. `ordered`:
+ * some have more digits, so each is a struct of a text key that sorts in numeric order, and the plain digits.
+ * Such values can be sorted and compared with each other; DuckDB rejects sums, arithmetic and comparisons
+ * with numbers.
  */
 export type DecimalType = { kind: 'decimal'; scale: number } | ({ kind: 'ordered' } & Digits)
 
-/** The most digits before and after the point. */
+/** Largest number of digits before and after the decimal point. */
 export type Digits = { whole: number; fraction: number }
 
 const MIN_DIGITS: Digits = { whole: 1, fraction: 0 }
-/** The first field of the struct; in the engine's messages it tells that an `ordered` value was computed with. */
+/**
+ * First field of the struct. DuckDB's message contains this name if a statement computes with an `ordered`
+ * value.
+ */
 export const ORDER_KEY = 'order_key'
-/** The second field. */
+/** Second field of the struct. */
 export const PLAIN_KEY = 'plain'
-/** What a query says of a decimal that does not fit the chosen type; the decimal follows. */
-export const NOT_EXACT = 'exact decimal: no room for'
+/** Start of the error message for a decimal that does not fit the chosen type; the decimal follows. */
+export const NOT_EXACT = 'exact decimal: too many digits in'
 
-/** Decimals of the native coin, for which `units(value, 18)` needs room. */
+/** Decimals of the native coin; the scale for `units(value, 18)`. */
 const DEFAULT_SCALE = 18
 
 export function decimalTypeFor({ whole, fraction }: Digits): DecimalType {
@@ -37,12 +41,12 @@ export function maxDigits(all: readonly Digits[]): Digits {
   }
 }
 
-/** Plain decimal text as a value of this type. A decimal that does not fit fails with `NOT_EXACT`. */
+/** SQL that converts plain decimal text to this type. A decimal that does not fit fails with `NOT_EXACT`. */
 export function exactDecimalSql(text: string, type: DecimalType): string {
   return type.kind === 'decimal' ? checkedSql(text, type.scale) : orderedSql(text)
 }
 
-/** A cast by itself would round what has too many digits after the point. */
+/** A plain cast would round excess digits after the decimal point. */
 function checkedSql(text: string, scale: number): string {
   const fits = `length(split_part(${text}, '.', 2)) <= ${scale}`
   const cast = `CASE WHEN ${fits} THEN TRY_CAST(${text} AS DECIMAL(${DECIMAL_DIGITS}, ${scale})) END`
@@ -51,8 +55,8 @@ function checkedSql(text: string, scale: number): string {
 }
 
 /**
- * The key is the sign, the number of digits before the point, and all digits. Of a negative number the digits are
- * complements to 9, and a `~` at the end makes -5 larger than -5.1.
+ * The key consists of the sign, the number of digits before the decimal point, and all digits. For negative
+ * numbers the digits are complemented to 9, and a trailing `~` makes -5 larger than -5.1.
  */
 function orderedSql(text: string): string {
   const digits = `ltrim(${text}, '-')`
@@ -63,7 +67,9 @@ function orderedSql(text: string): string {
   return `CASE WHEN ${text} IS NOT NULL THEN struct_pack(${ORDER_KEY} := ${ordered}, ${PLAIN_KEY} := ${text}) END`
 }
 
-/** The macros of a query: `units` gives an exact decimal of this type, `units_text` text of any length. */
+/**
+ * SQL macros: `units` returns an exact decimal of this type, `units_text` plain digits of any length as text.
+ */
 export function unitsMacros(type: DecimalType): string[] {
   return [
     `CREATE MACRO units_text(value, decimals) AS ${unitsSql('value', 'decimals')}`,
@@ -72,7 +78,7 @@ export function unitsMacros(type: DecimalType): string[] {
   ]
 }
 
-/** A row with the most digits of a column of plain decimals. */
+/** SQL for a row with the largest number of digits in a column of plain decimals. */
 export function decimalDigitsSql(column: string, source: string): string {
   const text = `ltrim(${quoteIdentifier(column)}, '-')`
   return digitsSql(
@@ -82,13 +88,16 @@ export function decimalDigitsSql(column: string, source: string): string {
   )
 }
 
-/** A row with the most digits of what `units(value, decimals)` can be of a table's values; undefined where it has none. */
+/**
+ * SQL for a row with the largest number of digits that `units(value, decimals)` can return for a table's
+ * values; undefined if the table has no `value` column.
+ */
 export function valueDigitsSql({ columns }: Table, source: string): string | undefined {
   if (!columns.some(({ name }) => name === 'value')) return undefined
   const own = columns.find(({ name }) => /^(token|asset|metadata)_decimals$/.test(name))
   const decimals = own === undefined ? '18' : `TRY_CAST(${quoteIdentifier(own.name)} AS INTEGER)`
   const digits = `ltrim("value", '-')`
-  // Where decimals are unknown, a statement may name any number of them.
+  // If the decimals are unknown, a statement may use any number of them.
   return digitsSql(
     `length(${digits}) - coalesce(${decimals}, 0)`,
     `least(${decimals}, 255) - (length(${digits}) - length(rtrim(${digits}, '0')))`,
@@ -100,7 +109,7 @@ function digitsSql(whole: string, fraction: string, from: string): string {
   return `SELECT coalesce(max(${whole}), 1)::INTEGER AS whole, coalesce(max(${fraction}), 0)::INTEGER AS fraction FROM ${from}`
 }
 
-/** The digits of a row of `decimalDigitsSql` or `valueDigitsSql`. */
+/** Reads the result row of `decimalDigitsSql` or `valueDigitsSql`. */
 export function parseDigits(row: ResultRow | undefined): Digits {
   return {
     whole: Math.max(Number(row?.whole ?? 1), MIN_DIGITS.whole),

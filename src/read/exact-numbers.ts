@@ -1,19 +1,18 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Token } from './sql-tokens.ts'
 
-/** Digits that DuckDB's DECIMAL holds. */
+/** Maximum digits of DuckDB's DECIMAL. */
 export const DECIMAL_DIGITS = 38
-/** DuckDB reads larger whole numbers as floating point. */
+/** Largest integer literal of DuckDB; larger ones become floating point. */
 const MAX_UHUGEINT = 2n ** 128n - 1n
-/** Digits that are written out in place of an exponent. */
+/** Maximum number of digits when an exponent is expanded. */
 const MAX_EXPANDED_DIGITS = 400
 
 /**
- * SQL text in which the numbers are exact. DuckDB reads a number with an exponent, a whole number of 2^128 or more and a
- * decimal of more than 38 digits as floating point, and then compares in floating point: `value > 1e18` would be false for
- * 10^18 + 1. A number next to `*`, `/`, `%` or `^` stays as it is, because these compute in floating point anyway.
- *
- * Throws USAGE for a decimal of more than 38 digits.
+ * Rewrites SQL so that number literals are exact. DuckDB reads a literal with an exponent, an integer of
+ * 2^128 or more and a decimal of more than 38 digits as floating point, and then compares in floating point:
+ * `value > 1e18` would be false for 10^18 + 1. A literal next to `*`, `/`, `%` or `^` is not changed, because
+ * these operators compute in floating point anyway.
  */
 export function withExactNumbers(tokens: readonly Token[]): string {
   const words = tokens.filter(({ kind }) => kind !== 'space')
@@ -41,7 +40,7 @@ function exactLiteral(text: string, isFactor: () => boolean): string {
   return decimalLiteral(padded.slice(0, split) || '0', rest, text)
 }
 
-/** `written` is how the number stands in the statement, where it may stay so. */
+/** `sourceText` is the literal in the statement, which is used if it is exact. */
 function integerLiteral(digits: string, sourceText = digits): string {
   const plain = digits.replace(/^0+(?=\d)/, '')
   return BigInt(plain) > MAX_UHUGEINT ? `('${plain}'::BIGNUM)` : sourceText
@@ -52,7 +51,7 @@ function decimalLiteral(whole: string, fraction: string, sourceText: string): st
   if (Math.max(digits, fraction.length) > DECIMAL_DIGITS) {
     if (/e/i.test(sourceText)) return sourceText
     throw new ExportError('USAGE', `${sourceText} has more than ${DECIMAL_DIGITS} digits`, {
-      fix: "DuckDB's exact decimals end there. Compare in the smallest unit instead, as in value > 1500000.",
+      fix: 'DuckDB supports no more in exact decimals. Compare in the smallest unit instead, as in value > 1500000.',
     })
   }
   return /e/i.test(sourceText) ? `${whole}.${fraction}` : sourceText

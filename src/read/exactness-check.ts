@@ -10,14 +10,14 @@ import type { Token } from './sql-tokens.ts'
 import type { DecimalTypes } from './views.ts'
 
 export type ExactnessCheck = {
-  /** Throws USAGE for a statement whose rows or their order may be wrong because numbers are rounded. */
+  /** Throws USAGE for a statement whose rows, or their order, may be wrong because numbers are rounded. */
   check(tokens: readonly Token[], toSql: (tokens: readonly Token[]) => string): Promise<void>
   close(): void
 }
 
 /**
- * Opens a check of statements over the views. DuckDB gives plans over tables only, not over files, so the statements are
- * planned over empty tables of the same names and types in a database of their own.
+ * Opens a check of statements on the views. DuckDB serializes plans only for tables, not for files, so
+ * statements are planned against empty tables of the same names and types in a separate database.
  */
 export async function openExactnessCheck(
   database: ScratchDatabase,
@@ -60,7 +60,7 @@ async function emptyTablesSql(database: ScratchDatabase): Promise<string[]> {
   )
 }
 
-/** A statement without a plan gets none here: the engine says what is wrong with it when it runs. */
+/** A statement without a plan passes: DuckDB reports its error when it runs. */
 async function findInexactUseIn(connection: DuckDBConnection, sql: string): Promise<InexactUse | undefined> {
   const result = await connection.runAndReadAll(
     `SELECT json_serialize_plan(${quoteLiteral(sql)}, skip_null := true, skip_empty := true, optimize := false)`,
@@ -78,10 +78,14 @@ function inexactUseError(use: InexactUse): ExportError {
       fix: 'DuckDB computes *, /, % and ^ of exact numbers in floating point. Compare and sort value, amount or units(value, 18) themselves: write 5e18 for 5 * 1e18, units(value, 18) > 5 for value / 1e18 > 5, order by sum(value) for order by sum(value) / 1e18. To round on purpose, cast the result, as in round(avg(value))::BIGNUM or (amount / 3)::DECIMAL(38, 6).',
     })
   if (use.kind === 'text')
-    return new ExportError('USAGE', `'${use.text}' is rounded when it is taken for a ${use.type}`, {
+    return new ExportError('USAGE', `'${use.text}' is rounded when it is converted to a ${use.type}`, {
       fix: 'Write the number without quotes. Compare value, gas_price, transaction_fee and token_id with whole numbers, and write units(value, 18) = 1.5 for decimals.',
     })
-  return new ExportError('USAGE', 'text is taken for a BIGNUM, which cuts off what stands after the point', {
-    fix: 'Compare it as text, as in value::VARCHAR = name, or write TRY_CAST(name AS BIGNUM) where all of it are whole numbers.',
-  })
+  return new ExportError(
+    'USAGE',
+    'text is converted to a BIGNUM, which truncates digits after the decimal point',
+    {
+      fix: 'Compare it as text, as in value::VARCHAR = name, or write TRY_CAST(name AS BIGNUM) if all values are whole numbers.',
+    },
+  )
 }

@@ -1,23 +1,23 @@
 import { writeJson } from '../core/platform/json-text.ts'
 
-/** Problems told in full; the rest is only counted. */
+/** Maximum number of problems that are listed; further ones are only counted. */
 const MAX_LISTED = 50
 
-/** What a verification has looked at and what it found, gathered while it goes on. */
+/** Checks and problems of a verification, collected while it runs. */
 export type Findings = {
-  /** Counts one check, and its problem where it failed. Returns whether it held. */
+  /** Counts a check, and adds its problem if it failed. Returns `holds`. */
   expect(holds: boolean, problem: () => string): boolean
-  /** Adds a problem of a check that is counted already: one line, place first. */
+  /** Adds a problem of a check that is already counted: one line that starts with the location. */
   addProblem(text: string): void
-  /** Counts several further problems that are not told. */
+  /** Counts further problems without listing them. */
   addUnlisted(count: number): void
   readonly checks: number
   readonly count: number
-  /** At most 50 lines, then one that says how many more there are. */
+  /** At most 50 lines, then one with the number of further problems. */
   list(): readonly string[]
 }
 
-/** An empty list of findings. */
+/** Creates an empty list of findings. */
 export function openFindings(): Findings {
   const lines: string[] = []
   const counts = { checks: 0, problems: 0 }
@@ -47,7 +47,7 @@ export function openFindings(): Findings {
   }
 }
 
-/** A value as a message shows it: short, quoted where it is text. */
+/** Formats a value for a message: truncated, and quoted if it is text. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   const text = typeof value === 'bigint' ? String(value) : textOf(value)

@@ -16,13 +16,13 @@ import {
 } from './rounded-columns.ts'
 
 /**
- * What a statement does inexactly without saying so. `rounded`: it compares, sorts, groups or joins by floating point that
- * was made of exact numbers. `text`: it takes text for a number that the text is not, and DuckDB would round it. `cast`: it
- * takes a column of text for whole numbers, and DuckDB would cut off what stands after the point.
+ * An operation of a statement that silently loses precision. `rounded`: it compares, sorts, groups or joins
+ * by floating point computed from exact numbers. `text`: it casts text to a number type that would round it.
+ * `cast`: it casts a text column to integers, which truncates digits after the decimal point.
  */
 export type InexactUse = { kind: 'rounded' } | { kind: 'text'; text: string; type: string } | { kind: 'cast' }
 
-/** The first inexact use in a plan that is not optimized; undefined where there is none. */
+/** The first inexact use in an unoptimized plan; undefined if there is none. */
 export function findInexactUse(plan: PlanNode): InexactUse | undefined {
   return analyze(plan, new Map()).use
 }
@@ -33,7 +33,7 @@ function analyze(operator: PlanNode, tables: CteColumns): Analysis {
   const children: Analysis[] = []
   for (const child of childOperators(operator)) {
     const analysis = analyze(child, tables)
-    // The first child of a common table expression makes its rows, the second one reads them.
+    // The first child of a common table expression produces its rows, the second one reads them.
     if (children.length === 0 && /CTE$/.test(String(operator.type)))
       tables.set(operator.table_index, analysis.rounded)
     children.push(analysis)
@@ -63,13 +63,13 @@ function inexactUseIn(operator: PlanNode, children: readonly RoundedColumns[]): 
 const isRoundedSide = (side: unknown, inputs: RoundedColumns | undefined): boolean =>
   isNode(side) && inputs !== undefined && isRounded(side, inputs)
 
-/** What an operator sorts or groups by. */
+/** Expressions that an operator sorts or groups by. */
 function sortAndGroupKeys(operator: PlanNode): PlanNode[] {
   const groups = operator.type === 'LOGICAL_AGGREGATE_AND_GROUP_BY' ? operator.groups : undefined
   return [operator.orders, operator.distinct_targets, groups].flatMap(childExpressions)
 }
 
-/** What an expression compares, sorts or groups by. */
+/** Expressions that an expression compares, sorts or groups by. */
 function comparedExpressions(expression: PlanNode): PlanNode[] {
   const { expression_class: kind, type, name, order_bys: orders, partitions } = expression
   const isCompared =
@@ -84,7 +84,7 @@ function comparedExpressions(expression: PlanNode): PlanNode[] {
 
 const INTEGER = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM)$/
 
-/** A cast of text that DuckDB would round. A TRY_CAST is asked for in so many words. */
+/** A cast of text that DuckDB would round. A TRY_CAST is explicit and therefore allowed. */
 function lossyCast(expression: PlanNode): InexactUse | undefined {
   const { expression_class: kind, child, try_cast: isTryCast } = expression
   if (kind !== 'BOUND_CAST' || isTryCast === true || !isNode(child) || typeOf(child).id !== 'VARCHAR')
@@ -97,7 +97,10 @@ function lossyCast(expression: PlanNode): InexactUse | undefined {
   return { kind: 'text', text, type: id === 'DECIMAL' ? `DECIMAL with ${scale} digits after the point` : id }
 }
 
-/** Whether the text is a plain number with at most so many digits after the point; what is no number fails by itself. */
+/**
+ * Whether the text is a plain number with at most `scale` digits after the decimal point. Text that is not a
+ * number also passes: its cast fails anyway.
+ */
 function fitsScale(text: string, scale: number): boolean {
   const [, , fraction = '', exponent] = /^\s*[+-]?(\d*)\.?(\d*)(?:(e)[+-]?\d+)?\s*$/i.exec(text) ?? []
   return exponent === undefined && fraction.replace(/0+$/, '').length <= scale

@@ -18,25 +18,25 @@ import { openScratchDatabase, type ScratchDatabase, type TextRow } from './scrat
 
 export type OpenExport = {
   manifest: Manifest
-  /** SQL over the export, with scratch tables on disk; memory is bounded. */
+  /** DuckDB on the files of the export, with scratch tables on disk and bounded memory. */
   database: ScratchDatabase
   /**
-   * Runs a statement for each file of a table, in order, with the SQL source of its rows. In CSV every cell is text. A
-   * table that the export does not have gives none. Throws VERIFY_FAILED where a file is not what the manifest lists, and OUTPUT_LOCKED
-   * where that is because another run has replaced the export meanwhile.
+   * Runs a statement for each file of a table, in file order, with the SQL source of its rows. CSV cells are
+   * text. Does nothing for a table that the export does not have. Throws VERIFY_FAILED if a file does not
+   * match the manifest, or OUTPUT_LOCKED if another run has replaced the export since it was opened.
    */
   eachFile(table: TableName, statement: (source: string) => string): Promise<void>
-  /** The SQL of strangers' text as the chain has it: in CSV a `'` stands before what a spreadsheet would run. */
+  /** SQL for the original text of an untrusted cell: removes the `'` that CSV files put before formulas. */
   textSql(cell: string): string
   /**
-   * These columns of a table's rows, in batches, in the order of the files, which is that of the chain. Cells are text as in
-   * CSV, but strangers' text is as the chain has it. Throws as `eachFile` does.
+   * Reads columns of a table in batches, in file order, which is chain order. Cells have their CSV notation;
+   * untrusted text is unescaped. Throws like `eachFile`.
    */
   stream(table: TableName, columns: readonly string[]): AsyncGenerator<TextRow[], void, void>
   close(): Promise<void>
 }
 
-/** The path of a file whose size and hash are as listed. Throws VERIFY_FAILED where they are not. */
+/** The path of a file after checking its size and hash. Throws VERIFY_FAILED if they do not match. */
 async function requireUnchanged(
   { path: name, bytes, sha256 }: ManifestFile,
   folder: string,
@@ -47,8 +47,8 @@ async function requireUnchanged(
 }
 
 /**
- * Opens a finished export for reading; nothing in it changes. Throws USAGE where the folder holds none, and
- * VERIFY_FAILED where its manifest is damaged.
+ * Opens a finished export for reading. Throws USAGE if the folder contains none, VERIFY_FAILED if its
+ * manifest is damaged, and OUTPUT_CHANGED if its columns differ from this version's.
  */
 export async function openExport(folder: string): Promise<OpenExport> {
   await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
@@ -102,9 +102,9 @@ export async function openExport(folder: string): Promise<OpenExport> {
   }
 }
 
-/** Bytes of a row with which a stream of rows keeps to little memory. */
+/** Row length up to which statements run with `STATEMENT_MEMORY_BYTES`. */
 const SHORT_ROW_BYTES = 1024 * 1024
-/** What statements over such rows may have: more groups than it holds go to the disk. */
+/** Memory limit of such statements; larger aggregations spill to disk. */
 const STATEMENT_MEMORY_BYTES = 96_000_000
 
 function columnOf(columns: readonly Column[], name: string): Column {
@@ -113,14 +113,16 @@ function columnOf(columns: readonly Column[], name: string): Column {
   return column
 }
 
-/** A cell of Parquet, which has types, as text. */
+/** SQL for a typed Parquet cell as text. */
 function cellSql({ name, type }: Column): string {
   const cell = quoteIdentifier(name)
   return type === 'time' ? isoTimeSql(cell) : `${cell}::VARCHAR`
 }
 
-/** The manifest of a finished export. Throws USAGE where there is none, VERIFY_FAILED where it is damaged, OUTPUT_CHANGED
- * where it has other columns than this version writes. */
+/**
+ * Reads the manifest of a finished export. Throws USAGE if there is none, VERIFY_FAILED if it is damaged, and
+ * OUTPUT_CHANGED if its columns differ from this version's.
+ */
 export async function requireManifest(folder: string): Promise<Manifest> {
   const entry = await stat(folder).catch(() => undefined)
   const fix = 'Name the output folder of a finished export.'
@@ -137,12 +139,12 @@ function requireSameColumns(manifest: Manifest, folder: string): Manifest {
     'OUTPUT_CHANGED',
     `${folder} was written by another version of walletlake (${manifest.generator}): ${difference}`,
     {
-      fix: 'Run its job again: the run rewrites all rows from the stored pages, and asks for --fresh where these are gone.',
+      fix: 'Run its job again: the run rewrites all rows from the stored pages, or asks for --fresh if these are gone.',
     },
   )
 }
 
-/** The same, whatever columns it has; undefined where there is none. */
+/** Reads a manifest with any columns; undefined if there is none. Throws VERIFY_FAILED if it is damaged. */
 export async function readManifestIfAny(folder: string): Promise<Manifest | undefined> {
   await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
   if ((await readTextIfExists(join(folder, MANIFEST_FILE))) === undefined) return undefined
@@ -153,15 +155,22 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
   throw new ExportError('VERIFY_FAILED', [`${folder}: ${first}`, ...more])
 }
 
-/** Throws USAGE where the export has no ledger; `use` says what it is for. */
+/**
+ * Throws USAGE if the export has no ledger.
+ *
+ * @param use Completes the message: `<output> has no ledger, which <use>`.
+ */
 export function requireLedger({ tables }: Manifest, output: string, use: string): void {
   if (tables.ledger !== undefined) return
-  throw new ExportError('USAGE', `${output} holds no ledger, which ${use}`, {
-    fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
+  throw new ExportError('USAGE', `${output} has no ledger, which ${use}`, {
+    fix: 'Add ledger to the tables of the job (or remove tables to export all), then run it again with --fresh.',
   })
 }
 
-/** What may not be read is not damaged. */
+/**
+ * Error for an unreadable file: OUTPUT_FAILED if permission is denied, because that is no damage; otherwise
+ * VERIFY_FAILED.
+ */
 export function unreadableFileError(path: string, reason: string, cause?: unknown): ExportError {
   const message = `${path}: cannot be read: ${reason}`
   if (/permission denied|EACCES|EPERM/i.test(reason))
@@ -170,8 +179,12 @@ export function unreadableFileError(path: string, reason: string, cause?: unknow
 }
 
 function exportReplacedError(folder: string): ExportError {
-  const fix = 'Run the same command again, when the other run has ended.'
-  return new ExportError('OUTPUT_LOCKED', `another run replaced the export in ${folder} as it was read`, {
-    fix,
-  })
+  const fix = 'Run the same command again after the other run has ended.'
+  return new ExportError(
+    'OUTPUT_LOCKED',
+    `another run replaced the export in ${folder} while it was being read`,
+    {
+      fix,
+    },
+  )
 }

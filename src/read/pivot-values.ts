@@ -1,11 +1,11 @@
 import type { Token } from './sql-tokens.ts'
 
-/** A value that stands for those which a PIVOT finds by itself. */
+/** Placeholder for the values that a PIVOT would find by itself. */
 const ANY_VALUE: Token = { kind: 'symbol', text: ' IN (NULL) ' }
 
 /**
- * The tokens with a list of values at each column of a PIVOT that has none. DuckDB makes several statements of a PIVOT without
- * values, and plans one only.
+ * Adds a list of values to each PIVOT column that has none. DuckDB splits a PIVOT without values into several
+ * statements and plans only one of them.
  */
 export function withPivotValues(tokens: readonly Token[]): Token[] {
   const result: Token[] = []

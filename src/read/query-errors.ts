@@ -7,10 +7,10 @@ import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import { unreadableFileError } from './open-export.ts'
 import type { DecimalTypes } from './views.ts'
 
-/** `path` is how the engine reaches the folder; `types` are known once the views are made. */
+/** `path`: path of the folder as DuckDB sees it. `types`: set once the views are created. */
 export type QueryErrorContext = { folder: string; path: string; types?: DecimalTypes }
 
-/** What the engine refuses is the statement's fault, unless a file is. */
+/** Converts DuckDB's errors: USAGE for the statement, VERIFY_FAILED or OUTPUT_FAILED for a file. */
 export function rethrowQueryError(thrown: unknown, { folder, path, types }: QueryErrorContext): never {
   const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, dirname(path))
   if (knownError !== undefined) throw knownError
@@ -41,7 +41,10 @@ export function rethrowQueryError(thrown: unknown, { folder, path, types }: Quer
   throw usage(engineMessage, FIX)
 }
 
-/** What is wrong, which may quote a cell of the export, and below it the place in the statement. */
+/**
+ * Splits DuckDB's message into the problem, which may quote a cell of the export, and the location in the
+ * statement.
+ */
 function splitLines(text: string): string[] {
   const at = text.search(LOCATION)
   const [problem, location] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)]
@@ -50,29 +53,28 @@ function splitLines(text: string): string[] {
 
 const LOCATION = /\n+LINE \d+: .*\n *\^\s*$/
 
-/** How the engine names the file of a row that is none, below much that is about options which nobody has. */
+/**
+ * Line in DuckDB's message that names the file of an invalid row, among reader options that are irrelevant to
+ * users.
+ */
 const CSV_FILE = /^ *file = (.+)$/m
 
-/** What is wrong with the row: the line below the row itself. */
+/** The reason why a row is invalid; DuckDB prints it below the row. */
 function csvErrorReason(engineMessage: string): string {
-  return (
-    /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(engineMessage)?.[0] ??
-    'it is no row of the table'
-  )
+  return /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(engineMessage)?.[0] ?? 'invalid row'
 }
 
-/** The columns that have more digits than the engine computes with. */
+/** Message that lists the columns with more digits than DuckDB can compute with. */
 function tooManyDigitsMessage(types: DecimalTypes | undefined): string {
   const columns = Object.entries(types ?? {}).flatMap(([name, type]) =>
     type.kind === 'ordered'
       ? [`${name} has up to ${type.whole} digits before the point and ${type.fraction} after it`]
       : [],
   )
-  return `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} of an exact number in DuckDB. Such values can be sorted and compared with each other, but not computed with`
+  return `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} digits of DuckDB's exact numbers. Such values can be sorted and compared with each other, but not used in arithmetic`
 }
 
-const FIX =
-  'Correct the statement (SQL of DuckDB). SHOW TABLES lists the tables, DESCRIBE ledger its columns.'
+const FIX = 'Correct the statement (DuckDB SQL). SHOW TABLES lists the tables, DESCRIBE ledger its columns.'
 
 const UNITS_FIX = 'Round and cast the value first, as in units(round(avg(value))::BIGNUM, 18).'
 

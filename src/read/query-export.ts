@@ -11,14 +11,25 @@ import { splitStatements, type Token } from './sql-tokens.ts'
 import { makeViews } from './views.ts'
 
 /**
- * The answers of SQL statements over a finished export, one after the other. Each table is a view over exactly the files
- * that the manifest lists: whole numbers of 256 bits are BIGNUM, decimals are of a type that holds all of them exactly
- * (`DecimalType`), times are UTC, text is as the chain has it, and `units(value, decimals)` makes a decimal of a whole
- * number. Statements change nothing, and reach no other file and no network.
+ * Runs SQL statements on a finished export and yields their results one after the other. Each table is a view
+ * of exactly the files that the manifest lists: 256-bit integers are BIGNUM, decimals have a type that
+ * represents all of them exactly (`DecimalType`), times are UTC, text is unescaped, and `units(value,
+ * decimals)` converts an integer to a decimal. Statements are read-only and have no access to other files or
+ * to the network.
  *
- * Throws USAGE where the folder holds no export, for what is no SQL or does more than read, and for what would not be
- * exact; VERIFY_FAILED where the manifest is damaged, or a file cannot be read or is not what the manifest lists: of tables
- * that statements name the content is checked, of others the size.
+ * @param folder Output folder of the export.
+ * @param sql Statements separated by semicolons, in the SQL of DuckDB.
+ * @returns One result per statement. Consume the rows of a result before requesting the next one.
+ * @throws USAGE if the folder contains no export, for invalid SQL, for statements that are not read-only, and
+ *   for statements whose result would not be exact. VERIFY_FAILED if the manifest is damaged or a file cannot
+ *   be read or does not match the manifest; content is checked for tables that the statements reference,
+ *   otherwise only the size.
+ *
+ * @example
+ * ```ts
+ * for await (const { columns, batches } of queryExport('output/treasury', 'SELECT count(*) FROM ledger'))
+ *   for await (const rows of batches) console.log(columns, rows)
+ * ```
  */
 export async function* queryExport(folder: string, sql: string): AsyncGenerator<QueryResult, void, void> {
   const manifest = await requireManifest(folder)
@@ -52,13 +63,13 @@ export async function* queryExport(folder: string, sql: string): AsyncGenerator<
 }
 
 const READ_ONLY_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|describe|desc|show|summarize|\()$/i
-/** Statements that may compute with what is in the tables. */
+/** Statements that may compute with values of the tables. */
 const COMPUTING_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|\()$/i
 const EXPLAIN = /^explain$/i
 
 const firstWord = (tokens: readonly Token[]) => tokens.find(({ kind }) => kind !== 'space')?.text ?? ''
 
-/** A statement that only reads, ready to run; undefined where it does something else. */
+/** Prepares a read-only statement; undefined if the statement is not read-only. */
 async function prepare(
   connection: DuckDBConnection,
   tokens: readonly Token[],
@@ -72,7 +83,8 @@ async function prepare(
   }
   const statements = await connection.extractStatements(withExactNumbers(tokens))
   if (!READ_ONLY_STATEMENT.test(firstWord(tokens))) return undefined
-  // A PIVOT without a list of values becomes several statements: the first ones make an ENUM of the values.
+  // A PIVOT without a list of values is extracted as several statements: the first ones create an ENUM of the
+  // values.
   for (let at = 0; at < statements.count - 1; at += 1) {
     const first = await statements.prepare(at)
     if (first.statementType !== StatementType.CREATE) return undefined
@@ -82,7 +94,7 @@ async function prepare(
   return last.statementType === StatementType.SELECT ? last : undefined
 }
 
-/** What an EXPLAIN is about. Options in parentheses are left out: the plan is text. */
+/** The statement that an EXPLAIN explains. Options in parentheses are dropped: the plan is always text. */
 function explainTarget(tokens: readonly Token[]): { statement: readonly Token[]; isRun: boolean } {
   const significantTokens = tokens.filter(({ kind }) => kind !== 'space').slice(1)
   const isRun = /^analy[sz]e$/i.test(significantTokens[0]?.text ?? '')
@@ -91,7 +103,7 @@ function explainTarget(tokens: readonly Token[]): { statement: readonly Token[];
 }
 
 function notReadOnlyError(): ExportError {
-  return new ExportError('USAGE', 'a query only reads, and this statement does something else', {
-    fix: 'Ask with SELECT, WITH, PIVOT, DESCRIBE, SUMMARIZE, EXPLAIN or SHOW TABLES; send the answer to a file with --format csv > FILE.',
+  return new ExportError('USAGE', 'the statement is not read-only', {
+    fix: 'Use SELECT, WITH, PIVOT, DESCRIBE, SUMMARIZE, EXPLAIN or SHOW TABLES; write the result to a file with --format csv > FILE.',
   })
 }

@@ -1,4 +1,4 @@
-/** A part of a statement's plan, as DuckDB's `json_serialize_plan` gives it. */
+/** A node of a statement's plan, as returned by DuckDB's `json_serialize_plan`. */
 export type PlanNode = Readonly<Record<string, unknown>>
 
 export const isNode = (value: unknown): value is PlanNode =>
@@ -6,14 +6,14 @@ export const isNode = (value: unknown): value is PlanNode =>
 
 const nodesIn = (value: unknown): PlanNode[] => (Array.isArray(value) ? value.filter(isNode) : [])
 
-/** The plans of the answer of `json_serialize_plan`; undefined where it has none. */
+/** The plans in a result of `json_serialize_plan`; undefined if it reports an error. */
 export function parsePlans(result: unknown): PlanNode[] | undefined {
   return isNode(result) && result.error === false ? nodesIn(result.plans) : undefined
 }
 
 export const childOperators = ({ children }: PlanNode): PlanNode[] => nodesIn(children)
 
-/** The nearest expressions below a value, at any depth; `value` itself does not count. */
+/** The topmost expressions inside a value, at any depth, excluding `value` itself. */
 export function childExpressions(value: unknown): PlanNode[] {
   const inside = Array.isArray(value) ? value : isNode(value) ? Object.values(value) : []
   return inside.flatMap((one) =>
@@ -25,13 +25,13 @@ export function childExpressions(value: unknown): PlanNode[] {
   )
 }
 
-/** An expression and all expressions in it. */
+/** An expression and all its subexpressions. */
 export const withSubexpressions = (expression: PlanNode): PlanNode[] => [
   expression,
   ...childExpressions(expression).flatMap(withSubexpressions),
 ]
 
-/** The name of an expression's type, with the digits of a DECIMAL. */
+/** The type of an expression; `width` and `scale` are those of a DECIMAL. */
 export function typeOf({ return_type: returned, value }: PlanNode): {
   id: string
   width: number
@@ -42,7 +42,7 @@ export function typeOf({ return_type: returned, value }: PlanNode): {
   return { id: String(type.id), width: Number(info.width ?? 0), scale: Number(info.scale ?? 0) }
 }
 
-/** The text of a constant; undefined where the expression is something else. */
+/** The text of a VARCHAR constant; undefined for other expressions. */
 export function constantText(expression: PlanNode): string | undefined {
   const { value } = expression
   return isNode(value) && typeof value.value === 'string' && typeOf(expression).id === 'VARCHAR'

@@ -1,25 +1,25 @@
 import type { DuckDBResult, DuckDBValueConverter, Json } from '@duckdb/node-api'
 import { ORDER_KEY, PLAIN_KEY } from './exact-amounts.ts'
 
-/** A cell of an answer: whole numbers beyond 2^53, decimals and times are exact text. */
+/** A cell of a query result. Integers beyond 2^53, decimals and times are exact text. */
 export type ResultCell = string | number | boolean | null | object
 
-/** A column of an answer, by its name there. */
+/** A column of a query result. */
 export type ResultColumn = {
   name: string
   isNumber: boolean
-  /** Floating point: about 16 digits of each number are right. */
+  /** Floating point: only about 16 significant digits are exact. */
   isRounded: boolean
 }
 
-/** What a statement answers. */
+/** Result of a statement. */
 export type QueryResult = {
   columns: readonly ResultColumn[]
-  /** To be gone through once; rows in the order of the answer. */
+  /** Rows in batches, in result order. Can be iterated once. */
   batches: AsyncIterable<readonly (readonly ResultCell[])[]>
 }
 
-/** An answer of the engine; `refuse` makes a failure of it ours. */
+/** Converts a DuckDB result; `rethrow` converts its errors. */
 export async function resultOf(
   result: DuckDBResult,
   rethrow: (thrown: unknown) => never,
@@ -33,7 +33,7 @@ export async function resultOf(
   return { columns, batches: batchesOf(result, { toCell, rethrow }) }
 }
 
-/** The plan of a statement, a row for each line. */
+/** The plan of a statement as a result with one row per line. */
 export async function planResult(
   result: DuckDBResult,
   clean: (text: string) => string,
@@ -62,12 +62,15 @@ async function* batchesOf(result: DuckDBResult, { toCell, rethrow }: ConversionC
   }
 }
 
-/** Numbers, also the structs of `exactDecimalSql`, stand at the right. */
+/** Types that are right-aligned: numbers, including the structs of `exactDecimalSql`. */
 const NUMBER = new RegExp(
   `INT|BIGNUM|DECIMAL|DOUBLE|FLOAT|^STRUCT\\("${ORDER_KEY}" VARCHAR, "${PLAIN_KEY}" VARCHAR\\)$`,
 )
 
-/** Cells as our files have them, within lists and structs too; what is not named here is as DuckDB gives it in JSON. */
+/**
+ * Converts values to the notation of CSV files, also inside lists and structs. Other types use DuckDB's JSON
+ * conversion.
+ */
 async function openConverter(): Promise<DuckDBValueConverter<Json>> {
   const duckdb = await import('@duckdb/node-api')
   const { BIGINT, UBIGINT } = duckdb.DuckDBTypeId
@@ -75,7 +78,7 @@ async function openConverter(): Promise<DuckDBValueConverter<Json>> {
     if (value === null) return null
     if (type.typeId === BIGINT || type.typeId === UBIGINT) return toSafeNumber(String(value))
     if (value instanceof duckdb.DuckDBDecimalValue) return trimTrailingZeros(String(value))
-    // As text it would be in the time zone of this machine.
+    // Its text would use the time zone of this machine.
     if (value instanceof duckdb.DuckDBTimestampTZValue)
       return isoTime(String(new duckdb.DuckDBTimestampValue(value.micros)))
     if (TIMESTAMP.test(String(type))) return isoTime(String(value))
@@ -90,7 +93,7 @@ const toSafeNumber = (digits: string) => (Number.isSafeInteger(Number(digits)) ?
 const trimTrailingZeros = (decimal: string) =>
   decimal.replace(/\.?0*$/, (zeros) => (decimal.includes('.') ? '' : zeros))
 
-/** `2023-11-14 22:46:40.5` → `2023-11-14T22:46:40.500Z`, as in our files. */
+/** `2023-11-14 22:46:40.5` → `2023-11-14T22:46:40.500Z`, as in CSV files. */
 function isoTime(text: string): string {
   const [, date, time, fraction = ''] = TIME.exec(text) ?? []
   return date === undefined ? text : `${date}T${time}.${fraction.padEnd(3, '0')}Z`

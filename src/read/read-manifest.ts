@@ -9,8 +9,8 @@ import { findSpecialEntry } from '../core/platform/special-entries.ts'
 import { type Findings, formatValue } from './findings.ts'
 
 /**
- * Reads and checks the manifest's shape; undefined where nothing else can be checked by it. Throws OUTPUT_FAILED where it may not
- * be read: that is no damage.
+ * Reads the manifest and validates its structure; undefined if it is not valid, so that no further checks are
+ * possible. Throws OUTPUT_FAILED if permission is denied, because that is no damage.
  */
 export async function readManifest(folder: string, findings: Findings): Promise<Manifest | undefined> {
   const special = await findSpecialEntry(folder)
@@ -23,10 +23,10 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   const parsed = parseJson(text)
   if (!findings.expect(parsed !== undefined, () => `manifest.json: it is ${invalidJsonReason(text)}`)) return
   const problems = manifestProblems(parsed)
-  findings.expect(problems.length === 0, () => 'manifest.json: does not have the shape of version 1')
+  findings.expect(problems.length === 0, () => 'manifest.json: not a valid manifest of version 1')
   for (const { path, expected, found } of problems) {
     findings.addProblem(
-      `manifest.json: ${path || 'the whole'}: expected ${expected}, found ${formatValue(found)}`,
+      `manifest.json: ${path || 'document'}: expected ${expected}, found ${formatValue(found)}`,
     )
   }
   return problems.length === 0 ? (parsed as Manifest) : undefined

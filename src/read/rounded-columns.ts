@@ -1,17 +1,17 @@
 import { childExpressions, type PlanNode, typeOf, withSubexpressions } from './query-plan.ts'
 
 /**
- * Which columns of an operator are floating point made of exact numbers. `columns` is undefined where their order is
- * not known; each of them may then be such, if `any` is.
+ * Which columns of an operator are floating point computed from exact numbers. `columns` is undefined if
+ * their order is unknown; any column may then be rounded if `hasRounded` is true.
  */
 export type RoundedColumns = { columns: readonly boolean[] | undefined; hasRounded: boolean }
 
-/** Statistics are approximate by nature, so people may sort by them and compare them. */
+/** Aggregates that are approximate by nature: statements may sort by them and compare them. */
 const STATISTIC =
   /^(avg|mean|favg|geomean|geometric_mean|median|mad|mode|quantile.*|approx_.*|reservoir_.*|std.*|var.*|sem|covar.*|corr|regr_.*|skewness|kurtosis.*|entropy|product)$/
 
 const FLOAT = /^(DOUBLE|FLOAT)$/
-/** Digits that a DOUBLE holds exactly. */
+/** Digits that a DOUBLE represents exactly. */
 const DOUBLE_DIGITS = 15
 
 function isExact(expression: PlanNode): boolean {
@@ -22,7 +22,7 @@ function isExact(expression: PlanNode): boolean {
 const isConstant = (expression: PlanNode): boolean =>
   withSubexpressions(expression).every((one) => one.expression_class !== 'BOUND_REF')
 
-/** Whether an expression over these columns is floating point that was made of exact numbers. */
+/** Whether an expression over these columns is floating point computed from exact numbers. */
 export function isRounded(expression: PlanNode, inputs: RoundedColumns): boolean {
   if (!FLOAT.test(typeOf(expression).id)) return false
   if (expression.expression_class === 'BOUND_REF')
@@ -34,10 +34,10 @@ export function isRounded(expression: PlanNode, inputs: RoundedColumns): boolean
   )
 }
 
-/** Columns of the common table expressions, by the index that references have. */
+/** Columns of common table expressions, by the index that references use. */
 export type CteColumns = Map<unknown, RoundedColumns>
 
-/** The columns of an operator over those of the operators below it. */
+/** The columns of an operator, given those of its children. */
 export function roundedColumns(
   operator: PlanNode,
   children: readonly RoundedColumns[],
@@ -67,7 +67,7 @@ export function roundedColumns(
       return columnsOf(Array.isArray(operator.column_indexes) ? operator.column_indexes.map(() => false) : [])
     default:
       if (children.length === 0) return UNKNOWN
-      // Such a join adds whether a row has a match.
+      // A MARK join adds a column that says whether the row has a match.
       return operator.join_type === 'MARK'
         ? concatColumns([...children.slice(0, 1), columnsOf([false])])
         : input
@@ -81,7 +81,7 @@ const columnsOf = (columns: readonly boolean[]): RoundedColumns => ({
   hasRounded: columns.includes(true),
 })
 
-/** The columns of several operators beside each other. */
+/** Concatenates the columns of several operators. */
 export function concatColumns(all: readonly RoundedColumns[]): RoundedColumns {
   const columns = all.every((one) => one.columns !== undefined)
     ? all.flatMap((one) => one.columns ?? [])

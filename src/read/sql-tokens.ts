@@ -1,4 +1,6 @@
-/** A piece of SQL text: `space` is white space and comments, `quoted` is text or a quoted name. */
+/**
+ * A token of SQL text. `space`: white space and comments. `quoted`: a string literal or a quoted identifier.
+ */
 export type Token = { kind: 'space' | 'quoted' | 'number' | 'word' | 'symbol'; text: string }
 
 const KINDS = [
@@ -13,7 +15,7 @@ const KINDS = [
 ] as const
 const TOKEN = new RegExp(KINDS.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'gu')
 
-/** The tokens of SQL text; joined again they are the text. */
+/** Splits SQL text into tokens. Concatenated, they are the original text. */
 export function sqlTokens(sql: string): Token[] {
   return [...sql.matchAll(TOKEN)].map(({ 0: text, groups = {} }) => {
     const [kind] = KINDS.find(([one]) => groups[one] !== undefined) ?? ['symbol' as const]
@@ -21,7 +23,7 @@ export function sqlTokens(sql: string): Token[] {
   })
 }
 
-/** The statements of SQL text, each without the semicolon at its end; those without any word are left out. */
+/** Splits SQL text into statements without their semicolons; empty statements are dropped. */
 export function splitStatements(sql: string): Token[][] {
   const statements: Token[][] = [[]]
   for (const token of sqlTokens(sql)) {

@@ -22,15 +22,15 @@ import type { Token } from './sql-tokens.ts'
 export type QueryViewOptions = {
   manifest: Manifest
   database: ScratchDatabase
-  /** Takes the files that are to be closed at the end. */
+  /** Receives the opened files, which the caller closes. */
   openedFiles: DataFile[]
   statements: readonly (readonly Token[])[]
 }
 
-/** The types that decimals have in the views. */
+/** Types of decimals in the views. */
 export type DecimalTypes = { amount: DecimalType; price_value: DecimalType }
 
-/** Makes the views, and lets the engine read their files and nothing else from here on. */
+/** Creates the views. From then on DuckDB can read only their files. */
 export async function makeViews({
   manifest,
   database,
@@ -42,7 +42,7 @@ export async function makeViews({
   for (const table of TABLES) {
     const listed = manifest.tables[table.name]
     if (listed === undefined) continue
-    // Only files that are asked for are worth a look at their content.
+    // Only the content of referenced tables is checked.
     const isReferenced = identifiers.some((identifiersOfStatement) => identifiersOfStatement.has(table.name))
     const [open, check] = isReferenced ? [openDataFile, checkContent] : [unsplitFile, checkSize]
     const files: DataFile[] = []
@@ -84,8 +84,8 @@ type MeasureOptions = Pick<QueryViewOptions, 'database' | 'statements'> & {
 }
 
 /**
- * Looks at the digits of the tables that statements name, where statements may use decimals. A decimal that is used all
- * the same fails in its view where it does not fit.
+ * Chooses the types from the digits in the referenced tables, if statements may use decimals. If a statement
+ * uses a decimal nevertheless, a value that does not fit fails in its view.
  */
 async function decimalTypes({
   database,
@@ -113,7 +113,9 @@ async function decimalTypes({
   }
 }
 
-/** False where a statement surely has no use for a column of the tables that it names. */
+/**
+ * Whether a statement may use a column of the tables that it references; false only if it certainly does not.
+ */
 function mayReference(tokens: readonly Token[], column: string): boolean {
   const words = tokens.filter(({ kind }) => kind !== 'space').map(({ text }) => text.toLowerCase())
   if (!/^(select|with)$/.test(words[0] ?? '')) return true
@@ -143,7 +145,7 @@ function cellSql(
   return type === 'text' && !isGenerated && unescapes ? unescapedSql(cell) : cell
 }
 
-/** The rows of a table. CSV that is packed and CSV that is not are two sources. */
+/** SQL source of a table's rows. Compressed and uncompressed CSV files are read by separate sources. */
 function sourceOf(table: Table, files: readonly DataFile[]): string {
   const { columns } = table
   if (files.length === 0) return emptySource(table)

@@ -31,6 +31,6 @@ describe('an export that lost half of its ledger, between two rows, is refused b
     expect(exit).toBe(10)
     expect(stderr).toContain(`VERIFY_FAILED: ${ledger}: expected `)
     expect(stderr).toContain(`bytes, found ${statSync(join(output, ledger)).size}`)
-    expect(stderr).toMatch(/^fix: Run .* verify on the output; copy it here again/m)
+    expect(stderr).toMatch(/^fix: Run .* verify on the output, then copy it here again/m)
   })
 })

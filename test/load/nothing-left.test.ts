@@ -39,7 +39,7 @@ test.for([duckdb, sqlite])('a file that is gone is told before any is loaded int
   const told: string[] = []
   const onFile = (name: string) => void told.push(name)
   const failure = await loadInto(folder, to, { onFile }).catch((thrown) => thrown)
-  expect(failure).toMatchObject({ code: 'VERIFY_FAILED', message: `${last}: it is not there` })
+  expect(failure).toMatchObject({ code: 'VERIFY_FAILED', message: `${last}: the file is missing` })
   expect(told).toEqual([])
   expect('file' in to && readdirSync(dirname(to.file))).toEqual([])
 })

@@ -292,7 +292,7 @@ export function describeScenarios(engine: Engine): void {
         expect(failure).toMatchObject({ code: 'VERIFY_FAILED', message: expect.stringContaining('SHA-256') })
         if (engine.transactions) await expectLake(place, goodLake())
         rmSync(path)
-        await expect(load()).rejects.toThrow('it is not there')
+        await expect(load()).rejects.toThrow('the file is missing')
       },
     )
 

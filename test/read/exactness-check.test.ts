@@ -141,7 +141,7 @@ describe('refuses text that is rounded to a number', () => {
   ])('where %s', async (condition) => {
     await refused(`select entry_id from ledger where ${condition}`).toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('is rounded when it is taken for a'),
+      message: expect.stringContaining('is rounded when it is converted to a'),
       fix: expect.stringContaining('without quotes'),
     })
   })

@@ -86,7 +86,7 @@ describe('a file that is none of ours is refused:', () => {
     {
       when: 'it has other columns',
       text: HEADER.replace('signed', 'sign'),
-      says: 'its header does not have signed where it belongs',
+      says: 'its header does not have signed in the expected position',
     },
   ])('$when', async ({ text, says }) => {
     await expect(read(text)).rejects.toThrow(says)

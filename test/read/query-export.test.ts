@@ -161,7 +161,7 @@ test('never rounds a decimal that a statement reaches without naming it', async 
   const row = ask(output, 'select l from ledger as l')
   await expect(row).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('no room for 0.0'),
+    message: expect.stringContaining('too many digits in 0.0'),
   })
 })
 
