@@ -3,10 +3,13 @@ import type { BucketLocation } from '../core/model/model.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** Times that a request is tried. */
+/** Maximum number of attempts per request. */
 export const MAX_ATTEMPTS = 5
 
-/** A bucket's client, how it names objects, and how far the store's clock is ahead by its last answer. */
+/**
+ * An S3 client for a location. `keyOf` converts paths to object keys; `clock.aheadMs` is the lead of the
+ * store's clock over the local one in its latest response.
+ */
 export type BucketClient = {
   clock: { aheadMs: number }
   s3: Sdk
@@ -15,9 +18,9 @@ export type BucketClient = {
   keyOf: (path: string) => string
 }
 
-/** Makes the client, which is loaded only now. Credentials are what its own chain finds. */
+/** Creates the client; the SDK is loaded on first use. Credentials come from its default provider chain. */
 export async function connectBucket(location: BucketLocation): Promise<BucketClient> {
-  // Who runs an old Node is told so by its own documents; here it would stand between the lines of every command.
+  // The SDK's warning about old Node versions would appear between the output lines of every command.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const s3 = await import('@aws-sdk/client-s3')
   const client = clientOf(location, s3)
@@ -26,7 +29,7 @@ export async function connectBucket(location: BucketLocation): Promise<BucketCli
   return { s3, client, location, keyOf: keyPrefixer(location), clock }
 }
 
-/** The endpoint of object stores that this process's environment names; undefined: AWS. */
+/** S3 endpoint from the environment; undefined for AWS. */
 export function endpointFromEnv(): string | undefined {
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env
   return AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL || undefined
@@ -35,7 +38,7 @@ export function endpointFromEnv(): string | undefined {
 function clientOf(location: BucketLocation, { S3Client }: Sdk): S3Client {
   const { AWS_REGION } = process.env
   const endpoint = location.endpoint ?? endpointFromEnv()
-  // Others than AWS take no newer checksums, and any region.
+  // Other stores than AWS do not support the newer checksums and accept any region.
   const isCustomEndpoint = endpoint !== undefined
   const region = location.region ?? AWS_REGION ?? (isCustomEndpoint ? 'us-east-1' : undefined)
   return new S3Client({
@@ -52,7 +55,7 @@ const keyPrefixer = ({ prefix }: BucketLocation) => {
   return (path: string) => start + path
 }
 
-/** Notes by each answer how far the store's clock is ahead. */
+/** Updates the clock difference from the `Date` header of each response. */
 function trackClock(client: S3Client, clock: { aheadMs: number }): void {
   client.middlewareStack.add(
     (next) => async (args) => {

@@ -5,21 +5,25 @@ type SdkError = Error & { $metadata?: { httpStatusCode?: number }; code?: string
 
 const statusOf = (cause: unknown) => (cause as SdkError).$metadata?.httpStatusCode
 
-/** An object is not there; a bucket that is not there is a fault. */
+/** The object does not exist. A missing bucket is an error instead. */
 export const isNotFound = (cause: unknown): boolean =>
   statusOf(cause) === 404 && (cause as SdkError).name !== 'NoSuchBucket'
 
-/** Another one was first. */
+/** The condition of a write was not met. */
 export const isPreconditionFailed = (cause: unknown): boolean => statusOf(cause) === 412
 
-/** Two writings met: the same may be tried again. */
+/** Two writes conflicted; the request can be retried. */
 export const isConflict = (cause: unknown): boolean => statusOf(cause) === 409
 
-/** An answer ended in its midst. */
+/** The connection was closed before the response ended. */
 export const isConnectionLost = (cause: unknown): boolean =>
   ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'EPIPE', 'ETIMEDOUT'].includes((cause as SdkError).code ?? '')
 
-/** Gives a fault of an object store its code, words and fix. */
+/**
+ * Converts an error of the S3 client to OUTPUT_FAILED with a fix.
+ *
+ * @param action What was attempted, such as `cannot write s3://lake/out`.
+ */
 export function storeError(action: string, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const { name, code, message } = cause as SdkError
@@ -31,18 +35,18 @@ export function storeError(action: string, cause: unknown): ExportError {
   })
 }
 
-/** Of the disk that objects are copied to. */
+/** Error codes of the local disk that objects are downloaded to. */
 const LOCAL_DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EFBIG'])
 
 function fixOf({ name, message, code }: SdkError, status: number | undefined): string {
   if (name === 'CredentialsProviderError')
-    return 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where a role gives credentials.'
+    return 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where a role provides credentials.'
   if (/region is missing/i.test(message)) return 'Set AWS_REGION, or region in the store of the job.'
   if (name === 'NoSuchBucket') return 'Create the bucket, or correct its name in output.'
   if (status === 401 || status === 403)
-    return 'Give these credentials the right to list, read, write and delete below this place.'
+    return 'Grant these credentials permission to list, read, write and delete objects under this prefix.'
   if (LOCAL_DISK_CODES.has(code ?? '')) return SCRATCH_FIX
   if (status === undefined && code !== undefined)
-    return 'Check the endpoint in the store of the job (or AWS_ENDPOINT_URL_S3), and that it can be reached.'
+    return 'Check the endpoint in the store of the job (or AWS_ENDPOINT_URL_S3), and that it is reachable.'
   return 'Run the same command again: it resumes where it stopped.'
 }

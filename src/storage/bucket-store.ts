@@ -18,13 +18,14 @@ import { fetchFiles } from './fetch-files.ts'
 import { acquireLease, type Lease } from './lease.ts'
 import { BACKUP_PATH, backupPath, type FinishedFile, folderStore, type Store } from './store.ts'
 
-/** Files that go up at once. */
+/** Concurrent uploads. */
 const CONCURRENT_UPLOADS = 4
 
 /**
- * A place in an object store: files go up as they are finished, the manifest last, and only if nobody else has written one since.
- * While it is open the place is leased to this process; `folder` holds what is private, and a copy of the manifest and the rejects.
- * Throws OUTPUT_LOCKED where another run holds it.
+ * Opens an export in an object store. Files are uploaded as they are finished; the manifest is written last,
+ * and only if no other run has written one since. The location is leased to this process while it is open.
+ * `folder` holds private files and copies of the manifest and the rejects. Throws OUTPUT_LOCKED if another
+ * run holds the location.
  */
 export async function openBucketStore(location: BucketLocation, folder: string): Promise<Store> {
   const bucket = await openBucket(location)
@@ -43,7 +44,10 @@ export async function openBucketStore(location: BucketLocation, folder: string):
   }
 }
 
-/** Below a place others may have theirs, and at the top of a bucket anything may lie: only files of an export are ours. */
+/**
+ * Whether a path belongs to an export. The prefix may contain other exports, and the root of a bucket any
+ * objects.
+ */
 function isOwnPath(path: string): boolean {
   return OWN_FOLDERS.some((folder) => path.startsWith(`${folder}/`))
 }
@@ -64,9 +68,9 @@ class BucketStore implements Store {
   readonly #bucket: Bucket
   readonly #lease: Lease
   readonly #local: Store
-  /** What lies there; nobody else changes it. */
+  /** Sizes of the objects by path. While the lease is held, nobody else changes them. */
   readonly #sizes: Map<string, number>
-  /** Of the manifest that this process has seen or written last. */
+  /** Version of the manifest that this process has read or written last. */
   #version: string | undefined
 
   constructor(options: OpenStore & { sizes: Map<string, number>; version: string | undefined }) {
@@ -102,7 +106,7 @@ class BucketStore implements Store {
     )
   }
 
-  /** Resolves with its bytes. */
+  /** Resolves with the number of bytes. */
   async #putFinished({ path, ...file }: FinishedFile): Promise<number> {
     if (file.staged === undefined) {
       await this.#bucket.copy(file.copyFrom, path)
@@ -131,7 +135,7 @@ class BucketStore implements Store {
     return [...this.#sizes.keys()].filter((path) => path.startsWith(`${below}/`))
   }
 
-  /** There are no folders. */
+  /** Object stores have no folders. */
   async removeEmptyPartitions(): Promise<void> {}
 
   async putManifest(text: string): Promise<void> {
@@ -173,14 +177,17 @@ class BucketStore implements Store {
   }
 }
 
-/** Copies of parts that were brought, or that a killed run has left. */
+/** Removes downloaded parts, including those of killed runs. */
 async function removeDownloads(folder: string): Promise<void> {
   for (const table of TABLE_NAMES) await rm(join(folder, table), { recursive: true, force: true })
 }
 
 type Copying = { bucket: Bucket; folder: string; sizes: ReadonlyMap<string, number> }
 
-/** Makes the folder's manifest and rejects those of the store; resolves with the manifest's version, if there is one. */
+/**
+ * Copies the manifest and the rejects from the store to the folder; resolves with the version of the
+ * manifest, if there is one.
+ */
 export async function copyManifest({ bucket, folder, sizes }: Copying): Promise<string | undefined> {
   await makePrivateFolder(join(folder, PRIVATE_FOLDER))
   const copy = async (path: string, to: string, mode?: number) => {
@@ -195,7 +202,7 @@ export async function copyManifest({ bucket, folder, sizes }: Copying): Promise<
 }
 
 function publishConflict({ name }: Bucket): ExportError {
-  return new ExportError('OUTPUT_LOCKED', `${name}: another run has published there meanwhile`, {
-    fix: 'Run the same command again: it goes on from what the other run has published.',
+  return new ExportError('OUTPUT_LOCKED', `${name}: another run has published there in the meantime`, {
+    fix: 'Run the same command again: it continues from what the other run has published.',
   })
 }

@@ -3,7 +3,7 @@ import type { BucketClient } from './bucket-client.ts'
 import { isNotFound, storeError } from './bucket-error.ts'
 import { bucketUrl } from './bucket-url.ts'
 
-/** Gives up uploads in parts that were begun and never ended, of these paths. Throws OUTPUT_FAILED. */
+/** Aborts unfinished multipart uploads of the selected paths. Throws OUTPUT_FAILED. */
 export async function abortUploads(
   bucket: BucketClient,
   isAbandoned: (path: string) => boolean,
@@ -23,7 +23,7 @@ export async function abortUploads(
       from = page.IsTruncated ? next : undefined
     }
   } catch (cause) {
-    throw storeError(`cannot give up unfinished uploads to ${bucketUrl(location)}`, cause)
+    throw storeError(`cannot abort unfinished uploads to ${bucketUrl(location)}`, cause)
   }
 }
 

@@ -1,15 +1,18 @@
 import { join } from 'node:path'
 import type { BucketLocation, Job } from '../core/model/model.ts'
 
-/** How a place in an object store begins. */
+/** Start of a URL in an object store. */
 const SCHEME = /^s3:\/\//i
-/** Names of buckets as stores have them: 3 to 63 of a-z, 0-9, dots and lines. */
+/** Valid bucket names: 3 to 63 characters of a-z, 0-9, dots and hyphens. */
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
-/** True where a text is meant as a place in an object store. */
+/** Whether a text is meant as a location in an object store. */
 export const isBucketUrl = (text: string): boolean => SCHEME.test(text)
 
-/** Reads `s3://bucket/prefix`; undefined where it is none. The prefix may be absent, and ends without a slash. */
+/**
+ * Parses `s3://bucket/prefix`; undefined if the URL is invalid. The prefix may be empty and has no trailing
+ * slash.
+ */
 export function parseBucketUrl(text: string): Pick<BucketLocation, 'bucket' | 'prefix'> | undefined {
   if (!isBucketUrl(text)) return undefined
   const [bucket = '', ...parts] = text.replace(SCHEME, '').replace(/\/+$/, '').split('/')
@@ -17,16 +20,16 @@ export function parseBucketUrl(text: string): Pick<BucketLocation, 'bucket' | 'p
   return BUCKET_NAME.test(bucket) && isPlain ? { bucket, prefix: parts.join('/') } : undefined
 }
 
-/** A place, or an object in it, as users name it. */
+/** Formats a location, or an object in it, as an `s3://` URL. */
 export function bucketUrl({ bucket, prefix }: BucketLocation, path = ''): string {
   return `s3://${[bucket, prefix, path].filter((part) => part !== '').join('/')}`
 }
 
-/** A job's output as users name it. */
+/** Formats a job's output for messages. */
 export const outputName = ({ output, store }: Pick<Job, 'output' | 'store'>): string =>
   store === undefined ? output : bucketUrl(store)
 
-/** The folder of this machine for what is private to an output in an object store. */
+/** Local folder for the private files of an output in an object store. */
 export function workFolder({ bucket, prefix }: BucketLocation, stateFolder: string): string {
   return join(stateFolder, bucket, ...prefix.split('/'))
 }

@@ -11,47 +11,56 @@ import { isConflict, isConnectionLost, isNotFound, isPreconditionFailed, storeEr
 import { abortUploads } from './bucket-uploads.ts'
 import { bucketUrl } from './bucket-url.ts'
 
-/** A small object, and which one it is: the version changes with every writing. */
+/** A small object. Its version changes with every write. */
 type StoredText = { text: string; version: string; writtenMs: number }
 
-/** What must hold for an object to be written: that there is none, or that it is still this version. */
+/** Condition for a write: the object does not exist, or still has this version. */
 type Condition = { ifAbsent: true } | { ifVersion: string }
 
-/** The objects below a place; paths are relative to it, with forward slashes. Everything throws OUTPUT_FAILED. */
+/**
+ * The objects below a location. Paths are relative to it, with forward slashes. All methods throw
+ * OUTPUT_FAILED.
+ */
 export type Bucket = {
-  /** As users name it. */
+  /** Name of the location in messages. */
   readonly name: string
   readText(path: string): Promise<StoredText | undefined>
-  /** Writes a small object; resolves with its version, or with undefined where the condition does not hold. */
+  /** Writes a small object; resolves with its version, or with undefined if the condition is not met. */
   putText(path: string, text: string, condition?: Condition): Promise<string | undefined>
-  /** Writes a file, in parts where it is large; all of it is there, or nothing. */
+  /** Uploads a file, in parts if it is large. The object becomes visible as a whole or not at all. */
   putFile(path: string, from: string): Promise<void>
-  /** Gives an object a second name, within the store. */
+  /** Copies an object within the store. */
   copy(from: string, to: string): Promise<void>
   /**
-   * Writes an object to the file of the same path below a folder; resolves with its SHA-256, or with undefined where there is none.
-   * Throws VERIFY_FAILED for a path that could lead out of the folder.
+   * Downloads an object to the same path inside a folder; resolves with its SHA-256, or with undefined if it
+   * does not exist. Throws VERIFY_FAILED for a path that could point outside the folder.
    */
   fetch(path: string, folder: string): Promise<string | undefined>
-  /** Bytes by path of the objects whose paths begin so. Objects whose paths could lead out of a folder are left out. */
+  /** Sizes of the objects whose paths start with `start`, by path. Unsafe paths are omitted. */
   sizes(start: string): Promise<Map<string, number>>
   remove(paths: readonly string[]): Promise<void>
-  /** Gives up uploads in parts that were begun and never ended, of these paths only: others may be under way. */
+  /** Aborts unfinished multipart uploads of the selected paths; other uploads may still be running. */
   abortUploads(isAbandoned: (path: string) => boolean): Promise<void>
-  /** The store's clock, milliseconds since 1970, by its last answer. */
+  /** The store's clock in milliseconds since 1970, from its latest response. */
   now(): number
   close(): void
 }
 
-/** Bytes of a part of a large upload, and how many are under way at once: so much memory an upload takes. */
+/**
+ * Part size of multipart uploads, and the number of concurrent parts. Their product is the memory that an
+ * upload takes.
+ */
 const PART_BYTES = 8 * 1024 * 1024
 const CONCURRENT_PARTS = 3
-/** A writing that met another one is tried again after so long, and longer each time. */
+/** Delay before a conflicting write is retried, multiplied by the number of attempts. */
 const RETRY_DELAY_MS = 100
-/** Objects that one request removes, at most. */
+/** Maximum number of objects per delete request. */
 const DELETE_BATCH_SIZE = 1_000
 
-/** Opens a place in an object store; the client is loaded only now. Credentials are what the client's own chain finds. */
+/**
+ * Opens a location in an object store. Loads the S3 client on first use; credentials come from its default
+ * provider chain.
+ */
 export async function openBucket(location: BucketLocation): Promise<Bucket> {
   const bucket = await connectBucket(location)
   return {
@@ -83,7 +92,7 @@ async function readText(
   }
 }
 
-/** Some servers compare the version without its quotes, and none minds that. */
+/** Some servers compare versions without quotes; all servers accept them without. */
 const versionOf = (etag: string | undefined) => (etag ?? '').replaceAll('"', '')
 
 type PutOptions = { path: string; text: string; condition?: Condition | undefined }
@@ -101,13 +110,15 @@ async function putText(
       if (isPreconditionFailed(cause)) return await versionIfWritten(bucket, path, text)
       if (!isConflict(cause) || attempt === MAX_ATTEMPTS)
         throw storeError(`cannot write ${bucketUrl(location, path)}`, cause)
-      // It met another writing, which has to end first.
+      // A concurrent write must finish first.
       await wait(RETRY_DELAY_MS * attempt)
     }
   }
 }
 
-/** A try whose answer was lost may have written it: then the next try is refused because of this one. */
+/**
+ * If the response to a successful write was lost, the retry fails because of that write: compare the content.
+ */
 async function versionIfWritten(
   bucket: BucketClient,
   path: string,
@@ -135,7 +146,7 @@ async function putFile({ client, location, keyOf }: BucketClient, path: string, 
   }
 }
 
-/** Within the store; no bytes pass this machine. */
+/** Copies within the store, without downloading. */
 async function copyObject(
   { s3, client, location, keyOf }: BucketClient,
   from: string,
@@ -156,7 +167,7 @@ async function fetchObject(bucket: BucketClient, path: string, to: string): Prom
       return await download(bucket, path, to)
     } catch (cause) {
       if (isNotFound(cause)) return undefined
-      // The client tries requests again, but not what breaks off in the midst of an answer.
+      // The client retries requests, but not downloads that break off.
       if (!isConnectionLost(cause) || attempt === MAX_ATTEMPTS)
         throw storeError(`cannot read ${bucketUrl(bucket.location, path)}`, cause)
     }

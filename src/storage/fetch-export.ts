@@ -10,13 +10,13 @@ import type { TableName } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
 import { fetchFiles } from './fetch-files.ts'
 
-/** Times that an export is fetched which another run replaces meanwhile. */
+/** Maximum number of attempts to download an export that another run replaces in the meantime. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Fetches a published export into an empty folder, which then is an output as any other: manifest, rejects, reports of runs, and
- * the files of these tables, all where none is named. Throws USAGE where nothing is published there, VERIFY_FAILED where a file is
- * not what the manifest says, OUTPUT_FAILED.
+ * Downloads a published export into an empty folder, which is then a normal output: manifest, rejects, run
+ * reports, and the files of the given tables (default: all). Throws USAGE if nothing is published there,
+ * VERIFY_FAILED if a file does not match the manifest, and OUTPUT_FAILED.
  */
 export async function fetchExport(
   location: BucketLocation,
@@ -29,14 +29,17 @@ export async function fetchExport(
       const failure = await fetchOnce(bucket, folder, tables)
       if (failure === undefined) return
       const isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== failure.version
-      if (!isReplaced || attempt === MAX_ATTEMPTS) throw failure.fault
+      if (!isReplaced || attempt === MAX_ATTEMPTS) throw failure.error
     }
   } finally {
     bucket.close()
   }
 }
 
-/** What went wrong, and with which manifest; undefined where all went well. */
+/**
+ * Downloads the export once; resolves with the error and the version of the manifest, or with undefined on
+ * success.
+ */
 async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableName[] | undefined) {
   const found = await bucket.readText(MANIFEST_FILE)
   if (found === undefined) throw noExportError(bucket)
@@ -48,11 +51,11 @@ async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableN
       if (isRunReportPath(path)) await bucket.fetch(path, folder)
     return undefined
   } catch (error) {
-    return { version: found.version, fault: error }
+    return { version: found.version, error }
   }
 }
 
-/** Files of a manifest; none of one that is damaged, which is told when it is read. */
+/** Files in a manifest; empty for a damaged one, which is reported when it is read. */
 function filesOf(text: string, tables: readonly TableName[] | undefined): ManifestFile[] {
   const manifest = parseJson(text)
   if (!isManifest(manifest)) return []
@@ -64,6 +67,6 @@ function filesOf(text: string, tables: readonly TableName[] | undefined): Manife
 
 function noExportError({ name }: Bucket): ExportError {
   return new ExportError('USAGE', `${name} holds no finished export (no ${MANIFEST_FILE})`, {
-    fix: 'Name the output of a run that has ended, as its job does.',
+    fix: 'Name the output of a finished run, as in its job file.',
   })
 }

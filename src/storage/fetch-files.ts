@@ -3,10 +3,10 @@ import type { ManifestFile } from '../core/model/manifest.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { Bucket } from './bucket.ts'
 
-/** Files that are fetched at once. */
+/** Concurrent downloads. */
 const CONCURRENT_DOWNLOADS = 4
 
-/** Fetches files of an export into a folder. Throws VERIFY_FAILED where one is not what the manifest says. */
+/** Downloads files of an export into a folder. Throws VERIFY_FAILED if one does not match the manifest. */
 export async function fetchFiles(
   bucket: Bucket,
   files: readonly ManifestFile[],
@@ -19,7 +19,7 @@ export async function fetchFiles(
         const found = await bucket.fetch(path, folder)
         if (found === sha256) return
         const problem =
-          found === undefined ? 'it is not there' : `expected the SHA-256 ${sha256}, found ${found}`
+          found === undefined ? 'the file is missing' : `expected the SHA-256 ${sha256}, found ${found}`
         throw new ExportError('VERIFY_FAILED', `${bucket.name}/${path}: ${problem}`)
       }),
     ),

@@ -6,8 +6,8 @@ import { copyManifest } from './bucket-store.ts'
 import { folderStore, type Store } from './store.ts'
 
 /**
- * Looks at what is published, whoever is writing it: of a place in an object store the manifest, the rejects and the reports of
- * runs are copied to the folder first. Throws OUTPUT_FAILED.
+ * Opens a published export for reading only, even while a run writes to it. For an object store, the
+ * manifest, the rejects and the run reports are copied to the folder first. Throws OUTPUT_FAILED.
  */
 export async function inspectStore({
   output,

@@ -9,19 +9,22 @@ import {
 } from '../core/platform/lock/holder.ts'
 import type { Bucket } from './bucket.ts'
 
-/** Who holds a place in an object store, as long as the object says so and is renewed. */
+/** A lease of a location in an object store. It is an object that the holder renews. */
 export type Lease = {
-  /** Throws OUTPUT_LOCKED where it is lost; asks the store where it was not renewed in time (a suspended process). */
+  /**
+   * Throws OUTPUT_LOCKED if the lease was lost. Checks the store if the lease was not renewed in time (a
+   * suspended process).
+   */
   require(): Promise<void>
   release(): Promise<void>
 }
 
 export const LEASE_FILE = '.walletlake/lock.json'
-/** A lease that nobody has renewed for so long is free; it is renewed three times as often. */
+/** Milliseconds without renewal after which a lease expires. */
 const TTL_MS = 60_000
 const RENEW_MS = TTL_MS / 3
 
-/** Takes the place for this process. Throws OUTPUT_LOCKED where another run holds it, and says who. */
+/** Acquires the lease for this process. Throws OUTPUT_LOCKED, with the holder, if another run holds it. */
 export async function acquireLease(bucket: Bucket): Promise<Lease> {
   const machine = await machineId()
   const holder = { ...(await describeProcess()), machine, lease: randomUUID() }
@@ -36,7 +39,7 @@ export async function acquireLease(bucket: Bucket): Promise<Lease> {
     version = next
     renewedMs = startedMs
   })
-  // A fault of the store is met again by whatever is written next.
+  // A store error is ignored here: the next write fails as well.
   const timer = setInterval(() => void renew().catch(() => undefined), RENEW_MS)
   timer.unref()
   return {
@@ -52,7 +55,10 @@ export async function acquireLease(bucket: Bucket): Promise<Lease> {
   }
 }
 
-/** Who asks while one is under way waits for that one: two at once would refuse each other. */
+/**
+ * Shares one running call among concurrent callers: two concurrent renewals would invalidate each other's
+ * version.
+ */
 function singleFlight(task: () => Promise<void>): () => Promise<void> {
   let inFlight: Promise<void> | undefined
   return () => {
@@ -65,7 +71,7 @@ function singleFlight(task: () => Promise<void>): () => Promise<void> {
 
 type LeaseRequest = { text: () => string; machine: string | undefined }
 
-/** The version of the lease that was written. */
+/** Writes the lease object and resolves with its version. */
 async function acquireVersion(bucket: Bucket, { text, machine }: LeaseRequest): Promise<string> {
   for (;;) {
     const version = await bucket.putText(LEASE_FILE, text(), { ifAbsent: true })
@@ -74,7 +80,8 @@ async function acquireVersion(bucket: Bucket, { text, machine }: LeaseRequest): 
     if (found === undefined) continue
     const holder = parseLease(found.text)
     const isExpired = bucket.now() - found.writtenMs > TTL_MS
-    // Of a process of this machine one knows whether it lives; another machine may bear the same name.
+    // Whether a process of this machine is alive can be checked. The machine id matters: other machines may
+    // have the same name.
     const isSameMachine = machine !== undefined && holder?.machine === machine
     if (holder !== undefined && !isExpired && (!isSameMachine || (await isAlive(holder))))
       throw leaseHeldError(bucket, holder)
@@ -99,6 +106,6 @@ function leaseHeldError({ name }: Bucket, holder: LeaseHolder | undefined): Expo
   const who =
     holder === undefined
       ? 'another run'
-      : `process ${holder.pid} on ${holder.host}, which began at ${holder.startedAt},`
+      : `process ${holder.pid} on ${holder.host}, which started at ${holder.startedAt},`
   return new ExportError('OUTPUT_LOCKED', `${name}: ${who} holds the output`)
 }

@@ -16,28 +16,33 @@ import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { openBucket } from './bucket.ts'
 
 /**
- * Objects that many machines write and read at once, below a folder of an output. Each appears whole or not at all, and what is
- * written twice is the same both times. Paths are relative, with forward slashes. Everything throws OUTPUT_FAILED.
+ * Objects below a folder of an output, which many machines write and read concurrently. Each object becomes
+ * visible as a whole or not at all, and writes are idempotent. Paths are relative, with forward slashes. All
+ * methods throw OUTPUT_FAILED.
  */
 export type ObjectFolder = {
-  /** The text of a small object; undefined where there is none. */
+  /** Reads a small object; undefined if it does not exist. */
   readText(path: string): Promise<string | undefined>
   putText(path: string, text: string): Promise<void>
-  /** Writes a small object unless it exists; resolves with whether it was written. */
+  /** Writes a small object if it does not exist; resolves with true if it was written. */
   putTextIfAbsent(path: string, text: string): Promise<boolean>
-  /** Writes a local file, which stays. */
+  /** Writes a copy of a local file. */
   putFile(path: string, from: string): Promise<void>
-  /** Where this machine can read an object. */
+  /** Path of a local file with the object's content; downloads it if necessary. */
   localPath(path: string): Promise<string>
-  /** All whose paths begin so. */
+  /** Paths that start with `start`. */
   paths(start: string): Promise<readonly string[]>
-  /** Removes all whose paths begin so, unfinished ones as well; a folder ends with a slash. @default all */
+  /**
+   * Removes the objects whose paths start with `start`, and unfinished uploads. End `start` with a slash to
+   * remove a folder.
+   * @default all
+   */
   clear(start?: string): Promise<void>
-  /** Ends the work on them; local copies go. */
+  /** Closes the connection and removes local copies. */
   close(): Promise<void>
 }
 
-/** Opens the objects below a folder of a job's output, which is a folder or a place in an object store. */
+/** Opens the objects below a folder of a job's output, in the local folder or in the object store. */
 export async function openObjectFolder(
   { output, store }: Pick<Job, 'output' | 'store'>,
   below: string,
@@ -53,7 +58,7 @@ const TEMPORARY_FOLDER = 'unfinished'
 
 function localObjectFolder(folder: string): ObjectFolder {
   const pathOf = (path: string) => resolveInside(folder, path)
-  /** Several processes may write the same object at once: each under a name of its own. */
+  /** Several processes may write the same object at once, so each uses its own temporary file. */
   const put = async (path: string, write: (temporary: string) => Promise<void>) => {
     const temporary = join(folder, TEMPORARY_FOLDER, `${randomBytes(6).toString('hex')}-${basename(path)}`)
     try {
@@ -86,7 +91,10 @@ function localObjectFolder(folder: string): ObjectFolder {
   }
 }
 
-/** Writes a file unless there is one. A file system without hard links is trusted to have one writer of it. */
+/**
+ * Writes a file if it does not exist. On file systems without hard links this is not atomic: there must be
+ * only one writer.
+ */
 async function putIfAbsent({ folder, at }: { folder: string; at: string }, text: string): Promise<boolean> {
   const temporary = join(folder, TEMPORARY_FOLDER, `${randomBytes(6).toString('hex')}-${basename(at)}`)
   try {
@@ -109,7 +117,7 @@ async function putIfAbsent({ folder, at }: { folder: string; at: string }, text:
   }
 }
 
-/** The files in the folder that a path begins with. */
+/** Paths of the files below the folder part of `start`. */
 async function filesBelow(folder: string, start: string): Promise<string[]> {
   try {
     const below = join(folder, dirname(`${start}x`))
@@ -131,7 +139,7 @@ async function bucketObjectFolder(location: BucketLocation): Promise<ObjectFolde
   const fetched = new Map<string, Promise<string>>()
   const fetch = async (path: string) => {
     if ((await bucket.fetch(path, cacheFolder)) !== undefined) return resolveInside(cacheFolder, path)
-    throw new ExportError('OUTPUT_FAILED', `${bucket.name}/${path}: it is not there`)
+    throw new ExportError('OUTPUT_FAILED', `${bucket.name}/${path}: the file is missing`)
   }
   const paths = async (start: string) => [...(await bucket.sizes(start)).keys()]
   return {

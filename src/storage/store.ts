@@ -15,55 +15,58 @@ import { requireLock } from '../core/platform/lock/lock.ts'
 import { isTemporary, removeStaleTemporaries, temporaryPathFor } from '../core/platform/temporary-file.ts'
 
 /**
- * Where an export is published: what readers see of it. Paths are relative to it, with forward slashes. Everything throws
- * OUTPUT_FAILED; what changes it throws OUTPUT_LOCKED where another run has taken it meanwhile.
+ * The location to which an export is published. Paths are relative to it, with forward slashes. All methods
+ * throw OUTPUT_FAILED; methods that change it also throw OUTPUT_LOCKED if another run has taken it over.
  */
 export type Store = {
-  /** As users name it. */
+  /** Name of the location in messages. */
   readonly name: string
-  /** A folder of this machine, for what is private and staged; the manifest and the rejects lie there too. */
+  /** Local folder for private and staged files, the manifest and the rejects. */
   readonly folder: string
-  /** Bytes of a file; undefined where there is none. */
+  /** Size of a file in bytes; undefined if it does not exist. */
   size(path: string): Promise<number | undefined>
-  /** Makes sure that these files can be read in the folder. */
+  /** Ensures that these files can be read in `folder`. */
   ensureLocal(files: readonly ManifestFile[]): Promise<void>
-  /** Makes finished files visible, each all of it or nothing. */
+  /** Publishes finished files, each atomically. */
   putFiles(files: readonly FinishedFile[]): Promise<void>
   putText(path: string, text: string): Promise<void>
   remove(path: string): Promise<void>
-  /** Paths of the files below a folder. */
+  /** Paths of the files below a folder, at any depth. */
   pathsBelow(folder: string): Promise<readonly string[]>
-  /** Removes partitions of a table that have no files any more, and temporary files of killed processes. */
+  /** Removes empty partition folders of a table, and temporary files of ended processes. */
   removeEmptyPartitions(table: string): Promise<void>
-  /** Makes the manifest visible: from now on what it lists is the export. */
+  /** Publishes the manifest: from now on the export consists of the files that it lists. */
   putManifest(text: string): Promise<void>
   removeManifest(): Promise<void>
-  /** Lists nothing any more; what was listed is kept for a run that is cut short, and goes on from there. */
+  /**
+   * Unpublishes the manifest and keeps it as a backup, from which the next run continues if this one is
+   * interrupted.
+   */
   backUpManifest(): Promise<void>
   removeManifestBackup(): Promise<void>
-  /** Ends the work on it; what was brought goes. */
+  /** Releases the location and removes downloaded files. */
   close(): Promise<void>
 }
 
 /**
- * A finished file, and what it will be called: it lies on this machine, and goes from there (`staged`), or below the place
- * itself, and stays (`kept`, a path relative to the place).
+ * A finished file and its final path. It is either a local file that is moved (`staged`), or an already
+ * published file that is copied (`copyFrom`, a path relative to the location).
  */
 export type FinishedFile = { path: string } & (
   | { staged: string; copyFrom?: undefined }
   | { copyFrom: string; bytes: number; staged?: undefined }
 )
 
-/** The manifest of an export whose files are being replaced. */
+/** Backup of the manifest while the files of the export are being replaced. */
 export const BACKUP_PATH = `${PRIVATE_FOLDER}/replaced.json`
 
-/** Where that lies in an output's folder. */
+/** Path of the backup in an output folder. */
 export const backupPath = (folder: string): string => join(folder, BACKUP_PATH)
 
-/** A folder: readers see it as it is. */
+/** A local folder, which readers access directly. */
 export function folderStore(folder: string): Store {
   const pathOf = (path: string) => resolveInside(folder, path)
-  /** A process that was suspended may wake up in an output that another one has taken over. */
+  /** A process that was suspended may continue in an output that another process has taken over. */
   const requireOwnLock = () => requireLock(join(folder, PRIVATE_FOLDER))
   return {
     name: folder,
@@ -125,8 +128,8 @@ function folderManifest(folder: string, requireOwnLock: () => Promise<void>): Ma
 }
 
 /**
- * Makes a file appear under a second name, a temporary one beside its later name; where the file system has no hard links, it is
- * copied. Resolves with the name.
+ * Creates a temporary hard link next to the file's new path, or a copy on file systems without hard links.
+ * Resolves with the path of the link.
  */
 async function linkOrCopy(from: string, to: string): Promise<string> {
   await makeFolder(dirname(to))

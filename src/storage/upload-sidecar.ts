@@ -3,8 +3,8 @@ import type { Job } from '../core/model/model.ts'
 import { openBucket } from './bucket.ts'
 
 /**
- * Publishes files of an output that are no part of the export, such as the report of a run; in a folder they lie in place already.
- * Their names are their own, so that nobody needs to hold the output. Throws OUTPUT_FAILED.
+ * Uploads files of an output that are not part of the export, such as run reports; does nothing for a folder,
+ * where they are in place already. Their names are unique, so no lease is needed. Throws OUTPUT_FAILED.
  */
 export async function uploadSidecar(
   { output, store }: Pick<Job, 'output' | 'store'>,

@@ -225,7 +225,7 @@ describe.skipIf(noRadosgw)('an object store', async () => {
 
   test.for([
     { what: 'without credentials', env: { AWS_ACCESS_KEY_ID: '' }, says: 'Set AWS_ACCESS_KEY_ID' },
-    { what: 'with a wrong key', env: { AWS_SECRET_ACCESS_KEY: 'no' }, says: 'Give these credentials' },
+    { what: 'with a wrong key', env: { AWS_SECRET_ACCESS_KEY: 'no' }, says: 'Grant these credentials' },
     { what: 'of a bucket that is none', names: 's3://nobody/a', says: 'Create the bucket' },
     {
       what: 'that nobody answers',
