@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Formats numbers and times for people. */
 
 import { countBlocks } from '../core/model/block-ranges.ts'
 import type { Manifest } from '../core/model/manifest.ts'
@@ -35,12 +35,12 @@ export function formatBytes(bytes: number): string {
   return step === 0 ? `${Math.round(bytes)} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
 }
 
-/** Blocks from one to one before the other → `block 7`, `blocks 0 to 420`. */
+/** Formats a half-open block range as `block 7` or `blocks 0 to 420`. */
 export function formatBlockRange({ from, to }: BlockRange): string {
   return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
 }
 
-/** Two of them → `2023-11-14 22:13 to 22:46 UTC`, or with both dates where these differ. */
+/** Formats a time range as `2023-11-14 22:13 to 22:46 UTC`, with both dates if they differ. */
 export function formatTimeRange(firstMs: number, lastMs: number): string {
   const [first, last] = [formatMinute(firstMs), formatMinute(lastMs)]
   if (first === last) return first
@@ -52,21 +52,24 @@ export function formatTimeRange(firstMs: number, lastMs: number): string {
 
 const MAX_SHOWN_RANGES = 12
 
-/** Ranges of blocks → `[0, 17) [20, 21)`, the first dozen of them. */
+/** Formats block ranges as `[0, 17) [20, 21)`; lists at most 12. */
 export function formatRanges(ranges: readonly { from: number; to: number | undefined }[]): string {
   const shown = ranges.slice(0, MAX_SHOWN_RANGES).map(({ from, to }) => `[${from}, ${to ?? 'head'})`)
   const remaining = ranges.length - shown.length
   return [...shown, ...(remaining > 0 ? [`and ${formatInteger(remaining)} more ranges`] : [])].join(' ')
 }
 
-/** Records of an export that were rejected, as one line; nothing where none were. */
+/** One line with the number of rejected records; empty if there are none. */
 export function rejectLines({ rejects }: { rejects: number }): string[] {
   return rejects === 0
     ? []
     : [`${formatCount(rejects, 'record')} rejected, listed in rejects.ndjson with the reason`]
 }
 
-/** Wallets of which an export lacks rows because the service refused them, as one line; nothing where there are none. */
+/**
+ * One line that lists wallets whose rows are missing because the service refused them; empty if there are
+ * none.
+ */
 export function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>): string[] {
   const refused = coverage.filter(({ error }) => error !== undefined)
   if (refused.length === 0) return []
@@ -77,12 +80,12 @@ export function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>):
     )
   const remaining = refused.length - shown.length
   const list = [...shown, ...(remaining > 0 ? [`and ${formatInteger(remaining)} more`] : [])].join(', ')
-  return [`rows of ${formatCount(refused.length, 'wallet')} are missing, which the service refused: ${list}`]
+  return [`rows of ${formatCount(refused.length, 'wallet')} are missing (refused by the service): ${list}`]
 }
 
 const MAX_NAMED_WALLETS = 3
 
-/** What is unknown of the transactions of an export, a line each; nothing where all is known. */
+/** One line for each kind of unknown data in the transactions of an export; empty if there is none. */
 export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unknowns>): string[] {
   return [
     ...(statusUnknown > 0
@@ -94,8 +97,8 @@ export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unkn
   ]
 }
 
-/** Blocks that a service does not have → `79 blocks are not there: [421, 500)`. */
+/** Formats blocks that the service does not have as `79 blocks are missing: [421, 500)`. */
 export function missingBlocksMessage(missing: readonly BlockRange[]): string {
   const count = countBlocks(missing)
-  return `${formatCount(count, 'block')} ${count === 1 ? 'is' : 'are'} not there: ${formatRanges(missing)}`
+  return `${formatCount(count, 'block')} ${count === 1 ? 'is' : 'are'} missing: ${formatRanges(missing)}`
 }

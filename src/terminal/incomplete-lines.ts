@@ -2,12 +2,12 @@ import type { Job } from '../core/model/model.ts'
 import { clockLagOf, type RefusedWallet, type RunStats } from '../core/model/run-stats.ts'
 import { formatCount, formatDuration, formatInteger, formatMinute } from './format.ts'
 
-/** Refused wallets that are named, each with what the service said. */
+/** Maximum number of refused wallets that are listed with their error. */
 const MAX_NAMED_WALLETS = 5
-/** Lines have 80 columns. */
+/** Lines have at most 80 columns. */
 const MAX_ERROR_LENGTH = 74
 
-/** Names wallets that the service refused; nothing where it refused none. */
+/** Lists wallets that the service refused; empty if there are none. */
 export function refusedWalletLines(
   refused: readonly RefusedWallet[],
   labels: ReadonlyMap<string, string>,
@@ -26,13 +26,13 @@ export function refusedWalletLines(
   ]
 }
 
-/** That the service refused wallets, in words. */
+/** Message with the number of refused wallets. */
 export function refusedWalletsMessage(refused: readonly RefusedWallet[]): string {
   const count = formatCount(refused.length, 'wallet')
   return `the service refused ${count} and answered the others`
 }
 
-/** Says how many transactions were read and not exported, and why; nothing where there are none. */
+/** The number of transactions that were read but not exported, and why; empty if there are none. */
 export function excludedLines(stats: RunStats, { finalityMs }: Pick<Job, 'finalityMs'>): string[] {
   const { leftOut } = stats
   if (leftOut === undefined) return []
@@ -51,7 +51,7 @@ export function excludedLines(stats: RunStats, { finalityMs }: Pick<Job, 'finali
   ]
 }
 
-/** That this machine's clock appears to be behind, and by how much; nothing where it does not. */
+/** Message that this machine's clock appears to be behind, and by how much; empty if it does not. */
 export function clockMessages(stats: Pick<RunStats, 'leftOut' | 'service'>): string[] {
   const { leftOut, service } = stats
   const lagMs = clockLagOf(stats)
@@ -70,23 +70,25 @@ export function clockMessages(stats: Pick<RunStats, 'leftOut' | 'service'>): str
 
 const DAY_MS = 86_400_000
 
-/** A span in days where it has several. */
+/** Formats a duration of two days or more in whole days. */
 const formatLag = (ms: number) =>
   ms < 2 * DAY_MS ? formatDuration(ms) : formatCount(Math.floor(ms / DAY_MS), 'day')
 
-/** Milliseconds by which the service's own time may differ from that of its chain. */
+/** Milliseconds by which the service's clock may differ from the block times of its chain. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** Says that the chain has not reached the end of the job; nothing where it has, or the job has none. */
+/**
+ * States that the chain has not reached the job's end block; empty if it has, or if the job has no end block.
+ */
 export function notReachedLines(
   { kind, endBlock }: Job,
   { endBlock: end }: Pick<RunStats, 'endBlock'>,
 ): string[] {
   if (kind === 'blocks' || endBlock === undefined || end === undefined || end >= endBlock) return []
-  return [`  not final: ${notReachedMessage(endBlock, end)}`, '  the next run reads on from there']
+  return [`  not final: ${notReachedMessage(endBlock, end)}`, '  the next run continues from there']
 }
 
-/** `end`: one past the newest block seen. */
+/** @param end One past the newest block that was seen. */
 export function notReachedMessage(endBlock: number, end: number): string {
   return `endBlock is ${endBlock}, and the newest block seen is ${Math.max(0, end - 1)}`
 }

@@ -8,24 +8,25 @@ export type LogOptions = {
   format: LogFormat
   /** The least important level that is written. */
   level: Level
-  /** Takes one line without its end. */
+  /** Writes one line; receives it without a line break. */
   write: (line: string) => void
 }
 
 export type Log = {
-  /** Something to see to, though nothing failed: it is said however quiet the log is. */
+  /** A problem that needs attention although nothing failed. Written at every log level. */
   warn(message: string): void
   info(message: string): void
   debug(message: string): void
-  /** `CODE: what happened`, then `fix: what to do`. */
+  /** Writes `CODE: what happened`, then `fix: what to do`. */
   failure(error: ExportError): void
 }
 
 const LEVEL_RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2 }
 
 /**
- * Log lines for people or as JSON objects, one a line. Secrets that were read never appear. Control characters and line breaks are
- * replaced visibly, whoever wrote them, so that no text moves a cursor or looks like a line of this program.
+ * Writes log lines as text or as one JSON object per line. Registered secrets are redacted. Control
+ * characters and line breaks are replaced by visible characters, whatever their source, so that no text can
+ * move the cursor or imitate a log line.
  */
 export function createLog({ format, level, write }: LogOptions): Log {
   const line = (messageLevel: Level, message: string) => {
@@ -54,8 +55,8 @@ export function createLog({ format, level, write }: LogOptions): Log {
 const sanitize = (text: string) => oneLine(redactUrlPasswords(redactSecrets(text)))
 
 /**
- * Each mistake of a job begins with the code, as the first does; lines that continue one, and those of other failures, are
- * indented. A line break within a line is text from elsewhere.
+ * Each error of a job file starts with the code. Continuation lines, and further lines of other failures, are
+ * indented. A line break within a line comes from external text.
  */
 function formatFailure(code: FailureCode, lines: readonly string[]): string {
   const prefix = code === 'JOB_INVALID' ? `${code}: ` : '  '
@@ -65,10 +66,13 @@ function formatFailure(code: FailureCode, lines: readonly string[]): string {
     .join('\n')
 }
 
-/** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */
+/**
+ * Removes characters from untrusted text that move the cursor, ring the bell, hide text or change its
+ * direction.
+ */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (char) => (char === '\n' ? char : '\ufffd'))
 }
 
-/** Printable text in one line: a stranger's line end begins none of ours. */
+/** Printable text on one line, so that untrusted text cannot start a line of its own. */
 export const oneLine = (text: string) => printable(text).replaceAll('\n', '\ufffd')

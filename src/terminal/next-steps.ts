@@ -2,7 +2,11 @@ import type { Job } from '../core/model/model.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { shellQuote } from './shell-quote.ts'
 
-/** What to do with an export, as lines to copy; none of them asks the service again. `program` is how it was started. */
+/**
+ * Commands to try with an export. None of them sends requests to the service.
+ *
+ * @param program Command with which the user started this program.
+ */
 export function nextSteps(job: Job, program: string): string[] {
   const { service, tables } = job
   const folder = shellQuote(outputName(job))

@@ -8,16 +8,16 @@ type ProgressJob = { name: string; stats: RunStats }
 
 export type ProgressOptions = {
   jobs: readonly ProgressJob[]
-  /** Milliseconds until requests may leave again, 0 where they may. */
+  /** Milliseconds until the rate limiter grants permits again; 0 if it does. */
   pausedMs: () => number
   stream: NodeJS.WriteStream
 }
 
 const REFRESH_MS = 150
-/** More jobs than this are summed up in one line. */
+/** Maximum number of jobs with a line of their own. */
 const MAX_SHOWN_JOBS = 12
 
-/** Shows a live display of the jobs on a terminal; `stop` leaves its last state standing. */
+/** Shows a live display of the jobs on a terminal. `stop` leaves the final state visible. */
 export function showProgressDisplay({ jobs, pausedMs, stream }: ProgressOptions): {
   stop(): void
   clear(): void
@@ -39,7 +39,7 @@ export function showProgressDisplay({ jobs, pausedMs, stream }: ProgressOptions)
 
 export type ProgressState = { jobs: readonly ProgressJob[]; pausedMs: number; now: number; columns: number }
 
-/** The display's text: a line a job, none wider than the terminal. */
+/** Text of the display: one line per job, none wider than the terminal. */
 export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressState): string {
   const busy = jobs.filter(({ stats }) => !hasEnded(stats))
   const shown = jobs.length <= MAX_SHOWN_JOBS ? jobs : busy.slice(0, MAX_SHOWN_JOBS)
@@ -53,11 +53,11 @@ export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressSta
   const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...retryLine(job)])
   if (shown.length < jobs.length) lines.push(endedLine(jobs))
   if (pausedMs > 0 && busy.length > 0)
-    lines.push(`waiting ${formatDuration(pausedMs)}: the service asked for a pause (429)`)
+    lines.push(`waiting ${formatDuration(pausedMs)}: rate limited by the service (429)`)
   return lines.map((line) => oneLine(line).slice(0, Math.max(20, columns - 1))).join('\n')
 }
 
-/** How many jobs have ended, and how. */
+/** The number of ended jobs, by how they ended. */
 function endedLine(jobs: readonly ProgressJob[]): string {
   const count = (phase: RunStats['phase']) => jobs.filter(({ stats }) => stats.phase === phase).length
   const otherPhases = (['stopped', 'failed'] as const).filter((phase) => count(phase) > 0)
@@ -65,10 +65,10 @@ function endedLine(jobs: readonly ProgressJob[]): string {
   return `… ${formatInteger(count('done'))} of ${formatCount(jobs.length, 'job')} done${others.join('')}`
 }
 
-/** Why a job does not get on, below its line. */
+/** The reason for retries, below the line of the job. */
 function retryLine({ stats }: ProgressJob): string[] {
   const { service } = stats
-  return hasEnded(stats) || service.lastError === undefined ? [] : [`  asking again: ${service.lastError}`]
+  return hasEnded(stats) || service.lastError === undefined ? [] : [`  retrying: ${service.lastError}`]
 }
 
 function jobLine({ name, stats }: ProgressJob, { width, now }: { width: number; now: number }): string {

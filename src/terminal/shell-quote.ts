@@ -1,4 +1,4 @@
-/** A word as a shell takes it: in single quotes where a character of it means something there. */
+/** Quotes an argument for a shell, in single quotes if it contains special characters. */
 export function shellQuote(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`
 }

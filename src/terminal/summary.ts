@@ -22,13 +22,15 @@ import { nextSteps } from './next-steps.ts'
 import { emptyWalletLines } from './wallet-lines.ts'
 
 export type SummaryContext = {
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   now: number
-  /** How the reader started this program, for the next steps; undefined where there is no reader to try them. */
+  /** Command with which the user started this program, for the next steps; undefined to omit these. */
   programName: string | undefined
 }
 
-/** What a run did, for people: what was written, where, and what to try next. Lines of at most 80 columns. */
+/**
+ * Summary of a run for people: what was written, where, and what to do next. Lines have at most 80 columns.
+ */
 export function summaryText(outcomes: readonly EndedJob[], { now, programName }: SummaryContext): string {
   const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
   const completed = outcomes.find(({ error }) => error === undefined)
@@ -52,7 +54,7 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
     ...job.tables.map((table) => `  ${formatInteger(stats.rows[table] ?? 0).padStart(12)}  ${table}`),
     `  ${formatCount(stats.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${outputName(job)}`,
     ...(stats.rejects > 0
-      ? [`  ${formatCount(stats.rejects, 'record')} set aside in ${outputName(job)}/rejects.ndjson`]
+      ? [`  ${formatCount(stats.rejects, 'record')} rejected, listed in ${outputName(job)}/rejects.ndjson`]
       : []),
     ...unknownLines(stats).map((line) => `  ${line}`),
     ...contradictionLines(stats),
@@ -63,7 +65,7 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
   ]
 }
 
-/** What the export lacks although the run did not fail. */
+/** What is missing in the export although the run did not fail. */
 function incompleteLines(job: Job, stats: RunStats): string[] {
   return [
     ...notReachedLines(job, stats),
@@ -72,13 +74,16 @@ function incompleteLines(job: Job, stats: RunStats): string[] {
   ]
 }
 
-/** Wallets without a transaction; not where transactions were left out. */
+/**
+ * Wallets without transactions. Omitted if transactions were left out, because these may belong to such
+ * wallets.
+ */
 function emptyWalletsOf({ emptyWallets, leftOut }: RunStats, job: Job): string[] {
   if (leftOut !== undefined) return []
   return emptyWalletLines(emptyWallets, labelsOf(job.wallets))
 }
 
-/** Which blocks the run wrote, and from when their transactions are. */
+/** The blocks that the run wrote, and the times of their transactions. */
 function writtenLine({ written }: RunStats): string[] {
   if (written === undefined || written.from >= written.to) return []
   const { times } = written
@@ -86,20 +91,23 @@ function writtenLine({ written }: RunStats): string[] {
   return [`  ${formatBlockRange(written)}${timeRange}`]
 }
 
-/** Where the next run goes on: no wallet has a block that another lacks. */
+/** The last block up to which all wallets were read, for jobs without `endBlock`. */
 function lastBlockLine({ kind, startBlock, endBlock }: Job, { endBlock: end }: RunStats): string[] {
   if (kind === 'blocks' || endBlock !== undefined || end === undefined) return []
   if (end <= startBlock) return [noTransactionsLine(startBlock)]
-  return [`  each wallet was read to block ${end - 1}; the next run looks at the last blocks again`]
+  return [`  each wallet was read to block ${end - 1}; the next run reads the last blocks again`]
 }
 
-/** Where no block was read to name: no wallet of the job has shown a transaction so far. */
+/** Used if no wallet of the job has a transaction yet, so that there is no block to name. */
 function noTransactionsLine(startBlock: number): string {
   const fromBlock = startBlock === 0 ? '' : ` from block ${startBlock} on`
-  return `  no transactions yet${fromBlock}; the next run looks again`
+  return `  no transactions yet${fromBlock}; the next run checks again`
 }
 
-/** A job without `endBlock` asks every time; one with it is over once it is complete. */
+/**
+ * Summary of a run that wrote nothing. A complete job with `endBlock` sends no requests; a job without it
+ * always does.
+ */
 function unchangedLines(job: Job, stats: RunStats): string[] {
   const { name, startBlock } = job
   const output = outputName(job)
@@ -112,19 +120,19 @@ function unchangedLines(job: Job, stats: RunStats): string[] {
   if (requests === 0)
     return [
       `${name}: already complete in ${output}`,
-      '  nothing was asked; --fresh exports it again',
+      '  no requests were needed; --fresh exports it again',
       ...notes,
     ]
   return [
     `${name}: nothing new (${formatCount(requests, 'request')})`,
     endBlock <= startBlock
       ? noTransactionsLine(startBlock)
-      : `  ${output} goes up to block ${endBlock - 1} for each wallet`,
+      : `  ${output} is complete up to block ${endBlock - 1} for each wallet`,
     ...notes,
   ]
 }
 
-/** Facts that the service shows in several ways. */
+/** Facts that the service returned inconsistently. */
 function contradictionLines({ contradicted: { found, unresolved }, repeatedLogs }: RunStats): string[] {
   const outcome = unresolved === 0 ? 'and now agree' : `and ${formatInteger(unresolved)} still differ`
   return [
@@ -132,12 +140,12 @@ function contradictionLines({ contradicted: { found, unresolved }, repeatedLogs 
       ? [`  ${formatCount(found, 'transaction')} differed between wallets: read again, ${outcome}`]
       : []),
     ...(repeatedLogs > 0
-      ? [`  ${formatCount(repeatedLogs, 'log')} listed as two kinds of token: kept as one`]
+      ? [`  ${formatCount(repeatedLogs, 'log')} listed as two kinds of token: exported as one`]
       : []),
   ]
 }
 
-/** What changed in blocks that were exported before. */
+/** Changes in previously exported blocks. */
 function changeLines({ changes }: RunStats, job: Job): string[] {
   if (changes === undefined) return []
   const { tables } = job
@@ -164,13 +172,13 @@ function readMessage(
 }
 
 function retryLine({ refusals, retries }: RunStats): string[] {
-  const throttled = refusals > 0 ? [`${formatInteger(refusals)} answered 429`] : []
-  const retried = retries > 0 ? [`${formatInteger(retries)} tried again`] : []
+  const throttled = refusals > 0 ? [`${formatInteger(refusals)} throttled (429)`] : []
+  const retried = retries > 0 ? [`${formatInteger(retries)} retried`] : []
   const parts = [...throttled, ...retried]
   return parts.length === 0 ? [] : [`  ${parts.join(', ')}`]
 }
 
-/** Listings whose usual pages were too much for the service: they cost more requests. */
+/** Listings whose pages of the default size failed; smaller pages cost more requests. */
 function pageSizeLine({ smallPages }: RunStats): string[] {
   if (smallPages.size === 0) return []
   const [[listing] = ['']] = smallPages
@@ -181,6 +189,6 @@ function pageSizeLine({ smallPages }: RunStats): string[] {
 
 function partialLines(stats: RunStats): string[] {
   const { pages, requests } = stats
-  const retained = `  ${formatCount(pages, 'page')} kept (${formatCount(requests, 'request')})`
+  const retained = `  ${formatCount(pages, 'page')} stored (${formatCount(requests, 'request')})`
   return [retained, ...retryLine(stats), ...pageSizeLine(stats)]
 }

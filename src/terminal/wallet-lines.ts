@@ -1,20 +1,20 @@
 import type { WalletSample } from '../core/model/wallet-sample.ts'
 import { formatCount, formatInteger } from './format.ts'
 
-/** Labels by address, of wallets that have one. */
+/** Labels by address, for wallets that have one. */
 type Labels = ReadonlyMap<string, string>
 
-/** Names wallets that showed no transaction at all; nothing where all showed some. */
+/** Lists wallets without transactions; empty if there are none. */
 export function emptyWalletLines(empty: WalletSample | undefined, labels: Labels): string[] {
   if (empty === undefined || empty.count === 0) return []
-  const message = `${formatCount(empty.count, 'wallet')} showed no transaction: another chain, or a wrong address?`
+  const message = `${formatCount(empty.count, 'wallet')} without transactions: wrong chain or wrong address?`
   return [`  ${message}`, ...namedLines(empty, { labels, manifestField: '"transactions": 0' })]
 }
 
-/** Names wallets that left the job; nothing where none did. */
+/** Lists wallets that are no longer in the job; empty if there are none. */
 export function removedWalletLines(removed: WalletSample, labels: Labels): string[] {
   if (removed.count === 0) return []
-  const message = `${formatCount(removed.count, 'wallet')} left the job; what was exported of them stays`
+  const message = `${formatCount(removed.count, 'wallet')} no longer in the job: exported rows are retained`
   return [`  ${message}`, ...namedLines(removed, { labels, manifestField: '"removed": true' })]
 }
 

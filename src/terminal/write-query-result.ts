@@ -7,7 +7,7 @@ export const RESULT_FORMATS = ['table', 'csv', 'json'] as const
 export type ResultFormat = (typeof RESULT_FORMATS)[number]
 
 type Cell = string | number | boolean | null | object
-/** Rows with their columns; numbers stand at the right of a table's column. */
+/** A result with columns and rows. Numbers are right-aligned in tables. */
 export type PrintableResult = {
   columns: readonly { name: string; isNumber: boolean }[]
   batches: AsyncIterable<readonly (readonly Cell[])[]>
@@ -15,13 +15,16 @@ export type PrintableResult = {
 
 export type ResultSink = {
   write(text: string): Promise<void> | void
-  /** Characters in a line of the terminal; undefined where nobody looks at one. */
+  /** Width of the terminal in characters; undefined if the output is not a terminal. */
   width?: number | undefined
-  /** Rows that a table shows; the others are counted. Undefined: all. */
+  /** Maximum number of rows in a table; further ones are only counted. Undefined for no limit. */
   maxRows?: number | undefined
 }
 
-/** Writes an answer as a table for people, as CSV (CONTRACT section 3), or as a JSON list of objects. Resolves with its rows. */
+/**
+ * Writes a result as a table, as CSV (CONTRACT section 3), or as a JSON array of objects. Resolves with the
+ * number of rows.
+ */
 export function writeQueryResult(
   result: PrintableResult,
   format: ResultFormat,
@@ -67,7 +70,7 @@ async function writeJson({ columns, batches }: PrintableResult, { write }: Resul
   return rows
 }
 
-/** Rows that the widths of a table are taken from. */
+/** Number of rows from which column widths are determined. */
 const WIDTH_SAMPLE_ROWS = 2_000
 
 async function writeTable({ columns, batches }: PrintableResult, sink: ResultSink): Promise<number> {
@@ -92,7 +95,7 @@ async function writeTable({ columns, batches }: PrintableResult, sink: ResultSin
   return rows
 }
 
-/** Lines of columns; where these are wider than the terminal, each row becomes lines of `name  value`. */
+/** Formats rows as columns. If these are wider than the terminal, each row becomes lines of `name  value`. */
 function tableFormatter(
   columns: PrintableResult['columns'],
   rows: readonly (readonly string[])[],

@@ -45,7 +45,7 @@ test('exits 6 with missing blocks, says which, and 0 when they have come', async
   const { job, output } = writeJob({ format: 'parquet' })
   const ran = await runCommand(['run', job, '--base-url', url, '--json'])
   expect(ran.exit).toBe(6)
-  expect(ran.stderr).toContain('BLOCKS_MISSING: night: 20 blocks are not there: [401, 421)\nfix: ')
+  expect(ran.stderr).toContain('BLOCKS_MISSING: night: 20 blocks are missing: [401, 421)\nfix: ')
   expect(JSON.parse(ran.stdout)).toMatchObject({
     exit: 6,
     jobs: [{ state: 'incomplete', error: null, missingBlocks: 20, wallets: 0 }],
@@ -54,7 +54,7 @@ test('exits 6 with missing blocks, says which, and 0 when they have come', async
   expect(JSON.parse(readFileSync(join(output, 'runs', report), 'utf8'))).toMatchObject({ missingBlocks: 20 })
   const verified = await runCommand(['verify', output])
   expect(verified.exit).toBe(0)
-  expect(verified.stdout).toContain('20 blocks are not there: [401, 421)')
+  expect(verified.stdout).toContain('20 blocks are missing: [401, 421)')
   const status = (await runCommand(['status', job])).stdout
   expect(status).toContain('401 blocks with')
   expect(status).toContain('kept; 20 blocks left to ask')

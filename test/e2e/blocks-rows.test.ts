@@ -40,7 +40,7 @@ test('gives all rows before it fails for missing blocks', async () => {
   expect(hashes).toEqual(hashesOf(415, 421))
   expect(error).toMatchObject({
     code: 'BLOCKS_MISSING',
-    message: 'all rows were given, but 9 blocks are not there: [421, 430)',
+    message: 'all rows were given, but 9 blocks are missing: [421, 430)',
   })
 })
 

@@ -78,7 +78,7 @@ describe('walletlake', () => {
     expect((await runCommand(['run', job], env)).exit).toBe(0)
     const { stdout } = await runCommand(['run', job], env)
     expect(stdout).toContain(
-      `two: nothing new (2 requests)\n  ${output} goes up to block 420 for each wallet\n`,
+      `two: nothing new (2 requests)\n  ${output} is complete up to block 420 for each wallet\n`,
     )
   })
 

@@ -190,7 +190,7 @@ test('one log that a view lists as two kinds of token is one fact, counted in th
   const job = jobOf({ url: chain.url, addresses: [ALICE] })
   const result = await run([job])
   expect(summaryText(result.jobs, { now: Date.now(), programName: 'walletlake' })).toContain(
-    '  1 log listed as two kinds of token: kept as one',
+    '  1 log listed as two kinds of token: exported as one',
   )
   expect(summarizeRun(result).jobs).toMatchObject([{ repeatedLogs: 1, contradictedTransactions: 0 }])
   const ledger = await readCsvTable(job.output, 'ledger')

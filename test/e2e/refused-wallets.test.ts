@@ -8,7 +8,7 @@ import { ALICE, BOB, startSmallListing, transfersTo } from '../helpers/small-lis
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const BOTH = [...transfersTo(ALICE, 120), ...transfersTo(BOB, 30, { from: 1_100 })]
-const MISSING = `rows of 1 wallet are missing, which the service refused: ${BOB}`
+const MISSING = `rows of 1 wallet are missing (refused by the service): ${BOB}`
 
 async function startRefusing(status: number) {
   const listing = await startSmallListing({ transfers: BOTH, head: 1_129 })

@@ -109,10 +109,10 @@ describe('walletlake status', () => {
     expect(await run(job)).toBe(0)
     const { stdout } = await runCommand(['status', job])
     expect(stdout).toContain(
-      `  1 wallet showed no transaction: another chain, or a wrong address?\n    ${EMPTY}  typo?\n`,
+      `  1 wallet without transactions: wrong chain or wrong address?\n    ${EMPTY}  typo?\n`,
     )
     expect(stdout).toContain(
-      `  1 wallet left the job; what was exported of them stays\n    ${A.toLowerCase()}\n`,
+      `  1 wallet no longer in the job: exported rows are retained\n    ${A.toLowerCase()}\n`,
     )
   })
 

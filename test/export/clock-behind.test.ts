@@ -25,7 +25,7 @@ test('transactions newer than the clock are counted, and the run is not called c
   expect([code, state, asked.length]).toEqual(['CLOCK_BEHIND', 'incomplete', 1])
   expect(summary).toContain("30 transactions newer than this machine's clock: left out")
   expect(summary).toMatch(/the clock appears to be behind by at least 2[34] h/)
-  expect(summary).not.toContain('another chain, or a wrong address')
+  expect(summary).not.toContain('wrong address')
   expect(report).toMatchObject({
     ...{ exit: 6, state: 'incomplete' },
     leftOut: { transactions: 30, newerThanClock: 30, clockBehindSeconds: expect.any(Number) },

@@ -63,7 +63,7 @@ test('says below a job why it does not get on', () => {
   }
   const trouble = state({ jobs: [{ name: 'a', stats: { ...reading, service } }] })
   expect(progressLines(trouble).split('\n')[1]).toBe(
-    '  asking again: nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
+    '  retrying: nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
   )
   const done = state({ jobs: [{ name: 'a', stats: { ...reading, service, phase: 'done' } }] })
   expect(progressLines(done).split('\n')).toHaveLength(1)
@@ -113,8 +113,8 @@ test('writes numbers, times and sizes as people read them', () => {
 test('names ranges of missing blocks, a dozen at most', () => {
   const one = [{ from: 7, to: 8 }]
   const many = Array.from({ length: 2_000 }, (_, at) => ({ from: at * 3, to: at * 3 + 2 }))
-  expect(missingBlocksMessage(one)).toBe('1 block is not there: [7, 8)')
+  expect(missingBlocksMessage(one)).toBe('1 block is missing: [7, 8)')
   expect(missingBlocksMessage(many)).toMatch(
-    /^4,000 blocks are not there: \[0, 2\) .* \[33, 35\) and 1,988 more ranges$/,
+    /^4,000 blocks are missing: \[0, 2\) .* \[33, 35\) and 1,988 more ranges$/,
   )
 })

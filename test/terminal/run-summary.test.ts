@@ -154,15 +154,15 @@ test('a summary names up to five wallets without a transaction, then their numbe
   const address = `0x${'b'.repeat(40)}`
   const labelled = { ...job, wallets: [{ address, label: 'savings' }] }
   expect(summaryOf({ emptyWallets: { count: 1, addresses: [address] } }, { job: labelled })).toContain(
-    `  1 wallet showed no transaction: another chain, or a wrong address?\n    ${address}  savings\n\n`,
+    `  1 wallet without transactions: wrong chain or wrong address?\n    ${address}  savings\n\n`,
   )
   const empty = { count: 7, addresses: Array.from({ length: 5 }, () => address) }
   for (const state of ['complete', 'unchanged']) {
     const text = summaryOf({ emptyWallets: empty }, { state })
-    expect(text).toContain('  7 wallets showed no transaction')
+    expect(text).toContain('  7 wallets without transactions')
     expect(text).toContain(`${address}\n    and 2 more, in manifest.json with "transactions": 0\n`)
   }
-  expect(summaryOf({ emptyWallets: { count: 0, addresses: [] } })).not.toContain('no transaction')
+  expect(summaryOf({ emptyWallets: { count: 0, addresses: [] } })).not.toContain('without transactions')
 })
 
 test('without a reader there are no next steps', () => {
@@ -208,14 +208,14 @@ test('jobs/schedule/README.md lists every field of the summary', () => {
 test('names the block that each wallet was read to, where a later run goes on', () => {
   const told = (given: Partial<typeof job>) =>
     summaryText([{ ...done, job: { ...job, ...given } }], { now: stats.endedMs, programName: 'walletlake' })
-  const line = '  each wallet was read to block 420; the next run looks at the last blocks again'
+  const line = '  each wallet was read to block 420; the next run reads the last blocks again'
   expect(told({ endBlock: undefined }).split('\n')).toContain(line)
   expect(told({ endBlock: 421 })).not.toContain('was read to')
 })
 
 test.for([
-  { startBlock: 0, line: '  no transactions yet; the next run looks again' },
-  { startBlock: 1000, line: '  no transactions yet from block 1000 on; the next run looks again' },
+  { startBlock: 0, line: '  no transactions yet; the next run checks again' },
+  { startBlock: 1000, line: '  no transactions yet from block 1000 on; the next run checks again' },
 ])('names no block where nothing was found from block $startBlock on', ({ startBlock, line }) => {
   for (const state of ['complete', 'unchanged']) {
     const text = summaryOf(
