@@ -13,7 +13,7 @@ import { showTransaction } from './show-transaction.ts'
 import type { Registry } from './webhooks/registry.ts'
 import { createWebhookOperations } from './webhooks/webhook-operations.ts'
 
-/** Answers a call with the rights of a key, by its number; throws refusals. */
+/** Runs an operation on behalf of the API key with this index. Throws `HttpError` if the request is rejected. */
 export type CallOperation = (call: Call, key: number) => Promise<ServiceResponse>
 
 export function createCallOperation(

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts'
 
-/** A chain as the chains endpoint describes it. Its rpcUrl is empty: there is no node to ask. */
+/** A chain in the format of the chains endpoint. `rpcUrl` is empty because there is no node. */
 export type ChainInfo = JsonObject & {
   readonly chainId: string
   readonly isTestnet: boolean
@@ -10,11 +10,11 @@ export type ChainInfo = JsonObject & {
 
 type NetworkToken = { readonly name: string; readonly symbol: string; readonly decimals: number }
 
-/** Describes a chain of this service; one of the options is known by its id only. */
+/** Describes a chain. Of a chain that comes from the options, only the id is known. */
 export function describeChain(chainId: string): ChainInfo {
   const { chainName, description, networkToken } = KNOWN_CHAINS[chainId] ?? {
     chainName: `Chain ${chainId}`,
-    description: 'A chain given to this service by its options.',
+    description: 'A chain from the options of this service.',
     networkToken: { name: 'Native coin', symbol: 'COIN', decimals: 18 },
   }
   return {

@@ -1,27 +1,27 @@
 import type { JsonObject } from './json.ts'
 
-/** A chain as the listings see it, up to the head; all of it is loaded on first use. */
+/** A chain that the listings read up to its head. The whole chain is loaded at the first use. */
 export type Chain = {
   readonly id: string
-  /** Last block that may be told of. */
+  /** Last block that may be served. */
   head(): number
   items(): Promise<ChainItems>
-  /** The block with this number, or this hash in lower case. */
+  /** Returns the block with this number, or with this hash in lower case. */
   block(id: number | string): Promise<Block | undefined>
-  /** Number of the last block that there is, told of or not; -1 where there is none. */
+  /** Number of the last existing block, which may be after the head; -1 if there are no blocks. */
   last(): Promise<number>
 }
 
-/** Every transaction with all its lists, unfiltered, in chain order; a transaction's place is its index here. */
+/** Every transaction with all its lists, unfiltered, in chain order. A position is an index into `items`. */
 export type ChainItems = {
   readonly items: readonly JsonObject[]
-  /** Block number of each item; never falls. */
+  /** Block number of each item, in ascending order. */
   readonly blockNumbers: readonly number[]
-  /** Places, rising, of the items in which an address (lower case) takes part. */
+  /** Positions, ascending, of the items that involve an address (lower case). */
   positionsOf(address: string): readonly number[]
-  /** Place of the transaction with this hash (lower case). */
+  /** Position of the transaction with this hash (lower case). */
   positionOf(hash: string): number | undefined
-  /** In blocks with an odd number empty lists are left out of an item, as a service may do. */
+  /** Omit empty lists from items of blocks with an odd number, because an API may omit them. */
   readonly dropsEmptyInOddBlocks: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { Block, ChainItems } from './chain.ts'
 import { type JsonObject, objectOf } from './json.ts'
 
-/** Collects the blocks that a chain's transactions lie in, for a chain that has no list of its blocks. */
+/** Derives the blocks of a chain from its transactions, for a chain without a list of blocks. */
 export function collectBlocks({ items, blockNumbers }: ChainItems): Block[] {
   const blocks: (Block & { transactions: JsonObject[] })[] = []
   for (const [position, item] of items.entries()) {
@@ -14,7 +14,7 @@ export function collectBlocks({ items, blockNumbers }: ChainItems): Block[] {
   return blocks
 }
 
-/** Finds a block by its number and by its hash in lower case. */
+/** Indexes blocks by number and by hash in lower case. */
 export function indexBlocks(blocks: readonly Block[]): Map<number | string, Block> {
   return new Map(
     blocks.flatMap((block): [number | string, Block][] => [

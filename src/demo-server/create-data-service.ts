@@ -20,10 +20,15 @@ import { createRegistry } from './webhooks/registry.ts'
 
 /**
  * Creates the embedded data service: every operation of the interface (section 4) over the chains in `chains/`, and
- * a welcome page at `/`, which needs no key and costs no quota.
+ * an index page at `/`, which requires no key and is not counted against the quota.
  *
- * Nothing is read before the first request that needs it. Page tokens, webhooks, secrets and what was reindexed live
- * as long as this service. Fails with `USAGE` where an option makes no sense.
+ * A chain is read at the first request that needs it. Page tokens, webhooks, secrets and reindexed metadata are kept in
+ * memory, for the lifetime of this object.
+ *
+ * @throws `USAGE` if an option is invalid
+ *
+ * @example
+ * const { url, close } = await listen(createDataService({ keys: ['secret'], quota: { perSecond: 40 } }))
  */
 export function createDataService(options: DataServiceOptions = {}): DataServiceHandle {
   const authenticate = createAuthenticate(options)
@@ -48,7 +53,7 @@ export function createDataService(options: DataServiceOptions = {}): DataService
     handle: (request) => withErrorResponse(options, () => handleRequest(request)),
     async advance(blocks = 1) {
       if (replay) return replay.advance(blocks)
-      throw new ExportError('USAGE', 'this service has no replay: its chains stand still')
+      throw new ExportError('USAGE', 'this service has no replay, so its chains cannot grow')
     },
     idle: dispatcher.idle,
     close() {
@@ -64,7 +69,7 @@ type Tools = {
   dispatcher: ReturnType<typeof openDispatcher>
 }
 
-/** Opens the chains, one of which may grow: every new block is announced to the webhooks. */
+/** Opens the chains. With a replay, one of them grows, and every new block is delivered to the webhooks. */
 function openReplayedChains(options: DataServiceOptions, { registry, dispatcher }: Tools) {
   const { head, scheduleAfter = scheduleWithTimer, onInternalError = () => {} } = options
   const currentHead = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
@@ -83,7 +88,7 @@ function openReplayedChains(options: DataServiceOptions, { registry, dispatcher 
   return { chains, replay }
 }
 
-/** Checks the key, then spends the quota of that key: who has no key spends nobody's quota. */
+/** Checks the key, then takes a token from the quota of that key. Requests without a valid key use no quota. */
 function createAuthenticate(options: DataServiceOptions): (request: ServiceRequest) => Authenticated {
   const checkKey = createKeyAuthenticator(options)
   const checkQuota = createQuotaLimiter(options)
@@ -105,11 +110,11 @@ function throwIfUnavailable(
 
 const OUTAGE_MESSAGES = {
   500: 'The service failed to answer this request.',
-  502: 'The service behind this gateway gave no good answer.',
-  503: 'The service is not available now: ask again later.',
+  502: 'The gateway received an invalid response from the service.',
+  503: 'The service is not available: try again later.',
 } as const
 
-/** Turns whatever is thrown into an answer: a refusal into its status, anything else into a 500 without details. */
+/** Turns errors into responses: an `HttpError` into its status, anything else into a 500 without details. */
 async function withErrorResponse(
   { onInternalError }: DataServiceOptions,
   work: () => Promise<ServiceResponse>,

@@ -3,21 +3,24 @@ import type { ScheduleAfter } from './timers.ts'
 import type { Delivery, DeliveryOutcome } from './webhooks/delivery-queue.ts'
 import type { SignatureScheme } from './webhooks/sign.ts'
 
-/** A data service without its socket: one request in, one answer out; `answer` never throws. */
+/** A data service without a socket: it turns a request into a response. `handle` must not throw. */
 export type DataService = {
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>
-  /** Ends what it does on its own: deliveries, retries, a chain that grows. From then on it answers 503. */
+  /** Stops deliveries, retries and a growing chain. Later requests are answered with 503. */
   close?(): void
 }
 
-/** The embedded service, with what its owner may do beside asking. */
+/** The embedded service with its controls. */
 export type DataServiceHandle = Required<DataService> & {
   /**
-   * Lets the replayed chain grow by some blocks, 1 unless told, and sends the deliveries that they make; gives the
-   * chain's head, which stays at its last block. Fails with `USAGE` without a replay.
+   * Adds blocks to the replayed chain, up to its last one, and sends the deliveries that they cause.
+   *
+   * @param blocks Number of blocks. @default 1
+   * @returns the new head
+   * @throws `USAGE` without a replay
    */
   advance(blocks?: number): Promise<number>
-  /** Resolves when no delivery is under way or due; what waits for its next try does not count. */
+  /** Resolves when no delivery is in progress or queued. Deliveries that wait for their next attempt do not count. */
   idle(): Promise<void>
 }
 
@@ -25,71 +28,77 @@ export type ServiceRequest = {
   readonly method: string
   /** Path and query, as on the request line: `/v1/chains/1/blocks/17173049/transactions?pageSize=10`. */
   readonly url: string
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** As text; absent: none. */
+  /** Body as text; absent if there is none. */
   readonly body?: string
 }
 
 export type ServiceResponse = {
   status: number
-  /** Names in lower case. */
+  /** Header names in lower case. */
   headers: Record<string, string>
-  /** JSON text, or nothing at all. */
+  /** JSON text, or an empty string. */
   body: string
 }
 
 export type DataServiceOptions = {
-  /** Keys that are let in: without one 401, with another 403. None: open to all. @default [] */
+  /**
+   * Accepted API keys. Requests without a key get 401, with another key 403. Without keys, all are accepted.
+   * @default []
+   */
   keys?: readonly string[] | undefined
-  /** Header that carries the key. @default x-service-api-key */
+  /** Header with the API key. @default x-service-api-key */
   keyHeader?: string | undefined
-  /** Requests a key (or everybody, where there are no keys) may make; over it 429. None: no limit. */
+  /** Quota per API key (shared by all requests if there are no keys). Requests beyond it get 429. @default no limit */
   quota?: Quota | undefined
-  /** Further chains by id, or others in place of ours: whole items (interface 2.8), unfiltered, in chain order. */
+  /**
+   * Additional chains by id, or replacements of the embedded ones, as whole items (interface 2.8): unfiltered, in chain
+   * order.
+   */
   chains?: Readonly<Record<string, readonly JsonObject[]>> | undefined
-  /** Last block that is served; a function is asked at every request, so that a chain can grow. None: all. */
+  /** Last block that is served. A function is called at every request, so that a chain can grow. @default all blocks */
   head?: number | (() => number) | undefined
-  /** Lets one chain grow from a block on, with deliveries; its head is then not `head`. None: it stands still. */
+  /** Makes one chain grow, with webhook deliveries. The replay determines its head, not `head`. @default no growth */
   replay?: ReplayOptions | undefined
-  /** Addresses that one webhook may watch; over it 400. @default 5 */
+  /** Maximum number of addresses per webhook; more get 400. @default 5 */
   maxAddresses?: number | undefined
-  /** Time that a new reading of a token's metadata takes, in milliseconds. @default 0 */
+  /** Duration of reindexing a token, in milliseconds. @default 0 */
   reindexDelayMs?: number | undefined
-  /** How deliveries are signed. @default canonical */
+  /** Signature scheme of deliveries. @default canonical */
   signature?: SignatureScheme | undefined
-  /** Time that a receiver has to answer, in milliseconds. @default 10_000 */
+  /** Response timeout of a delivery, in milliseconds. @default 10_000 */
   deliveryTimeoutMs?: number | undefined
-  /** Waits before a delivery is tried again, in milliseconds. @default 10 s, 1, 5, 10, 30 min, 2, 6, 12, 24 h */
+  /** Delays before the retries of a delivery, in milliseconds. @default 10 s, 1, 5, 10, 30 min, 2, 6, 12, 24 h */
   deliveryDelaysMs?: readonly number[] | undefined
-  /** Drops, doubles or shuffles the deliveries of one `advance` before they are sent. None: as they are. */
+  /** Drops, duplicates or reorders the deliveries of one `advance` before they are sent. @default unchanged */
   deliver?: ((deliveries: readonly Delivery[]) => readonly Delivery[]) | undefined
-  /** Told of every try of a delivery. */
+  /** Called after every attempt of a delivery. */
   onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined
-  /** Breaks down for a request with the status it gives, before the key is looked at. None: never. */
+  /** Simulates an outage: requests for which it returns a status get that status, before the key is checked. */
   outage?: ((request: ServiceRequest) => 500 | 502 | 503 | undefined) | undefined
-  /** Milliseconds that never run backwards; only differences count. @default performance.now */
+  /** Monotonic clock in milliseconds, for the quota. @default performance.now */
   now?: (() => number) | undefined
-  /** Unix milliseconds, for what is created or read again. @default Date.now */
+  /** Wall clock in Unix milliseconds, for webhook creation and reindexing. @default Date.now */
   clock?: (() => number) | undefined
-  /** Runs what is due later. @default setTimeout */
+  /** Runs a function after a delay. @default setTimeout */
   scheduleAfter?: ScheduleAfter | undefined
-  /** Told what went wrong inside whenever 500 is answered; the answer itself says nothing about it. */
+  /** Receives the errors behind 500 responses, which contain no details themselves, and the errors of a replay. */
   onInternalError?: ((thrown: unknown) => void) | undefined
 }
 
 export type ReplayOptions = {
   /** @default 43114 */
   readonly chain?: string | undefined
-  /** The head it begins with. @default 0 */
+  /** Initial head. @default 0 */
   readonly from?: number | undefined
-  /** Milliseconds a block. None: it grows by `advance` only. */
+  /** Interval between blocks, in milliseconds. Without it, only `advance` adds blocks. */
   readonly everyMs?: number | undefined
 }
 
 type Quota = {
-  /** Requests a second in the long run; fractions are fine. */
+  /** Sustained rate in requests per second; may be a fraction. */
   readonly perSecond: number
-  /** Requests at once after a pause. @default perSecond, rounded up */
+  /** Burst capacity in requests. @default perSecond, rounded up */
   readonly burst?: number | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The 53 wallets of the shipped chain 43114 that its tests know: 50 accounts and three contracts, from one without
- * any transaction to one with 2,042. Mixed-case, as the chain writes them.
+ * The 53 wallets of the embedded chain 43114 that the tests use: 50 accounts and three contracts, with 0 to 2,042
+ * transactions each. Addresses are in the mixed case of the chain data.
  */
 export const DEMO_WALLETS: readonly string[] = [
   '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25',

@@ -1,6 +1,6 @@
 import type { ServiceResponse } from './data-service.ts'
 
-/** The statuses of the interface's section 7, with their words; 413 is not among them, but HTTP's own. */
+/** Reason phrases of the statuses in section 7 of the interface, plus 413, which only HTTP itself defines. */
 const REASON_PHRASES = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -15,10 +15,10 @@ const REASON_PHRASES = {
 
 export type HttpErrorStatus = keyof typeof REASON_PHRASES
 
-/** Why a request does not get what it asked for. It never leaves this room: it becomes an answer (section 7). */
+/** Rejects a request. It does not leave this folder: the service turns it into an error response (interface 7). */
 export class HttpError extends Error {
   readonly status: HttpErrorStatus
-  /** One sentence for each fault. */
+  /** One sentence per error. */
   readonly messages: readonly string[]
   readonly headers: Record<string, string>
 
@@ -29,14 +29,14 @@ export class HttpError extends Error {
   ) {
     const messages = typeof message === 'string' ? [message] : message
     super(messages.join(' '))
-    this.name = 'Refusal'
+    this.name = 'HttpError'
     this.status = status
     this.messages = messages
     this.headers = headers
   }
 }
 
-/** The answer that says so: `{message, statusCode, error}`, the message an array where there are several faults. */
+/** Builds the error response: `{message, statusCode, error}`. `message` is an array if there are several errors. */
 export function errorResponse({ status, messages, headers }: HttpError): ServiceResponse {
   const message = messages.length === 1 ? messages[0] : messages
   const response = jsonResponse(status, { message, statusCode: status, error: REASON_PHRASES[status] })

@@ -4,8 +4,8 @@ import { once } from './once.ts'
 import { addressesOf } from './wallet-view.ts'
 
 /**
- * Indexes a chain's transactions by block and, on the first question, by address. An item whose block number cannot
- * be read (a broken record, served for tests) stays behind the item before it.
+ * Indexes a chain's transactions by block and, at the first lookup, by address and by hash. An item without a valid block
+ * number (a broken record, served for tests) gets the block of the item before it.
  */
 export function indexItems(
   rawItems: readonly JsonObject[],
@@ -13,10 +13,8 @@ export function indexItems(
 ): ChainItems {
   const numbers: number[] = []
   for (const item of rawItems) numbers.push(blockNumberOf(item) ?? numbers.at(-1) ?? 0)
-  const order = numbers
-    .map((number, position) => ({ number, place: position }))
-    .sort((a, b) => a.number - b.number)
-  const items = order.map(({ place: position }) => rawItems[position] as JsonObject)
+  const order = numbers.map((number, position) => ({ number, position })).sort((a, b) => a.number - b.number)
+  const items = order.map(({ position }) => rawItems[position] as JsonObject)
   const positions = once(() => collectPositions(items))
   const hashes = once(() => new Map(items.map((item, position) => [hashOf(item), position])))
   return {

@@ -6,7 +6,7 @@ import { readBlockId } from './path-parameters.ts'
 import { readBlockQuery } from './query.ts'
 import type { Call } from './route.ts'
 
-/** Answers the block listing (interface 4.1); a block that is unknown or past the head is refused with 404. */
+/** Returns a page of the block listing (interface 4.1). A block that is unknown or after the head gets 404. */
 export async function listBlock(
   { path, query }: Call,
   { chain, tokens }: { chain: Chain; tokens: PageTokens },

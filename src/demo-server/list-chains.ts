@@ -2,7 +2,7 @@ import { type ChainInfo, describeChain } from './chain-info.ts'
 import { readChoice } from './query.ts'
 import type { Call } from './route.ts'
 
-/** Answers the chains endpoint: every chain, or those of a network or with a feature. */
+/** Lists the chains, optionally only those of a network or with a feature. */
 export function listChains({ query }: Call, ids: readonly string[]): { chains: ChainInfo[] } {
   const network = readChoice(query, 'network', ['mainnet', 'testnet', 'fuji'])
   const feature = readChoice(query, 'feature', ['nftIndexing', 'webhooks', 'teleporter'])

@@ -12,11 +12,11 @@ export type Page = { readonly nextPageToken?: string; readonly transactions: rea
 export type ListingContext = {
   readonly chain: Chain
   readonly tokens: PageTokens
-  /** Puts what is newly known of NFTs into an item. */
+  /** Replaces the metadata of reindexed NFTs in an item. */
   readonly refreshMetadata: (item: JsonObject) => JsonObject
 }
 
-/** Answers the wallet listing (interface 4.3). An address that never took part has one empty page. */
+/** Returns a page of the wallet listing (interface 4.3). An address without transactions has one empty page. */
 export async function listWallet(
   { path, query }: Call,
   { chain, tokens, refreshMetadata }: ListingContext,
@@ -34,7 +34,7 @@ export async function listWallet(
     : { nextPageToken: tokens.encode(listingKey, next), transactions }
 }
 
-/** The address in lower case. */
+/** `address` is in lower case. */
 type WalletListing = WalletQuery & { readonly address: string }
 
 function listingKeyOf(chain: string, listing: WalletListing): ListingKey {
@@ -44,12 +44,15 @@ function listingKeyOf(chain: string, listing: WalletListing): ListingKey {
 
 type PageSelection = {
   readonly listing: WalletListing
-  /** Place of the page's first item; null: the listing's first. */
+  /** Position of the first item of the page; null for the first page. */
   readonly from: number | null
   readonly head: number
 }
 
-/** Chooses one page of places, in listing order, and the place after it; a place says nothing about the head. */
+/**
+ * Selects the positions of one page, in listing order, and the position of the next page. Positions do not depend on the
+ * head, so a page token remains valid when the chain grows.
+ */
 function selectPage(chainItems: ChainItems, { listing, from, head }: PageSelection) {
   const all = chainItems.positionsOf(listing.address)
   const firstAtBlock = (block: number) =>

@@ -6,23 +6,27 @@ import { errorResponse, HttpError } from './http-error.ts'
 import { MAX_BODY_BYTES } from './read-json-body.ts'
 
 export type ListenOptions = {
-  /** Name or address to listen on. @default 127.0.0.1 */
+  /** Host name or address to listen on. @default 127.0.0.1 */
   host?: string | undefined
-  /** 0: any free one. @default 0 */
+  /** Port to listen on; 0 for any free one. @default 0 */
   port?: number | undefined
-  /** A request, its body included, has to arrive within this time, in milliseconds. @default 30000 */
+  /** Time within which a request and its body must arrive, in milliseconds. @default 30000 */
   requestTimeoutMs?: number
 }
 
 export type ListeningService = {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly port: number
-  /** Closes the service and ends every connection, then resolves; a second call does no harm. */
+  /** Closes the service and all connections. Repeated calls have no further effect. */
   close(): Promise<void>
 }
 
-/** Serves a data service over HTTP with keep-alive. Fails with `USAGE` where the port cannot be had. */
+/**
+ * Serves a data service over HTTP with keep-alive.
+ *
+ * @throws `USAGE` if the host or port is not available
+ */
 export async function listen(
   service: DataService,
   { host = '127.0.0.1', port = 0, ...limits }: ListenOptions = {},
@@ -45,7 +49,7 @@ export async function listen(
   }
 }
 
-/** Long, for a client that uses a connection again just as we end it sees a reset. */
+/** Long, because a client that reuses a connection at the moment of its idle timeout gets a connection reset. */
 const KEEP_ALIVE_MS = 60_000
 
 type HandlerContext = { request: IncomingMessage; response: ServerResponse }
@@ -62,7 +66,7 @@ async function handleHttpRequest(service: DataService, { request, response }: Ha
   response.end(serviceResponse.body)
 }
 
-/** Our own service never throws; one that wraps it may. */
+/** The embedded service never throws, but a service that wraps it may. */
 async function handleSafely(
   service: DataService,
   request: Parameters<DataService['handle']>[0],
@@ -82,10 +86,12 @@ function flattenHeaders({ headers }: IncomingMessage): Record<string, string | u
   return Object.fromEntries(flat)
 }
 
-/** What is no HTTP at all, or too long, gets the error body too. */
+/** Answers input that is not HTTP, or whose headers are too long, with an error body as well. */
 function rejectMalformedRequest(socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
-  const { body } = errorResponse(new HttpError(400, 'This is not an HTTP/1.1 request that can be read here.'))
+  const { body } = errorResponse(
+    new HttpError(400, 'This is not a valid HTTP/1.1 request, or its headers are too long.'),
+  )
   const head = [
     'HTTP/1.1 400 Bad Request',
     'content-type: application/json; charset=utf-8',

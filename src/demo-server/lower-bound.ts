@@ -1,4 +1,7 @@
-/** Index of the first number that passes, where all after it pass too; the length where none does. */
+/**
+ * Binary search: the index of the first number that satisfies the predicate, or the length if none does. All numbers after
+ * it must satisfy it too.
+ */
 export function lowerBound(numbers: readonly number[], predicate: (number: number) => boolean): number {
   let low = 0
   let high = numbers.length

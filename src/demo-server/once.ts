@@ -1,4 +1,4 @@
-/** Makes the value on the first call and gives that one ever after, its failure too. */
+/** Memoizes a function without parameters. A promise is cached too, even if it rejects. */
 export function once<Value>(make: () => Value): () => Value {
   let cached: { readonly value: Value } | undefined
   return () => {

@@ -9,15 +9,15 @@ import { readBlocks, readTransactions } from './read-chain.ts'
 
 export type Chains = {
   readonly ids: readonly string[]
-  /** The chain with this id; refuses with 404 an unknown one. */
+  /** Returns the chain with this id. Throws `HttpError` 404 if it is unknown. */
   get(id: string): Chain
 }
 
-/** Opens the chains of the demo and those of the options, which win; none is loaded yet. */
+/** Opens the embedded chains and those of the options, which take precedence, without loading them. */
 export function openChains({ chains = {} }: DataServiceOptions, headOf: (id: string) => number): Chains {
   const opened = new Map<string, Chain>()
   const register = (id: string, loaded: LoadedChain) => opened.set(id, { head: () => headOf(id), ...loaded })
-  for (const shipped of EMBEDDED_CHAINS) register(shipped.id, shipped)
+  for (const embedded of EMBEDDED_CHAINS) register(embedded.id, embedded)
   for (const [id, items] of Object.entries(chains))
     register(
       id,
@@ -40,7 +40,7 @@ export function openChains({ chains = {} }: DataServiceOptions, headOf: (id: str
 
 type LoadedChain = Omit<Chain, 'head'>
 
-/** A chain that consists of nothing but transactions: a block without any is unknown. */
+/** Opens a chain from its transactions only, so blocks without transactions are unknown. */
 function openItems(id: string, read: () => Promise<readonly JsonObject[]>): LoadedChain {
   const items = once(async () => indexItems(await read(), { dropsEmptyInOddBlocks: false }))
   return openBlocks(id, { items, blocks: once(async () => collectBlocks(await items())) })
@@ -59,8 +59,8 @@ function openBlocks(id: string, { items, blocks }: ChainParts): LoadedChain {
 }
 
 /**
- * Chains under `chains/`, read once a process, however many services there are. The first has a list of its blocks, empty
- * ones too; the second one's blocks are derived.
+ * Chains under `chains/`, read once per process and shared by all services. The first one has a list of its blocks,
+ * including empty ones; the blocks of the second one are derived from its transactions.
  */
 const EMBEDDED_CHAINS: readonly LoadedChain[] = [
   openBlocks('43114', {

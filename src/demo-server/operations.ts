@@ -1,6 +1,6 @@
 /**
- * Every operation of the service (interface section 4, and those that it only refers to): the one table that
- * routes, the welcome page and the list in README.md beside it follow.
+ * Every operation of the service (section 4 of the interface, and the ones that it only mentions). The routes and the index
+ * page are derived from this table; README.md in this folder lists the same operations.
  */
 export const OPERATIONS = {
   listChains: { method: 'GET', path: '/v1/chains', takes: ['network', 'feature'] },
@@ -53,8 +53,8 @@ export type OperationName = keyof typeof OPERATIONS
 
 type Operation = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Segments in braces stand for any text but none. */
+  /** A name in braces matches any non-empty text. */
   readonly path: string
-  /** Parameters of the query, or what the body holds, in words. */
+  /** Descriptions of the query parameters or of the body, for the index page. */
   readonly takes: readonly string[]
 }

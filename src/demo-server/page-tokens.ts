@@ -1,19 +1,19 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { HttpError } from './http-error.ts'
 
-/** What a listing was asked for, its page token aside; absent bounds are null. */
+/** The parameters of a listing without the page token; missing bounds are null. */
 export type ListingKey = readonly (string | number | null)[]
 
-/** Seals the place of the next page in an opaque token, and opens it again for the same query only. */
+/** Encodes the position of the next page as an opaque token that is valid for the same query only. */
 export type PageTokens = {
   encode(listingKey: ListingKey, position: number): string
-  /** The place sealed; refuses with 400 a token of another query, of another service, or of nobody. */
+  /** Returns the encoded position. Throws `HttpError` 400 for a token of another query or service, or a forged one. */
   decode(listingKey: ListingKey, token: string): number
 }
 
 /**
- * Creates the page tokens of one service: the place (a whole number below 2^48) and an HMAC over it and its query,
- * with a secret that dies with the service.
+ * Creates the page tokens of one service. A token holds the position (an integer below 2^48) and an HMAC over the query and
+ * the position, with a random secret per service.
  */
 export function createPageTokens(): PageTokens {
   const secret = randomBytes(32)
@@ -37,14 +37,12 @@ export function createPageTokens(): PageTokens {
       const canonical = bytes.toString('base64url') === token && signature.length === SIGNATURE_BYTES
       if (canonical && timingSafeEqual(signature, sign(listingKey, position)))
         return position.readUIntBE(0, POSITION_BYTES)
-      throw new HttpError(
-        400,
-        `pageToken is not one that this service gave for this query: ${PAGE_TOKEN_HINT}.`,
-      )
+      throw new HttpError(400, `pageToken is not valid for this query: ${PAGE_TOKEN_HINT}.`)
     },
   }
 }
 
-const PAGE_TOKEN_HINT = 'send a nextPageToken with the same path and parameters, or none for the first page'
+const PAGE_TOKEN_HINT =
+  'send the nextPageToken of a response with the same path and parameters, or no token for the first page'
 const POSITION_BYTES = 6
 const SIGNATURE_BYTES = 18

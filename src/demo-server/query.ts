@@ -5,13 +5,16 @@ export type WalletQuery = {
   readonly pageSize: number
   /** Inclusive. */
   readonly startBlock: number
-  /** Exclusive; null: up to the head. */
+  /** Exclusive; null for up to the head. */
   readonly endBlock: number | null
   readonly sortOrder: 'asc' | 'desc'
 }
 export type BlockQuery = Pick<WalletQuery, 'pageToken' | 'pageSize'>
 
-/** Reads the parameters of the wallet listing (interface 4.3); unknown ones are ignored, bad ones refused with 400. */
+/**
+ * Reads the parameters of the wallet listing (interface 4.3). Unknown parameters are ignored. Throws `HttpError` 400 for
+ * invalid ones.
+ */
 export function readWalletQuery(parameters: URLSearchParams): WalletQuery {
   const startBlock = readInteger(parameters, 'startBlock') ?? 0
   const endBlock = readInteger(parameters, 'endBlock')
@@ -27,7 +30,7 @@ export function readWalletQuery(parameters: URLSearchParams): WalletQuery {
   }
 }
 
-/** Reads the parameters of the block listing (interface 4.1). A page size of 0, the default, leaves it to us: 100. */
+/** Reads the parameters of the block listing (interface 4.1). A page size of 0 (the default) means 100. */
 export function readBlockQuery(parameters: URLSearchParams): BlockQuery {
   return {
     pageToken: readSingle(parameters, 'pageToken'),
@@ -35,7 +38,7 @@ export function readBlockQuery(parameters: URLSearchParams): BlockQuery {
   }
 }
 
-/** Reads the parameters of a listing of webhooks, or of a webhook's addresses. */
+/** Reads the parameters of the listing of webhooks, or of a webhook's addresses. */
 export function readPageQuery(parameters: URLSearchParams): BlockQuery {
   return {
     pageToken: readSingle(parameters, 'pageToken'),
@@ -43,7 +46,7 @@ export function readPageQuery(parameters: URLSearchParams): BlockQuery {
   }
 }
 
-/** The one value of a parameter, which must be one of a few words; null where it is absent. */
+/** Reads a parameter that must be one of `choices`; null if it is absent. */
 export function readChoice<Choice extends string>(
   parameters: URLSearchParams,
   name: string,
@@ -75,7 +78,7 @@ function readInteger(
   )
 }
 
-/** The one value of a parameter; null where it is absent. */
+/** Reads a parameter that may occur once; null if it is absent. */
 function readSingle(parameters: URLSearchParams, name: string): string | null {
   const [value = null, ...more] = parameters.getAll(name)
   if (more.length > 0)

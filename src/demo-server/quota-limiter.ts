@@ -5,9 +5,11 @@ import { HttpError } from './http-error.ts'
 export type QuotaResult = { readonly headers: Record<string, string>; readonly error?: HttpError }
 
 /**
- * Creates the quota of requests: one token bucket for each key. The verdict's headers go on the answer, good or
- * bad: `ratelimit-policy`, `-limit` and `-remaining`; over the quota also `ratelimit-reset` and `retry-after`, in
- * whole seconds, after which one more request is let in. A refused request costs nothing.
+ * Creates the request quota: one token bucket per API key. The returned headers belong on every response:
+ * `ratelimit-policy`, `ratelimit-limit` and `ratelimit-remaining`; beyond the quota also `ratelimit-reset` and
+ * `retry-after`, the whole seconds after which one more request is accepted. A rejected request takes no token.
+ *
+ * @throws `USAGE` if the quota would allow no requests
  */
 export function createQuotaLimiter({ quota, now = () => performance.now() }: DataServiceOptions) {
   if (!quota) return (): QuotaResult => ({ headers: {} })
@@ -16,7 +18,7 @@ export function createQuotaLimiter({ quota, now = () => performance.now() }: Dat
   if (!(perSecond > 0 && burst >= 1)) {
     throw new ExportError(
       'USAGE',
-      `a quota of ${perSecond} requests a second, burst ${burst}, lets nothing in`,
+      `a quota of ${perSecond} requests per second with burst ${burst} allows no requests`,
     )
   }
   const buckets = new Map<number, Bucket>()
@@ -35,11 +37,11 @@ export function createQuotaLimiter({ quota, now = () => performance.now() }: Dat
   }
 }
 
-/** `tokens` is how many requests were left at `atMs`; a fraction grows into a whole one. */
+/** `tokens` is the number of requests left at `atMs`, a fraction included. */
 type Bucket = { tokens: number; atMs: number }
 type Refill = { perSecond: number; burst: number; nowMs: number }
 
-/** Tokens are fractions: waiting exactly as long as we said must suffice. */
+/** Tolerance for floating-point errors: a client that waits exactly as long as `retry-after` must be accepted. */
 const ROUNDING = 1e-9
 
 function refill(bucket: Bucket | undefined, { perSecond, burst, nowMs }: Refill): Bucket {
@@ -50,6 +52,6 @@ function refill(bucket: Bucket | undefined, { perSecond, burst, nowMs }: Refill)
 
 function tooManyRequests(headers: Record<string, string>, waitSeconds: number): QuotaResult {
   const wait = String(Math.max(1, waitSeconds))
-  const error = new HttpError(429, `Too many requests: ask again in ${wait} s.`)
+  const error = new HttpError(429, `Too many requests: retry in ${wait} s.`)
   return { headers: { ...headers, 'ratelimit-reset': wait, 'retry-after': wait }, error }
 }

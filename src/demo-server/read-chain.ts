@@ -5,12 +5,12 @@ import { PACKAGE } from '../core/model/version.ts'
 import type { Block } from './chain.ts'
 import type { JsonObject } from './json.ts'
 
-/** Reads every transaction of a shipped chain, with all its lists, in chain order. */
+/** Reads every transaction of an embedded chain, with all its lists, in chain order. */
 export function readTransactions(chain: string): Promise<JsonObject[]> {
   return readLines<JsonObject>(`${chain}/transactions-full.ndjson.gz`)
 }
 
-/** Reads every block of a shipped chain, in chain order, the empty ones too. */
+/** Reads every block of an embedded chain, including empty ones, in chain order. */
 export async function readBlocks(chain: string): Promise<Block[]> {
   const lines = await readLines<BlockLine>(`${chain}/blocks.ndjson.gz`)
   return lines.map(({ blockNumber, blockHash, transactions }) => ({
@@ -22,7 +22,7 @@ export async function readBlocks(chain: string): Promise<Block[]> {
 
 type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
 
-/** The build does not copy it. */
+/** The build does not copy the chains, so they are read from `src` of the package. */
 const CHAINS_FOLDER = new URL('src/demo-server/chains/', PACKAGE)
 
 async function readLines<Line>(name: string): Promise<Line[]> {

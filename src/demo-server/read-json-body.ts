@@ -2,10 +2,14 @@ import type { ServiceRequest } from './data-service.ts'
 import { HttpError } from './http-error.ts'
 import type { JsonObject } from './json.ts'
 
-/** The longest body that is read, in bytes of UTF-8. */
+/** Maximum size of a request body, in bytes of UTF-8. */
 export const MAX_BODY_BYTES = 1_048_576
 
-/** Reads a request's body; refuses with 400 what is no JSON object or not said to be JSON, with 413 what is too long. */
+/**
+ * Parses the body of a request.
+ *
+ * @throws `HttpError` 400 if it is not a JSON object or the content type is not JSON, 413 if it is too large
+ */
 export function readJsonBody({ headers, body = '' }: ServiceRequest): JsonObject {
   if (Buffer.byteLength(body) > MAX_BODY_BYTES) {
     throw new HttpError(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`)

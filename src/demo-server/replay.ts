@@ -5,28 +5,32 @@ import type { Chains } from './open-chains.ts'
 import type { ScheduleAfter } from './timers.ts'
 
 export type Replay = {
-  /** The chain that grows. */
+  /** Id of the growing chain. */
   readonly chainId: string
-  /** Its last block now. */
+  /** Number of its current last block. */
   head(): number
-  /** Lets it grow by some blocks, one after the other, up to its last one; gives the head. */
+  /** Adds up to this number of blocks, as far as the chain has them. Returns the new head. */
   advance(blocks: number): Promise<number>
-  /** It grows by itself no more. */
+  /** Stops the periodic growth. */
   close(): void
 }
 
 export type ReplayContext = {
   readonly chains: Chains
-  /** Called with the new blocks, rising, once listings show them. */
+  /** Called with the new blocks, in ascending order, as soon as listings contain them. */
   readonly onBlocksAdded: (chain: Chain, blocks: readonly number[]) => Promise<void>
   readonly scheduleAfter: ScheduleAfter
   readonly onError: (thrown: unknown) => void
 }
 
-/** Creates the growth of one chain. Fails with `USAGE` where the options make no sense. */
+/**
+ * Creates the replay of one chain.
+ *
+ * @throws `USAGE` if an option is invalid
+ */
 export function createReplay(options: ReplayOptions, context: ReplayContext): Replay {
   const { chain: chainId = '43114', from = 0, everyMs } = options
-  requireInteger(from, 'a replay begins at a block: a whole number')
+  requireInteger(from, 'the first block of a replay must be a whole number')
   requirePositiveInterval(everyMs)
   requireKnownChain(chainId, context.chains)
   const growth = createGrowth({ chainId, from }, context)
@@ -36,7 +40,7 @@ export function createReplay(options: ReplayOptions, context: ReplayContext): Re
 
 type Growth = Pick<Replay, 'head' | 'advance'>
 
-/** Steps wait for each other, so that each block is new once. */
+/** Concurrent steps run one after another, so that each block is added once. */
 function createGrowth(
   { chainId, from }: { chainId: string; from: number },
   { chains, onBlocksAdded }: ReplayContext,
@@ -63,7 +67,7 @@ function createGrowth(
 
 function noop(): void {}
 
-/** Grows by one block at a time until there is none left; gives what ends it before. */
+/** Adds one block per interval until none is left. Returns a function that stops it earlier. */
 function growPeriodically(
   { head, advance }: Growth,
   { everyMs, scheduleAfter, onError }: ReplayContext & { everyMs: number },
@@ -85,7 +89,10 @@ function growPeriodically(
 
 function requirePositiveInterval(everyMs: number | undefined): void {
   if (everyMs === undefined || everyMs > 0) return
-  throw new ExportError('USAGE', `a replay needs some time a block, but ${everyMs} ms were given`)
+  throw new ExportError(
+    'USAGE',
+    `a replay requires a positive interval per block, but ${everyMs} ms was given`,
+  )
 }
 
 function requireKnownChain(chainId: string, { ids }: Chains): void {

@@ -4,19 +4,21 @@ import type { JsonObject } from './json.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { readJsonBody } from './read-json-body.ts'
 
-/** One operation as it was asked for; what it means is for the operation to read. */
+/** A request for one operation. The operation itself validates the parameters. */
 export type Call = {
   readonly operation: OperationName
-  /** What stands in the path in place of a name in braces, decoded; empty where the path has no such name. */
+  /** Decoded values of the names in braces; empty for names that the path does not have. */
   readonly path: Readonly<Record<PathName, string>>
   readonly query: URLSearchParams
-  /** The body; refuses with 400 what is no JSON object, with 413 what is too long. */
+  /** Parses the body. Throws `HttpError` 400 if it is not a JSON object, 413 if it is too large. */
   body(): JsonObject
 }
 
 /**
- * Reads what a request asks for: the welcome, or a call, which is read when called (a stranger at the door learns
- * nothing about paths). Refuses with 404 what is not served here, with 400 a path that is not well formed.
+ * Finds the route of a request: the index page, or a function that parses the call. Parsing is deferred until the key has
+ * been checked, so that clients without a key learn nothing about paths.
+ *
+ * @throws `HttpError`, from the returned function: 404 for an unknown route, 400 for a malformed path
  */
 export function matchRoute(request: ServiceRequest): 'index' | (() => Call) {
   const { method, url } = request
@@ -27,7 +29,7 @@ export function matchRoute(request: ServiceRequest): 'index' | (() => Call) {
   return () => {
     const segments = decodeSegments(url, path)
     const route = ROUTES.find((candidate) => candidate.method === method && matches(candidate, segments))
-    if (!route) throw new HttpError(404, `${method} ${path} is not served here: GET / lists what is.`)
+    if (!route) throw new HttpError(404, `${method} ${path} is not served here: GET / lists the operations.`)
     return {
       operation: route.operation,
       path: pathParametersOf(route, segments),
@@ -47,13 +49,13 @@ const ROUTES = Object.entries(OPERATIONS).map(([operation, { method, path }]) =>
 }))
 type Route = (typeof ROUTES)[number]
 
-/** A segment of a path: a name in braces and the text after it, or the text alone. */
+/** Parses a path segment: a name in braces with the text after it, or plain text. */
 function readPattern(segment: string) {
   const [, name, suffix] = /^\{(\w+)\}(.*)$/.exec(segment) ?? []
   return name === undefined ? { suffix: segment } : { name: name as PathName, suffix: suffix ?? '' }
 }
 
-/** Segments after the first slash, decoded one by one, so that an encoded slash stays inside its segment. */
+/** Decodes the segments of a path one by one, so that an encoded slash remains part of its segment. */
 function decodeSegments(url: string, path: string): string[] {
   try {
     decodeURIComponent(url)

@@ -7,8 +7,10 @@ import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
 /**
- * Answers one transaction with all entries of its lists, whoever their parties are, and the chain's coin. The call's
- * input and the block's base fee are empty where they are not known. Refuses with 404 what is unknown or past the head.
+ * Returns one transaction with all entries of its lists, unfiltered, and the chain's native coin. The call input and the
+ * base fee of the block are empty strings if they are unknown.
+ *
+ * @throws `HttpError` 404 if the transaction is unknown or after the head
  */
 export async function showTransaction(
   { path }: Call,
@@ -27,7 +29,7 @@ export async function showTransaction(
   return { ...view, nativeTransaction, networkTokenDetails: { networkToken } }
 }
 
-/** The call's input: none for a plain transfer, and empty text, for unknown, otherwise. */
+/** Call input of a transaction: `0x` for a plain transfer, otherwise an empty string (unknown). */
 export function inputOf(item: JsonObject): string {
   const { method } = objectOf(item.nativeTransaction)
   return objectOf(method).callType === 'NATIVE_TRANSFER' ? '0x' : ''

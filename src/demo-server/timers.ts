@@ -1,7 +1,7 @@
-/** Runs something once after a delay in milliseconds, and gives what calls it off. */
+/** Runs a function once after a delay in milliseconds. Returns a function that cancels it. */
 export type ScheduleAfter = (delayMs: number, run: () => void) => () => void
 
-/** The clock on the wall; a timer that waits keeps no process alive. */
+/** Uses `setTimeout`. A pending timer does not keep the process alive. */
 export const scheduleWithTimer: ScheduleAfter = (delayMs, run) => {
   const timer = setTimeout(run, delayMs).unref()
   return () => clearTimeout(timer)

@@ -2,9 +2,9 @@ import type { ChainItems } from './chain.ts'
 import { type JsonObject, objectOf } from './json.ts'
 
 /**
- * Gives the view that one address (lower case) has of a transaction (interface 2.8): each list holds only the
- * entries in which it is a party, in their order; everything else stays as it is, in its place. Without an address
- * every entry is there. With `dropsEmpty` a list without entries is left out.
+ * Returns an address's view of a transaction (interface 2.8): each list contains only the entries that the address (lower
+ * case) is a party of, in their order. All other fields are unchanged and keep their order. Without an address, the lists
+ * are unfiltered. With `dropsEmpty`, empty lists are omitted.
  */
 export function viewItem(item: JsonObject, { address, dropsEmpty }: ViewOptions): JsonObject {
   const fields = Object.entries(item).map(
@@ -15,12 +15,12 @@ export function viewItem(item: JsonObject, { address, dropsEmpty }: ViewOptions)
   )
 }
 
-/** Whether lists without entries are left out of the item at a place. */
+/** Whether empty lists are omitted from the item at a position. */
 export function dropsEmptyAt({ blockNumbers, dropsEmptyInOddBlocks }: ChainItems, position: number): boolean {
   return dropsEmptyInOddBlocks && (blockNumbers[position] as number) % 2 === 1
 }
 
-/** Every address (lower case, each once) that is a party of a transaction or of any entry of its lists. */
+/** The distinct addresses (lower case) that are parties of a transaction or of any entry of its lists. */
 export function addressesOf(item: JsonObject): Set<string> {
   const lists = [...TRANSFER_LISTS].map((list) => item[list]).filter((list) => Array.isArray(list))
   const movements: unknown[] = [item.nativeTransaction, ...lists.flat()]

@@ -16,7 +16,8 @@ export function renderPage(models: readonly [PageModel, ...PageModel[]], title: 
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hashOf(script)}'`,
-    // The script positions rows through `element.style`, which `style-src` does not restrict; style attributes are blocked.
+    // The script positions rows through `element.style`, which `style-src` does not restrict; style attributes are
+    // blocked.
     `style-src 'sha256-${hashOf(STYLE)}'`,
     "base-uri 'none'; form-action 'none'",
   ].join('; ')

@@ -1,18 +1,18 @@
 import type { ChainItems } from '../chain.ts'
 import { type JsonObject, listOf, objectOf } from '../json.ts'
 
-/** A token that a chain's transfers have moved. */
+/** A token that occurs in the transfers of a chain. */
 export type NftToken = {
   readonly standard: 'erc721' | 'erc1155'
   /** Block of its first transfer. */
   readonly firstBlock: number
   /** The token object (interface 2.5, 2.6) of its last transfer. */
   readonly token: JsonObject
-  /** The last metadata that was ever indexed; undefined: none. */
+  /** The latest indexed metadata; undefined if there is none. */
   readonly metadata: JsonObject | undefined
 }
 
-/** Collects every NFT token of a chain by its key. */
+/** Collects every NFT of a chain by its key. */
 export function collectTokens({ items, blockNumbers }: ChainItems): Map<string, NftToken> {
   const tokens = new Map<string, NftToken>()
   for (const [position, item] of items.entries()) {
@@ -31,7 +31,7 @@ export function collectTokens({ items, blockNumbers }: ChainItems): Map<string, 
   return tokens
 }
 
-/** Contract in lower case and token id: names a token within its chain. */
+/** Key of a token within its chain: contract in lower case and token id. */
 export function tokenKey(address: unknown, tokenId: unknown): string {
   return `${String(address).toLowerCase()}/${tokenId}`
 }
@@ -45,7 +45,7 @@ function tokensOf(item: JsonObject) {
   return [...of('erc721'), ...of('erc1155')]
 }
 
-/** The interface shows the word in lower case, the service of this shape writes it in upper case. */
+/** The interface document has the value in lower case; the public service of this shape returns it in upper case. */
 function isIndexed({ indexStatus }: JsonObject): boolean {
   return String(indexStatus).toUpperCase() === 'INDEXED'
 }

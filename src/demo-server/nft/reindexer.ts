@@ -9,15 +9,17 @@ import { readMetadata } from './read-metadata.ts'
 
 export type Reindexer = {
   /**
-   * Reads a token's metadata again (interface 4.2). Refuses with 404 a token that no transfer up to the head has
-   * moved, and with 429 and retry-after one that was read within the last hour, whoever asked.
+   * Reindexes a token's metadata (interface 4.2).
+   *
+   * @throws `HttpError` 404 if no transfer up to the head contains the token; 429 with `retry-after` if it was reindexed
+   * within the last hour, with any API key
    */
   reindex(call: Call, chain: Chain): Promise<void>
-  /** Puts the metadata of tokens that were read again into a chain's item. */
+  /** Returns a function that replaces the metadata of reindexed tokens in an item of the chain. */
   refreshMetadata(chainId: string): (item: JsonObject) => JsonObject
 }
 
-/** Creates the reindexer of one service, which remembers every reading as long as it lives. */
+/** Creates the reindexer of one service. It keeps reindexed metadata in memory. */
 export function createReindexer(options: DataServiceOptions): Reindexer {
   const { clock = Date.now, reindexDelayMs = 0 } = options
   const tokensOf = createTokenIndex()
@@ -49,9 +51,9 @@ export function createReindexer(options: DataServiceOptions): Reindexer {
 type ReindexedToken = {
   readonly token: NftToken
   readonly requestedMs: number
-  /** When the new metadata is there. */
+  /** Time from which the new metadata is served. */
   readonly readMs: number
-  /** When the metadata was read that is there until then; undefined: as the chain's items have it. */
+  /** Time of the metadata that is served until then; undefined for the metadata in the chain's items. */
   readonly previousReadMs: number | undefined
 }
 
@@ -60,7 +62,7 @@ const HOUR_MS = 3_600_000
 function requireHourElapsed(elapsedMs: number): void {
   if (elapsedMs >= HOUR_MS) return
   const wait = String(Math.ceil((HOUR_MS - Math.max(0, elapsedMs)) / 1000))
-  throw new HttpError(429, `This token was reindexed within the last hour: ask again in ${wait} s.`, {
+  throw new HttpError(429, `This token was reindexed within the last hour: retry in ${wait} s.`, {
     'retry-after': wait,
   })
 }
@@ -69,7 +71,7 @@ function unknownToken(chainId: string, { address, tokenId }: Call['path']): Http
   return new HttpError(404, `chain ${chainId} has no token ${tokenId} of a contract ${address} here.`)
 }
 
-/** A chain's tokens, collected on first use. */
+/** Collects the tokens of a chain at the first use. */
 function createTokenIndex(): (chain: Chain) => Promise<Map<string, NftToken>> {
   const indexes = new Map<string, Promise<Map<string, NftToken>>>()
   return (chain) => {

@@ -9,8 +9,8 @@ import type { Delivery } from './delivery-queue.ts'
 import type { Webhook } from './webhook.ts'
 
 /**
- * Makes the deliveries of blocks, in chain order: one for each webhook and each transaction in which an address that
- * it watches takes part, which are the transactions that the wallet listing has of the address.
+ * Builds the deliveries of blocks, in chain order: one per webhook and transaction that involves an address watched by the
+ * webhook. These are the transactions in the wallet listing of the address.
  */
 export async function buildDeliveries(
   chain: Chain,

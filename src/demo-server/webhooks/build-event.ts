@@ -8,14 +8,14 @@ import type { Webhook } from './webhook.ts'
 export type ChainEvent = {
   /** A transaction with all its lists. */
   readonly item: JsonObject
-  /** Gas used in its block up to it and with it. */
+  /** Gas used in the block up to and including this transaction. */
   readonly cumulativeGasUsed: bigint
   readonly networkToken: ChainInfo['networkToken']
 }
 
 /**
- * Builds the event that tells a webhook of a transaction: `{transaction, logs?}`, the whole transaction, with parties
- * as plain strings. What the chain's items do not hold (input, fee caps, receipt root) is empty text.
+ * Builds the event of a transaction for a webhook: `{transaction, logs?}`. It contains the whole transaction, with parties
+ * as plain strings. Values that the chain's items do not contain (input, fee caps, receipt root) are empty strings.
  */
 export function buildEvent(webhook: Webhook, chainEvent: ChainEvent): JsonObject {
   const { item } = chainEvent
@@ -110,7 +110,10 @@ function describeTransfer(
   }
 }
 
-/** Addresses are in lower case here, in the letter case of the chain elsewhere: the service mixes them within an event. */
+/**
+ * Addresses of internal transactions are in lower case, unlike those of the rest of an event: the public service does
+ * so.
+ */
 function listInternals(item: JsonObject): JsonObject[] {
   const { txHash } = objectOf(item.nativeTransaction)
   return listOf(item, 'internalTransactions').map((entry) => ({

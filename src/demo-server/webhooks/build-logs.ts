@@ -1,9 +1,9 @@
 import { type JsonObject, listOf, objectOf } from '../json.ts'
 
 /**
- * Rebuilds the logs of a transaction from its transfers, by log index; events that are no transfer are not known. The
- * operator of an ERC-1155 transfer is not known either: the transaction's sender stands for it. A topic that an event
- * does not have is null. Addresses are in lower case.
+ * Rebuilds the logs of a transaction from its transfers, by log index. Events other than transfers are unknown. The operator
+ * of an ERC-1155 transfer is unknown too, so the sender of the transaction is used. Topics that an event does not have are
+ * null. Addresses are in lower case.
  */
 export function buildLogs(item: JsonObject): JsonObject[] {
   const { from, blockIndex } = objectOf(item.nativeTransaction)
@@ -17,7 +17,7 @@ export function buildLogs(item: JsonObject): JsonObject[] {
     .map((log) => ({ ...log, transactionIndex: blockIndex, removed: false }))
 }
 
-/** First topics: hashes of the events' signatures. */
+/** First topics: Keccak-256 hashes of the event signatures. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
 const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
@@ -33,7 +33,7 @@ function logErc721({ from, to, logIndex, erc721Token }: JsonObject): JsonObject 
   return { address: addressOf(erc721Token), ...topics, data: '0x', logIndex }
 }
 
-/** One entry is taken for a single transfer, several for a batch. */
+/** One entry becomes a `TransferSingle`, several a `TransferBatch`. */
 function logErc1155(entries: readonly JsonObject[], operator: unknown): JsonObject {
   const { from, to, logIndex, erc1155Token } = objectOf(entries[0])
   const topic0 = entries.length === 1 ? TRANSFER_SINGLE : TRANSFER_BATCH
@@ -44,7 +44,7 @@ function logErc1155(entries: readonly JsonObject[], operator: unknown): JsonObje
   return { address: addressOf(erc1155Token), ...topics, data: `0x${data.join('')}`, logIndex }
 }
 
-/** Two lists as the ABI has them: where each begins, in bytes, then each with its length before it. */
+/** ABI encoding of two lists: the byte offset of each, then each list preceded by its length. */
 function encodeLists(ids: readonly string[], values: readonly string[]): string[] {
   const offsets = [abiWord('64'), abiWord(String(64 + 32 * (ids.length + 1)))]
   return [...offsets, abiWord(String(ids.length)), ...ids, abiWord(String(values.length)), ...values]
@@ -64,7 +64,7 @@ function addressOf(party: unknown): string {
   return String(objectOf(party).address ?? '').toLowerCase()
 }
 
-/** A whole number as 32 bytes in hex; 0 for what is none. */
+/** A whole number as 32 bytes in hex; 0 if the value is not a whole number. */
 function abiWord(value: unknown): string {
   const text = String(value)
   return BigInt(/^\d+$/.test(text) ? text : 0)

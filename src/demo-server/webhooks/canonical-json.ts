@@ -1,4 +1,4 @@
-/** Writes a value as canonical JSON (RFC 8785): no spaces, the names of each object in the order of UTF-16 code units. */
+/** Serializes a value as canonical JSON (RFC 8785): no whitespace, object keys sorted by UTF-16 code units. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,23 +1,23 @@
 import type { JsonObject } from '../json.ts'
 import type { ScheduleAfter } from '../timers.ts'
 
-/** One message for one webhook; `body` is what is posted, as JSON. */
+/** One message for one webhook. `body` is posted as JSON. */
 export type Delivery = { readonly webhookId: string; readonly messageId: string; readonly body: JsonObject }
 
-/** What became of one try. */
+/** Outcome of one attempt. */
 export type DeliveryOutcome = Delivery & {
-  /** 1 for the first. */
+  /** Number of the attempt, starting at 1. */
   readonly attempt: number
-  /** Of the receiver's answer; undefined: it gave none in time. */
+  /** Status of the receiver's response; undefined if none arrived in time. */
   readonly status: number | undefined
-  /** Wait before the next try, in milliseconds; undefined: there is none, for it arrived or was given up. */
+  /** Delay before the next attempt, in milliseconds; undefined if the message was delivered or given up. */
   readonly nextDelayMs: number | undefined
 }
 
 export type DeliveryQueueOptions = {
-  /** Tries once, and gives the status; `gone`: there is nobody to deliver to any more. */
+  /** Attempts a delivery once and returns the response status, or `gone` if the webhook is not active any more. */
   readonly attempt: (delivery: Delivery) => Promise<number | undefined | 'gone'>
-  /** Waits between the tries, in milliseconds; after the last one it is given up. */
+  /** Delays between attempts, in milliseconds. After the last one, the delivery is given up. */
   readonly delaysMs: readonly number[]
   readonly scheduleAfter: ScheduleAfter
   readonly onOutcome: (outcome: DeliveryOutcome) => void
@@ -25,15 +25,15 @@ export type DeliveryQueueOptions = {
 
 export type DeliveryQueue = {
   send(deliveries: readonly Delivery[]): void
-  /** Resolves when no try is under way or due; what waits for its next try does not count. */
+  /** Resolves when no attempt is in progress or queued. Deliveries that wait for their next attempt do not count. */
   idle(): Promise<void>
-  /** Calls off everything that waits; what is due is not tried any more. */
+  /** Cancels all scheduled attempts. Queued deliveries are not attempted any more. */
   close(): void
 }
 
 /**
- * Creates the courier: one try at a time to each webhook, in the order of sending, all webhooks side by side. Only an
- * answer of 200 counts; a try that fails waits for its next one, behind what was sent since.
+ * Creates the delivery queue. Each webhook gets one attempt at a time, in the order of sending; webhooks are independent of
+ * each other. Only a response with status 200 counts as delivered. A retry goes to the end of the webhook's queue.
  */
 export function createDeliveryQueue({
   attempt,
@@ -47,10 +47,10 @@ export function createDeliveryQueue({
 
   const enqueue = (delivery: Delivery, number: number) => {
     const previous = queues.get(delivery.webhookId) ?? Promise.resolve()
-    const finished = previous.then(() => tryOnce(delivery, number))
+    const finished = previous.then(() => attemptOnce(delivery, number))
     queues.set(delivery.webhookId, finished)
   }
-  const tryOnce = async (delivery: Delivery, number: number) => {
+  const attemptOnce = async (delivery: Delivery, number: number) => {
     if (state.closed) return
     const status = await attempt(delivery).catch(() => undefined)
     if (status === 'gone' || state.closed) return
@@ -79,7 +79,7 @@ export function createDeliveryQueue({
   }
 }
 
-/** Waits until no line has grown while it was waited for. */
+/** Waits for all queues, and again if one of them has grown meanwhile. */
 async function waitForDeliveries(queues: ReadonlyMap<string, Promise<void>>): Promise<void> {
   for (;;) {
     const pending = [...queues.values()]

@@ -1,4 +1,4 @@
-/** Writes a whole number of smallest units as a plain decimal: `formatUnits('1500', 3)` is `1.5`. */
+/** Formats a whole number of smallest units as a plain decimal: `formatUnits('1500', 3)` returns `1.5`. */
 export function formatUnits(value: unknown, decimals: unknown): string {
   const text = String(value)
   const decimalPlaces = Number(decimals)

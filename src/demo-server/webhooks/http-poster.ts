@@ -4,11 +4,11 @@ import type { ScheduleAfter } from '../timers.ts'
 
 export type HttpPoster = {
   /**
-   * Posts a text once over a connection of its own, following no redirects, and gives the status of the answer;
-   * undefined where none came in time, or not to its end.
+   * Posts a text once over a new connection, without following redirects. Returns the response status, or undefined if no
+   * complete response arrived in time.
    */
   post(message: HttpMessage): Promise<number | undefined>
-  /** Ends every connection. */
+  /** Closes all connections. */
   close(): void
 }
 

@@ -7,13 +7,13 @@ import { sign } from './sign.ts'
 
 export type Dispatcher = {
   send(deliveries: readonly Delivery[]): void
-  /** Resolves when no try is under way or due. */
+  /** Resolves when no attempt is in progress or queued. */
   idle(): Promise<void>
-  /** Ends every try, and calls off those to come. */
+  /** Aborts all attempts and cancels the scheduled ones. */
   close(): void
 }
 
-/** Opens the post office of one service: it delivers to the webhooks of a registry as its options say. */
+/** Opens the dispatcher of one service, which posts deliveries to the webhooks of the registry. */
 export function openDispatcher(options: DataServiceOptions, registry: Registry): Dispatcher {
   const {
     scheduleAfter = scheduleWithTimer,
@@ -47,7 +47,7 @@ const RETRY_DELAYS_MS = [
 
 type DispatcherContext = { options: DataServiceOptions; registry: Registry; poster: HttpPoster }
 
-/** Posts to where the webhook is now, signed with the secret of now; without a secret it goes unsigned. */
+/** Posts to the webhook's current URL, signed with the current secret; unsigned if there is no secret. */
 async function postDelivery({ webhookId, body }: Delivery, { options, registry, poster }: DispatcherContext) {
   const webhook = registry.active(webhookId)
   if (!webhook) return 'gone'

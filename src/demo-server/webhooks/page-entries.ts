@@ -4,11 +4,14 @@ import type { BlockQuery } from '../query.ts'
 type PagingOptions<Entry> = BlockQuery & {
   readonly tokens: PageTokens
   readonly listingKey: ListingKey
-  /** By sequence, rising. */
+  /** In ascending order of `sequence`. */
   readonly entries: readonly Entry[]
 }
 
-/** Cuts one page out of entries; a token holds the sequence to go on from, so that what comes and goes does no harm. */
+/**
+ * Returns one page of entries. The page token holds the sequence number of the next entry, so entries may be added and
+ * removed between pages.
+ */
 export function pageEntries<Entry extends { readonly sequence: number }>(paging: PagingOptions<Entry>) {
   const { tokens, listingKey, entries, pageToken, pageSize } = paging
   const from = pageToken === null ? 0 : tokens.decode(listingKey, pageToken)

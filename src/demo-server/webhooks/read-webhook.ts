@@ -5,14 +5,14 @@ import type { WebhookFields } from './webhook.ts'
 
 export type NewWebhook = WebhookFields & { readonly addresses: readonly string[] }
 
-/** Reads the body that makes a webhook (interface 4.4); refuses with 400, all faults at once. */
+/** Reads the body that creates a webhook (interface 4.4). Throws `HttpError` 400 with all errors at once. */
 export function readNewWebhook(body: JsonObject, chainIds: readonly string[]): NewWebhook {
   const metadata = objectOf(body.metadata)
-  const served = chainIds.includes(String(body.chainId))
+  const isServed = chainIds.includes(String(body.chainId))
   throwIfAny([
     ...(body.eventType === 'address_activity' ? [] : ['eventType must be address_activity.']),
     ...(body.url === undefined ? ['url is missing: expected an http or https URL.'] : []),
-    ...(served ? [] : [`chainId must be one of ${chainIds.join(', ')}, as text.`]),
+    ...(isServed ? [] : [`chainId must be one of ${chainIds.join(', ')}, as text.`]),
     ...fieldErrors(body, ['url', 'name', 'description', 'includeInternalTxs', 'includeLogs']),
     ...traceErrors(body.includeInternalTxs, body.chainId),
     ...addressErrors(metadata.addresses, 'metadata.addresses'),
@@ -31,13 +31,13 @@ export function readNewWebhook(body: JsonObject, chainIds: readonly string[]): N
   }
 }
 
-/** Reads the body that changes a webhook of a chain: only the fields that are given; refuses with 400. */
+/** Reads the body that changes a webhook: only the fields that it contains. Throws `HttpError` 400 for invalid ones. */
 export function readWebhookChange(body: JsonObject, chainId: string): Partial<WebhookFields> {
   throwIfAny([...fieldErrors(body, CHANGEABLE), ...traceErrors(body.includeInternalTxs, chainId)])
   return Object.fromEntries(CHANGEABLE.filter((field) => field in body).map((field) => [field, body[field]]))
 }
 
-/** Reads the body `{addresses}` (interface 4.5, 4.6); refuses with 400. */
+/** Reads the body `{addresses}` (interface 4.5, 4.6). Throws `HttpError` 400 if it is invalid. */
 export function readAddresses(body: JsonObject): readonly string[] {
   throwIfAny(addressErrors(body.addresses, 'addresses'))
   return body.addresses as string[]
@@ -54,14 +54,14 @@ const FIELD_RULES = {
 
 const CHANGEABLE = Object.keys(FIELD_RULES) as (keyof typeof FIELD_RULES)[]
 
-/** Chains of which internal transactions are known (interface 2.9). */
+/** Chains with internal transactions (interface 2.9). */
 const TRACED = ['43113', '43114']
 
 function throwIfAny(errors: readonly string[]): void {
   if (errors.length > 0) throw new HttpError(400, errors)
 }
 
-/** What is wrong with those of the fields that are given. */
+/** Validates those of the fields that the body contains. */
 function fieldErrors(body: JsonObject, fields: readonly (keyof typeof FIELD_RULES)[]): string[] {
   return fields
     .filter((field) => field in body && !FIELD_RULES[field].isValid(body[field]))

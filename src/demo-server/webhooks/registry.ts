@@ -2,21 +2,21 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { HttpError } from '../http-error.ts'
 import type { Webhook } from './webhook.ts'
 
-/** The webhooks and shared secrets of all keys, as long as the service lives. A key sees only its own. */
+/** The webhooks and shared secrets of all API keys, in memory. A key (`owner` is its index) can access only its own. */
 export type Registry = {
-  add(made: Omit<Webhook, 'id' | 'sequence'>): Webhook
-  /** The webhook with this id; refuses with 404 one that is unknown or another key's. */
+  add(webhook: Omit<Webhook, 'id' | 'sequence'>): Webhook
+  /** Returns the webhook with this id. Throws `HttpError` 404 if it is unknown or belongs to another key. */
   find(owner: number, id: string): Webhook
   replace(webhook: Webhook): Webhook
-  /** In the order they were made. */
+  /** Webhooks of a key in the order of their creation. */
   ownedBy(owner: number): Webhook[]
-  /** Active webhooks of every key on one chain. */
+  /** Active webhooks of all keys on one chain. */
   activeOn(chainId: string): Webhook[]
-  /** The webhook that deliveries go to; undefined where it is not active any more. */
+  /** The webhook with this id; undefined if it is not active. */
   active(id: string): Webhook | undefined
-  /** 64 hex digits; undefined where none was generated. */
+  /** The shared secret, 64 hex digits; undefined if none was generated. */
   secretOf(owner: number): string | undefined
-  /** Makes a new secret; the old one signs nothing any more. */
+  /** Generates a new secret, which replaces the old one. */
   rotateSecret(owner: number): string
 }
 

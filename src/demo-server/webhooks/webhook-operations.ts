@@ -14,7 +14,7 @@ export type WebhookContext = {
   readonly chainIds: readonly string[]
 }
 
-/** Creates the operations on webhooks (interface 4.4 to 4.6 and those around them); `owner` is the key's number. */
+/** Creates the operations on webhooks (interface 4.4 to 4.6, and related ones). `owner` is the index of the API key. */
 export function createWebhookOperations(options: DataServiceOptions, tools: WebhookContext) {
   const { clock = Date.now, maxAddresses = 5 } = options
   const { registry, chainIds } = tools
@@ -50,12 +50,12 @@ export function createWebhookOperations(options: DataServiceOptions, tools: Webh
   }
 }
 
-/** Refuses with 400 more addresses than the plan has room for: what was asked for is at fault, not the key. */
+/** Throws `HttpError` 400 if there are too many addresses; not 403, because the request is invalid, not the key. */
 function limit(addresses: Webhook['addresses'], most: number): Webhook['addresses'] {
   if (addresses.size <= most) return addresses
   throw new HttpError(
     400,
-    `A webhook of this plan watches ${most} addresses at most, but this would make it ${addresses.size}.`,
+    `A webhook of this plan can watch at most ${most} addresses, but this would make ${addresses.size}.`,
   )
 }
 
@@ -81,6 +81,6 @@ function showSecret(secret: string | undefined): ServiceResponse {
   if (secret !== undefined) return jsonResponse(200, { secret })
   throw new HttpError(
     404,
-    'There is no shared secret yet: POST /v1/webhooks:generateOrRotateSharedSecret makes one.',
+    'There is no shared secret yet: POST /v1/webhooks:generateOrRotateSharedSecret creates one.',
   )
 }

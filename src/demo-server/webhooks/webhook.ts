@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts'
 
-/** What its owner decides of a webhook (interface 4.4), addresses aside. */
+/** The fields of a webhook that its owner sets (interface 4.4), without the addresses. */
 export type WebhookFields = {
   readonly url: string
   readonly chainId: string
@@ -9,30 +9,30 @@ export type WebhookFields = {
   readonly status: 'active' | 'inactive'
   readonly includeInternalTxs: boolean
   readonly includeLogs: boolean
-  /** Kept and given back; the interface does not say what they mean, so no event is held back for them. */
+  /** Stored and returned, but not used to filter events, because the interface does not define their meaning. */
   readonly eventSignatures: readonly string[] | undefined
 }
 
 export type Webhook = WebhookFields & {
   readonly id: string
-  /** Number of the key that it belongs to. */
+  /** Index of the API key that it belongs to. */
   readonly owner: number
-  /** Rises from one webhook to the next. */
+  /** Increases with each webhook. */
   readonly sequence: number
-  /** Unix milliseconds. */
+  /** Time of creation in Unix milliseconds. */
   readonly createdAt: number
-  /** By the address in lower case, in the order they came. */
+  /** By address in lower case, in the order in which they were added. */
   readonly addresses: ReadonlyMap<string, WatchedAddress>
 }
 
 export type WatchedAddress = {
-  /** As its owner first wrote it. */
+  /** The address in the letter case in which it was first added. */
   readonly text: string
-  /** Rises from one address of a webhook to the next. */
+  /** Increases with each address of a webhook. */
   readonly sequence: number
 }
 
-/** Shows a webhook to its owner (interface 2.9): every field, always. */
+/** A webhook in the response format (interface 2.9). All fields are always present, except `eventSignatures`. */
 export function showWebhook({ addresses, eventSignatures, ...webhook }: Webhook): JsonObject {
   const signatures = eventSignatures === undefined ? {} : { eventSignatures }
   return {
@@ -50,7 +50,7 @@ export function showWebhook({ addresses, eventSignatures, ...webhook }: Webhook)
   }
 }
 
-/** Adds addresses to those watched; one that is there already, in whatever letter case, stays as it is. */
+/** Adds addresses. An address that is already watched, in any letter case, keeps its entry. */
 export function addAddresses(
   watched: ReadonlyMap<string, WatchedAddress>,
   texts: readonly string[],
@@ -64,7 +64,7 @@ export function addAddresses(
   return all
 }
 
-/** Takes addresses out of those watched; one that is not there is no fault. */
+/** Removes addresses. Addresses that are not watched are ignored. */
 export function removeAddresses(
   watched: ReadonlyMap<string, WatchedAddress>,
   texts: readonly string[],

@@ -1,4 +1,5 @@
-// The script of a report page. It sorts tables, compares dates, and unpacks, searches and shows rows. It makes no requests.
+// The script of a report page. It sorts tables, compares dates, and unpacks, searches and shows rows. It makes no
+// requests.
 import { compareDates } from './compare-dates.ts'
 import { openRowList } from './row-list.ts'
 import { sortTables } from './sort-tables.ts'

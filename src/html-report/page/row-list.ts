@@ -6,7 +6,9 @@ import { createRowFilter } from './filter-rows.ts'
 
 /** Height of a row; must equal the height in the style sheet. */
 const ROW_PIXELS = 26
-/** Browsers limit the height of an element to about this. In longer lists, one pixel of scrolling skips several rows. */
+/**
+ * Browsers limit the height of an element to about this. In longer lists, one pixel of scrolling skips several rows.
+ */
 const MAX_PIXELS = 12_000_000
 
 /** Opens the row list of a section: unpacks the rows and renders the visible ones. */

@@ -6,7 +6,9 @@ import { fiatValueText } from './fiat-value.ts'
 import { headerHtml } from './header.ts'
 import { type Tile, tilesHtml } from './tiles.ts'
 
-/** The summary for readers who know nothing about the export: wallets, time range, completeness and the main figures. */
+/**
+ * The summary for readers who know nothing about the export: wallets, time range, completeness and the main figures.
+ */
 export function summarySection(stats: LedgerStats, title: string): Html {
   const { first, last } = stats.aggregates
   const timeRange = first === '' ? 'no transactions' : `${formatUtcMinute(first)} to ${formatUtcMinute(last)}`

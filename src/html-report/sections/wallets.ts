@@ -113,7 +113,10 @@ function walletRow(
 
 const emptyCells = (count: number): Cell[] => Array.from({ length: count }, () => textCell('–'))
 
-/** Movements by wallet and time. Buckets without movements are left out; adjacent ones share a column if there are too many. */
+/**
+ * Movements by wallet and time. Buckets without movements are left out; adjacent ones share a column if there are too
+ * many.
+ */
 function activityHeatMap(stats: LedgerStats, wallets: readonly Coverage[]): Html {
   const { aggregates } = stats
   const activeBuckets = listBuckets(stats).filter(({ bucket }) => aggregates.timeline.has(bucket))
