@@ -23,7 +23,7 @@ async function serve(service: DataService) {
 const post = (url: string, body: string) =>
   fetch(`${url}/v1/webhooks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
-test('takes a body over HTTP, cut into pieces inside a letter', async () => {
+test('accepts a body over HTTP in pieces that split a character', async () => {
   const { port } = await serve(createDataService())
   const body = Buffer.from(JSON.stringify({ ...NEW, name: 'naïve ☃' }))
   const socket = connect(port, '127.0.0.1')
@@ -36,19 +36,19 @@ test('takes a body over HTTP, cut into pieces inside a letter', async () => {
   socket.write([...head, `content-length: ${body.length}`, '', ''].join('\r\n'))
   const cut = body.indexOf(Buffer.from('☃')) + 1
   socket.write(body.subarray(0, cut), () => socket.write(body.subarray(cut)))
-  const [start = '', told = ''] = (await text(socket)).split('\r\n\r\n')
+  const [start = '', responseBody = ''] = (await text(socket)).split('\r\n\r\n')
   expect(start).toMatch(/^HTTP\/1\.1 201 /)
-  expect(JSON.parse(told).name).toBe('naïve ☃')
+  expect(JSON.parse(responseBody).name).toBe('naïve ☃')
 })
 
-test('answers 413 to a body over a megabyte without reading it all', async () => {
+test('returns 413 for a body over 1 MiB without reading all of it', async () => {
   const { url } = await serve(createDataService())
   const response = await post(url, JSON.stringify({ ...NEW, name: 'x'.repeat(3_000_000) }))
   expect(response.status).toBe(413)
   expect(await response.json()).toMatchObject({ statusCode: 413, error: 'Payload Too Large' })
 })
 
-test('answers an empty body to a reindex', async () => {
+test('returns an empty body for a reindex', async () => {
   const { url } = await serve(createDataService())
   const path = '/v1/chains/43114/nfts/collections/0xD136BcEe353d0F6Faa20AbF909A612884CeE5bF1/tokens/1:reindex'
   const response = await fetch(`${url}${path}`, { method: 'POST' })
@@ -59,7 +59,7 @@ test('answers an empty body to a reindex', async () => {
   ])
 })
 
-test('stays up when a request breaks off inside its body', async () => {
+test('keeps running when a client disconnects within its body', async () => {
   const { port, url } = await serve(createDataService())
   const socket = connect(port, '127.0.0.1')
   socket.write('POST /v1/webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"url"')
@@ -69,7 +69,7 @@ test('stays up when a request breaks off inside its body', async () => {
   expect((await post(url, JSON.stringify(NEW))).status).toBe(201)
 })
 
-test('closes the service with its socket, deliveries included', async () => {
+test('closing the server also closes the service and its deliveries', async () => {
   const receiver = await startReceiver(() => 'nothing')
   const service = createDataService({ replay: { from: 100 } })
   const { url, close } = await serve(service)

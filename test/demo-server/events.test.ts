@@ -57,7 +57,7 @@ function eventOf(item: JsonObject, includes: Partial<Webhook>) {
   return buildEvent(webhook, { item, cumulativeGasUsed: 160n, networkToken }) as any
 }
 
-test('tells of a transaction with parties as plain strings', () => {
+test('contains the transaction with parties as plain strings', () => {
   expect(eventOf(ITEM, {})).toEqual({
     transaction: {
       ...{ blockHash: '0xb', blockNumber: '7', from: A, gas: '90', gasPrice: '25', maxFeePerGas: '' },
@@ -99,7 +99,7 @@ test('tells of a transaction with parties as plain strings', () => {
   })
 })
 
-test('tells of internal transactions when told, in another letter case', () => {
+test('contains internal transactions, in lower case, with includeInternalTxs', () => {
   expect(eventOf(ITEM, { includeInternalTxs: true }).transaction.internalTransactions).toEqual([
     {
       ...{ from: A.toLowerCase(), to: B.toLowerCase(), internalTxType: 'CALL', value: '7' },
@@ -108,7 +108,7 @@ test('tells of internal transactions when told, in another letter case', () => {
   ])
 })
 
-test('tells of logs when told, by log index, with null for no topic', () => {
+test('contains logs by log index, with null for missing topics, with includeLogs', () => {
   const [a, b] = [`0x${word(A)}`, `0x${word(B)}`]
   const rest = { transactionIndex: 3, removed: false }
   expect(eventOf(ITEM, { includeLogs: true }).logs).toEqual([
@@ -133,7 +133,7 @@ test('tells of logs when told, by log index, with null for no topic', () => {
   ])
 })
 
-test('names the new contract of a creation, and the empty input of a transfer', () => {
+test('contains the created contract, and the empty input of a plain transfer', () => {
   const native = (callType: string) => ({
     nativeTransaction: { ...ITEM.nativeTransaction, method: { callType } },
   })
@@ -145,7 +145,7 @@ test('names the new contract of a creation, and the empty input of a transfer', 
   expect(eventOf(native('NATIVE_TRANSFER'), {}).transaction).not.toHaveProperty('contractAddress')
 })
 
-test('tells of a broken record without breaking', () => {
+test('handles a malformed record', () => {
   const broken = { nativeTransaction: null, erc20Transfers: [null, { value: 'x' }], erc1155Transfers: 'none' }
   const event = eventOf(broken, { includeLogs: true, includeInternalTxs: true })
   expect(event.transaction.from).toBe('')
@@ -160,25 +160,25 @@ test.for([
   { value: '12', decimals: 0, text: '12' },
   { value: '12', decimals: undefined, text: '12' },
   { value: 'x', decimals: 3, text: 'x' },
-])('writes $value with $decimals decimals as $text', ({ value, decimals, text }) => {
+])('formats $value with $decimals decimals as $text', ({ value, decimals, text }) => {
   expect(formatUnits(value, decimals)).toBe(text)
 })
 
-test('writes canonical JSON in the order of code units', () => {
+test('canonical JSON sorts keys by UTF-16 code units', () => {
   const value = {
     b: [3, { z: null, a: 'é\n"' }],
     '\u20ac': 1,
     a: 1e21,
     '\ud83d\ude00': true,
     B: 0.1,
-    gone: undefined,
+    absent: undefined,
   }
   expect(canonicalJson(value)).toBe(
     '{"B":0.1,"a":1e+21,"b":[3,{"a":"é\\n\\"","z":null}],"\u20ac":1,"\ud83d\ude00":true}',
   )
 })
 
-test('signs canonical JSON, or the body as RFC 4231 does', () => {
+test('signs canonical JSON, or the raw body as in the test vector of RFC 4231', () => {
   const text = '{"b":1, "a":2}'
   const body = JSON.parse(text)
   const canonical = createHmac('sha256', 'Jefe').update('{"a":2,"b":1}').digest('base64')

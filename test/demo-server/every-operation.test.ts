@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { OPERATIONS } from '../../src/demo-server/operations.ts'
-import { tell } from './ask.ts'
+import { sendRequest } from './requests.ts'
 
 const VALUES = {
   chainId: '43114',
@@ -12,20 +12,20 @@ const VALUES = {
   id: 'none',
 } as const
 
-/** Every operation as a request that reaches it. */
+/** One request per operation that matches its route. */
 const REQUESTS = Object.values(OPERATIONS).map(({ method, path }) => {
   const url = path.replace(/\{(\w+)\}/g, (_, name) => VALUES[name as keyof typeof VALUES])
   return `${method} ${url}`
 })
 
-test.for(REQUESTS)('asks for the key and the quota at %s', async (request) => {
+test.for(REQUESTS)('checks the key and the quota at %s', async (request) => {
   const service = createDataService({ keys: ['k'], quota: { perSecond: 1, burst: 1 }, now: () => 0 })
-  expect((await tell(service, request)).status).toBe(401)
-  expect((await tell(service, request, { key: 'wrong' })).status).toBe(403)
-  const admitted = await tell(service, request, { key: 'k', body: {} })
+  expect((await sendRequest(service, request)).status).toBe(401)
+  expect((await sendRequest(service, request, { key: 'wrong' })).status).toBe(403)
+  const admitted = await sendRequest(service, request, { key: 'k', body: {} })
   expect(admitted.headers['ratelimit-remaining']).toBe('0')
   expect(admitted.body.message ?? '').not.toContain('is not served here')
-  const refused = await tell(service, request, { key: 'k' })
+  const refused = await sendRequest(service, request, { key: 'k' })
   expect([refused.status, refused.body.error]).toEqual([429, 'Too Many Requests'])
   expect(refused.headers['retry-after']).toBe('1')
 })
@@ -34,39 +34,39 @@ test.for([
   { status: 500, error: 'Internal Server Error' },
   { status: 502, error: 'Bad Gateway' },
   { status: 503, error: 'Service Unavailable' },
-] as const)('answers $status to everything in an outage', async ({ status, error }) => {
+] as const)('responds with $status to every request in an outage', async ({ status, error }) => {
   const service = createDataService({ keys: ['k'], outage: () => status })
   for (const request of ['GET /', ...REQUESTS]) {
-    const answer = await tell(service, request)
-    expect(answer.status).toBe(status)
-    expect(answer.body).toEqual({ message: expect.any(String), statusCode: status, error })
+    const response = await sendRequest(service, request)
+    expect(response.status).toBe(status)
+    expect(response.body).toEqual({ message: expect.any(String), statusCode: status, error })
   }
 })
 
-test('breaks down for the requests that the outage names only', async () => {
+test('limits an outage to the requests for which it returns a status', async () => {
   const service = createDataService({ outage: ({ url }) => (url.includes('blocks') ? 502 : undefined) })
-  expect((await tell(service, 'GET /v1/chains')).status).toBe(200)
-  expect((await tell(service, 'GET /v1/chains/43114/blocks/1/transactions')).status).toBe(502)
+  expect((await sendRequest(service, 'GET /v1/chains')).status).toBe(200)
+  expect((await sendRequest(service, 'GET /v1/chains/43114/blocks/1/transactions')).status).toBe(502)
 })
 
-test('answers 503 once it is closed', async () => {
+test('returns 503 after close', async () => {
   const service = createDataService()
   service.close()
-  expect((await tell(service, 'GET /v1/chains')).body).toMatchObject({ statusCode: 503 })
+  expect((await sendRequest(service, 'GET /v1/chains')).body).toMatchObject({ statusCode: 503 })
 })
 
-test('lists every operation on the welcome page', async () => {
-  const { body } = await tell(createDataService(), 'GET /')
+test('lists every operation on the index page', async () => {
+  const { body } = await sendRequest(createDataService(), 'GET /')
   expect(body.endpoints.map(({ path }: { path: string }) => path)).toEqual(
     Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`),
   )
 })
 
-test.for(REQUESTS)('serves %s by no other method', async (request) => {
+test.for(REQUESTS)('serves the path of %s with no other method', async (request) => {
   const url = request.split(' ')[1]
   for (const method of ['PUT', 'HEAD', 'OPTIONS']) {
-    const answer = await tell(createDataService(), `${method} ${url}`)
-    expect(answer.body).toMatchObject({ statusCode: 404, error: 'Not Found' })
-    expect(answer.body.message).toContain(`${method} ${url} is not served here`)
+    const response = await sendRequest(createDataService(), `${method} ${url}`)
+    expect(response.body).toMatchObject({ statusCode: 404, error: 'Not Found' })
+    expect(response.body.message).toContain(`${method} ${url} is not served here`)
   }
 })

@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataService } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
-import { ask, walletPath } from './ask.ts'
+import { fetchJson, walletPath } from './requests.ts'
 
-const URL_ASKED = walletPath('0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f', 'pageSize=3')
+const LISTING_URL = walletPath('0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f', 'pageSize=3')
 
 async function serve(service: DataService) {
   const listening = await listen(service)
@@ -16,37 +16,37 @@ async function serve(service: DataService) {
   return listening
 }
 
-test('answers over HTTP what the service answers', async () => {
+test('returns the responses of the service over HTTP', async () => {
   const service = createDataService({ keys: ['k'], quota: { perSecond: 5 } })
   const { url, port } = await serve(service)
   expect(url).toBe(`http://127.0.0.1:${port}`)
-  const response = await fetch(`${url}${URL_ASKED}`, { headers: { 'X-Service-Api-Key': 'k' } })
-  const told = await response.text()
-  const direct = await ask(service, URL_ASKED, { 'x-service-api-key': 'k' })
+  const response = await fetch(`${url}${LISTING_URL}`, { headers: { 'X-Service-Api-Key': 'k' } })
+  const responseBody = await response.text()
+  const direct = await fetchJson(service, LISTING_URL, { 'x-service-api-key': 'k' })
   expect(response.status).toBe(200)
-  expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(told)))
+  expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(responseBody)))
   expect(response.headers.get('ratelimit-remaining')).toBe('4')
-  expect(JSON.parse(told)).toEqual(direct.body)
+  expect(JSON.parse(responseBody)).toEqual(direct.body)
 })
 
-test('keeps a connection for the next request', async () => {
+test('reuses a connection for the next request', async () => {
   const { url } = await serve(createDataService())
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   onTestFinished(() => agent.destroy())
   const ports = new Set<number | undefined>()
   for (let time = 0; time < 3; time++) {
-    const [response] = (await once(get(`${url}${URL_ASKED}`, { agent }), 'response')) as [IncomingMessage]
+    const [response] = (await once(get(`${url}${LISTING_URL}`, { agent }), 'response')) as [IncomingMessage]
     ports.add(response.socket.localPort)
     await text(response)
   }
   expect(ports.size).toBe(1)
 })
 
-test('ends idle connections when it closes, and closes twice', async () => {
+test('closes idle connections, and can be closed twice', async () => {
   const { port, close } = await listen(createDataService())
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
-  socket.write(`GET ${URL_ASKED} HTTP/1.1\r\nhost: x\r\n\r\n`)
+  socket.write(`GET ${LISTING_URL} HTTP/1.1\r\nhost: x\r\n\r\n`)
   await once(socket, 'data')
   const ended = once(socket.resume(), 'close')
   await close()
@@ -55,24 +55,24 @@ test('ends idle connections when it closes, and closes twice', async () => {
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
 })
 
-test('ends a connection that still waits for its answer', async () => {
-  const door = new EventEmitter()
-  const asked = once(door, 'asked')
+test('closes a connection that still waits for its response', async () => {
+  const events = new EventEmitter()
+  const received = once(events, 'request')
   const handle = () => {
-    door.emit('asked')
+    events.emit('request')
     return new Promise<never>(() => {})
   }
   const { url, close } = await listen({ handle })
   const waiting = expect(fetch(url)).rejects.toThrow()
-  await asked
+  await received
   await close()
   await waiting
 })
 
 test.for([
-  { when: 'no HTTP', sent: 'hello\r\n\r\n' },
+  { when: 'input that is not HTTP', sent: 'hello\r\n\r\n' },
   { when: 'endless headers', sent: `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(40_000)}\r\n\r\n` },
-])('answers $when with the error body', async ({ sent }) => {
+])('responds to $when with an error body', async ({ sent }) => {
   const { port } = await serve(createDataService())
   const socket = connect(port, '127.0.0.1')
   socket.write(sent)
@@ -81,14 +81,14 @@ test.for([
   expect(JSON.parse(body)).toMatchObject({ statusCode: 400, error: 'Bad Request' })
 })
 
-test('answers 500 when a wrapped service throws', async () => {
+test('returns 500 when a wrapped service throws', async () => {
   const { url } = await serve({ handle: () => Promise.reject(new Error('inside')) })
   const response = await fetch(`${url}/`)
   expect(response.status).toBe(500)
   expect(await response.text()).not.toContain('inside')
 })
 
-test('says which port is taken', async () => {
+test('throws with the port that is in use', async () => {
   const { port } = await serve(createDataService())
   await expect(listen(createDataService(), { port })).rejects.toMatchObject({
     code: 'USAGE',
@@ -97,7 +97,7 @@ test('says which port is taken', async () => {
 })
 
 test.for(['GET / HTTP/1.1\r\nhost:', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{'])(
-  'closes a request that does not arrive whole: %j',
+  'closes the connection if a request does not arrive completely: %j',
   async (sent) => {
     const listening = await listen(createDataService(), { requestTimeoutMs: 50 })
     onTestFinished(() => listening.close())

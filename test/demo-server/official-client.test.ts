@@ -6,13 +6,15 @@ import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { startReceiver } from './receiver.ts'
 
-// The client of the public service that this one is shaped after: it checks every field of every answer.
+// The official client of the public service that this server emulates. It validates every field of every response.
 
 const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const NFTS_ONLY = '0x33ed23F86F8e72507A26748dC0A450590D7c679B'
 const APES = '0xD136BcEe353d0F6Faa20AbF909A612884CeE5bF1'
 
-/** The client of a service on loopback; `at` names it as the server of a call, for the client knows others. */
+/**
+ * A client and a service on loopback. `at` must be passed to each call; otherwise the client uses the public service.
+ */
 async function connect(options: DataServiceOptions = {}) {
   const service = createDataService(options)
   const { url, close } = await listen(service)
@@ -33,7 +35,7 @@ async function collect<Page>(
   return all
 }
 
-/** The client does not go on to the next page of a block by itself. */
+/** Reads all pages of a block, because the client does not follow page tokens of blocks itself. */
 async function readBlock(
   { client, at }: Awaited<ReturnType<typeof connect>>,
   blockId: string,
@@ -57,12 +59,14 @@ const webhookOf = (url: string) => ({
   metadata: { addresses: [BUSIEST] },
 })
 
-test('the official client asks nobody but us', async () => {
+test('the official client sends requests only to this server', async () => {
   const { client, at } = await connect()
   const fetched = vi.spyOn(globalThis, 'fetch')
   onTestFinished(() => fetched.mockRestore())
   await client.data.evm.chains.get({}, at)
-  const urls = fetched.mock.calls.map(([asked]) => (asked instanceof Request ? asked.url : String(asked)))
+  const urls = fetched.mock.calls.map(([request]) =>
+    request instanceof Request ? request.url : String(request),
+  )
   expect(urls).toEqual([`${at.serverURL}/v1/chains/43114`])
 })
 
@@ -75,7 +79,7 @@ test('the official client reads the chains', async () => {
   expect(await client.data.evm.chains.get({}, at)).toEqual(chains[0])
 })
 
-test('the official client reads whole histories of every demo wallet', async () => {
+test('the official client reads the whole history of every demo wallet', async () => {
   const { client, at } = await connect()
   const { transactions } = client.data.evm.address
   const read = async (address: string) =>
@@ -112,7 +116,7 @@ test('the official client reads single transactions of both chains', async () =>
   }
 })
 
-test('the official client reindexes a token and reads what that found', async () => {
+test('the official client reindexes a token and reads its new metadata', async () => {
   const { client, at } = await connect()
   const token = { address: APES, tokenId: '1' }
   await client.data.nfts.reindex(token, at)
@@ -130,18 +134,18 @@ test('the official client reindexes a token and reads what that found', async ()
   expect(found.map(({ erc721Token }) => erc721Token.metadata?.indexStatus)).toContain('INDEXED')
 })
 
-test('the official client keeps webhooks from making to deactivation', async () => {
+test('the official client creates, reads, changes and deactivates webhooks', async () => {
   const { client, at } = await connect()
-  const made = await client.webhooks.create({ ...webhookOf('https://r.example/'), includeLogs: true }, at)
-  const { id } = made
-  expect(await client.webhooks.get({ id }, at)).toEqual(made)
+  const created = await client.webhooks.create({ ...webhookOf('https://r.example/'), includeLogs: true }, at)
+  const { id } = created
+  expect(await client.webhooks.get({ id }, at)).toEqual(created)
   const change = { name: 'renamed', status: 'inactive' as const }
   const changed = await client.webhooks.update({ id, updateWebhookRequest: change }, at)
-  expect(changed).toEqual({ ...made, ...change })
-  const gone = await client.webhooks.deactivate({ id }, at)
-  expect(gone.status).toBe('inactive')
+  expect(changed).toEqual({ ...created, ...change })
+  const deactivated = await client.webhooks.deactivate({ id }, at)
+  expect(deactivated.status).toBe('inactive')
   const pages = await collect(client.webhooks.list({ status: 'inactive', pageSize: 1 }, at))
-  expect(pages.flatMap((page) => page.webhooks)).toEqual([gone])
+  expect(pages.flatMap((page) => page.webhooks)).toEqual([deactivated])
 })
 
 test('the official client adds, lists and removes addresses', async () => {
@@ -159,7 +163,7 @@ test('the official client adds, lists and removes addresses', async () => {
   expect(removed.metadata.addresses).toEqual([BUSIEST])
 })
 
-test('the official client verifies deliveries by canonical JSON', async () => {
+test('the official client verifies signatures over canonical JSON', async () => {
   const { service, client, at } = await connect({ replay: { from: 200 } })
   const { url, received } = await startReceiver()
   const { secret } = await client.webhooks.generateOrRotateSharedSecret(at)
@@ -176,7 +180,7 @@ test('the official client verifies deliveries by canonical JSON', async () => {
   }
 })
 
-test('the official client reads deliveries signed over the body as sent', async () => {
+test('the official client verifies signatures over the raw body', async () => {
   const { service, client, at } = await connect({ replay: { from: 200 }, signature: 'raw' })
   const { url, received } = await startReceiver()
   const { secret } = await client.webhooks.generateOrRotateSharedSecret(at)
@@ -193,7 +197,7 @@ test('the official client reads deliveries signed over the body as sent', async 
   }
 })
 
-test('the official client reads logs that have every topic, and no null', async () => {
+test('the official client accepts logs with all topics, but none with a null topic', async () => {
   const { service, client, at } = await connect({ replay: { from: 0 }, signature: 'raw' })
   const { url, received } = await startReceiver()
   const { secret } = await client.webhooks.generateOrRotateSharedSecret(at)
@@ -213,32 +217,40 @@ test('the official client reads logs that have every topic, and no null', async 
 })
 
 test.for([
-  { name: 'BadRequestError', ask: { blockId: 'x' }, apiKey: 'k' },
-  { name: 'NotFoundError', ask: { blockId: '99999' }, apiKey: 'k' },
-  { name: 'UnauthorizedError', ask: { blockId: '1' }, apiKey: undefined },
-  { name: 'ForbiddenError', ask: { blockId: '1' }, apiKey: 'wrong' },
-  { name: 'TooManyRequestsError', ask: { blockId: '1' }, apiKey: 'k', quota: { perSecond: 1e-9, burst: 1 } },
-  { name: 'InternalServerError', ask: { blockId: '1' }, apiKey: 'k', outage: 500 },
-  { name: 'BadGatewayError', ask: { blockId: '1' }, apiKey: 'k', outage: 502 },
-  { name: 'ServiceUnavailableError', ask: { blockId: '1' }, apiKey: 'k', outage: 503 },
-] as const)('the official client knows our answer for a $name', async ({ name, ask, apiKey, ...wrong }) => {
-  const service = createDataService({
-    ...{ keys: ['k'], keyHeader: 'x-glacier-api-key' },
-    quota: 'quota' in wrong ? wrong.quota : undefined,
-    outage: 'outage' in wrong ? () => wrong.outage : undefined,
-  })
-  const { url, close } = await listen(service)
-  onTestFinished(close)
-  const client = new Avalanche({
-    ...{ enableTelemetry: false, chainId: '43114', retryConfig: { strategy: 'none' } },
-    ...(apiKey === undefined ? {} : { apiKey }),
-  })
-  const read = () => client.data.evm.blocks.listTransactions(ask, { serverURL: url })
-  if (name === 'TooManyRequestsError') await read()
-  await expect(read()).rejects.toMatchObject({ name })
-})
+  { name: 'BadRequestError', request: { blockId: 'x' }, apiKey: 'k' },
+  { name: 'NotFoundError', request: { blockId: '99999' }, apiKey: 'k' },
+  { name: 'UnauthorizedError', request: { blockId: '1' }, apiKey: undefined },
+  { name: 'ForbiddenError', request: { blockId: '1' }, apiKey: 'wrong' },
+  {
+    name: 'TooManyRequestsError',
+    request: { blockId: '1' },
+    apiKey: 'k',
+    quota: { perSecond: 1e-9, burst: 1 },
+  },
+  { name: 'InternalServerError', request: { blockId: '1' }, apiKey: 'k', outage: 500 },
+  { name: 'BadGatewayError', request: { blockId: '1' }, apiKey: 'k', outage: 502 },
+  { name: 'ServiceUnavailableError', request: { blockId: '1' }, apiKey: 'k', outage: 503 },
+] as const)(
+  'the official client maps an error response to $name',
+  async ({ name, request, apiKey, ...options }) => {
+    const service = createDataService({
+      ...{ keys: ['k'], keyHeader: 'x-glacier-api-key' },
+      quota: 'quota' in options ? options.quota : undefined,
+      outage: 'outage' in options ? () => options.outage : undefined,
+    })
+    const { url, close } = await listen(service)
+    onTestFinished(close)
+    const client = new Avalanche({
+      ...{ enableTelemetry: false, chainId: '43114', retryConfig: { strategy: 'none' } },
+      ...(apiKey === undefined ? {} : { apiKey }),
+    })
+    const read = () => client.data.evm.blocks.listTransactions(request, { serverURL: url })
+    if (name === 'TooManyRequestsError') await read()
+    await expect(read()).rejects.toMatchObject({ name })
+  },
+)
 
-test('the official client reads several faults of a webhook', async () => {
+test('the official client reads several errors of a webhook', async () => {
   const { client, at } = await connect()
   const bad = { ...webhookOf('nowhere'), metadata: { addresses: ['x'] } }
   await expect(client.webhooks.create(bad, at)).rejects.toMatchObject({

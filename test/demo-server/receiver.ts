@@ -8,14 +8,17 @@ import type { ScheduleAfter } from '../../src/demo-server/timers.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
 export type Received = { headers: IncomingHttpHeaders; text: string; body: any; path: string | undefined }
 
-/** A receiver of deliveries on loopback; `statusOf` decides each answer, by how many came before it. */
+/**
+ * A receiver of deliveries on loopback. `statusOf` returns the status of each response by the number of earlier
+ * requests.
+ */
 export async function startReceiver(statusOf: (count: number) => number | 'nothing' = () => 200) {
   const received: Received[] = []
   const arrivals = new EventEmitter()
   const server = createServer(async (request, response) => {
-    const told = await text(request)
+    const body = await text(request)
     const status = statusOf(received.length)
-    received.push({ headers: request.headers, text: told, body: JSON.parse(told), path: request.url })
+    received.push({ headers: request.headers, text: body, body: JSON.parse(body), path: request.url })
     arrivals.emit('arrival')
     if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end('thanks')
   })
@@ -37,7 +40,7 @@ export async function startReceiver(statusOf: (count: number) => number | 'nothi
   }
 }
 
-/** Timers that a test lets pass: what waits, in the order it was asked for, and a way to let it all be due. */
+/** Timers that fire only when the test calls `pass`, which fires all pending ones in the order of their creation. */
 export function manualTimers() {
   const waiting = new Set<{ delayMs: number; run: () => void }>()
   const after: ScheduleAfter = (delayMs, run) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataService } from '../../src/demo-server/data-service.ts'
-import { askAll, type Item, tell, walletPath } from './ask.ts'
+import { fetchAll, type Item, sendRequest, walletPath } from './requests.ts'
 
 const HOLDER = '0x33ed23F86F8e72507A26748dC0A450590D7c679B'
 const APES = '0xD136BcEe353d0F6Faa20AbF909A612884CeE5bF1'
@@ -16,9 +16,9 @@ const reindex = (address: string, tokenId: string, chain = '43114') =>
 type Metadata = { indexStatus: string; metadataLastUpdatedTimestamp?: number; [field: string]: unknown }
 type Token = { address: string; tokenId: string; metadata: Metadata }
 
-/** Metadata of a contract's token 1 in each transfer of a wallet's whole listing, in chain order. */
+/** Metadata of token 1 of a contract in each transfer of a wallet's listing, in chain order. */
 async function metadataIn(service: DataService, wallet: string, contract: string): Promise<Metadata[]> {
-  const items = await askAll(service, walletPath(wallet, 'pageSize=100'))
+  const items = await fetchAll(service, walletPath(wallet, 'pageSize=100'))
   const tokens = items.flatMap(tokensOf)
   return tokens
     .filter(({ address, tokenId }) => address === contract && tokenId === '1')
@@ -31,12 +31,12 @@ function tokensOf(item: Item): Token[] {
   return [...of('erc721Transfers', 'erc721Token'), ...of('erc1155Transfers', 'erc1155Token')]
 }
 
-test('gives a token new metadata in every later listing', async () => {
+test('returns the new metadata of a token in every later listing', async () => {
   const service = createDataService({ clock: () => START })
   const before = await metadataIn(service, HOLDER, APES)
   expect(before).toEqual([{ indexStatus: 'INVALID_METADATA' }, { indexStatus: 'INVALID_METADATA' }])
-  const answer = await tell(service, reindex(APES, '1'))
-  expect([answer.status, answer.body]).toEqual([201, ''])
+  const response = await sendRequest(service, reindex(APES, '1'))
+  expect([response.status, response.body]).toEqual([201, ''])
   const [after, again] = await metadataIn(service, HOLDER, APES)
   expect(again).toEqual(after)
   expect(after).toMatchObject({
@@ -48,91 +48,91 @@ test('gives a token new metadata in every later listing', async () => {
   expect(Object.values(after ?? {}).every((value) => value !== null && value !== undefined)).toBe(true)
 })
 
-test('makes the same metadata of a token in every service', async () => {
-  const make = async () => {
+test('generates the same metadata for a token in every service', async () => {
+  const reindexedMetadata = async () => {
     const service = createDataService({ clock: () => START })
-    await tell(service, reindex(APES, '1'))
+    await sendRequest(service, reindex(APES, '1'))
     return metadataIn(service, HOLDER, APES)
   }
-  expect(await make()).toEqual(await make())
+  expect(await reindexedMetadata()).toEqual(await reindexedMetadata())
 })
 
-test('keeps indexed contents and renews their time', async () => {
+test('keeps indexed contents and updates their time', async () => {
   const service = createDataService({ clock: () => START })
   const before = await metadataIn(service, MINTER, GAMES)
   const indexed = before.filter(({ indexStatus }) => indexStatus === 'INDEXED').at(-1)
   expect(indexed).toBeDefined()
-  await tell(service, reindex(GAMES, '1'))
+  await sendRequest(service, reindex(GAMES, '1'))
   const after = await metadataIn(service, MINTER, GAMES)
   expect(after).toHaveLength(before.length)
   expect(after).toContainEqual({ ...indexed, metadataLastUpdatedTimestamp: START / 1000 })
 })
 
-test('changes nothing but the one token', async () => {
+test('changes only the reindexed token', async () => {
   const service = createDataService({ clock: () => START })
   const others = async () =>
-    (await askAll(service, walletPath(MINTER, 'pageSize=100'))).map((item) => ({
+    (await fetchAll(service, walletPath(MINTER, 'pageSize=100'))).map((item) => ({
       ...item,
       erc1155Transfers: tokensOf(item).filter(({ address, tokenId }) => address !== GAMES || tokenId !== '1'),
     }))
   const before = await others()
-  await tell(service, reindex(GAMES, '1'))
+  await sendRequest(service, reindex(GAMES, '1'))
   expect(await others()).toEqual(before)
 })
 
-test('refuses a token again within the hour and says until when', async () => {
+test('rejects a second reindex within the hour, with retry-after', async () => {
   const clock = { ms: START }
   const service = createDataService({ clock: () => clock.ms, keys: ['a', 'b'] })
-  const ask = (key: string, address = APES) => tell(service, reindex(address, '1'), { key })
-  expect((await ask('a')).status).toBe(201)
+  const reindexAs = (key: string, address = APES) => sendRequest(service, reindex(address, '1'), { key })
+  expect((await reindexAs('a')).status).toBe(201)
   clock.ms += 1_500
-  const refused = await ask('b', APES.toLowerCase())
+  const refused = await reindexAs('b', APES.toLowerCase())
   expect(refused.status).toBe(429)
   expect(refused.headers['retry-after']).toBe('3599')
   expect(refused.body).toEqual({
-    message: 'This token was reindexed within the last hour: ask again in 3599 s.',
+    message: 'This token was reindexed within the last hour: retry in 3599 s.',
     statusCode: 429,
     error: 'Too Many Requests',
   })
-  expect((await tell(service, reindex(APES, '10'), { key: 'a' })).status).toBe(201)
+  expect((await sendRequest(service, reindex(APES, '10'), { key: 'a' })).status).toBe(201)
   clock.ms = START + HOUR - 1
-  expect((await ask('a')).headers['retry-after']).toBe('1')
+  expect((await reindexAs('a')).headers['retry-after']).toBe('1')
   clock.ms = START + HOUR
-  expect((await ask('a')).status).toBe(201)
+  expect((await reindexAs('a')).status).toBe(201)
 })
 
-test('asks for an hour at most when the clock ran backwards', async () => {
+test('limits retry-after to one hour when the clock runs backwards', async () => {
   const clock = { ms: START }
   const service = createDataService({ clock: () => clock.ms })
-  await tell(service, reindex(APES, '1'))
+  await sendRequest(service, reindex(APES, '1'))
   clock.ms -= 10 * HOUR
-  expect((await tell(service, reindex(APES, '1'))).headers['retry-after']).toBe('3600')
+  expect((await sendRequest(service, reindex(APES, '1'))).headers['retry-after']).toBe('3600')
 })
 
-test('shows the old metadata until the reading is over', async () => {
+test('returns the old metadata until the reindex is complete', async () => {
   const clock = { ms: START }
   const service = createDataService({ clock: () => clock.ms, reindexDelayMs: 5_000 })
   const times = async () =>
     new Set((await metadataIn(service, HOLDER, APES)).map((m) => m.metadataLastUpdatedTimestamp))
-  await tell(service, reindex(APES, '1'))
+  await sendRequest(service, reindex(APES, '1'))
   clock.ms = START + 4_999
   expect(await times()).toEqual(new Set([undefined]))
   clock.ms = START + 5_000
   expect(await times()).toEqual(new Set([START / 1000 + 5]))
   clock.ms = START + HOUR
-  await tell(service, reindex(APES, '1'))
+  await sendRequest(service, reindex(APES, '1'))
   expect(await times()).toEqual(new Set([START / 1000 + 5]))
   clock.ms += 5_000
   expect(await times()).toEqual(new Set([(START + HOUR) / 1000 + 5]))
 })
 
-test('shows the new metadata in the transaction itself too', async () => {
+test('returns the new metadata in the single transaction too', async () => {
   const service = createDataService({ clock: () => START })
-  const [item] = await askAll(service, walletPath(HOLDER, 'pageSize=1&endBlock=100'))
+  const [item] = await fetchAll(service, walletPath(HOLDER, 'pageSize=1&endBlock=100'))
   const path = `GET /v1/chains/43114/transactions/${item?.nativeTransaction.txHash}`
   const [token] = tokensOf(item as Item)
-  await tell(service, reindex(token?.address ?? '', token?.tokenId ?? ''))
-  const [shown] = tokensOf((await tell(service, path)).body)
+  await sendRequest(service, reindex(token?.address ?? '', token?.tokenId ?? ''))
+  const [shown] = tokensOf((await sendRequest(service, path)).body)
   expect(shown?.metadata).toMatchObject({
     indexStatus: 'INDEXED',
     metadataLastUpdatedTimestamp: START / 1000,
@@ -148,22 +148,22 @@ test.for([
   { address: APES, tokenId: '-1', chain: '43114', status: 400, says: 'tokenId must be' },
   { address: APES, tokenId: String(2n ** 256n), chain: '43114', status: 400, says: 'tokenId must be' },
   { address: APES, tokenId: '', chain: '43114', status: 404, says: 'is not served here' },
-])('refuses token "$tokenId" of $address on $chain with $status', async ({ status, says, ...token }) => {
-  const answer = await tell(createDataService(), reindex(token.address, token.tokenId, token.chain))
-  expect(answer.status).toBe(status)
-  expect(answer.body.message).toContain(says)
+])('rejects token "$tokenId" of $address on $chain with $status', async ({ status, says, ...token }) => {
+  const response = await sendRequest(createDataService(), reindex(token.address, token.tokenId, token.chain))
+  expect(response.status).toBe(status)
+  expect(response.body.message).toContain(says)
 })
 
-test('knows the largest token id, and one with zeros before it', async () => {
+test('accepts the largest token id, and one with leading zeros', async () => {
   const tokenId = '340282366920938463463374607431768211456'
   const service = createDataService()
   const contract = '0x5441E363835432BB4834CB3012606BbD407C0335'
-  expect((await tell(service, reindex(contract, `00${tokenId}`))).status).toBe(201)
-  expect((await tell(service, reindex(contract, tokenId))).status).toBe(429)
-  expect((await tell(service, reindex(APES, String(2n ** 256n - 1n)))).status).toBe(201)
-  expect((await tell(service, reindex(APES, String(2n ** 256n - 2n)))).status).toBe(404)
+  expect((await sendRequest(service, reindex(contract, `00${tokenId}`))).status).toBe(201)
+  expect((await sendRequest(service, reindex(contract, tokenId))).status).toBe(429)
+  expect((await sendRequest(service, reindex(APES, String(2n ** 256n - 1n)))).status).toBe(201)
+  expect((await sendRequest(service, reindex(APES, String(2n ** 256n - 2n)))).status).toBe(404)
 })
 
-test('knows no token before its first transfer', async () => {
-  expect((await tell(createDataService({ head: 0 }), reindex(APES, '1'))).status).toBe(404)
+test('rejects a token before its first transfer', async () => {
+  expect((await sendRequest(createDataService({ head: 0 }), reindex(APES, '1'))).status).toBe(404)
 })

@@ -2,20 +2,23 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import type { DeliveryOutcome } from '../../src/demo-server/webhooks/delivery-queue.ts'
-import { tell } from './ask.ts'
-import { hashesOf, startLab, watch } from './lab.ts'
 import { manualTimers, startReceiver } from './receiver.ts'
+import { hashesOf, startReplay, watch } from './replayed-chain.ts'
+import { sendRequest } from './requests.ts'
 
-test.for([500, 404, 301, 204, 'nothing'] as const)('tries again after the answer %s', async (answer) => {
-  const { url, received, arrived } = await startReceiver((count) => (count < 2 ? answer : 200))
+test.for([500, 404, 301, 204, 'nothing'] as const)('retries after the response %s', async (response) => {
+  const { url, received, arrived } = await startReceiver((count) => (count < 2 ? response : 200))
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
-  const service = startLab({ scheduleAfter: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
+  const service = startReplay({
+    scheduleAfter: timers.after,
+    onDelivery: (outcome) => outcomes.push(outcome),
+  })
   await watch(service, url)
   await service.advance()
   for (const [at, waited] of [10_000, 60_000].entries()) {
     await arrived(at + 1)
-    if (answer === 'nothing') {
+    if (response === 'nothing') {
       expect(timers.delays()).toEqual([10_000])
       timers.pass()
     }
@@ -27,7 +30,7 @@ test.for([500, 404, 301, 204, 'nothing'] as const)('tries again after the answer
   expect(timers.delays()).toEqual([])
   const [first, ...more] = received.map(({ text }) => text)
   expect(more).toEqual([first, first])
-  const status = answer === 'nothing' ? undefined : answer
+  const status = response === 'nothing' ? undefined : response
   expect(outcomes).toMatchObject([
     { attempt: 1, status, nextDelayMs: 10_000 },
     { attempt: 2, status, nextDelayMs: 60_000 },
@@ -35,10 +38,10 @@ test.for([500, 404, 301, 204, 'nothing'] as const)('tries again after the answer
   ])
 })
 
-test('gives a delivery up after nine further tries', async () => {
+test('gives up after nine retries', async () => {
   const { url, received } = await startReceiver(() => 500)
   const timers = manualTimers()
-  const service = startLab({ scheduleAfter: timers.after })
+  const service = startReplay({ scheduleAfter: timers.after })
   await watch(service, url)
   await service.advance()
   await service.idle()
@@ -53,10 +56,10 @@ test('gives a delivery up after nine further tries', async () => {
   expect(received).toHaveLength(10)
 })
 
-test('waits as told before it tries again', async () => {
+test('uses the configured retry delays', async () => {
   const { url } = await startReceiver(() => 500)
   const timers = manualTimers()
-  const service = startLab({ scheduleAfter: timers.after, deliveryDelaysMs: [7] })
+  const service = startReplay({ scheduleAfter: timers.after, deliveryDelaysMs: [7] })
   await watch(service, url)
   await service.advance()
   await service.idle()
@@ -66,10 +69,10 @@ test('waits as told before it tries again', async () => {
   expect(timers.delays()).toEqual([])
 })
 
-test('holds up no later delivery for one that failed', async () => {
+test('does not delay later deliveries after a failed one', async () => {
   const { url, received } = await startReceiver((count) => (count === 0 ? 500 : 200))
   const timers = manualTimers()
-  const service = startLab({ scheduleAfter: timers.after })
+  const service = startReplay({ scheduleAfter: timers.after })
   await watch(service, url)
   await service.advance(3)
   await service.idle()
@@ -78,19 +81,22 @@ test('holds up no later delivery for one that failed', async () => {
   expect(hashesOf(received)).toEqual(['0x1', '0x2', '0x3', '0x1'])
 })
 
-test('tries again where the webhook is now, and nowhere once it is inactive', async () => {
+test('retries at the current URL of the webhook, and not at all when it is inactive', async () => {
   const [old, moved] = [await startReceiver(() => 500), await startReceiver(() => 500)]
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
-  const service = startLab({ scheduleAfter: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
+  const service = startReplay({
+    scheduleAfter: timers.after,
+    onDelivery: (outcome) => outcomes.push(outcome),
+  })
   const { id } = await watch(service, old.url)
   await service.advance()
   await service.idle()
-  await tell(service, `PATCH /v1/webhooks/${id}`, { body: { url: moved.url } })
+  await sendRequest(service, `PATCH /v1/webhooks/${id}`, { body: { url: moved.url } })
   timers.pass()
   await service.idle()
   expect([old.received.length, moved.received.length]).toEqual([1, 1])
-  await tell(service, `DELETE /v1/webhooks/${id}`)
+  await sendRequest(service, `DELETE /v1/webhooks/${id}`)
   timers.pass()
   await service.advance()
   await service.idle()
@@ -99,7 +105,7 @@ test('tries again where the webhook is now, and nowhere once it is inactive', as
   expect(outcomes).toHaveLength(2)
 })
 
-test('tries again when nobody listens or the answer breaks off', async () => {
+test('retries if nothing listens on the port or the response is truncated', async () => {
   const broken = createServer((_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('half', () => response.destroy())
   })
@@ -108,7 +114,10 @@ test('tries again when nobody listens or the answer breaks off', async () => {
   const { port } = broken.address() as { port: number }
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
-  const service = startLab({ scheduleAfter: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
+  const service = startReplay({
+    scheduleAfter: timers.after,
+    onDelivery: (outcome) => outcomes.push(outcome),
+  })
   await watch(service, `http://127.0.0.1:${port}/`)
   await service.advance()
   await service.idle()
@@ -122,11 +131,11 @@ test('tries again when nobody listens or the answer breaks off', async () => {
   ])
 })
 
-test('ends what is under way and what waits when it closes', async () => {
+test('close aborts attempts in progress and cancels scheduled ones', async () => {
   const waits = await startReceiver(() => 500)
   const hangs = await startReceiver(() => 'nothing')
   const timers = manualTimers()
-  const service = startLab({ scheduleAfter: timers.after })
+  const service = startReplay({ scheduleAfter: timers.after })
   const arrived = once(hangs.server, 'connection')
   await watch(service, waits.url)
   await service.advance()

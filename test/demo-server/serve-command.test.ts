@@ -22,7 +22,7 @@ async function watch(service: string, url: string, addresses: readonly string[])
   return { status: response.status, body: (await response.json()) as { id: string } }
 }
 
-test('serve --replay lets the chain grow and delivers, until it is stopped', async () => {
+test('serve --replay adds blocks and delivers them until it is stopped', async () => {
   const receiver = await startReceiver((count) => (count === 0 ? 500 : 200))
   const { child, url } = await serve(['--replay', '0.02', '--replay-from', '100'])
   const { id } = (await watch(url, receiver.url, [BUSIEST])).body
@@ -34,19 +34,19 @@ test('serve --replay lets the chain grow and delivers, until it is stopped', asy
   expect(stderr).toContain(`delivery to webhook ${id} answered 500: again in 10 s`)
 })
 
-test('serve takes the limit of addresses', async () => {
+test('serve --webhook-addresses sets the maximum number of addresses', async () => {
   const addresses = Array.from({ length: 6 }, (_, at) => `0x${String(at).padStart(40, '0')}`)
   const { url } = await serve(['--webhook-addresses', '6'])
   expect((await watch(url, 'http://127.0.0.1:9/', addresses)).status).toBe(201)
 })
 
 test.for([
-  { args: ['--replay', '0'], says: 'some time a block' },
+  { args: ['--replay', '0'], says: 'a positive interval per block' },
   { args: ['--replay', 'x'], says: '--replay: found x, expected a number' },
   { args: ['--replay', '1', '--replay-from', '-4'], says: 'a whole number, but -4' },
   { args: ['--replay-from', '4'], says: '--replay-from needs --replay' },
   { args: ['--signature', 'none'], says: 'signature' },
-])('serve refuses $args', async ({ args, says }) => {
+])('serve rejects $args', async ({ args, says }) => {
   const { exit, stderr } = await runCommand(['serve', '--port', '0', ...args])
   expect(stderr).toContain(says)
   expect(exit).toBe(2)

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { askAll, tell, walletPath } from './ask.ts'
+import { fetchAll, sendRequest, walletPath } from './requests.ts'
 
 const service = createDataService()
 const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'] as const
 const path = (hash: string, chain = '43114') => `GET /v1/chains/${chain}/transactions/${hash}`
 
-test('shows every entry that any wallet sees of a transaction', async () => {
-  const items = await askAll(service, walletPath(BUSIEST, 'pageSize=100&startBlock=200&endBlock=240'))
+test('returns every entry that any wallet sees of a transaction', async () => {
+  const items = await fetchAll(service, walletPath(BUSIEST, 'pageSize=100&startBlock=200&endBlock=240'))
   expect(items.length).toBeGreaterThan(100)
   let more = 0
   for (const item of items) {
-    const { status, body } = await tell(service, path(item.nativeTransaction.txHash))
+    const { status, body } = await sendRequest(service, path(item.nativeTransaction.txHash))
     expect(status).toBe(200)
     expect(body.nativeTransaction).toMatchObject(item.nativeTransaction)
     for (const list of LISTS) {
@@ -24,26 +24,26 @@ test('shows every entry that any wallet sees of a transaction', async () => {
   expect(more).toBeGreaterThan(0)
 })
 
-test('names the coin of the chain beside a transaction', async () => {
-  const [item] = await askAll(service, walletPath('0x0cc809982990ad21Fab2c8FE6d2AA4ee82Ec5543'))
-  const { body } = await tell(service, path(item?.nativeTransaction.txHash ?? ''))
+test('returns the native coin of the chain with a transaction', async () => {
+  const [item] = await fetchAll(service, walletPath('0x0cc809982990ad21Fab2c8FE6d2AA4ee82Ec5543'))
+  const { body } = await sendRequest(service, path(item?.nativeTransaction.txHash ?? ''))
   expect(body.networkTokenDetails).toEqual({
     networkToken: { name: 'Avalanche', symbol: 'AVAX', decimals: 18 },
   })
 })
 
 test('finds a transaction by its hash in any letter case', async () => {
-  const [item] = await askAll(service, walletPath(BUSIEST, 'endBlock=60'))
+  const [item] = await fetchAll(service, walletPath(BUSIEST, 'endBlock=60'))
   const hash = item?.nativeTransaction.txHash ?? ''
-  expect((await tell(service, path(`0x${hash.slice(2).toUpperCase()}`))).body).toEqual(
-    (await tell(service, path(hash))).body,
+  expect((await sendRequest(service, path(`0x${hash.slice(2).toUpperCase()}`))).body).toEqual(
+    (await sendRequest(service, path(hash))).body,
   )
 })
 
-test('knows no transaction past the head', async () => {
-  const [item] = await askAll(service, walletPath(BUSIEST, 'startBlock=200&pageSize=1&endBlock=205'))
+test('returns 404 for a transaction after the head', async () => {
+  const [item] = await fetchAll(service, walletPath(BUSIEST, 'startBlock=200&pageSize=1&endBlock=205'))
   const { txHash = '', blockNumber } = item?.nativeTransaction ?? {}
-  const at = (head: number) => tell(createDataService({ head }), path(txHash))
+  const at = (head: number) => sendRequest(createDataService({ head }), path(txHash))
   expect((await at(Number(blockNumber))).status).toBe(200)
   expect((await at(Number(blockNumber) - 1)).status).toBe(404)
 })
@@ -53,8 +53,8 @@ test.for([
   { hash: `0x${'0'.repeat(64)}`, chain: '7', status: 404, says: 'expected one of' },
   { hash: '0x12', chain: '43114', status: 400, says: '0x and 64 hex digits' },
   { hash: 'latest', chain: '43114', status: 400, says: '0x and 64 hex digits' },
-])('refuses the hash $hash of chain $chain with $status', async ({ hash, chain, status, says }) => {
-  const answer = await tell(service, path(hash, chain))
-  expect(answer.status).toBe(status)
-  expect(answer.body.message).toContain(says)
+])('rejects the hash $hash on chain $chain with $status', async ({ hash, chain, status, says }) => {
+  const response = await sendRequest(service, path(hash, chain))
+  expect(response.status).toBe(status)
+  expect(response.body.message).toContain(says)
 })

@@ -3,44 +3,44 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
-import { ask, askAll, askPages, type Item, walletPath } from './ask.ts'
-import { digestHistory, truth } from './truth.ts'
+import { digestHistory, expected } from './expected-data.ts'
+import { fetchAll, fetchJson, fetchPages, type Item, walletPath } from './requests.ts'
 
 const service = createDataService()
 const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
 
-test('names every wallet of the truth as a demo wallet', () => {
-  expect(DEMO_WALLETS).toEqual(Object.keys(truth.membership))
+test('the demo wallets are the wallets of the reference data', () => {
+  expect(DEMO_WALLETS).toEqual(Object.keys(expected.membership))
 })
 
-test.for(Object.entries(truth.membership))(
-  'lists the whole history of %s, both ways',
+test.for(Object.entries(expected.membership))(
+  'lists the whole history of %s in both orders',
   async ([address, known]) => {
-    const rising = await askAll(service, walletPath(address, 'pageSize=100&sortOrder=asc'))
-    expect(rising).toHaveLength(known.items)
-    expect(digestHistory(rising)).toBe(known.sha256OfHashesInOrder)
-    const falling = await askAll(service, walletPath(address, 'pageSize=97&sortOrder=desc'))
-    expect(falling.reverse()).toEqual(rising)
+    const ascending = await fetchAll(service, walletPath(address, 'pageSize=100&sortOrder=asc'))
+    expect(ascending).toHaveLength(known.items)
+    expect(digestHistory(ascending)).toBe(known.sha256OfHashesInOrder)
+    const descending = await fetchAll(service, walletPath(address, 'pageSize=97&sortOrder=desc'))
+    expect(descending.reverse()).toEqual(ascending)
   },
 )
 
-test('keeps only the entries in which the asked address takes part', async () => {
+test('returns only entries that involve the requested address', async () => {
   for (const address of [
     '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25',
     '0xC529e5f8D5b162BC5dC9A6C546295cB9c6F0F41F',
   ]) {
-    const items = await askAll(service, walletPath(address, 'pageSize=100'))
+    const items = await fetchAll(service, walletPath(address, 'pageSize=100'))
     const entries = items.flatMap((item) => LISTS.flatMap((list) => (item[list] ?? []) as Movement[]))
     expect(entries.length).toBeGreaterThan(100)
     expect(entries.filter((entry) => !touches(entry, address))).toEqual([])
   }
 })
 
-test('counts the entries of all wallets as the chain does', async () => {
+test('returns the known number of entries over all wallets', async () => {
   const counts = { erc20Transfers: 0, erc721Transfers: 0, erc1155Transfers: 0, internalTransactions: 0 }
   for (const address of DEMO_WALLETS) {
-    for (const item of await askAll(service, walletPath(address, 'pageSize=100'))) {
+    for (const item of await fetchAll(service, walletPath(address, 'pageSize=100'))) {
       for (const list of LISTS)
         counts[list as keyof typeof counts] += ((item[list] ?? []) as unknown[]).length
     }
@@ -53,8 +53,8 @@ test('counts the entries of all wallets as the chain does', async () => {
   })
 })
 
-test('leaves empty lists out in odd blocks and keeps them in even ones', async () => {
-  const items = await askAll(service, walletPath(BUSIEST, 'pageSize=100'))
+test('omits empty lists in odd blocks and includes them in even ones', async () => {
+  const items = await fetchAll(service, walletPath(BUSIEST, 'pageSize=100'))
   const lists = items.map((item) => ({
     odd: Number(item.nativeTransaction.blockNumber) % 2 === 1,
     absent: LISTS.filter((list) => !(list in item)).length,
@@ -72,45 +72,48 @@ test.for([
   { items: 1, address: '0xa72bEc28df8988fe9F0F3fF3845345Ec163C9FE9', pages: [1] },
   { items: 0, address: '0xFD524703A3B2929DE26b5ae154243d3202106b0e', pages: [0] },
   { items: 0, address: '0x00000000000000000000000000000000deadbeef', pages: [0] },
-])('answers $items items in pages of $pages, no token on the last', async ({ address, pages }) => {
-  const answered = await askPages(service, walletPath(address, 'pageSize=100'))
-  expect(answered.map((page) => page.length)).toEqual(pages)
+])('returns $items items in pages of $pages, without a token on the last one', async ({ address, pages }) => {
+  const fetched = await fetchPages(service, walletPath(address, 'pageSize=100'))
+  expect(fetched.map((page) => page.length)).toEqual(pages)
 })
 
-test('answers ten items, rising, when nothing is said', async () => {
-  const { body } = await ask(service, walletPath(BUSIEST))
-  const { body: said } = await ask(service, walletPath(BUSIEST, 'pageSize=10&sortOrder=asc&startBlock=0'))
+test('returns ten items in ascending order by default', async () => {
+  const { body } = await fetchJson(service, walletPath(BUSIEST))
+  const { body: explicit } = await fetchJson(
+    service,
+    walletPath(BUSIEST, 'pageSize=10&sortOrder=asc&startBlock=0'),
+  )
   expect(body.transactions).toHaveLength(10)
-  expect(said.transactions).toEqual(body.transactions)
+  expect(explicit.transactions).toEqual(body.transactions)
 })
 
-test('finds an address in whatever letter case it is asked', async () => {
-  const mixed = await ask(service, walletPath(BUSIEST))
-  const upper = await ask(service, walletPath(`0x${BUSIEST.slice(2).toUpperCase()}`))
+test('finds an address in any letter case', async () => {
+  const mixed = await fetchJson(service, walletPath(BUSIEST))
+  const upper = await fetchJson(service, walletPath(`0x${BUSIEST.slice(2).toUpperCase()}`))
   expect(upper.body.transactions).toEqual(mixed.body.transactions)
 })
 
-test('ignores parameters that it does not know', async () => {
-  const { status } = await ask(service, walletPath(BUSIEST, 'sortBy=time&sortBy=value&colour='))
+test('ignores unknown parameters', async () => {
+  const { status } = await fetchJson(service, walletPath(BUSIEST, 'sortBy=time&sortBy=value&colour='))
   expect(status).toBe(200)
 })
 
 test('includes the start block and excludes the end block', async () => {
-  const items = await askAll(service, walletPath(BUSIEST, 'startBlock=100&endBlock=102&pageSize=100'))
+  const items = await fetchAll(service, walletPath(BUSIEST, 'startBlock=100&endBlock=102&pageSize=100'))
   expect(new Set(items.map(blockOf))).toEqual(new Set([100, 101]))
-  const whole = await askAll(service, walletPath(BUSIEST, 'pageSize=100'))
+  const whole = await fetchAll(service, walletPath(BUSIEST, 'pageSize=100'))
   expect(items).toEqual(whole.filter((item) => blockOf(item) >= 100 && blockOf(item) < 102))
 })
 
-test('gives the same items for any split of the range', async () => {
-  const whole = await askAll(service, walletPath(BUSIEST, 'pageSize=100'))
+test('returns the same items for any split of the range', async () => {
+  const whole = await fetchAll(service, walletPath(BUSIEST, 'pageSize=100'))
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: 420 }), { maxLength: 8 }), async (cuts) => {
       const edges = [0, ...cuts.sort((a, b) => a - b), 421]
       const parts: Item[] = []
       for (const [at, end] of edges.slice(1).entries()) {
         const range = `startBlock=${edges[at]}&endBlock=${end}&pageSize=100`
-        parts.push(...(await askAll(service, walletPath(BUSIEST, range))))
+        parts.push(...(await fetchAll(service, walletPath(BUSIEST, range))))
       }
       expect(parts).toEqual(whole)
     }),
@@ -118,22 +121,22 @@ test('gives the same items for any split of the range', async () => {
   )
 })
 
-test('gives the same items for any page size', async () => {
+test('returns the same items for any page size', async () => {
   const address = '0xC0AB4fef34d5f7279e4c6D1019Bb086C7CcdBbFb'
-  const whole = await askAll(service, walletPath(address, 'pageSize=100'))
+  const whole = await fetchAll(service, walletPath(address, 'pageSize=100'))
   for (const pageSize of [1, 2, 7, 50, 99]) {
-    expect(await askAll(service, walletPath(address, `pageSize=${pageSize}`))).toEqual(whole)
+    expect(await fetchAll(service, walletPath(address, `pageSize=${pageSize}`))).toEqual(whole)
   }
 })
 
-test('lists Ethereum mainnet for its busiest addresses as counted elsewhere', async () => {
+test('lists the known number of Ethereum mainnet transactions for the busiest addresses', async () => {
   const summary = new URL('../fixtures/mainnet-summary.json', import.meta.url)
   const { topAddresses } = JSON.parse(readFileSync(summary, 'utf8')) as {
     topAddresses: Record<string, number>
   }
   const counts: Record<string, number> = {}
   for (const address of Object.keys(topAddresses)) {
-    counts[address] = (await askAll(service, walletPath(address, 'pageSize=9', '1'))).length
+    counts[address] = (await fetchAll(service, walletPath(address, 'pageSize=9', '1'))).length
   }
   expect(counts).toEqual(topAddresses)
 })

@@ -12,7 +12,7 @@ const item = {
   internalTransactions: [{ from: { address: B }, to: { address: C } }, { from: null }],
 }
 
-test('drops empty lists only, and only when told', () => {
+test('omits only empty lists, and only with dropsEmpty', () => {
   const { extra, nativeTransaction, internalTransactions } = item
   expect(viewItem(item, { address: C, dropsEmpty: true })).toEqual({
     extra,
@@ -28,6 +28,6 @@ test('drops empty lists only, and only when told', () => {
   })
 })
 
-test('knows every party once, in lower case, and no empty one', () => {
+test('addressesOf returns every party once, in lower case, without empty ones', () => {
   expect([...addressesOf(item)]).toEqual([A, B, C])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataService } from '../../src/demo-server/data-service.ts'
-import { tell } from './ask.ts'
+import { sendRequest } from './requests.ts'
 
 const A = '0x00000000000000000000000000000000000000Aa'
 const B = '0x00000000000000000000000000000000000000bB'
@@ -13,7 +13,7 @@ const NEW = {
 }
 
 async function create(service: DataService, more: object = {}, key?: string) {
-  const { status, body } = await tell(service, 'POST /v1/webhooks', {
+  const { status, body } = await sendRequest(service, 'POST /v1/webhooks', {
     body: { ...NEW, ...more },
     ...(key === undefined ? {} : { key }),
   })
@@ -21,7 +21,7 @@ async function create(service: DataService, more: object = {}, key?: string) {
   return body
 }
 
-test('creates a webhook that is active, with every field answered', async () => {
+test('creates an active webhook and returns all of its fields', async () => {
   const service = createDataService({ clock: () => 1_800_000_000_123 })
   const webhook = await create(service)
   expect(webhook).toEqual({
@@ -34,76 +34,78 @@ test('creates a webhook that is active, with every field answered', async () => 
     includeInternalTxs: false,
     includeLogs: false,
   })
-  const shown = await tell(service, `GET /v1/webhooks/${webhook.id}`)
+  const shown = await sendRequest(service, `GET /v1/webhooks/${webhook.id}`)
   expect([shown.status, shown.body]).toEqual([200, webhook])
 })
 
-test('keeps what a webhook was created with', async () => {
+test('stores the fields of a new webhook', async () => {
   const metadata = { addresses: [A, B], eventSignatures: ['0xddf252ad'] }
   const more = { name: 'n', description: 'd', includeInternalTxs: true, includeLogs: true, metadata }
   const webhook = await create(createDataService(), more)
   expect(webhook).toMatchObject({ ...NEW, ...more })
 })
 
-test('watches an address once, as it was first written', async () => {
+test('watches an address once, in the letter case of its first occurrence', async () => {
   const service = createDataService({ maxAddresses: 2 })
   const addresses = [A, B, A.toLowerCase(), B]
   const webhook = await create(service, { metadata: { addresses } })
   expect(webhook.metadata.addresses).toEqual([A, B])
 })
 
-test('changes only the fields that are given', async () => {
+test('changes only the fields in the request', async () => {
   const service = createDataService()
   const webhook = await create(service, { name: 'old', includeLogs: true })
   const change = { name: 'new', url: 'http://other.example/', status: 'inactive', includeLogs: false }
-  const changed = await tell(service, `PATCH /v1/webhooks/${webhook.id}`, { body: change })
+  const changed = await sendRequest(service, `PATCH /v1/webhooks/${webhook.id}`, { body: change })
   expect([changed.status, changed.body]).toEqual([200, { ...webhook, ...change }])
-  const same = await tell(service, `PATCH /v1/webhooks/${webhook.id}`, { body: {} })
+  const same = await sendRequest(service, `PATCH /v1/webhooks/${webhook.id}`, { body: {} })
   expect(same.body).toEqual(changed.body)
 })
 
 test('deactivates a webhook by DELETE and activates it again', async () => {
   const service = createDataService()
   const webhook = await create(service)
-  const gone = await tell(service, `DELETE /v1/webhooks/${webhook.id}`)
-  expect([gone.status, gone.body]).toEqual([200, { ...webhook, status: 'inactive' }])
-  expect((await tell(service, `GET /v1/webhooks/${webhook.id}`)).body.status).toBe('inactive')
-  const back = await tell(service, `PATCH /v1/webhooks/${webhook.id}`, { body: { status: 'active' } })
-  expect(back.body).toEqual(webhook)
+  const deactivated = await sendRequest(service, `DELETE /v1/webhooks/${webhook.id}`)
+  expect([deactivated.status, deactivated.body]).toEqual([200, { ...webhook, status: 'inactive' }])
+  expect((await sendRequest(service, `GET /v1/webhooks/${webhook.id}`)).body.status).toBe('inactive')
+  const reactivated = await sendRequest(service, `PATCH /v1/webhooks/${webhook.id}`, {
+    body: { status: 'active' },
+  })
+  expect(reactivated.body).toEqual(webhook)
 })
 
-test('lists webhooks page by page while others come and go', async () => {
+test('lists webhooks page by page while others are deactivated', async () => {
   const service = createDataService()
   const ids: string[] = []
   for (let count = 0; count < 5; count++) ids.push((await create(service)).id)
   const page = async (query: string) => {
-    const { status, body } = await tell(service, `GET /v1/webhooks?${query}`)
+    const { status, body } = await sendRequest(service, `GET /v1/webhooks?${query}`)
     expect(status).toBe(200)
     return { ids: body.webhooks.map((webhook: { id: string }) => webhook.id), token: body.nextPageToken }
   }
   const first = await page('pageSize=2&status=active')
   expect(first.ids).toEqual(ids.slice(0, 2))
-  await tell(service, `DELETE /v1/webhooks/${ids[0]}`)
-  await tell(service, `DELETE /v1/webhooks/${ids[2]}`)
+  await sendRequest(service, `DELETE /v1/webhooks/${ids[0]}`)
+  await sendRequest(service, `DELETE /v1/webhooks/${ids[2]}`)
   const next = await page(`pageSize=2&status=active&pageToken=${first.token}`)
   expect(next).toEqual({ ids: ids.slice(3), token: undefined })
   expect((await page('status=inactive')).ids).toEqual([ids[0], ids[2]])
   expect(await page('')).toEqual({ ids, token: undefined })
 })
 
-test('answers 10 webhooks a page unless told', async () => {
+test('returns 10 webhooks per page by default', async () => {
   const service = createDataService()
   for (let count = 0; count < 11; count++) await create(service)
-  const { body } = await tell(service, 'GET /v1/webhooks')
+  const { body } = await sendRequest(service, 'GET /v1/webhooks')
   expect(body.webhooks).toHaveLength(10)
   expect(typeof body.nextPageToken).toBe('string')
 })
 
-test('adds and removes addresses, and twice is as good as once', async () => {
+test('adds and removes addresses idempotently', async () => {
   const service = createDataService()
   const { id } = await create(service)
   const change = async (method: string, addresses: string[]) => {
-    const { status, body } = await tell(service, `${method} /v1/webhooks/${id}/addresses`, {
+    const { status, body } = await sendRequest(service, `${method} /v1/webhooks/${id}/addresses`, {
       body: { addresses },
     })
     expect([status, body.id]).toEqual([200, id])
@@ -120,51 +122,54 @@ test('lists the addresses of a webhook page by page', async () => {
   const addresses = Array.from({ length: 25 }, (_, at) => `0x${String(at).padStart(40, '0')}`)
   const service = createDataService({ maxAddresses: 25 })
   const { id } = await create(service, { metadata: { addresses } })
-  const page = async (query: string) => (await tell(service, `GET /v1/webhooks/${id}/addresses${query}`)).body
+  const page = async (query: string) =>
+    (await sendRequest(service, `GET /v1/webhooks/${id}/addresses${query}`)).body
   const first = await page('')
   expect(first).toMatchObject({ addresses: addresses.slice(0, 10), totalAddresses: 25 })
-  await tell(service, `DELETE /v1/webhooks/${id}/addresses`, { body: { addresses: addresses.slice(0, 11) } })
+  await sendRequest(service, `DELETE /v1/webhooks/${id}/addresses`, {
+    body: { addresses: addresses.slice(0, 11) },
+  })
   const next = await page(`?pageToken=${first.nextPageToken}`)
   expect(next).toMatchObject({ addresses: addresses.slice(11, 21), totalAddresses: 14 })
   const last = await page(`?pageToken=${next.nextPageToken}`)
   expect(last).toEqual({ addresses: addresses.slice(21), totalAddresses: 14 })
 })
 
-test('keeps to the address limit of the plan, changing nothing over it', async () => {
+test('rejects changes beyond the address limit of the plan', async () => {
   const addresses = Array.from({ length: 6 }, (_, at) => `0x${String(at).padStart(40, '0')}`)
   const service = createDataService()
-  const over = await tell(service, 'POST /v1/webhooks', { body: { ...NEW, metadata: { addresses } } })
+  const over = await sendRequest(service, 'POST /v1/webhooks', { body: { ...NEW, metadata: { addresses } } })
   expect([over.status, over.body.error]).toEqual([400, 'Bad Request'])
   expect(over.body.message).toBe(
-    'A webhook of this plan watches 5 addresses at most, but this would make it 6.',
+    'A webhook of this plan can watch at most 5 addresses, but this would make 6.',
   )
   const { id } = await create(service, { metadata: { addresses: addresses.slice(0, 4) } })
   const path = `/v1/webhooks/${id}/addresses`
-  expect((await tell(service, `PATCH ${path}`, { body: { addresses } })).status).toBe(400)
-  expect((await tell(service, `GET ${path}`)).body.totalAddresses).toBe(4)
-  const full = await tell(service, `PATCH ${path}`, { body: { addresses: addresses.slice(4, 5) } })
+  expect((await sendRequest(service, `PATCH ${path}`, { body: { addresses } })).status).toBe(400)
+  expect((await sendRequest(service, `GET ${path}`)).body.totalAddresses).toBe(4)
+  const full = await sendRequest(service, `PATCH ${path}`, { body: { addresses: addresses.slice(4, 5) } })
   expect(full.body.metadata.addresses).toHaveLength(5)
 })
 
-test('has no shared secret before one is generated, then a new one each time', async () => {
+test('has no shared secret at first, and generates a new one each time', async () => {
   const service = createDataService()
-  const none = await tell(service, 'GET /v1/webhooks:getSharedSecret')
+  const none = await sendRequest(service, 'GET /v1/webhooks:getSharedSecret')
   expect(none.status).toBe(404)
   expect(none.body.message).toContain('POST /v1/webhooks:generateOrRotateSharedSecret')
-  const first = await tell(service, 'POST /v1/webhooks:generateOrRotateSharedSecret')
+  const first = await sendRequest(service, 'POST /v1/webhooks:generateOrRotateSharedSecret')
   expect([first.status, first.body]).toEqual([201, { secret: expect.stringMatching(/^[0-9a-f]{64}$/) }])
-  expect((await tell(service, 'GET /v1/webhooks:getSharedSecret')).body).toEqual(first.body)
-  const second = await tell(service, 'POST /v1/webhooks:generateOrRotateSharedSecret')
+  expect((await sendRequest(service, 'GET /v1/webhooks:getSharedSecret')).body).toEqual(first.body)
+  const second = await sendRequest(service, 'POST /v1/webhooks:generateOrRotateSharedSecret')
   expect(second.body.secret).not.toBe(first.body.secret)
-  const shown = await tell(service, 'GET /v1/webhooks:getSharedSecret')
+  const shown = await sendRequest(service, 'GET /v1/webhooks:getSharedSecret')
   expect([shown.status, shown.body]).toEqual([200, second.body])
 })
 
-test('shows a key nothing of what belongs to another', async () => {
+test('gives a key no access to the webhooks and secret of another key', async () => {
   const service = createDataService({ keys: ['a', 'b'] })
   const { id } = await create(service, {}, 'a')
-  await tell(service, 'POST /v1/webhooks:generateOrRotateSharedSecret', { key: 'a' })
-  expect((await tell(service, 'GET /v1/webhooks', { key: 'b' })).body).toEqual({ webhooks: [] })
+  await sendRequest(service, 'POST /v1/webhooks:generateOrRotateSharedSecret', { key: 'a' })
+  expect((await sendRequest(service, 'GET /v1/webhooks', { key: 'b' })).body).toEqual({ webhooks: [] })
   for (const request of [
     `GET /v1/webhooks/${id}`,
     `PATCH /v1/webhooks/${id}`,
@@ -172,7 +177,7 @@ test('shows a key nothing of what belongs to another', async () => {
     `GET /v1/webhooks/${id}/addresses`,
     'GET /v1/webhooks:getSharedSecret',
   ]) {
-    expect((await tell(service, request, { key: 'b', body: {} })).status).toBe(404)
+    expect((await sendRequest(service, request, { key: 'b', body: {} })).status).toBe(404)
   }
-  expect((await tell(service, `GET /v1/webhooks/${id}`, { key: 'a' })).body.status).toBe('active')
+  expect((await sendRequest(service, `GET /v1/webhooks/${id}`, { key: 'a' })).body.status).toBe('active')
 })

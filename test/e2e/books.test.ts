@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { ask } from '../demo-server/ask.ts'
+import { fetchJson } from '../demo-server/requests.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
@@ -72,7 +72,7 @@ describe('the ledger of the whole demo chain', () => {
   })
 
   test('is explained where the demo is met', async () => {
-    const welcome = await ask(createDataService(), '/')
+    const welcome = await fetchJson(createDataService(), '/')
     const texts = ['jobs/demo.yaml', 'README.md'].map((path) => readFileSync(path, 'utf8'))
     for (const text of [...texts, JSON.stringify(welcome.body)])
       expect(text.replaceAll(/\s+(# )?/g, ' ')).toMatch(/10,000 AVAX.*genesis.*no transaction/i)

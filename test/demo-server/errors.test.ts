@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { ask, blockPath, walletPath } from './ask.ts'
+import { blockPath, fetchJson, walletPath } from './requests.ts'
 
 const service = createDataService()
 const ADDRESS = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
-const WORDS = { 400: 'Bad Request', 404: 'Not Found' } as const
+const REASONS = { 400: 'Bad Request', 404: 'Not Found' } as const
 const TOO_LARGE = '9007199254740992'
 
 test.for([
@@ -41,8 +41,8 @@ test.for([
     status: 400,
     says: 'sortOrder must be given once',
   },
-  { url: walletPath(ADDRESS, 'pageToken='), status: 400, says: 'pageToken is not one' },
-  { url: walletPath(ADDRESS, 'pageToken=garbage'), status: 400, says: 'pageToken is not one' },
+  { url: walletPath(ADDRESS, 'pageToken='), status: 400, says: 'pageToken is not valid' },
+  { url: walletPath(ADDRESS, 'pageToken=garbage'), status: 400, says: 'pageToken is not valid' },
   { url: walletPath(ADDRESS, 'colour=%zz'), status: 400, says: 'well formed' },
   { url: walletPath('%E0%A4%A'), status: 400, says: 'well formed' },
   { url: walletPath('%ff'), status: 400, says: 'well formed' },
@@ -54,55 +54,55 @@ test.for([
   { url: blockPath(TOO_LARGE), status: 400, says: 'a block number, or a block hash' },
   { url: blockPath(1, 'pageSize=101'), status: 400, says: 'from 0 to 100' },
   { url: blockPath(1, 'pageSize=-1'), status: 400, says: 'from 0 to 100' },
-  { url: blockPath(1, 'pageToken=AAAA'), status: 400, says: 'pageToken is not one' },
-  { url: '/v1/chains/43114/blocks', status: 404, says: 'GET / lists what is' },
-  { url: '/v1/webhooks:forget', status: 404, says: 'GET / lists what is' },
+  { url: blockPath(1, 'pageToken=AAAA'), status: 400, says: 'pageToken is not valid' },
+  { url: '/v1/chains/43114/blocks', status: 404, says: 'GET / lists the operations' },
+  { url: '/v1/webhooks:forget', status: 404, says: 'GET / lists the operations' },
   { url: '/v2/chains/43114/blocks/1/transactions', status: 404, says: 'is not served here' },
   { url: `${walletPath(ADDRESS)}/`, status: 404, says: 'is not served here' },
   { url: '/v1/chains//blocks/1/transactions', status: 404, says: 'is not served here' },
   { url: '/v1/chains/43114/tokens/1/transactions', status: 404, says: 'is not served here' },
   { url: '*', status: 404, says: 'is not served here' },
-] as const)('refuses $url with $status and what was expected', async ({ url, status, says }) => {
-  const answer = await ask(service, url)
-  const { message, ...rest } = answer.body
-  expect(answer.status).toBe(status)
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-  expect(rest).toEqual({ statusCode: status, error: WORDS[status] })
+] as const)('rejects $url with $status and a message', async ({ url, status, says }) => {
+  const response = await fetchJson(service, url)
+  const { message, ...rest } = response.body
+  expect(response.status).toBe(status)
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(rest).toEqual({ statusCode: status, error: REASONS[status] })
   expect(message).toContain(says)
 })
 
-test.for(['POST', 'PUT', 'DELETE', 'HEAD'])('serves nothing by %s', async (method) => {
+test.for(['POST', 'PUT', 'DELETE', 'HEAD'])('serves nothing with the method %s', async (method) => {
   for (const path of ['/', walletPath(ADDRESS)]) {
-    const answer = await service.handle({ method, url: `${path}?pageSize=1`, headers: {} })
-    expect(answer.status).toBe(404)
-    expect(JSON.parse(answer.body).message).toContain(`${method} ${path} is not served here`)
+    const response = await service.handle({ method, url: `${path}?pageSize=1`, headers: {} })
+    expect(response.status).toBe(404)
+    expect(JSON.parse(response.body).message).toContain(`${method} ${path} is not served here`)
   }
 })
 
-test('says nothing about its inside when it fails', async () => {
+test('reveals no details of an internal error', async () => {
   const seen: unknown[] = []
   const broken = new Proxy([], {
     get() {
-      throw new Error('secret of the house')
+      throw new Error('internal detail')
     },
   })
   const failing = createDataService({
     chains: { '7': broken },
     onInternalError: (thrown) => seen.push(thrown),
   })
-  const answer = await ask(failing, walletPath(ADDRESS, '', '7'))
-  expect(answer.status).toBe(500)
-  expect(answer.body).toEqual({
+  const response = await fetchJson(failing, walletPath(ADDRESS, '', '7'))
+  expect(response.status).toBe(500)
+  expect(response.body).toEqual({
     message: 'The service failed to answer this request.',
     statusCode: 500,
     error: 'Internal Server Error',
   })
-  expect(String(seen)).toContain('secret of the house')
+  expect(String(seen)).toContain('internal detail')
 })
 
-test('welcomes a newcomer with requests that work', async () => {
-  const { body } = await ask(service, '/?utm_source=readme')
+test('lists example requests that work on the index page', async () => {
+  const { body } = await fetchJson(service, '/?utm_source=readme')
   const { wallets } = body as unknown as { wallets: { url: string }[] }
   expect(wallets.length).toBeGreaterThan(3)
-  for (const { url } of wallets) expect((await ask(service, url)).status).toBe(200)
+  for (const { url } of wallets) expect((await fetchJson(service, url)).status).toBe(200)
 })

@@ -5,13 +5,13 @@ import type {
   DataServiceHandle,
   DataServiceOptions,
 } from '../../src/demo-server/data-service.ts'
-import { tell } from './ask.ts'
 import type { Received } from './receiver.ts'
+import { sendRequest } from './requests.ts'
 
 const A = '0x00000000000000000000000000000000000000Aa'
 export const B = '0x00000000000000000000000000000000000000bB'
 
-/** A chain of blocks with one transaction each, from A to B; its hash is the block's number. */
+/** A chain of blocks with one transaction each, from A to B. The hash of a transaction is its block number. */
 const LAB = [1, 2, 3, 4, 5, 6].map((block) => ({
   nativeTransaction: {
     ...{ blockNumber: String(block), txHash: `0x${block}` },
@@ -19,17 +19,17 @@ const LAB = [1, 2, 3, 4, 5, 6].map((block) => ({
   },
 }))
 
-/** A service that replays that chain, unless told otherwise; it is closed with the test. */
-export function startLab(options: DataServiceOptions = {}): DataServiceHandle {
+/** A service that replays that chain by default. It is closed when the test has finished. */
+export function startReplay(options: DataServiceOptions = {}): DataServiceHandle {
   const service = createDataService({ replay: { chain: 'lab' }, chains: { lab: LAB }, ...options })
   onTestFinished(() => service.close())
   return service
 }
 
-/** Makes a webhook that watches A on that chain, unless told otherwise. */
+/** Creates a webhook that watches A on that chain by default. */
 export async function watch(service: DataService, url: string, more: object = {}): Promise<{ id: string }> {
   const body = { eventType: 'address_activity', url, chainId: 'lab', metadata: { addresses: [A] }, ...more }
-  return (await tell(service, 'POST /v1/webhooks', { body })).body
+  return (await sendRequest(service, 'POST /v1/webhooks', { body })).body
 }
 
 export function hashesOf(received: readonly Received[]): string[] {

@@ -2,64 +2,64 @@ import type { DataService } from '../../src/demo-server/data-service.ts'
 
 export type Item = { nativeTransaction: Native; erc20Transfers?: unknown[]; [field: string]: unknown }
 export type Native = { txHash: string; blockNumber: string; blockIndex: number }
-export type Asked<Row> = {
+export type JsonResponse<Row> = {
   status: number
   headers: Record<string, string>
   body: { nextPageToken?: string; transactions: Row[]; message: string; statusCode: number; error: string }
 }
 
-/** Asks the service once, with its answer's body parsed. */
-export async function ask<Row = Item>(
+/** Sends a GET request to the service and parses the body of the response. */
+export async function fetchJson<Row = Item>(
   service: DataService,
   url: string,
   headers: Record<string, string> = {},
-): Promise<Asked<Row>> {
-  const answer = await service.handle({ method: 'GET', url, headers })
-  return { ...answer, body: JSON.parse(answer.body) }
+): Promise<JsonResponse<Row>> {
+  const response = await service.handle({ method: 'GET', url, headers })
+  return { ...response, body: JSON.parse(response.body) }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
-export type Told = { status: number; headers: Record<string, string>; body: any }
+// biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of the body
+export type AnyResponse = { status: number; headers: Record<string, string>; body: any }
 
-/** Sends the service a request, as `POST /v1/webhooks`, with a JSON body where there is one, and a key where there is one. */
-export async function tell(
+/** Sends a request such as `POST /v1/webhooks` to the service, with an optional JSON body and API key. */
+export async function sendRequest(
   service: DataService,
   request: string,
   { body, key }: { body?: unknown; key?: string } = {},
-): Promise<Told> {
+): Promise<AnyResponse> {
   const [method = '', url = ''] = request.split(' ')
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const headers = { ...type, ...(key === undefined ? {} : { 'x-service-api-key': key }) }
   const text = body === undefined ? {} : { body: JSON.stringify(body) }
-  const answer = await service.handle({ method, url, headers, ...text })
-  return { ...answer, body: answer.body === '' ? '' : JSON.parse(answer.body) }
+  const response = await service.handle({ method, url, headers, ...text })
+  return { ...response, body: response.body === '' ? '' : JSON.parse(response.body) }
 }
 
-/** Follows a listing to its end and gives its pages; every one must be a 200, and every token a new one. */
-export async function askPages<Row = Item>(service: DataService, url: string): Promise<Row[][]> {
+/** Fetches all pages of a listing. Throws if a response is not a 200 or if a page token repeats. */
+export async function fetchPages<Row = Item>(service: DataService, url: string): Promise<Row[][]> {
   const pages: Row[][] = []
-  const asked = new Set<string>()
+  const seen = new Set<string>()
   let token: string | undefined
   do {
-    const { status, body } = await ask<Row>(service, token === undefined ? url : withToken(url, token))
+    const { status, body } = await fetchJson<Row>(service, token === undefined ? url : withToken(url, token))
     if (status !== 200) throw new Error(`${url}: ${status} ${body.message}`)
     pages.push(body.transactions)
     token = body.nextPageToken
-    if (token !== undefined && asked.has(token)) throw new Error(`${url}: a page token came twice`)
-    if (token !== undefined) asked.add(token)
+    if (token !== undefined && seen.has(token)) throw new Error(`${url}: a page token was returned twice`)
+    if (token !== undefined) seen.add(token)
   } while (token !== undefined)
   return pages
 }
 
-export async function askAll<Row = Item>(service: DataService, url: string): Promise<Row[]> {
-  return (await askPages<Row>(service, url)).flat()
+export async function fetchAll<Row = Item>(service: DataService, url: string): Promise<Row[]> {
+  return (await fetchPages<Row>(service, url)).flat()
 }
 
 export function withToken(url: string, token: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}pageToken=${encodeURIComponent(token)}`
 }
 
-/** Path of a wallet's listing; chain 43114 unless told. */
+/** Path of a wallet listing, by default on chain 43114. */
 export function walletPath(address: string, query = '', chain = '43114'): string {
   return `/v1/chains/${chain}/addresses/${address}/transactions${query && `?${query}`}`
 }

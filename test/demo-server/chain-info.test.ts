@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { tell } from './ask.ts'
+import { sendRequest } from './requests.ts'
 
 const service = createDataService({ chains: { lab: [] } })
 
@@ -11,15 +11,15 @@ test.for([
   { query: '?network=testnet&feature=webhooks', ids: ['43114', 'lab'] },
   { query: '?feature=nftIndexing', ids: ['1', '43114', 'lab'] },
   { query: '?feature=teleporter', ids: [] },
-])('lists the chains $ids for "$query"', async ({ query, ids }) => {
-  const { status, body } = await tell(service, `GET /v1/chains${query}`)
+])('lists the chains $ids for the query "$query"', async ({ query, ids }) => {
+  const { status, body } = await sendRequest(service, `GET /v1/chains${query}`)
   expect(status).toBe(200)
   expect(body.chains.map((chain: { chainId: string }) => chain.chainId).sort()).toEqual(ids)
 })
 
-test('shows one chain as the list has it', async () => {
-  const { body } = await tell(service, 'GET /v1/chains')
-  const shown = await tell(service, 'GET /v1/chains/43114')
+test('returns a single chain as in the list', async () => {
+  const { body } = await sendRequest(service, 'GET /v1/chains')
+  const shown = await sendRequest(service, 'GET /v1/chains/43114')
   expect(shown.status).toBe(200)
   expect(body.chains).toContainEqual(shown.body)
   expect(shown.body).toMatchObject({
@@ -35,8 +35,8 @@ test.for([
   { request: 'GET /v1/chains/constructor', status: 404, says: 'expected one of' },
   { request: 'GET /v1/chains?network=moon', status: 400, says: 'network must be mainnet or' },
   { request: 'GET /v1/chains?feature=', status: 400, says: 'feature must be nftIndexing or' },
-])('refuses $request with $status', async ({ request, status, says }) => {
-  const answer = await tell(service, request)
-  expect(answer.status).toBe(status)
-  expect(answer.body.message).toContain(says)
+])('rejects $request with $status', async ({ request, status, says }) => {
+  const response = await sendRequest(service, request)
+  expect(response.status).toBe(status)
+  expect(response.body.message).toContain(says)
 })
