@@ -3,35 +3,35 @@ import type { BlockRange } from '../core/model/model.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import type { RecordLocation, RecordLog } from './record-log.ts'
 
-/** The first pages of a block, with a comma between, and the token of the next. */
+/** The first pages of a block, joined by commas, and the token of the next page. */
 type StoredPartialBlock = { body: Buffer; token: string; pages: number; items: number; bad: number }
 
-/** What a spool of blocks keeps beside whole blocks. */
+/** The part of a checkpoint that is specific to blocks jobs: partially read blocks and missing blocks. */
 export type BlockCheckpoint = {
-  /** Keeps the first pages of a block that could not be read whole. */
+  /** Stores the first pages of a block that could not be read completely. */
   addPartial(block: number, partial: StoredPartialBlock): Promise<void>
-  /** The first pages of a block, where an earlier process has kept them. */
+  /** Returns the stored first pages of a block; undefined if there are none or they cannot be read. */
   partial(block: number): Promise<StoredPartialBlock | undefined>
-  /** Notes that the service does not have a block; resolves when that is on disk. */
+  /** Records that the API does not have a block. Resolves when the record is written. */
   addMissing(block: number): Promise<void>
-  /** Blocks that the service was asked for and did not have, in order. */
+  /** Blocks that were requested and that the API does not have, in ascending order. */
   missing(): readonly BlockRange[]
-  /** Leaves the missing blocks to be asked for again; resolves with whether there were any. */
+  /** Makes the missing blocks remaining again. Resolves with whether there were any. */
   reopenMissing(): Promise<boolean>
 }
 
-/** What the frames of a spool say of its blocks, kept up to date as they are written. */
+/** State of a blocks job, replayed from the records of a checkpoint and updated as records are written. */
 export type BlockState = {
-  /** Blocks that the service was asked for and did not have. */
+  /** Blocks that were requested and that the API does not have. */
   missing: BlockRange[]
-  /** Blocks of which the first pages are there, by number: no more than were being read at once. */
+  /** Partially read blocks by number. There are at most as many as blocks are read concurrently. */
   partial: Map<number, Omit<StoredPartialBlock, 'body'> & { location: RecordLocation }>
 }
 
-/** A state, and what is left to ask of all blocks. */
+/** The block state, and the listing that tracks the remaining blocks. */
 type BlockReplayContext = { blocks: BlockState; listing: () => { remaining: BlockRange[] } }
 
-/** Takes note of a frame, with where its body lies; false where it is not one of blocks only. */
+/** Applies a record that only blocks jobs write. Returns false for records of other kinds. */
 export function replayBlockRecord(
   context: BlockReplayContext,
   header: Record<string, unknown>,
@@ -57,7 +57,7 @@ export function blockCheckpointOn(log: RecordLog, context: BlockReplayContext): 
       if (stored === undefined) return undefined
       const { location, ...partial } = stored
       const body = await log.read(location)
-      // What cannot be read is requested again.
+      // Pages that are not valid JSON are requested again.
       return parseJson(`[${body.toString('utf8')}]`) === undefined ? undefined : { ...partial, body }
     },
     addMissing: async (block) => {

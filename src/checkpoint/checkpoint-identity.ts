@@ -1,12 +1,15 @@
 import { ExportError } from '../core/model/errors.ts'
 
-/** What pages in a spool have in common; a spool of another identity cannot be continued. */
+/**
+ * The job settings that all pages of a checkpoint share. A checkpoint with another identity cannot be
+ * resumed.
+ */
 export type CheckpointIdentity = {
-  /** Absent: pages of wallets. */
+  /** Absent in wallet jobs. */
   kind?: 'blocks'
   chain: string
   startBlock: number
-  /** null: up to the head. */
+  /** null if the export extends to the head. */
   endBlock: number | null
   finalityMs: number
 }
@@ -20,7 +23,9 @@ type IdentifiedState = {
   blocks: { missing: readonly unknown[]; partial: ReadonlyMap<number, unknown> }
 }
 
-/** True where the spool belongs to another job and holds nothing of it: no page, no block, no end of a run. */
+/**
+ * Whether a checkpoint of another job is empty (no pages, no blocks, no finished run) and can be replaced.
+ */
 export function isReusable(state: IdentifiedState): boolean {
   const { pages, written, blocks } = state
   const isEmpty =
@@ -28,7 +33,9 @@ export function isReusable(state: IdentifiedState): boolean {
   return isEmpty && !state.isDone && differingKeys(state).length > 0
 }
 
-/** Throws OUTPUT_CHANGED where a spool's pages are of another job. Between two runs `finality` may change. */
+/**
+ * Throws OUTPUT_CHANGED if a checkpoint belongs to another job. `finality` may change after a finished run.
+ */
 export function requireSameIdentity(state: IdentifiedState): void {
   const { stored, identity, isDone } = state
   const differing = differingKeys(state)
@@ -38,8 +45,8 @@ export function requireSameIdentity(state: IdentifiedState): void {
   )
   throw new ExportError(
     'OUTPUT_CHANGED',
-    `the output holds ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
-    isDone ? { fix: 'Name another --output, or export anew with --fresh.' } : {},
+    `the output contains ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
+    isDone ? { fix: 'Choose another --output, or start over with --fresh.' } : {},
   )
 }
 

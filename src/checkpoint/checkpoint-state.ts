@@ -17,42 +17,44 @@ import {
 import { isRecordHeader } from './record-header.ts'
 import type { RecordLocation, WholeRecordLocation } from './record-log.ts'
 
-/** A stretch of blocks whose files were written, with the transactions in it by wallet, and those of which something is unknown. */
+/** A range that a run has published, with its number of transactions by wallet (`seen`) and the unknowns. */
 export type WrittenRange = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns>
 
-/** What the frames of a spool say, kept up to date as they are written. */
+/** State of a checkpoint, replayed from its records and updated as records are written. */
 export type CheckpointState = {
   identity: CheckpointIdentity
   cutMs: number
-  /** When the run that is under way began, milliseconds since 1970: it and its resumes have this in common. */
+  /** Start of the current run in milliseconds since 1970. Does not change when the run is resumed. */
   begunMs: number
-  /** That run was begun to replace whatever the output holds. */
+  /** Whether the current run replaces everything in the output (`--fresh`). */
   isFresh: boolean
+  /** Number of processes that have worked on the current run; 0 before the first record. */
   session: number
-  /** The number of the run that is under way, or was last, and of each run the block from which on it asks. */
+  /** Number of the current or last run, and the first block that each run requests. */
   run: number
   startBlocks: number[]
   listings: Map<string, ListingState>
   pages: number
   head: number | undefined
-  /** The highest block seen by the end of each process, by session. */
+  /** Highest block received so far, as of the last page of each process, by session. */
   sessionHeads: (number | undefined)[]
-  /** The settled end of a run without endBlock. */
+  /** Pinned end of a run without endBlock. */
   end: number | undefined
-  /** Blocks before this one were written by runs whose pages are gone. */
+  /** Blocks before this one were written by runs without pages in this checkpoint. */
   base: number
-  /** From here on the run that is under way asks. */
+  /** First block that the current run requests. */
   from: number
-  /** What runs have written, in the order of blocks. */
+  /** Ranges that runs have written, in ascending order. */
   written: WrittenRange[]
-  /** Where the log has the fingerprints of what was written, by `hashesKey` (fingerprints.ts); absent where it has none. */
+  /** Locations of the transaction fingerprints of written ranges, by `hashesKey`. */
   hashes: Map<string, RecordLocation[]>
-  /** Blocks that the run that is under way reads again by themselves, by listing. */
+  /** By listing, blocks that the current run reads again in addition to the lookback. */
   reopened: Map<string, BlockRange[]>
-  /** No run is under way: the last one has written its files. */
+  /** Whether the last run has published its files and no run is in progress. */
   isDone: boolean
+  /** Identity in the checkpoint file, if there is one. */
   stored: CheckpointIdentity | undefined
-  /** Of a job of blocks. */
+  /** State of a blocks job. */
   blocks: BlockState
 }
 
@@ -86,14 +88,14 @@ export type PageFields = {
   wallet: string
   items: number
   bad: number
-  /** Items that may be younger than the run's cut. @default 0 */
+  /** Items that may be newer than the run's cutoff. @default 0 */
   young?: number
   blocks: { min: number; max: number } | null
   head: number | null
   covered: BlockRange
 }
 
-/** Notes what a frame says; false where it is none of ours, or stands where it cannot. */
+/** Applies a record. Returns false if it is invalid or out of place, so that it counts as damage. */
 export function replay(
   state: CheckpointState,
   header: Record<string, unknown>,
@@ -124,7 +126,7 @@ const blockTarget = (state: CheckpointState) => ({
   listing: () => listingOf(state, BLOCKS),
 })
 
-/** Takes what was exported before for granted: only what comes after it is asked. */
+/** Starts after a range that earlier runs exported: only later blocks are requested. */
 export function applyBase(state: CheckpointState, before: WrittenRange | undefined): void {
   if (before === undefined) return
   state.base = before.to
@@ -132,7 +134,7 @@ export function applyBase(state: CheckpointState, before: WrittenRange | undefin
   state.written = [before]
 }
 
-/** The files of these blocks are written, and with them the run is over. */
+/** Ends the run: the files of these blocks are published. */
 export function applyDone(state: CheckpointState, done: WrittenRange): void {
   const { from, to, seen } = done
   state.isDone = true
@@ -142,7 +144,7 @@ export function applyDone(state: CheckpointState, done: WrittenRange): void {
   dropUnusedHashes(state)
 }
 
-/** A process goes on with the run. */
+/** Resumes the run in a new process. */
 export function applyOpen(state: CheckpointState): void {
   state.session += 1
   dropUnusedHashes(state)
@@ -150,7 +152,7 @@ export function applyOpen(state: CheckpointState): void {
 
 export type ReopenedBlocks = BlockRange & { wallet: string }
 
-/** Notes that the run that is under way reads blocks of a listing again. */
+/** Makes blocks of a listing remaining again in the current run. */
 export function applyReopened(state: CheckpointState, { wallet, from, to }: ReopenedBlocks): void {
   reopenBlocks(listingOf(state, wallet), { from, to }, state)
   state.reopened.set(wallet, unionRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
@@ -158,17 +160,17 @@ export function applyReopened(state: CheckpointState, { wallet, from, to }: Reop
 
 export type DroppedPages = DroppedRecord & { wallet: string }
 
-/** Notes that pages of a listing do not count, since they cannot be read. */
+/** Discards pages of a listing that cannot be read. */
 export function applyDropped(state: CheckpointState, { wallet, ...dropped }: DroppedPages): void {
   dropRecord(listingOf(state, wallet), dropped, state)
 }
 
-/** `cutMs`: null where the run has a fixed end. */
+/** `cutMs` is null if the run has an endBlock. */
 export type NextRun = { at: number; cutMs: number | null; from: number }
 
 /**
- * Begins the next run: it asks every listing that it reads from `from` on, where what was read before counts no more
- * then, and for what earlier runs have not read of it, because it was not in the job.
+ * Begins the next run. It reads every listing of the job from block `from` on, replacing the pages of earlier
+ * runs there, and the blocks that earlier runs have not read because the wallet was not in the job.
  */
 export function applyNext(state: CheckpointState, { at: begunMs, cutMs, from }: NextRun): void {
   const run = state.run + 1
@@ -225,14 +227,14 @@ export function writtenEnd({ written, base }: CheckpointState): number {
   return written.at(-1)?.to ?? base
 }
 
-/** One past the highest block that any wallet showed; never before the end of an earlier run. */
+/** One past the highest block of any wallet, but not less than the end of an earlier run. */
 export function nextEnd({ from, head, written }: CheckpointState): number {
   return Math.max(from, head === undefined ? 0 : head + 1, written.at(-1)?.to ?? 0)
 }
 
 /**
- * Fixes the end. Where the chain was seen to grow between two processes, wallets whose newest blocks the earlier one
- * read lack what came since: from their own newest block on they are to be asked again.
+ * Pins the end block. If the head moved between two processes of a run, wallets whose head was read by the
+ * earlier process may lack newer transactions: blocks from their newest block to the end remain again.
  */
 export function applyEnd(state: CheckpointState, end: number): void {
   state.end = end

@@ -6,60 +6,72 @@ import type { PageRecord, RereadPages } from './listing-state.ts'
 import type { RecordLocation } from './record-log.ts'
 import type { RereadState } from './reread-state.ts'
 
-/** A page as it came. */
+/** A received page. */
 export type CheckpointPage = {
   body: Buffer
   items: number
   blocks: { min: number; max: number } | undefined
   head: number | undefined
-  /** Items that have no place in the chain. */
+  /** Number of items without a valid chain position. */
   bad: number
-  /** Items that may be younger than the run's cut. @default 0 */
+  /** Number of items that may be newer than the run's cutoff. @default 0 */
   young?: number
+  /** Blocks that are completely read once this page is stored. */
   covered: BlockRange
 }
 
-/** The checkpoint of a run: every page it has received, and so what is left to ask. */
+/** The checkpoint of a run: every page it has received, and the blocks that remain to be requested. */
 export type Checkpoint = BlockCheckpoint &
   RereadState & {
-    /** The file with the pages, where `frames` have their places. */
+    /** Path of the log. The locations of `records` refer to it. */
     path: string
-    /** Transactions younger than this are left for a later run, milliseconds since 1970; Infinity with an endBlock. */
+    /**
+     * Cutoff in milliseconds since 1970: newer transactions are left to a later run. Infinity with an
+     * endBlock.
+     */
     cutMs: number
-    /** When the run began, milliseconds since 1970: it and its resumes have this in common. */
+    /** Start of the run in milliseconds since 1970. Does not change when the run is resumed. */
     begunMs: number
-    /** True where an earlier, unfinished run is being continued. */
+    /** Whether an unfinished run is being resumed. */
     resumed: boolean
-    /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
+    /**
+     * Block ranges of a listing that no page has covered yet.
+     *
+     * @param bounds only blocks within this range @default all blocks
+     */
     remaining(listing: string, bounds?: BlockRange): readonly BlockRange[]
     /**
-     * The block up to which pages have a listing, exclusive, where the present run has begun to read it or none ever did;
-     * Infinity where earlier runs read it: then what they exported counts.
+     * The block up to which pages cover a listing, exclusive, if the current run has begun to read it or no
+     * run has ever read it. Infinity if only earlier runs have read it; their exported rows stay valid then.
      */
     coveredTo(listing: string): number
-    /** Keeps a page; resolves when it is on disk, with where its body lies. */
+    /** Appends a page. Resolves with the location of its body once the page is written. */
     addPage(wallet: string, page: CheckpointPage): Promise<RecordLocation>
-    /** The pages of each listing, in the order of receipt. */
+    /** The stored pages of these listings, per listing in the order in which they were received. */
     records(listings: Listings): PageRecord[]
-    /** The highest block seen that is old enough; undefined where there was none. */
+    /** The highest block received that is older than the cutoff; undefined if there is none. */
     head(): number | undefined
     /**
-     * The end of the run, exclusive, the same for all wallets and kept across resumes. Without an endBlock it is settled
-     * at the first call, one past the head or at `least`; where the chain grew between two processes, wallets whose newest blocks the
-     * earlier one read then have the blocks from there up to the end in `remaining` again.
+     * Returns the exclusive end of the run, which is the same for all wallets and for every resume. Without
+     * an endBlock, the first call pins it to one past the head, or to `minEnd` if that is higher. If the head
+     * moved between two processes of the run, wallets whose newest blocks were read by the earlier process
+     * get the blocks from there up to the end as `remaining` again.
      */
     pinEndBlock(minEnd?: number): Promise<number>
-    /** The body there; of a stretch of blocks all bodies as one JSON list. */
+    /** Reads the body at a location; for coalesced block pages, all bodies as one JSON list. */
     read(location: RecordLocation): Promise<Buffer>
-    /** Blocks before this one were written by runs whose pages are gone. */
+    /** Blocks before this one were written by runs whose pages are no longer in the checkpoint. */
     base: number
-    /** From here on the run asks what wallets of earlier runs lack. */
+    /** First block that the run requests of wallets that earlier runs have read. */
     from: number
-    /** Pages of earlier runs beside those of the present one, where it reads the last blocks again. */
+    /** The pages of a listing before and after the current run read its last blocks again. */
     rereadPages(listing: string): RereadPages
-    /** What runs have written, in the order of blocks. */
+    /** Ranges that runs have written, in ascending order. */
     written(): readonly WrittenRange[]
-    /** Ends the run, its files being written: the pages stay, so that a later run can go on from here. */
+    /**
+     * Ends the run after its files are published. The pages are retained, so that a later run can continue
+     * from here.
+     */
     finish(written: WrittenRange): Promise<void>
     close(): Promise<void>
   }

@@ -2,7 +2,7 @@ import type { BlockRange } from '../core/model/model.ts'
 import { diskError } from '../core/platform/disk.ts'
 import { parseHeader, type WholeRecordLocation } from './record-log.ts'
 
-/** What is in a stretch of the log. */
+/** A range of the log that contains one or more block pages. */
 type CoalescedRecords = {
   location: WholeRecordLocation
   blocks: { min: number; max: number } | null
@@ -11,9 +11,9 @@ type CoalescedRecords = {
 }
 
 /**
- * Adds a block to the frames of a spool. Blocks are many and small: those that follow each other in the log and lie
- * near each other in the chain are kept as one stretch of it, heads included, so that a million of them do not take a
- * million places in memory.
+ * Adds a block page to the records. Block pages are many and small, so pages that are consecutive in the log
+ * and close to each other in the chain are coalesced into one range of the log, including their headers. A
+ * million of them then need far fewer than a million entries in memory.
  */
 export function coalesce<T extends CoalescedRecords>(records: T[], block: T): void {
   const last = records.at(-1)
@@ -22,12 +22,14 @@ export function coalesce<T extends CoalescedRecords>(records: T[], block: T): vo
   else records.push({ ...block, location: locationFrom(block.location.start, block.location) })
 }
 
-/** So long a stretch is read at once, in bytes. */
+/** Maximum size of coalesced records in bytes, because they are read into memory together. */
 const COALESCED_BYTES = 256 * 1024
-/** Blocks further apart are not kept together: a merge would hold the one until it reaches the other. */
+/**
+ * Maximum distance of coalesced blocks. A merge holds all of them in memory until it reaches the last one.
+ */
 const COALESCED_BLOCKS = 1_000
 
-/** The stretch with a block more; undefined where the two do not belong together. */
+/** Returns `last` extended by a block page; undefined if the two must not be coalesced. */
 function extend<T extends CoalescedRecords>(last: T, block: T): T | undefined {
   if (last.blocks === null || block.blocks === null) return undefined
   const min = Math.min(last.blocks.min, block.blocks.min)
@@ -51,8 +53,10 @@ function locationFrom(start: number, { offset, bytes }: WholeRecordLocation): Wh
 }
 
 /**
- * The blocks that pages cover or hold items of, by their heads; `pages`: bytes of the log that begin with a head. Of a block
- * in which a page ends it holds items, though the next page covers it.
+ * Returns the blocks that pages cover or contain items of, according to their headers. A page can contain
+ * items of a block that only the next page covers, if the page ends within the block.
+ *
+ * @param pages bytes of the log, beginning with a record header
  */
 export function blocksShownIn(pages: Buffer): BlockRange[] {
   const shown: BlockRange[] = []
@@ -65,7 +69,7 @@ export function blocksShownIn(pages: Buffer): BlockRange[] {
   return shown
 }
 
-/** The pages in a stretch of the log, as one JSON list. Throws OUTPUT_FAILED where a frame is damaged. */
+/** Returns the bodies of coalesced records as one JSON list. Throws OUTPUT_FAILED if a record is damaged. */
 export function joinBodies(records: Buffer): Buffer {
   const bodies: Buffer[] = []
   for (let offset = 0; offset < records.length; ) {

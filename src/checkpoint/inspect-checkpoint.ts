@@ -13,20 +13,23 @@ import { CHECKPOINT_FILE } from './open-checkpoint.ts'
 import { scanRecordLog } from './record-log.ts'
 import { remainingOf } from './remaining.ts'
 
-/** What a run would still have to ask, wallet by wallet; changes nothing. */
+/** Progress of the run in a checkpoint, and the blocks that the next run would request. */
 export type CheckpointProgress = {
-  /** There are pages of a run, unfinished or not. */
+  /** Whether the checkpoint contains a run, finished or not. */
   hasRun: boolean
-  /** Its files are written. */
+  /** Whether the run has published its files. */
   isDone: boolean
   pages: number
   items: number
-  /** The highest block seen; undefined where there was none. */
+  /** The highest block received; undefined if there is none. */
   head: number | undefined
   remaining(wallet: string): readonly BlockRange[]
 }
 
-/** Looks into the spool in `folder`. Throws OUTPUT_CHANGED where it belongs to a different job. */
+/**
+ * Inspects the checkpoint in `folder` without changing it. Throws OUTPUT_CHANGED if it belongs to another
+ * job.
+ */
 export async function inspectCheckpoint(
   folder: string,
   identity: CheckpointIdentity,
@@ -48,7 +51,7 @@ export async function inspectCheckpoint(
   }
 }
 
-/** The same of whatever job the pages in `folder` are; undefined where there are none. */
+/** Inspects the checkpoint in `folder` regardless of its job. Returns undefined if there is no checkpoint. */
 export async function inspectAnyCheckpoint(folder: string): Promise<CheckpointProgress | undefined> {
   let identity: CheckpointIdentity | undefined
   await scanRecordLog(join(folder, CHECKPOINT_FILE), (header) => {
@@ -63,7 +66,10 @@ function countItems({ listings }: CheckpointState): number {
   return items
 }
 
-/** The block before which the pages in `folder` hold nothing; 0 where there are none, for then nothing else is lost. */
+/**
+ * Returns the first block for which the checkpoint in `folder` can contain pages; 0 if there is no
+ * checkpoint.
+ */
 export async function firstCheckpointedBlock(folder: string): Promise<number> {
   let base = 0
   await scanRecordLog(join(folder, CHECKPOINT_FILE), ({ kind, before }) => {

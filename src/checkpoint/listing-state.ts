@@ -5,46 +5,50 @@ import { smallest } from '../core/platform/extremes.ts'
 import { coalesce } from './coalesced-records.ts'
 import type { WholeRecordLocation } from './record-log.ts'
 
-/** One page on disk, or a stretch of blocks. */
+/** One page in the log, or several coalesced block pages. */
 export type PageRecord = {
   wallet: string
   location: WholeRecordLocation
-  /** Lowest and highest block of its items; null where no item has one. */
+  /** Lowest and highest block of its items; null if no item has one. */
   blocks: { min: number; max: number } | null
   items: number
-  /** Items that have no place in the chain. */
+  /** Number of items without a valid chain position. */
   bad: number
-  /** Items that may be younger than the cut of the run that read it. @default 0 */
+  /** Number of items that may be newer than the cutoff of the run that read the page. @default 0 */
   young?: number
-  /** Items from this block on were read again since. */
+  /** Items from this block on are superseded, because a later run has read or will read them again. */
   validBefore: number
-  /** The same as of the run before; absent where the page came in the present run. */
+  /** `validBefore` before the current run; absent if the current run received the page. */
   previouslyValidBefore?: number
   /** Number of the run that received it. */
   run: number
-  /** Blocks that were read again since, by themselves. @default none */
+  /** Further blocks whose items are superseded, because they were read again individually. @default none */
   rereadRanges?: readonly BlockRange[]
 }
 
-/** What a spool knows of one listing. */
+/** State of one listing in a checkpoint. */
 export type ListingState = {
-  /** Blocks that no page has settled, as of the run that last read the listing. */
+  /** Blocks that no page covers, as of the run that last read the listing. */
   remaining: BlockRange[]
-  /** The highest block that run saw of it, and the process of that run that read its newest blocks. */
+  /** The highest block of the listing in that run, and the process (session) that read its newest blocks. */
   head: number | undefined
   headSession: number | undefined
   /** The run that last read it. */
   run: number
-  /** In the order of receipt. */
+  /** In the order in which they were received. */
   records: PageRecord[]
 }
 
-/** The runs of a spool: the number of the present one, and of each the block from which on it reads listings again. */
+/**
+ * The runs of a checkpoint: the number of the current run, and the block from which each run reads listings
+ * again.
+ */
 export type Runs = { run: number; startBlocks: readonly number[] }
 
 /**
- * Blocks that the present run still has to ask of a listing, of those in which it counts. What it has not read of the
- * listing yet is to be asked from where the first run began that has not read it.
+ * Returns the blocks of a listing that the current run still has to request, within `bounds`. If the current
+ * run has not begun to read the listing, these include all blocks from the lowest start block of the runs
+ * that have not read it.
  */
 export function remainingBlocks(
   listing: ListingState,
@@ -60,14 +64,15 @@ export function remainingBlocks(
     .filter(({ from, to }) => from < to)
 }
 
-/** The first block that a run has read of other listings since this one was read. */
+/** Returns the lowest start block of the runs after the last one that read this listing. */
 function startSince(listing: ListingState, { startBlocks }: Runs): number {
   return smallest(startBlocks.slice(listing.run + 1))
 }
 
 /**
- * Lets the present run read a listing: where it reads it again, pages of earlier runs count no more. Nothing changes for
- * a listing that it has begun to read, nor for one that it never reads: a wallet that left the job keeps its pages.
+ * Marks a listing as read by the current run. Items of earlier runs are superseded from the block on at which
+ * the run reads again. Does nothing if the run has already begun to read the listing. It is not called for
+ * wallets that were removed from the job, so their pages stay valid.
  */
 export function beginReading(listing: ListingState, runs: Runs): void {
   if (listing.run === runs.run) return
@@ -82,10 +87,15 @@ export function beginReading(listing: ListingState, runs: Runs): void {
   }
 }
 
-/** Pages of earlier runs, as far as they counted before the present run, and pages of the present one. */
+/**
+ * Pages of earlier runs with their validity before the current run (`before`), and pages of the current run
+ * (`after`).
+ */
 export type RereadPages = { before: readonly PageRecord[]; after: readonly PageRecord[] }
 
-/** What the present run has read of a listing beside what earlier ones had; nothing where it has not read it. */
+/**
+ * Returns the pages of a listing before and after the current run; none if the run has not read the listing.
+ */
 export function rereadPagesOf({ run, records }: ListingState, runs: Runs): RereadPages {
   if (run !== runs.run) return { before: [], after: [] }
   return {
@@ -106,12 +116,15 @@ export function addRecord({ records, run }: ListingState, record: AddedRecord): 
 
 type AddedRecord = Omit<PageRecord, 'validBefore' | 'run'>
 
-/** Takes note that a page has settled these blocks. */
+/** Removes blocks that a page covers from the remaining blocks. */
 export function completeBlocks(listing: ListingState, covered: BlockRange): void {
   listing.remaining = subtractRange(listing.remaining, covered)
 }
 
-/** Has the present run read blocks of a listing again: what earlier pages show of them no longer counts. */
+/**
+ * Makes blocks of a listing remaining in the current run. Items of these blocks in existing pages are
+ * superseded.
+ */
 export function reopenBlocks(listing: ListingState, range: BlockRange, runs: Runs): void {
   beginReading(listing, runs)
   listing.remaining = unionRanges([...listing.remaining, range])
@@ -123,8 +136,8 @@ export function reopenBlocks(listing: ListingState, range: BlockRange, runs: Run
 }
 
 /**
- * Drops a frame that cannot be read: what its pages showed is left to be requested again, as far as they still count. The
- * frame stays without items, so that no stretch of blocks grows over it.
+ * Drops a record that cannot be read and makes its blocks remaining again, except those that are superseded
+ * anyway. The record stays in the list without items, so that no later block page is coalesced across it.
  */
 export function dropRecord(listing: ListingState, { offset, shown }: DroppedRecord, runs: Runs): void {
   beginReading(listing, runs)
@@ -136,10 +149,10 @@ export function dropRecord(listing: ListingState, { offset, shown }: DroppedReco
   listing.records[index] = { ...record, blocks: null, items: 0, bad: 0, young: 0 }
 }
 
-/** A frame by where its body lies, and the blocks that its pages cover or hold items of. */
+/** A dropped record: the offset of its body, and the blocks that its pages cover or contain items of. */
 export type DroppedRecord = { offset: number; shown: readonly BlockRange[] }
 
-/** The frames as far as the listing counts. */
+/** Returns the records of a listing with their validity limited to the end of the listing. */
 export function countedRecords({ records }: ListingState, { to }: BlockRange): readonly PageRecord[] {
   if (to === Number.POSITIVE_INFINITY) return records
   return records.map((record) => ({ ...record, validBefore: Math.min(record.validBefore, to) }))

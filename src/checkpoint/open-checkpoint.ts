@@ -36,22 +36,25 @@ export type CheckpointOptions = {
   onDamage: (damage: { bytes: number; savedTo: string | undefined }) => void
 }
 
-/** How a run begins, or goes on. */
+/** How a run begins. Ignored if an unfinished run is resumed. */
 type BeginOptions = {
-  /** What was exported by runs whose pages are gone; a spool that is begun has no pages of it. */
+  /** The range exported by runs without a checkpoint. Used if the run starts a new checkpoint. */
   before?: WrittenRange | undefined
-  /** The run reads again from this block on, where it has pages to go on from. @default the end of the last run */
+  /**
+   * First block of an incremental run, if the checkpoint contains a finished run. @default the end of the
+   * last run
+   */
   from?: number
-  /** It replaces whatever the output holds. @default false */
+  /** Replaces everything in the output. @default false */
   isFresh?: boolean
 }
 
-/** The pages that an output holds, before a run goes on with them. */
+/** An open checkpoint before a run begins or resumes. */
 export type PendingCheckpoint = {
-  /** An unfinished run, and one that is to replace whatever the output holds. */
   isUnfinished: boolean
+  /** Whether the unfinished run replaces everything in the output. */
   isFresh: boolean
-  /** Blocks before this one were written by runs whose pages are gone. */
+  /** Blocks before this one were written by runs whose pages are no longer in the checkpoint. */
   base: number
   /** One past the last block that runs have written. */
   end: number
@@ -59,7 +62,7 @@ export type PendingCheckpoint = {
   close(): Promise<void>
 }
 
-/** Opens the pages in `folder`, if any. Throws OUTPUT_CHANGED where they belong to a different job. */
+/** Opens or creates the checkpoint in `folder`. Throws OUTPUT_CHANGED if it belongs to another job. */
 export async function openPendingCheckpoint(options: CheckpointOptions): Promise<PendingCheckpoint> {
   const { folder, identity, now } = options
   await makeFolder(folder)
@@ -98,20 +101,23 @@ async function openLog(
     await log.close()
     throw cause
   }
-  // A run that got no page binds nobody: the next job begins its own.
+  // A checkpoint without pages does not tie the output to its job: another job can replace it.
   await log.close()
   await removeCheckpoint(folder)
   return openLog(path, options)
 }
 
-/** Opens the pages in `folder` and goes on with them, or begins. Throws OUTPUT_CHANGED as `openPendingCheckpoint` does. */
+/**
+ * Opens the checkpoint in `folder` and begins or resumes a run. Throws OUTPUT_CHANGED if it belongs to
+ * another job.
+ */
 export async function openCheckpoint(options: CheckpointOptions): Promise<Checkpoint> {
   return (await openPendingCheckpoint(options)).begin({})
 }
 
 type SessionStart = BeginOptions & Pick<CheckpointOptions, 'identity' | 'now'>
 
-/** True where an unfinished run goes on. */
+/** Begins or resumes a run. Resolves with true if an unfinished run is resumed. */
 async function beginSession(log: RecordLog, state: CheckpointState, start: SessionStart): Promise<boolean> {
   const { identity, now: at, before, from, isFresh } = start
   const { session, isDone } = state
@@ -134,14 +140,17 @@ async function beginSession(log: RecordLog, state: CheckpointState, start: Sessi
   return false
 }
 
-/** Forgets the spool in `folder`. Throws OUTPUT_LOCKED where another process has taken over the folder's lock. */
+/**
+ * Deletes the checkpoint in `folder`. Throws OUTPUT_LOCKED if another process has taken over the lock of the
+ * folder.
+ */
 export async function removeCheckpoint(folder: string): Promise<void> {
   await requireLock(folder)
   await removeStaleTemporaries(folder)
   await rm(join(folder, CHECKPOINT_FILE), { force: true })
 }
 
-/** The name of the file with the pages. */
+/** File name of the log. */
 export const CHECKPOINT_FILE = 'pages.log'
 
 const EMPTY_BODY = Buffer.alloc(0)

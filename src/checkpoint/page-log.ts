@@ -6,19 +6,19 @@ import type { PageFields } from './checkpoint-state.ts'
 import { isRecordHeader } from './record-header.ts'
 import { type RecordLocation, scanRecordLog } from './record-log.ts'
 
-/** A page of a log, as `addPage` of a checkpoint takes it. */
+/** A page of a log, in the form that `addPage` of a checkpoint accepts. */
 type LoggedPage = CheckpointPage & { wallet: string }
 
-/** A whole log of one run, opened to be read only. */
+/** The log of one run, opened read-only. */
 export type PageLog = {
   identity: CheckpointIdentity | undefined
-  /** All pages, those without items too, in the order of receipt. */
+  /** All pages, including those without items, in the order in which they were received. */
   pages: readonly PageFields[]
-  /** The pages that are wanted, with their bodies. Throws OUTPUT_FAILED. */
+  /** Yields the pages that match, with their bodies. Throws OUTPUT_FAILED. */
   read(isWanted: (page: PageFields) => boolean): AsyncGenerator<LoggedPage, void, void>
 }
 
-/** Reads the heads of a log. Throws OUTPUT_FAILED. */
+/** Reads the record headers of a log. Throws OUTPUT_FAILED. */
 export async function openPageLog(path: string): Promise<PageLog> {
   const pageRecords: { fields: PageFields; location: RecordLocation }[] = []
   let identity: CheckpointIdentity | undefined
@@ -50,7 +50,8 @@ async function* readBodies(
       const { wallet, items, bad, blocks, head, covered } = fields
       const body = Buffer.allocUnsafe(location.bytes)
       const { bytesRead } = await file.read(body, 0, location.bytes, location.offset)
-      if (bytesRead < location.bytes) throw diskError(`cannot read ${path}`, new Error('it ends too early'))
+      if (bytesRead < location.bytes)
+        throw diskError(`cannot read ${path}`, new Error('unexpected end of file'))
       yield { wallet, body, items, bad, covered, blocks: blocks ?? undefined, head: head ?? undefined }
     }
   } finally {

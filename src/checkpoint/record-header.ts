@@ -1,6 +1,7 @@
 /**
- * True where a frame's head is one that this version writes, with every field of its type. Checksums tell what a disk
- * did to a frame; this tells frames of another version, or of another program, which count as damage.
+ * Whether a record header is of a known kind and all its fields have the right type. The checksums detect
+ * bytes that were corrupted on disk; this check detects records of another version or another program, which
+ * also count as damage.
  */
 export function isRecordHeader(header: Record<string, unknown>): boolean {
   const { kind } = header

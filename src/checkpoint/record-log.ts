@@ -8,41 +8,42 @@ import { requireLock } from '../core/platform/lock/lock.ts'
 import { createTemporary } from '../core/platform/temporary-file.ts'
 
 /**
- * An append-only file of frames, each a line of JSON (the head) and a body. A frame counts when both checksums hold;
- * what follows the last whole frame is the trace of a crash and is cut off at the next opening.
+ * An append-only log of records. A record is a line of JSON (the header) and a body. It is valid if both
+ * CRC-32 checksums match. Bytes after the last valid record are left over from a crash and are truncated when
+ * the log is opened.
  *
- *     WLF1 <crc of the rest of the line, 8 hex> {"bytes":…,"crc":…,…head…}\n<body>\n
+ *     WLF1 <CRC-32 of the JSON, 8 hex digits> {"bytes":…,"crc":…,…}\n<body>\n
  */
 export type RecordLog = {
-  /** Resolves with the body's place when the operating system has the frame. */
+  /** Appends a record. Resolves with its location once it is written (not necessarily synced) to the file. */
   append(header: object, body: Buffer): Promise<WholeRecordLocation>
   read(location: RecordLocation): Promise<Buffer>
-  /** Forces what was appended to the disk. */
+  /** Flushes all appended records to disk (fdatasync). */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
-/** Where a stretch of bytes lies in its file: a body, mostly. */
+/** Location of a byte range in its file, usually the body of a record. */
 export type RecordLocation = { offset: number; bytes: number }
 
-/** Where a frame's body lies, and where the frame itself begins. */
+/** Location of a record's body. `start` is the offset of the record itself. */
 export type WholeRecordLocation = RecordLocation & { start: number }
 
 export type RecoveryHandlers = {
-  /** Called for each whole frame, in order of writing; `false` says that it is none of ours, and so damage. */
+  /** Called for each valid record, in order. Return `false` to treat it and everything after it as damage. */
   onRecord: (header: Record<string, unknown>, location: WholeRecordLocation) => unknown
-  /** Called when bytes had to be given up; `kept` is where the damaged file was set aside, if it was. */
+  /** Called when damaged bytes were truncated. `savedTo`: the file to which they were copied, if any. */
   onDamage: (damage: { bytes: number; savedTo: string | undefined }) => void
 }
 
 const SYNC_EVERY_MS = 1_000
 
-/** Neither follows a symbolic link nor waits for the other end of a pipe. */
+/** O_NOFOLLOW refuses symbolic links. O_NONBLOCK keeps `open` from waiting for the other end of a FIFO. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const APPEND_FLAGS =
   constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Opens the log at `path`, made if missing, and tells every frame that is in it. Throws OUTPUT_FAILED. */
+/** Opens or creates the log at `path` and passes every valid record to `onRecord`. Throws OUTPUT_FAILED. */
 export async function openRecordLog(path: string, handlers: RecoveryHandlers): Promise<RecordLog> {
   try {
     const file = await open(path, APPEND_FLAGS, PRIVATE_MODE)
@@ -69,8 +70,8 @@ async function recoverAndTruncate(
   return end
 }
 
-/** Tells the whole frames of a log without changing it; nothing where there is no log. */
-export async function scanRecordLog(path: string, onFrame: RecoveryHandlers['onRecord']): Promise<void> {
+/** Passes every valid record of a log to `onRecord`, without changing the log. The log may be missing. */
+export async function scanRecordLog(path: string, onRecord: RecoveryHandlers['onRecord']): Promise<void> {
   let file: FileHandle
   try {
     file = await open(path, READ_FLAGS)
@@ -80,7 +81,7 @@ export async function scanRecordLog(path: string, onFrame: RecoveryHandlers['onR
   }
   try {
     await requireRegularFile(file, path)
-    await recoverRecords(file, (await file.stat()).size, onFrame)
+    await recoverRecords(file, (await file.stat()).size, onRecord)
   } finally {
     await file.close()
   }
@@ -105,7 +106,7 @@ function recordLogOn(path: string, file: FileHandle, start: number): RecordLog {
     await file.datasync()
     syncedAt = Date.now()
   }
-  /** What comes while another write is under way goes in one. */
+  /** Group commit: records that arrive during a write are written together in the next one. */
   const startBatch = () => {
     const parts: Buffer[] = []
     const written = enqueue(() => {
@@ -137,7 +138,7 @@ const NEWLINE = Buffer.from('\n')
 
 const totalBytes = (parts: readonly Buffer[]) => parts.reduce((sum, { length }) => sum + length, 0)
 
-/** Appends to a file of so many bytes. Once a write has failed, all later ones do: the places of their frames would be wrong. */
+/** After a failed write, all later writes fail too, because the offsets of their records would be wrong. */
 function createAppender(path: string, file: FileHandle, start: number) {
   let [size, failure]: [number, unknown] = [start, undefined]
   return async (parts: readonly Buffer[]): Promise<void> => {
@@ -154,8 +155,8 @@ function createAppender(path: string, file: FileHandle, start: number) {
 }
 
 /**
- * Throws OUTPUT_LOCKED where another process writes to the log: it has taken over the lock of its folder while this one was
- * suspended, or has appended frames, so that the places of later ones would be wrong.
+ * Throws OUTPUT_LOCKED if another process writes to the log: it has taken over the lock of the folder while
+ * this process was suspended, or has appended records, so that the offsets of later records would be wrong.
  */
 async function requireUnchanged(path: string, file: FileHandle, expected: number): Promise<void> {
   await requireLock(dirname(path))
@@ -168,7 +169,7 @@ async function requireUnchanged(path: string, file: FileHandle, expected: number
 async function writeAll(file: FileHandle, parts: readonly Buffer[]): Promise<void> {
   const { bytesWritten } = await file.writev([...parts])
   const unwritten = totalBytes(parts) - bytesWritten
-  // A full disk takes a part; asked to take the rest, it says why it does not.
+  // A full disk causes a short write without an error. Writing the rest then fails with the reason (ENOSPC).
   if (unwritten > 0) await file.appendFile(Buffer.concat(parts).subarray(bytesWritten))
 }
 
@@ -180,17 +181,17 @@ function headerLine(header: object, body: Buffer): Buffer {
 async function readBody(file: FileHandle, { offset, bytes }: RecordLocation): Promise<Buffer> {
   const body = Buffer.allocUnsafe(bytes)
   const { bytesRead } = await file.read(body, 0, bytes, offset)
-  if (bytesRead < bytes) throw diskError('cannot read the checkpoint', new Error('it ends too early'))
+  if (bytesRead < bytes) throw diskError('cannot read the checkpoint', new Error('unexpected end of file'))
   return body
 }
 
 const INITIAL_READ_BYTES = 4096
 
-/** Tells every whole frame and gives the offset where they end. */
+/** Passes every valid record to `onRecord` and returns the offset at which the valid records end. */
 async function recoverRecords(
   file: FileHandle,
   size: number,
-  onFrame: RecoveryHandlers['onRecord'],
+  onRecord: RecoveryHandlers['onRecord'],
 ): Promise<number> {
   let offset = 0
   while (offset < size) {
@@ -199,13 +200,13 @@ async function recoverRecords(
     const location = { start: offset, offset: offset + header.length, bytes: header.bytes }
     if (location.offset + location.bytes + 1 > size) return offset
     if (crc32(await readBody(file, location)) !== header.crc) return offset
-    if (onFrame(header.fields, location) === false) return offset
+    if (onRecord(header.fields, location) === false) return offset
     offset = location.offset + location.bytes + 1
   }
   return offset
 }
 
-/** The bytes from `at` on, with the first line whole where it is a head: it may be long (one top-up a wallet). */
+/** Reads from `offset` on. A header that begins there is read completely; it is long if it lists wallets. */
 async function readLine(file: FileHandle, offset: number, size: number): Promise<Buffer> {
   for (let limit = INITIAL_READ_BYTES; ; limit *= 8) {
     const start = await readBody(file, { offset, bytes: Math.min(limit, size - offset) })
@@ -214,7 +215,7 @@ async function readLine(file: FileHandle, offset: number, size: number): Promise
   }
 }
 
-/** The head of the frame that the bytes begin with, the length of its line included; undefined where there is none. */
+/** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
 export function parseHeader(start: Buffer) {
   const length = start.indexOf(10) + 1
   const [, crc = '', json = ''] =
@@ -225,7 +226,7 @@ export function parseHeader(start: Buffer) {
   return typeof bytes === 'number' && bytes >= 0 ? { length, bytes, crc: bodyCrc, fields } : undefined
 }
 
-/** A torn last frame is simply cut; when more is lost than one page could be, the file is kept beside for a look. */
+/** Truncates the invalid tail. If it is more than one torn record, it is first saved to `<path>.damaged`. */
 async function truncateTail(
   { path, file, end, size }: { path: string; file: FileHandle; end: number; size: number },
   { onDamage }: RecoveryHandlers,

@@ -3,7 +3,10 @@ import type { BlockRange } from '../core/model/model.ts'
 import { type CheckpointState, listingOf } from './checkpoint-state.ts'
 import { remainingBlocks } from './listing-state.ts'
 
-/** Blocks that the present run still has to ask of a listing, of those in which it counts, below a fixed end. */
+/**
+ * Returns the blocks of a listing that the current run still has to request, within `bounds` and before
+ * `endBlock`.
+ */
 export function remainingOf(
   state: CheckpointState,
   listing: string,
@@ -13,7 +16,7 @@ export function remainingOf(
   return remainingBlocks(listingOf(state, listing), state, { from: bounds.from, to })
 }
 
-/** As `coveredTo` of a spool. */
+/** See `Checkpoint.coveredTo`. */
 export function coveredTo(state: CheckpointState, listing: string): number {
   const known = state.listings.get(listing)
   if (known === undefined) return state.base

@@ -4,20 +4,26 @@ import { blocksShownIn } from './coalesced-records.ts'
 import { applyHashes, hashesKey } from './fingerprints.ts'
 import type { RecordLocation, RecordLog, WholeRecordLocation } from './record-log.ts'
 
-/** What a spool keeps so that a run notices what moved since or was damaged, and reads it again. */
+/**
+ * The part of a checkpoint that lets a run read blocks again, because of a reorg, a contradiction or damaged
+ * pages.
+ */
 export type RereadState = {
-  /** Blocks of a listing that the run reads again, beside those that every run reads again. */
+  /** Blocks of a listing that the run reads again in addition to the lookback. */
   reopened(listing: string): readonly BlockRange[]
-  /** Leaves blocks of a listing to be read again in this run: what pages show of them so far no longer counts. */
+  /** Makes blocks of a listing remaining again in this run and discards their items in earlier pages. */
   reopen(listing: string, range: BlockRange): Promise<void>
   /**
-   * Leaves to be requested again what pages showed whose bodies fail the check; resolves with their number. `isWhole` is
-   * given a body as `read` of the spool gives it.
+   * Discards the pages that are not readable and makes their blocks remaining again. Resolves with the number
+   * of discarded records.
    */
   dropUnreadablePages(isReadable: (location: RecordLocation) => Promise<boolean>): Promise<number>
-  /** Where fingerprints of the transactions in these written blocks lie; undefined where the log has none. */
+  /** Locations of the transaction fingerprints of a written range; undefined if the log has none. */
   hashesOf(written: BlockRange): readonly RecordLocation[] | undefined
-  /** Keeps fingerprints of the transactions in blocks that are or are about to be written; may be called several times. */
+  /**
+   * Stores transaction fingerprints of a range that is or will be written. Can be called several times per
+   * range.
+   */
   storeHashes(written: BlockRange, hashes: Uint8Array): Promise<void>
 }
 

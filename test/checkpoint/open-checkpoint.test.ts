@@ -109,8 +109,8 @@ test('a finished export is refused without a word of unfinished runs', async () 
   await checkpoint.finish({ from: 10, to: 40, seen: {} })
   await checkpoint.close()
   await expect(open(folder, CLOSED)).rejects.toMatchObject({
-    message: expect.stringContaining('holds an export of another job: endBlock was the head and is 100'),
-    fix: 'Name another --output, or export anew with --fresh.',
+    message: expect.stringContaining('contains an export of another job: endBlock was the head and is 100'),
+    fix: 'Choose another --output, or start over with --fresh.',
   })
 })
 

@@ -50,7 +50,7 @@ test.for([
   expect(result?.error).toMatchObject({
     code: 'OUTPUT_CHANGED',
     message: expect.stringContaining(what),
-    fix: 'Name another --output, or export anew with --fresh.',
+    fix: 'Choose another --output, or start over with --fresh.',
   })
   await fetchToFolder(job)
   expect(outputBytes(job.output)).toEqual(bytes)
@@ -104,8 +104,8 @@ test('a finished export of another end is not called unfinished', async () => {
   await runOnce(job)
   const [result] = (await run([{ ...job, endBlock: 10 }])).jobs
   expect(result?.error).toMatchObject({
-    message: 'the output holds an export of another job: endBlock was the head and is 10',
-    fix: 'Name another --output, or export anew with --fresh.',
+    message: 'the output contains an export of another job: endBlock was the head and is 10',
+    fix: 'Choose another --output, or start over with --fresh.',
   })
   await chain.end()
 })

@@ -24,7 +24,7 @@ test('demo exports the demo wallets from any folder', async () => {
   expect(readManifest(join(cwd, 'output', 'demo')).coverage).toHaveLength(12)
   expect((await runCommand(['demo'], {}, { cwd })).stdout).toContain('demo: already complete')
   const other = ['demo', '--format', 'parquet', '--tables', 'ledger']
-  expect((await runCommand(other, {}, { cwd })).stderr).toContain('export anew with --fresh')
+  expect((await runCommand(other, {}, { cwd })).stderr).toContain('start over with --fresh')
   expect((await runCommand([...other, '--fresh'], {}, { cwd })).exit).toBe(0)
 })
 

@@ -44,9 +44,9 @@ function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
   if (changes.length === 0) return
   throw new ExportError(
     'OUTPUT_CHANGED',
-    `${outputName(job)} holds an export of another job: ${changes.join(', ')}`,
+    `${outputName(job)} contains an export of another job: ${changes.join(', ')}`,
     {
-      fix: 'Name another --output, or export anew with --fresh.',
+      fix: 'Choose another --output, or start over with --fresh.',
     },
   )
 }
