@@ -3,7 +3,7 @@ import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
 import { selectTables } from '../core/table/select-tables.ts'
 
-/** Options that `run` and `rows` have in common. */
+/** Options that `run` and `rows` share. */
 export const SHARED_OPTIONS = {
   apiKey: OPTION.text,
   allowPlainHttp: OPTION.flag,
@@ -12,13 +12,16 @@ export const SHARED_OPTIONS = {
   onDetail: OPTION.listener,
 } as const satisfies Record<string, OptionCheck>
 
-/** Refuses what is no job, such as the fields that `defineJob` makes one of. Throws USAGE. */
+/**
+ * Throws USAGE if the value is not a job, for example if it is the argument of `defineJob` instead of its
+ * result.
+ */
 export function requireJob(value: unknown): asserts value is Job {
   const { name, file, chain, output, wallets, tables, service } = (value ?? {}) as Partial<Job>
   const areStrings = [name, file, chain, output].every((text) => typeof text === 'string')
   const areLists = Array.isArray(wallets) && Array.isArray(tables)
   if (areStrings && areLists && typeof service === 'object') return void selectTables(tables, { where: file })
-  throw new ExportError('USAGE', 'what was given is no job', {
-    fix: 'Make it with await defineJob({ … }), or await readJob(file, { overrides: {}, env: process.env }).',
+  throw new ExportError('USAGE', 'the argument is not a job', {
+    fix: 'Create it with await defineJob({ … }), or await readJob(file, { overrides: {}, env: process.env }).',
   })
 }

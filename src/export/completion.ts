@@ -13,17 +13,19 @@ import { areFilesInPlace, type FileSizes } from './resume/find-export.ts'
 
 const DONE_FILE = 'done.json'
 
-/** Notes that this very job is exported, all of it; the pages are needed no more. */
+/** Marks exactly this job as completely exported and deletes the checkpoint, which is no longer needed. */
 export async function markComplete(job: Job): Promise<void> {
   const folder = privateFolder(job)
   await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`, PRIVATE_MODE)
   await removeCheckpoint(folder)
 }
 
-/** Forgets that a job is exported. */
+/** Removes the marker of `markComplete`. */
 export const clearComplete = (folder: string): Promise<void> => rm(join(folder, DONE_FILE), { force: true })
 
-/** True where this very job, with a fixed end, has been exported here and every listed file is in place. */
+/**
+ * Whether exactly this job, with an endBlock, is exported here and every file of the manifest is in place.
+ */
 export async function isJobComplete(job: Job, store: FileSizes): Promise<boolean> {
   if (job.endBlock === undefined) return false
   const marker = await readTextIfExists(join(privateFolder(job), DONE_FILE))
@@ -40,7 +42,7 @@ export async function isJobComplete(job: Job, store: FileSizes): Promise<boolean
   return sizes.every((size) => size !== undefined) && (await areFilesInPlace(store, manifest))
 }
 
-/** A hash of everything that decides the bytes of an output. */
+/** A hash of all settings that affect the bytes of the output, and of the version of this program. */
 function jobKey(job: Job): string {
   const {
     file: _file,

@@ -5,26 +5,26 @@ import { PAGE_SIZE } from '../sources/data-api/operations/call.ts'
 import type { PastRun } from './history/past-runs.ts'
 import type { JobState } from './inspect-job.ts'
 
-/** What a run would cost, as far as it can be known without asking; undefined where it cannot. */
+/** The estimated cost of a run, computed without sending requests. Unknown values are undefined. */
 export type Estimate = {
-  /** Requests that it takes in any case. */
+  /** Minimum number of requests. */
   minRequests: number
-  /** Requests that it most likely takes. */
+  /** Expected number of requests. */
   requests: number | undefined
   /**
-   * Of an unfinished run, requests that it hardly exceeds: blocks that were not read may hold several times as much as those
-   * that were. Undefined where `requests` is not drawn from a part of the history.
+   * Upper bound of the requests of an unfinished run: the remaining blocks may be several times as dense as
+   * those that were read. Undefined if `requests` is not extrapolated from a part of the history.
    */
   maxRequests: number | undefined
-  /** Requests a second of an earlier run, and how long this one takes at that. */
+  /** Requests per second of an earlier run, and the duration of this run at that rate. */
   perSecond: number | undefined
   seconds: number | undefined
-  /** What a transaction takes in the files of the export, and what the new ones take. */
+  /** Average bytes per transaction in the files of the export, and the bytes of the new transactions. */
   bytesPerTransaction: number | undefined
   bytes: number | undefined
 }
 
-/** Estimates a run by what is exported, what is kept of an unfinished run, and what earlier runs took. */
+/** Estimates a run from the export, the checkpoint of an unfinished run and the reports of earlier runs. */
 export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[]): Estimate {
   const { minRequests, requests, transactions } =
     job.kind === 'blocks' ? estimateBlocks(state) : estimateWallets(job, state, runs)
@@ -42,14 +42,14 @@ export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[])
   }
 }
 
-/** How many times as dense the rest of a history may be as the part that was read. */
+/** Assumed maximum ratio between the density of the remaining history and that of the part that was read. */
 const MAX_DENSITY_RATIO = 4
 
 const upperBound = (requests: number | undefined) => requests && Math.ceil(requests * MAX_DENSITY_RATIO)
 
 type RequestEstimate = { minRequests: number; requests: number | undefined; transactions: number | undefined }
 
-/** A block is a request, or several where it is large. */
+/** Each block takes one request, or several if it is large. */
 function estimateBlocks({ blocks, pages, items }: JobState): RequestEstimate {
   const remainingBlocks = countBlocks(blocks)
   return {
@@ -63,7 +63,7 @@ function estimateWallets(job: Job, state: JobState, runs: readonly PastRun[]): R
   const minRequests = state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
   if (minRequests === 0) return { minRequests, requests: 0, transactions: 0 }
   const amount = state.state === 'unfinished' ? remainingUsage(job, state) : incrementalUsage(state, runs)
-  // A fixed end that no page shows takes one more request (findEnd).
+  // If no page has reached endBlock, findEnd sends one more request.
   const checksEnd = job.endBlock === undefined || (state.head ?? -1) >= job.endBlock - 1 ? 0 : 1
   const requests = amount && Math.max(minRequests, Math.ceil(amount.requests)) + checksEnd
   return { minRequests, requests, transactions: amount?.transactions }
@@ -71,7 +71,7 @@ function estimateWallets(job: Job, state: JobState, runs: readonly PastRun[]): R
 
 type Usage = { requests: number; transactions: number } | undefined
 
-/** What is left up to the end, or up to the highest block seen, takes as much a block as what is kept. */
+/** Extrapolates the usage of the remaining blocks from the usage per block of the pages in the checkpoint. */
 function remainingUsage(job: Job, { wallets, pages, items, head }: JobState): Usage {
   const end = job.endBlock ?? (head === undefined ? undefined : head + 1)
   if (end === undefined) return undefined
@@ -83,7 +83,10 @@ function remainingUsage(job: Job, { wallets, pages, items, head }: JobState): Us
   return totalBlocks > remainingBlocks ? { requests: pages * share, transactions: items * share } : undefined
 }
 
-/** A night takes what the last night took; a wallet that is new takes what the others have in all. */
+/**
+ * Estimates an incremental run: an existing wallet takes as much as in the last incremental run, a new wallet
+ * as much as the average complete history of the others.
+ */
 function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRun[]): Usage {
   if (manifest === undefined) return undefined
   const exported = new Map(manifest.coverage.map((covered) => [covered.address, covered]))
@@ -103,7 +106,7 @@ function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRu
   }
 }
 
-/** The first run is none: it read what was there before. */
+/** Whether a run was incremental. The first run of an export is not: it read the whole history. */
 function isIncremental({ state, fromBlock }: PastRun, startBlock: number): boolean {
   return state === 'unchanged' || (typeof fromBlock === 'number' && fromBlock > startBlock)
 }
@@ -112,7 +115,7 @@ function meanTransactions(coverage: readonly Coverage[]): number {
   return coverage.reduce((sum, { transactions }) => sum + transactions, 0) / Math.max(1, coverage.length)
 }
 
-/** Bytes of all files by transactions that wallets saw; those that several saw count more than once. */
+/** Bytes of all files per transaction and wallet. A transaction of several wallets counts once per wallet. */
 function averageTransactionBytes({ manifest }: JobState): number | undefined {
   if (manifest === undefined) return undefined
   const files = Object.values(manifest.tables).flatMap((table) => table.files)

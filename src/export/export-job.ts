@@ -17,11 +17,11 @@ import { privateFolder } from './private-folder.ts'
 import { isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 import { type StartedRun, startRun } from './resume/start-run.ts'
 
-/** A run of one job, whichever machines do its work. */
+/** A run of one job, on one machine or distributed over several. */
 export type JobRun = {
   job: Job
   stats: RunStats
-  /** Forget checkpoints and start over. */
+  /** Delete the checkpoint and start over. */
   fresh: boolean
   onNotice: (notice: string) => void
 }
@@ -29,31 +29,37 @@ export type JobRun = {
 /** A run of one job in this process. */
 type LocalRun = JobRun & {
   requestContext: RequestContext
-  /** Blocks at the end of an earlier run that are read again. */
+  /** Number of blocks at the end of the previous export that are read again. */
   lookbackBlocks: number | undefined
 }
 
-/** Makes the files of a job whose output is held by this process, and publishes them. */
+/** Creates and publishes the files of a job. The caller holds the lock of the output. */
 export type MakeExport = (store: Store) => Promise<JobResult['state']>
 
 export type JobResult = {
   job: Job
-  /** `complete`: all files are there. `unchanged`: they were there already. `incomplete`: blocks, wallets or new transactions are missing. */
+  /**
+   * `complete`: all files are published. `unchanged`: they were already. `incomplete`: blocks, wallets or new
+   * transactions are missing.
+   */
   state: 'complete' | 'unchanged' | 'incomplete' | 'failed'
   error: ExportError | undefined
 }
 
-/** Runs one job to its end in this process. Never throws, as `runExport`. */
+/** Runs one job in this process. Never throws (see `runExport`). */
 export async function exportJob(run: LocalRun): Promise<JobResult> {
   const { job, lookbackBlocks = 0, onNotice } = run
   if (lookbackBlocks > 0 && !isOpenEnded(job, await readManifestIfExists(job.output).catch(() => undefined)))
-    onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
+    onNotice(
+      `${job.name}: the lookback applies only to jobs without endBlock; --fresh reads everything again`,
+    )
   return runExport(run, (store) => exportLocally({ ...run, store }))
 }
 
 /**
- * Runs one job to its end: holds the output, leaves it as it is where this very job is exported already, and has everything
- * else made. Never throws: a failure is part of the result, and what was received stays for a resume.
+ * Runs one job: locks the output, returns early if exactly this job is exported already, and otherwise calls
+ * `make`. Never throws: an error is part of the result, and received pages stay in the checkpoint for a
+ * resume.
  */
 export async function runExport(run: JobRun, make: MakeExport): Promise<JobResult> {
   const result = await tryExport(run, make)
@@ -71,7 +77,7 @@ async function tryExport(run: JobRun, make: MakeExport): Promise<JobResult> {
     try {
       return { job, state: await exportToStore(run, make), error: undefined }
     } catch (thrown) {
-      // A checkpoint without a page is of no use to a later run.
+      // A checkpoint without pages is useless to a later run.
       if (folders.isNew && stats.pages === 0) await removeCheckpoint(folder).catch(() => undefined)
       throw thrown
     } finally {
@@ -109,7 +115,7 @@ async function exportUnlessComplete(
   return recordCompletion(run, await make(store))
 }
 
-/** Notes that nothing is left to be read, where that is so; otherwise a later run goes on. */
+/** Marks the job as complete if nothing is left to read; otherwise a later run continues. */
 async function recordCompletion(
   { job, stats }: JobRun,
   state: JobResult['state'],
@@ -123,10 +129,12 @@ async function recordCompletion(
   return 'complete'
 }
 
-/** A run whose output is this process's. */
+/** A run that holds the lock of its output. */
 type StoreRun = LocalRun & { store: Store }
 
-/** Exports; where the checkpoint holds pages that no run can read, what they covered is requested again. */
+/**
+ * Exports the job. If the checkpoint contains unreadable pages, drops them and requests their blocks again.
+ */
 async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
   try {
     return await exportFromCheckpoint(run)
@@ -138,9 +146,9 @@ async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
 }
 
 type ResumeOptions = {
-  /** Pages of earlier runs are gone: all of the history is read again. @default false */
+  /** Ignore the checkpoint and read the whole history again. @default false */
   fromScratch?: boolean
-  /** The checkpoint may hold pages that cannot be read. @default false */
+  /** The checkpoint may contain unreadable pages, so check and drop them first. @default false */
   hasDamage?: boolean
 }
 
@@ -157,13 +165,13 @@ async function exportFromCheckpoint(
   return state === 'pages missing' ? exportFromCheckpoint(run, { fromScratch: true }) : state
 }
 
-/** Leaves what damaged pages of the checkpoint covered to be requested again. */
+/** Drops damaged pages of the checkpoint, so that their blocks are requested again. */
 async function dropDamagedPages({ job, onNotice }: StoreRun, { checkpoint }: StartedRun): Promise<void> {
   const pages = await checkpoint.dropUnreadablePages(async (location) =>
     isPage(await checkpoint.read(location)),
   )
-  const pagesText = pages === 1 ? 'a page that cannot' : `${pages} pages that cannot`
-  onNotice(`${job.name}: the checkpoint held ${pagesText} be read; what it covered is requested again`)
+  const pagesText = pages === 1 ? '1 unreadable page' : `${pages} unreadable pages`
+  onNotice(`${job.name}: the checkpoint contained ${pagesText}; the blocks are requested again`)
 }
 
 async function exportStarted(run: StoreRun, started: StartedRun): Promise<WriteState | 'incomplete'> {
@@ -175,7 +183,7 @@ async function exportStarted(run: StoreRun, started: StartedRun): Promise<WriteS
   return (await checkpoint.reopenMissing()) ? 'incomplete' : state
 }
 
-/** Says which wallets of the export the job has no more. */
+/** Reports the wallets of the export that were removed from the job. */
 export function noticeRemovedWallets(
   { job, onNotice }: Pick<JobRun, 'job' | 'onNotice'>,
   previous: PreviousExport,
@@ -186,8 +194,8 @@ export function noticeRemovedWallets(
   const last = removed.reduce((max, { toBlock }) => Math.max(max, toBlock), 0) - 1
   const walletsText =
     removed.length === 1 && only !== undefined
-      ? `wallet ${only.address} is not in the job any more; its rows stay, up to block ${last}`
-      : `${removed.length} wallets are not in the job any more; their rows stay, up to block ${last} at most`
+      ? `wallet ${only.address} is no longer in the job; its rows up to block ${last} are retained`
+      : `${removed.length} wallets are no longer in the job; their rows up to at most block ${last} are retained`
   onNotice(`${job.name}: ${walletsText}`)
 }
 

@@ -25,25 +25,31 @@ import {
 } from './resume/previous-export.ts'
 import type { StartedRun } from './resume/start-run.ts'
 
-/** One job of a run, with the output that is this process's. */
+/** One job of a run. The process holds the lock of its output. */
 export type JobExport = {
   job: Job
   store: Store
   requestContext: RequestContext
   stats: RunStats
-  /** Blocks at the end of an earlier run that are read again; undefined: as many as usual. */
+  /** Number of blocks at the end of the previous export that are read again. @default 32 */
   lookbackBlocks: number | undefined
   onNotice: (notice: string) => void
 }
 
-/** `pages gone`: transactions moved out of blocks whose pages are gone, so that all of the history has to be read again. */
+/**
+ * `pages missing`: a reorg affects blocks whose pages are no longer in the checkpoint, so the whole history
+ * must be read again.
+ */
 export type WriteState = 'complete' | 'unchanged' | 'pages missing'
 
 /**
- * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
- * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too. Where
- * the chain was reorganised further back, blocks are read and written again from there on. Where the service refuses wallets,
- * the others are written once it is known up to which block those were read.
+ * Fetches and writes the missing blocks. It starts over in three cases:
+ *
+ * - The lookback is read again only for comparison, and new rows are staged meanwhile on the assumption that
+ *   it is unchanged. If it has changed, the staged rows are discarded and the lookback is written again too.
+ * - If a reorg reaches further back, blocks are read and written again from there on.
+ * - If the API refuses wallets, the others are written once it is known up to which block the refused ones
+ *   were read.
  */
 export async function fetchAndWrite(
   jobExport: JobExport,
@@ -66,17 +72,18 @@ export async function fetchAndWrite(
 
 type WriteOptions = {
   checkpoint: Checkpoint
-  /** The blocks of the export from where the writing begins stay. */
+  /** The export to continue. Its blocks before `previous.from` are retained. */
   previous: PreviousExport
-  /** Blocks at its end that are to be as they were. */
+  /** Blocks at its end that must be unchanged; undefined if they are written again anyway. */
   lookback: BlockRange | undefined
 }
 
 type RestartReason = 'lookback changed' | 'wallets refused' | AlreadyExported
 
 /**
- * Reads, and writes what is new; nothing is written where the border has changed, or blocks before it, or where wallets were
- * refused whose ends `earlier` does not have: the rows of other wallets depend on how far those were read.
+ * Fetches and writes once. Publishes nothing and returns the reason if the lookback or earlier blocks have
+ * changed, or if wallets were refused whose ends are not in `previous.refusedEnds`: the rows of other wallets
+ * depend on how far those were read.
  */
 async function fetchAndWriteOnce(
   jobExport: JobExport,
@@ -121,12 +128,15 @@ async function fetchAndWriteOnce(
 type MergeOptions = {
   end: number
   stats: RunStats
-  /** Reads what is open. */
+  /** Fetches the remaining blocks. */
   fetchMissing: () => Promise<number>
   reopen: ReturnType<typeof createReopener>
 }
 
-/** Puts rows in order, and reads again what wallets were shown differently, until they agree or have been read again. */
+/**
+ * Merges rows. Reads contradicted transactions again until the views agree or all of them have been read
+ * again.
+ */
 async function mergeUntilConsistent(
   output: OutputWriter,
   { end, stats, fetchMissing, reopen }: MergeOptions,
@@ -140,13 +150,13 @@ async function mergeUntilConsistent(
   }
 }
 
-/** Forgets what was counted of rows that will not be published; `why` is returned. */
+/** Resets the counts of rows that will not be published and returns `reason`. */
 function resetRowStats<Reason>(stats: RunStats, reason: Reason): Reason {
   Object.assign(stats, { rows: {}, transactions: 0 })
   return reason
 }
 
-/** Whether the service refused wallets whose ends are not known yet. */
+/** Whether the API refused wallets whose ends are not known yet. */
 function hasNewRefusals({ refused }: RunStats, { refusedEnds }: PreviousExport): boolean {
   return refused.length > (refusedEnds?.size ?? 0)
 }
@@ -156,7 +166,7 @@ function withoutRefused(listings: Listings, { refused }: RunStats): Listings {
   return new Map([...listings].filter(([name]) => !names.has(name)))
 }
 
-/** Whether the export names the job's wallets, and the refusals that this run met. */
+/** Whether the manifest has the job's wallets and the same refusals as this run. */
 function manifestMatchesWallets(manifest: Manifest, { job, stats: { refused } }: JobExport): boolean {
   const exportedErrors = new Map(manifest.coverage.map(({ address, error }) => [address, error]))
   const refusals = [...exportedErrors.values()].filter((error) => error !== undefined)
@@ -167,7 +177,7 @@ function manifestMatchesWallets(manifest: Manifest, { job, stats: { refused } }:
   )
 }
 
-/** Whether later runs read on: the job has no end, or the chain has not reached it. */
+/** Whether later runs continue: the job has no endBlock, or the chain has not reached it. */
 export function isOpen({ endBlock, kind }: Job, stats: Pick<RunStats, 'endBlock'>): boolean {
   if (endBlock === undefined) return true
   return kind === 'wallets' && stats.endBlock !== undefined && stats.endBlock < endBlock
@@ -181,15 +191,16 @@ async function finishUnchanged({ job, store, stats }: JobExport, checkpoint: Che
   return 'unchanged' as const
 }
 
-/** What an earlier run wrote, for the summary and the exit code of this one. */
+/** Loads the counts of the existing export, for the summary and the exit code of this run. */
 export async function restoreStats(job: Job, stats: RunStats): Promise<void> {
   const manifest = await readManifestIfExists(job.output)
   if (manifest !== undefined) recordWholeExport(stats, manifest)
 }
 
 /**
- * Where a run begins to write whose transactions were exported in earlier blocks: from there on all listings are read again.
- * Undefined where the pages of these blocks are gone.
+ * Handles a reorg: transactions of this run were already exported in earlier blocks. Makes the blocks from
+ * the first of these on remaining again for all listings and returns the part of the export that is retained.
+ * Returns undefined if the pages of these blocks are no longer in the checkpoint.
  */
 async function continueFromReorg(
   { job, store, onNotice }: JobExport,
@@ -198,16 +209,16 @@ async function continueFromReorg(
 ): Promise<PreviousExport | undefined> {
   const transactionsText =
     transactions === 1
-      ? '1 transaction was exported in an earlier block'
-      : `${transactions} transactions were exported in earlier blocks`
+      ? '1 transaction was already exported in an earlier block'
+      : `${transactions} transactions were already exported in earlier blocks`
   const found = block === undefined ? undefined : await findExport(job, store)
   if (block === undefined || found === undefined) {
-    onNotice(`${job.name}: the chain was reorganised: ${transactionsText}, and pages of these are gone`)
+    onNotice(
+      `${job.name}: reorg: ${transactionsText} whose pages are gone, so the whole history is read again`,
+    )
     return undefined
   }
-  onNotice(
-    `${job.name}: the chain was reorganised: ${transactionsText}; blocks from ${block} on are read again`,
-  )
+  onNotice(`${job.name}: reorg: ${transactionsText}; blocks from ${block} on are read again`)
   const previous = await continueExport(job, found, { checkpoint, from: block })
   for (const [listing, bounds] of listingsToRead(job, previous)) {
     const reopened = { from: Math.max(block, bounds.from), to: Math.min(checkpoint.from, bounds.to) }

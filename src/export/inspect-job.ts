@@ -10,24 +10,27 @@ import { checkpointIdentity, privateFolder } from './private-folder.ts'
 import type { FileSizes } from './resume/find-export.ts'
 
 export type JobState = {
-  /** `complete`: a run would ask nothing. `exported`: files are there, and a run would export anew. */
+  /**
+   * `complete`: a run would send no requests. `exported`: files exist, and a run would fetch new or remaining
+   * blocks.
+   */
   state: 'complete' | 'unfinished' | 'exported' | 'not begun'
-  /** Pages and items kept of an unfinished run. */
+  /** Number of pages and items in the checkpoint. */
   pages: number
   items: number
-  /** The highest block of these pages; undefined where there was none. */
+  /** The highest block of these pages; undefined if there is none. */
   head: number | undefined
-  /** Ranges still to be asked; `to` is undefined where it is the head. */
+  /** Remaining block ranges of each wallet. `to` is undefined if the range extends to the head. */
   wallets: (Wallet & { remaining: { from: number; to: number | undefined }[] })[]
-  /** Blocks still to be asked of a job of blocks, in order. */
+  /** Remaining blocks of a blocks job, in ascending order. */
   blocks: readonly BlockRange[]
-  /** Of what was exported before, if anything was. */
+  /** Manifest of the existing export, if there is one. */
   manifest: Manifest | undefined
-  /** Tells the bytes of the files that it lists. */
+  /** Returns the sizes of the files in the manifest. */
   store: FileSizes
 }
 
-/** What a job's output holds and what a run would still ask; changes nothing. Throws OUTPUT_CHANGED. */
+/** Inspects a job's output and the remaining blocks without changing anything. Throws OUTPUT_CHANGED. */
 export async function inspectJob(job: Job): Promise<JobState> {
   const store = await inspectStore(job)
   await assertNoSpecialEntries(job.output, 'VERIFY_FAILED')

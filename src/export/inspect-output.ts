@@ -14,52 +14,52 @@ import { type PastRun, readPastRuns } from './history/past-runs.ts'
 import { inspectJob, type JobState } from './inspect-job.ts'
 import { areFilesInPlace, type FileSizes } from './resume/find-export.ts'
 
-/** What is known of an output without reading its rows. */
+/** The status of an output, determined without reading its rows. */
 export type OutputStatus = {
-  /** The job's name; null where no manifest tells it. */
+  /** The name of the job; null if it is unknown because there is no manifest. */
   job: string | null
   output: string
   state: JobState['state']
-  /** Since when a run, or another command that changes the output, is at it (ISO time); null where none is. */
+  /** Time at which a command that changes the output locked it (ISO time); null if it is not locked. */
   inUseSince: string | null
   chain: string | null
-  /** Blocks of the export, the end exclusive; null where nothing is exported. */
+  /** Blocks of the export, half-open; null if nothing is exported. */
   blocks: BlockRange | null
-  /** ISO times, as far as run reports tell them. */
+  /** ISO times from run reports; null if no report has them. */
   firstTransactionAt: string | null
   lastTransactionAt: string | null
-  /** How many the job has. */
+  /** Number of wallets in the job. */
   wallets: number
   emptyWallets: WalletSample
   removedWallets: WalletSample
-  /** What the manifest lists: rows, files and their bytes. */
+  /** Rows, files and bytes according to the manifest. */
   rows: number
   files: number
   bytes: number
   tables: Record<string, { rows: number; files: number; bytes: number }>
-  /** Every file that it lists is there, with its size; null where nothing is exported. */
+  /** Whether every file of the manifest exists with the listed size; null if nothing is exported. */
   filesInPlace: boolean | null
   rejects: number
-  /** Transactions whose status is unknown, and own ones whose fee is unknown or zero. */
+  /** Transactions with unknown status, and transactions sent by own wallets with an unknown or zero fee. */
   statusUnknown: number
   feeUnknown: number
-  /** Of a job of blocks: those that the service did not have. */
+  /** Blocks of a blocks job that the API did not have. */
   missing: readonly BlockRange[]
-  /** Wallets whose listing the service refused when the job was run last. */
+  /** Wallets whose listing the API refused in the last run. */
   refusedWallets: readonly RefusedWallet[]
-  /** The job's endBlock, where the chain had not reached it; null: it has, or there is none. */
+  /** The job's endBlock if the chain had not reached it; null if it had, or if there is no endBlock. */
   notReached: number | null
-  /** What is kept of a run that is not finished. */
+  /** Contents of the checkpoint of an unfinished run. */
   unfinished: { pages: number; transactions: number } | null
-  /** The newest run that left a report. */
+  /** The newest run that has a report. */
   lastRun: PastRun | null
 }
 
-/** The status of a job's output. Throws OUTPUT_CHANGED where an unfinished run is of another job. */
+/** Returns the status of a job's output. Throws OUTPUT_CHANGED if its checkpoint belongs to another job. */
 export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
   const inspected = await inspectJob(job)
   const { state, store, manifest } = inspected
-  // Of what is complete they were looked at already.
+  // `inspectJob` has already checked the files of a complete export.
   const filesInPlace = state === 'complete' || (await areFilesInPlaceIfAny(store, manifest))
   const status = await describe({ ...inspected, output: job.output, filesInPlace })
   return {
@@ -72,7 +72,10 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
   }
 }
 
-/** The status of an output, without its job. Throws USAGE where it is none, VERIFY_FAILED where its manifest is damaged. */
+/**
+ * Returns the status of an output without knowing its job. Throws USAGE if it contains no export,
+ * VERIFY_FAILED if its manifest is damaged.
+ */
 export async function inspectOutput(location: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
   const { output } = location
   const store = await inspectStore(location)
@@ -92,13 +95,13 @@ export async function inspectOutput(location: Pick<Job, 'output' | 'store'>): Pr
   return { ...status, output: outputName(location) }
 }
 
-/** Checkpoints are for their owner alone; what is published can be described without them. */
+/** Only the owner can read a checkpoint. Other users get the status of the published files. */
 function ignoreAccessDenied(thrown: unknown): undefined {
   const { cause } = thrown as ExportError
   if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'EACCES') throw thrown
 }
 
-/** Whether every file that the manifest lists is there; null without one. */
+/** Whether every file of the manifest is in place; null if there is no manifest. */
 async function areFilesInPlaceIfAny(
   store: FileSizes,
   manifest: Manifest | undefined,
@@ -142,7 +145,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
   }
 }
 
-/** The job's endBlock, where the export ends before it. */
+/** Returns the job's endBlock if the export ends before it, otherwise null. */
 function unreachedEndBlock(manifest: Manifest | undefined): number | null {
   if (manifest === undefined || manifest.blocks !== undefined) return null
   const { endBlock } = manifest.job
@@ -156,7 +159,9 @@ function blocksOf({ blocks, coverage, job }: Manifest): BlockRange {
 
 type ExportedRange = { blocks: BlockRange | null; chain: string | undefined }
 
-/** When the export's first and last transactions were made: the reports of the runs that wrote its ends know. */
+/**
+ * Returns the times of the first and last transaction, from the reports of the runs that wrote these blocks.
+ */
 function timesOf(runs: readonly PastRun[], { blocks, chain }: ExportedRange) {
   const same = runs.filter((run) => run.chain === chain && run.error === null)
   const first = same.find(({ fromBlock }) => blocks !== null && fromBlock === blocks.from)

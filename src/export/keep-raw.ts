@@ -14,14 +14,18 @@ type KeepRawOptions = {
   checkpoint: Checkpoint
   previous: PreviousExport
   listings: Listings
-  /** Blocks from this one on were not read by this run. */
+  /** Exclusive end of the export. */
   to: number
 }
 
-/** Keeps items as they were received, in chain order, one a line: a file a wallet, or one of all blocks, under `raw/`. */
+/**
+ * Writes items as they were received to `raw/`, in chain order, one per line: one file per wallet, or one for
+ * all blocks of a blocks job.
+ */
 export async function keepRaw({ job, checkpoint, previous, listings, to }: KeepRawOptions): Promise<void> {
   const pageReader = openPageReader({ pagesFile: checkpoint.path })
-  // Pages of earlier runs may be gone: then the file has their items, and these come after it.
+  // If pages of earlier runs are no longer in the checkpoint, their items are in the existing file, and the
+  // rest is appended.
   const appendFrom = checkpoint.base > job.startBlock ? previous.from : undefined
   const range = { from: appendFrom ?? job.startBlock, to }
   const { chain } = job

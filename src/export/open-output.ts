@@ -40,31 +40,43 @@ export type OutputOptions = {
   checkpoint: Checkpoint
   stats: RunStats
   signal: AbortSignal
-  /** What an earlier run has exported, and the block from which on this one writes. */
+  /** The previous export, and the block from which this run writes. */
   previous: PreviousExport
 }
 
-/** The writing of one job: rows are made while pages arrive, files once all of them are there. */
+/**
+ * Writes the output of one job. Rows are staged while pages arrive; files are created after all pages have
+ * arrived.
+ */
 export type OutputWriter = Pick<Staging, 'readPage' | 'onPageStored'> & {
-  /** Puts the rows of the blocks up to the end in order, and tells what has to be read again before they are published. */
+  /**
+   * Merges the rows of the blocks before `end` and returns what must be read again before they are published.
+   */
   merge(end: number): Promise<MergeResult>
-  /** Makes the files of the blocks up to the end, as they were arranged, and publishes them. Throws OUTPUT_FAILED. */
+  /**
+   * Creates the files of the blocks before `end` from the last merge and publishes them. Throws
+   * OUTPUT_FAILED.
+   */
   finish(end: number): Promise<WrittenRange>
-  /** Gives up what is under way and removes what was staged. */
+  /** Aborts running tasks and deletes the staging files. */
   close(): Promise<void>
 }
 
 export type MergeResult = {
-  /** Transactions whose views tell different facts of the chain; of many, the first are named. */
+  /**
+   * Number of transactions whose views state different facts. `contradictions` lists the first of each batch.
+   */
   contradicted: number
   contradictions: readonly Contradiction[]
-  /** The fingerprints of all transactions; they can be read until the output is closed. */
+  /** Fingerprints of all transactions, readable until the output is closed. */
   hashes: readonly Chunk[]
-  /** Transactions of these blocks that files of earlier runs hold too. */
+  /** Transactions that retained files of earlier runs also contain; undefined if there are none. */
   alreadyExported: AlreadyExported | undefined
 }
 
-/** Opens the writing of what the spool holds and will hold. Asks the service nothing. */
+/**
+ * Opens the writer for the pages that are in the checkpoint and that will be added to it. Sends no requests.
+ */
 export async function openOutput(output: OutputOptions): Promise<OutputWriter> {
   const folder = await makePartsFolder(join(output.job.output, PRIVATE_FOLDER))
   const { checkpoint, previous, stats } = output
@@ -94,7 +106,10 @@ export async function openOutput(output: OutputOptions): Promise<OutputWriter> {
   }
 }
 
-/** Counts the rows that pages have; of a transaction that several wallets see they are counted anew in the end. */
+/**
+ * Adds the rows of a staged page to the progress counts. `finish` replaces them with exact counts of
+ * deduplicated rows.
+ */
 function countStaged(stats: RunStats, { transactions, rows }: StagedPage): void {
   stats.transactions += transactions
   addRows(stats.rows, rows)
@@ -125,7 +140,7 @@ type OutputContext = OutputOptions & {
   pool: WritePool
 }
 
-/** The slices of the range. What is under way at an abort is given up when the output is closed. */
+/** Merges the range into batches. Rejects on abort; tasks that are still running are stopped by `close`. */
 function mergeBatches(output: OutputContext, range: BlockRange): Promise<readonly BatchRows[]> {
   return raceAbort(mergeAndResolve(output, range), output.signal)
 }
@@ -148,7 +163,7 @@ async function finish(
   const { to } = range
   Object.assign(stats, countRows(batches))
   await storeHashes(output, range, batches)
-  // The memory of its threads goes before tables ask for some.
+  // Frees the memory of the threads before tables are written.
   await pool.close()
   const parts = await writeTables(output, batches, range)
   if (job.keepRaw) await keepRaw({ ...output, to })
@@ -177,7 +192,7 @@ async function finish(
   return { ...range, seen: Object.fromEntries(seen), ...unknowns }
 }
 
-/** The slices of the range, every transaction in one of them. */
+/** Returns the batches of the range. Every transaction is in exactly one of them. */
 async function mergeAndResolve(
   { staging, pool, context }: OutputContext,
   range: BlockRange,
@@ -188,7 +203,7 @@ async function mergeAndResolve(
   return resolveReorgedTransactions(batches, { ...context, pages, rewrite: write })
 }
 
-/** Tables made at once, all jobs of the process together: each takes memory. */
+/** Limits how many tables all jobs of the process write concurrently, because each of them takes memory. */
 const limitTables = limitConcurrency(2)
 
 async function writeTables(
@@ -202,7 +217,7 @@ async function writeTables(
     const chunks = batches.flatMap((batch) => batch.chunks.get(name) ?? [])
     return { name, chunks, bytes: sumChunks(chunks).bytes }
   })
-  // The largest first: it takes longest, and others can be made meanwhile.
+  // Starts with the largest table, which takes longest.
   const bySize = [...tables].sort((a, b) => b.bytes - a.bytes)
   const jobs = bySize.map(({ name, chunks }) =>
     limitTables(async () => {
@@ -214,7 +229,7 @@ async function writeTables(
   return new Map(names.map((name) => [name, parts.get(name) ?? []]))
 }
 
-/** Waits for all of them to end, then rejects with the first failure. */
+/** Waits until all promises are settled, then rejects with the first error, if any. */
 async function allSettledOrThrow<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(promises)
   return Promise.all(promises)

@@ -9,29 +9,31 @@ import { describeRequest, type RequestEvent, requestedWait } from '../http/reque
 import type { RetryOptions } from '../http/retry.ts'
 
 export type RequestContextOptions = {
-  /** The key for the service; undefined: none. */
+  /** API key. @default none */
   apiKey?: string | undefined
-  /** Send it unencrypted, over http, to another machine. @default false */
+  /** Allow sending the key over unencrypted HTTP to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Where the embedded service is, for a job that names it. */
+  /** URL of the embedded server, for jobs whose base URL is `demo`. */
   demoUrl: string | undefined
   rateLimiter: RateLimiter
   limit: RequestContext['limit']
   signal: AbortSignal
   retry?: RetryOptions | undefined
-  /** Counts every request, in place. */
+  /** Updated in place on every request. */
   stats: RunStats
-  /** Called before each request; what it throws ends the job. */
+  /** Called before each request. An exception ends the job. */
   countRequest: () => void
-  /** Told how long the service asks to wait; what it returns is passed to `onNotice`. */
+  /**
+   * Called with the wait that the API requests, in milliseconds. The returned text is passed to `onNotice`.
+   */
   checkWait: (requestedWaitMs: number) => string | undefined
-  /** One line about each retry and refusal. */
+  /** Called with one line per retry and per 429. */
   onDetail?: ((detail: string) => void) | undefined
-  /** One line about what keeps the service from answering, once for each cause. */
+  /** Called with one line per cause of failing requests, and per long wait. */
   onNotice?: ((notice: string) => void) | undefined
 }
 
-/** Opens the way to a job's service; `close` ends its connections. */
+/** Opens the HTTP client and request context of a job. `close` closes the connections. */
 export function openRequestContext(
   job: Job,
   options: RequestContextOptions,
@@ -69,7 +71,10 @@ function announceWait(
   if (notice !== undefined) onNotice?.(`${name}: ${notice}`)
 }
 
-/** Tells a cause once: at once before the service ever answered, later where it lasts. */
+/**
+ * Reports each cause of failing requests once: immediately if no request has succeeded yet, otherwise after
+ * `PERSISTENT_FAILURES` consecutive failures of a request.
+ */
 function warnOnce({ stats, onNotice }: RequestContextOptions, name: string): (event: RequestEvent) => void {
   const reported = new Set<string>()
   return (event) => {
@@ -80,10 +85,10 @@ function warnOnce({ stats, onNotice }: RequestContextOptions, name: string): (ev
   }
 }
 
-/** A request that failed so often in a row is more than a moment's trouble. */
+/** Consecutive failures of a request after which its cause is reported. */
 const PERSISTENT_FAILURES = 3
 
-/** Throws USAGE where the job names no service, or the key would be sent to it unencrypted. */
+/** Throws USAGE if the job has no base URL, or if the key would be sent unencrypted. */
 export function requireService({ service, file }: Job, key: Omit<KeyTransport, 'baseUrl'>): void {
   requireEncryptedKey({ ...key, baseUrl: service.baseUrl })
   if (service.baseUrl !== undefined) return
@@ -102,9 +107,9 @@ function clientFor(
   return createClient({ ...shared, baseUrl, apiKey, allowPlainHttp })
 }
 
-function countEvent(stats: RunStats, event: RequestEvent, spend: () => void): void {
+function countEvent(stats: RunStats, event: RequestEvent, countRequest: () => void): void {
   if (event.kind === 'sent') {
-    spend()
+    countRequest()
     stats.requests += 1
   } else if (event.kind === 'received') stats.bytes += event.bytes
   else if (event.kind === 'throttled') stats.refusals += 1

@@ -3,12 +3,12 @@ import type { CheckpointIdentity } from '../checkpoint/checkpoint-identity.ts'
 import { PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 
-/** Where a job's output keeps its checkpoint and lock. */
+/** Path of the folder for the checkpoint and the lock of a job's output. */
 export function privateFolder({ output }: Job): string {
   return join(output, PRIVATE_FOLDER)
 }
 
-/** What pages must have in common with a job to be continued by it. */
+/** The identity that a checkpoint must have so that the job can resume it. */
 export function checkpointIdentity({
   kind,
   chain,

@@ -13,28 +13,29 @@ import type { Store } from '../storage/store.ts'
 import { requireOneChain } from '../transform/require-one-chain.ts'
 import { endOfExport, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
-/** What a run has made of a job, on one machine or on many, before any of it is published. */
+/** The finished but unpublished files of a run, made by one machine or by many. */
 export type PreparedExport = Omit<ManifestSource, 'parts' | 'retained' | 'rejects'> & {
   store: Store
   stats: RunStats
   signal: AbortSignal
-  /** What the output held before, and the block from which on the parts replace it. */
+  /** The previous export, and the block from which the parts replace it. */
   previous: PreviousExport
-  /** When the run began, milliseconds since 1970: it and its resumes have this in common. */
+  /** Start of the run in milliseconds since 1970. Does not change when the run is resumed. */
   begunMs: number
   parts: ReadonlyMap<TableName, readonly PublishedPart[]>
-  /** Where this machine can read a part. */
+  /** Resolves with a local path of a part. */
   localPath: (part: PublishedPart) => Promise<string>
-  /** Lines of `rejects.ndjson`, in their order. */
+  /** Lines of `rejects.ndjson`, sorted. */
   rejects: readonly string[]
   /** Listings whose files in `raw/` belong to the export. */
   raw?: (covered: readonly string[]) => ReadonlySet<string>
 }
 
 /**
- * Publishes an export: lists what changes in blocks exported before, then replaces the files, the manifest last. Every run
- * ends here, whichever machines made its parts. Throws PAGE_MALFORMED where its rows are of several chains, OUTPUT_FAILED, and
- * OUTPUT_LOCKED as the store does.
+ * Publishes an export: lists the changes in blocks that were exported before, then replaces the files, and
+ * the manifest last. Local and distributed runs both end here.
+ *
+ * @throws PAGE_MALFORMED if the rows belong to several chains; OUTPUT_FAILED; OUTPUT_LOCKED like the store
  */
 export async function publishExport(output: PreparedExport): Promise<void> {
   const { job, store, stats, signal, previous, parts, rejects, raw } = output
@@ -48,7 +49,7 @@ export async function publishExport(output: PreparedExport): Promise<void> {
   recordExport(stats, manifest)
 }
 
-/** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
+/** Lists the changes in blocks that were exported before. A resumed run may have listed them already. */
 async function findChanges(output: PreparedExport): Promise<Changes | undefined> {
   const { job, store, begunMs, previous, signal, parts, localPath } = output
   const { manifest, from } = previous
@@ -70,7 +71,7 @@ async function findChanges(output: PreparedExport): Promise<Changes | undefined>
   })
 }
 
-/** The files that stay, and the wallets that left the job. */
+/** Returns the retained files and the wallets that were removed from the job. */
 function retainedOf(previous: PreviousExport, job: Job): RetainedContent | undefined {
   const { manifest, from } = previous
   if (manifest === undefined) return undefined

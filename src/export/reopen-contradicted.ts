@@ -4,7 +4,10 @@ import type { Listings } from '../core/model/listings.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import type { MergeResult } from './open-output.ts'
 
-/** Blocks of listings that a process reads again at most, each of them a request or a little more. */
+/**
+ * Maximum number of blocks that a process reads again, summed over listings. Each takes one request or
+ * slightly more.
+ */
 const MAX_REREADS = 1_000
 
 type FoundContradictions = Pick<MergeResult, 'contradicted' | 'contradictions'>
@@ -17,9 +20,10 @@ export type ReopenOptions = {
 }
 
 /**
- * Leaves blocks to be read again in which wallets were shown a transaction differently, for every wallet that was shown it: so
- * all of their views come from one state of the service. A block of a listing is read again once in a run, in the order of
- * the chain, and MAX_REREADS are read again at most. Resolves with whether any are to be.
+ * Returns a function that makes the blocks of contradicted transactions remaining again, for every wallet
+ * that has a view of them, so that all views come from the same state of the API. A block of a listing is
+ * read again only once per run; at most MAX_REREADS are, in chain order. The function resolves with whether
+ * any blocks must be read again.
  */
 export function createReopener({ job, checkpoint, listings, onNotice }: ReopenOptions) {
   let remaining = MAX_REREADS
@@ -54,7 +58,7 @@ export function createReopener({ job, checkpoint, listings, onNotice }: ReopenOp
 
 type ReopenFilter = { bounds: BlockRange | undefined; reopened: readonly BlockRange[] }
 
-/** These blocks, as far as the listing counts there and they have not been read again. */
+/** Returns those of the blocks that are within the bounds of the listing and have not been read again yet. */
 function rangesToReopen(blocks: readonly number[], { bounds, reopened }: ReopenFilter): BlockRange[] {
   if (bounds === undefined) return []
   const inside = blocks.filter((block) => block >= bounds.from && block < bounds.to)

@@ -34,31 +34,44 @@ import { checkpointIdentity } from './private-folder.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import { rowsIn } from './typed-rows.ts'
 
-/** How `rows` asks and where it keeps pages meanwhile. */
+/** Options of `rows`. */
 export type RowsOptions = {
-  /** The key for the service; never kept anywhere. */
+  /** API key. It is never stored. @default none */
   apiKey?: string | undefined
-  /** Send the key unencrypted where the service is on another machine and its URL http. @default false */
+  /** Allow sending the key over unencrypted HTTP to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Aborting it ends the rows with an error: with the reason if that is an ExportError, else with INTERRUPTED. */
+  /** Aborts the iteration. It throws the abort reason if that is an ExportError, otherwise INTERRUPTED. */
   signal?: AbortSignal
+  /** Number of retries and backoff. */
   retry?: RetryOptions
-  /** Folder in which a temporary one is made, for as long as rows are read. @default the system's */
+  /**
+   * Parent of the temporary folder that holds pages during the iteration. @default the system's temporary
+   * folder
+   */
   folder?: string
-  /** Told of records that cannot be normalized and so give no row. @default nobody */
+  /** Called for each record that cannot be normalized and therefore yields no row. */
   onReject?: (reject: Reject) => void
-  /** One line about each retry and refusal. @default nobody */
+  /** Called with one line per retry and per 429. */
   onDetail?: (detail: string) => void
 }
 
 /**
- * The rows of one table, in its order, as an export of the job would write them, without leaving a file.
+ * Yields the rows of one table in table order, exactly as an export of the job would contain them, without
+ * writing an export.
  *
- * Pages are kept in a temporary folder until all of them are there; then rows come one transaction after the other, as
- * fast as they are taken, in bounded memory. A transaction that two wallets were shown differently is read again first, as
- * in `run`. The folder goes when the iteration ends, whichever way. Of the job, what says how files are written does not
- * matter. Throws ExportError: the codes of `run`; where blocks of a job of blocks are missing, after the last row; where
- * transactions are of several chains, before the first row of a second one.
+ * Pages are stored in a temporary folder. After all pages have arrived, rows are yielded with back-pressure
+ * and in bounded memory. Transactions whose views contradict each other are read again first, like in `run`.
+ * The temporary folder is deleted when the iteration ends, fails or is abandoned. Job fields that control how
+ * files are written are ignored.
+ *
+ * @param job from `defineJob` or `readJob`
+ * @param table a table of the export; block jobs have only `transactions`
+ * @returns typed rows: `int64` is a bigint, `time` a Date, 256-bit integers and decimals are exact strings
+ * @throws ExportError with the codes of `run`. BLOCKS_MISSING and WALLETS_REFUSED are thrown after the last
+ * row; PAGE_MALFORMED, if transactions belong to several chains, before the first row of the second chain.
+ * @example
+ * for await (const { block_timestamp, value } of rows(job, 'ledger', { apiKey }))
+ *   console.log(block_timestamp, BigInt(value))
  */
 export function rows<T extends TableName>(
   job: Job,
@@ -132,24 +145,24 @@ const ROWS_OPTIONS = {
 function requireTable({ kind }: Job, table: TableName): void {
   selectTables([table])
   if (kind === 'wallets' || table === 'transactions') return
-  throw new ExportError('USAGE', `a job of blocks has no rows of ${table}`, {
-    fix: 'Ask for transactions: a block listing has nothing else.',
+  throw new ExportError('USAGE', `a blocks job has no table ${table}`, {
+    fix: 'Use the table transactions: block listings contain nothing else.',
   })
 }
 
-/** Throws where rows are missing that the job asks for. */
+/** Throws if wallets were refused or blocks are missing. */
 function requireComplete(stats: RunStats): void {
   const { missing, refused } = stats
   if (refused.length > 0) {
     const names = refused.map(({ address }) => address).join(', ')
     throw new ExportError(
       'WALLETS_REFUSED',
-      `all other rows were given, but ${refusedWalletsMessage(refused)}: ${names}`,
+      `all other rows were returned, but ${refusedWalletsMessage(refused)}: ${names}`,
     )
   }
   if (missing.length === 0) return
-  throw new ExportError('BLOCKS_MISSING', `all rows were given, but ${missingBlocksMessage(missing)}`, {
-    fix: 'Ask again later, or for blocks that the service has.',
+  throw new ExportError('BLOCKS_MISSING', `all rows were returned, but ${missingBlocksMessage(missing)}`, {
+    fix: 'Try again later, or request blocks that the service has.',
   })
 }
 
@@ -158,7 +171,7 @@ type ReadRowsOptions<T extends TableName> = {
   checkpoint: Checkpoint
   folder: string
   table: T
-  /** Reads what is open; resolves with the end, exclusive. */
+  /** Fetches the remaining blocks. Resolves with the exclusive end. */
   fetchMissing: () => Promise<number>
   reopen: ReturnType<typeof createReopener>
   onReject: RowsOptions['onReject']
@@ -167,7 +180,7 @@ type ReadRowsOptions<T extends TableName> = {
 async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): AsyncGenerator<TableRows[T]> {
   const { job, table, onReject = () => {} } = options
   const chains = new Set<string>()
-  // Empty text is told from null in the lines that Parquet is made of.
+  // The staging format of Parquet distinguishes empty text from null.
   const tableJob = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
   const context = { ...options, job: tableJob, listings: listingsOf(job), wallets: job.wallets }
   const tasks = openTaskRunner(writeContext({ ...context, from: job.startBlock }))
@@ -183,7 +196,10 @@ async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): Asyn
   }
 }
 
-/** Every transaction in one slice; those that wallets were shown differently are read again first, as `run` does. */
+/**
+ * Returns batches with every transaction in exactly one of them. Reads contradicted transactions again first,
+ * like `run`.
+ */
 async function mergeRows<T extends TableName>(
   { job, checkpoint, folder, fetchMissing, reopen }: ReadRowsOptions<T>,
   tasks: TaskRunner,
@@ -205,7 +221,7 @@ async function mergeRows<T extends TableName>(
   }
 }
 
-/** Makes the rows of all pages; others have their turn between two. */
+/** Stages the rows of all pages and yields to the event loop after each page. */
 async function stagePages(tasks: TaskRunner, pages: readonly PageLocation[]): Promise<StagedPageLocation[]> {
   const staged: StagedPageLocation[] = []
   for (const page of pages) {

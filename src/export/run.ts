@@ -17,38 +17,55 @@ import { exportJob, type JobResult } from './export-job.ts'
 import { saveRunReport } from './history/run-report.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
 
-/** How `run` asks, how far it goes and whom it tells. */
+/** Options of `run`. */
 export type RunOptions = RunLimits & {
-  /** The key for the service; never kept anywhere. */
+  /** API key. It is never stored. @default none */
   apiKey?: string | undefined
-  /** Send the key unencrypted where the service is on another machine and its URL http. @default false */
+  /** Allow sending the key over unencrypted HTTP to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Forget checkpoints and start over. @default false */
+  /** Delete checkpoints and start over. @default false */
   fresh?: boolean
   /**
-   * Re-reads and rewrites this many blocks at the end of the previous export. A number over 32 also widens the zone below the
-   * head that is read by closed block ranges, for reorgs while pages are read. 0 re-reads none. @default the last 32 blocks are
-   * re-read, and rewritten if they changed
+   * Number of blocks at the end of the previous export that are read and written again. A number over 32 also
+   * widens the zone below the head that is read by closed block ranges, in case a reorg happens while pages
+   * are read. 0 disables the lookback.
+   *
+   * @default the last 32 blocks are read again, and written again if they changed
    */
   lookbackBlocks?: number | undefined
+  /** Number of retries and backoff. */
   retry?: RetryOptions
-  /** One line about something worth knowing, as it happens. */
+  /** Called with one line per notable event. */
   onNotice?: (notice: string) => void
-  /** One line about each retry and refusal. */
+  /** Called with one line per retry and per 429. */
   onDetail?: (detail: string) => void
-  /** Called once before the first request with the figures of each job, which then change in place. */
+  /**
+   * Called once before the first request, with the counts of each job, which are updated in place during the
+   * run.
+   */
   onStart?: (jobs: readonly JobStats[], rateLimiter: Pick<RateLimiter, 'pausedForMs'>) => void
 }
 
 type JobStats = { job: Job; stats: RunStats }
-/** What became of each job; `code` is that of the worst failure, undefined where there was none. */
+/** The outcome of a run. */
 export type RunResult = {
+  /** Run id, which is also the name of the run reports. */
   id: string
   jobs: readonly (JobResult & { stats: RunStats })[]
+  /** Code of the worst failure; undefined if all jobs are complete. */
   code: FailureCode | undefined
 }
 
-/** Exports all jobs at once, within one shared concurrency and one shared quota. Throws USAGE before it starts. */
+/**
+ * Exports all jobs concurrently with a shared rate limiter, concurrency limit and request budget. Failures of
+ * single jobs do not reject the promise; they are part of the result.
+ *
+ * @param jobs from `defineJob` or `readJob`, each with its own output
+ * @returns one result per job, in the order of `jobs`, and the code of the worst failure
+ * @throws ExportError USAGE before the first request if an argument is invalid
+ * @example
+ * const { code } = await run([job], { apiKey: process.env.WALLETLAKE_API_KEY })
+ */
 export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
   checkCall(jobs, options)
   requireDistinctOutputs(jobs)
@@ -69,7 +86,9 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   }
 }
 
-/** Names a run by when it began; what is random in it tells runs of one second apart. */
+/**
+ * Returns a run id: the start time in seconds, and a random suffix for runs that start in the same second.
+ */
 export function newRunId(): string {
   return `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
 }
@@ -87,11 +106,11 @@ const RUN_OPTIONS = {
 function checkCall(jobs: readonly Job[], options: RunOptions): void {
   checkCallOptions('run', options, RUN_OPTIONS)
   if (!Array.isArray(jobs) || jobs.length === 0)
-    throw new ExportError('USAGE', 'run was given no list of jobs', { fix: 'Give it as run([job]).' })
+    throw new ExportError('USAGE', 'run needs a list of at least one job', { fix: 'Call it as run([job]).' })
   for (const job of jobs) requireJob(job)
 }
 
-/** Throws USAGE where two jobs write to one output. */
+/** Throws USAGE if two jobs write to the same output. */
 export function requireDistinctOutputs(jobs: readonly Job[]): void {
   const seen = new Map<string, Job>()
   for (const job of jobs) {
@@ -145,7 +164,10 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
   return { ...result, stats }
 }
 
-/** Of several failures the one with the lowest exit code above 0 speaks; what is lacking only where nothing failed. */
+/**
+ * Returns the failure with the lowest exit code. If no job failed, returns the reason why one is incomplete,
+ * if any.
+ */
 export function worstCode(results: readonly (JobResult & { stats: RunStats })[]): FailureCode | undefined {
   const codes = results.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
   codes.sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)

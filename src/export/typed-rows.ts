@@ -10,7 +10,10 @@ import { csvHeader } from '../files/csv.ts'
 import { rowsOf } from '../read/export-csv-rows.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 
-/** The rows of a table, typed, from lines as they are staged; `onChain` is told the chain of each before it is given. */
+/**
+ * Yields typed rows of a table from staged lines. `onChain` is called with the chain id of each row before it
+ * is yielded.
+ */
 export async function* rowsIn<T extends TableName>(
   table: T,
   chunks: readonly Chunk[],
@@ -28,7 +31,8 @@ export async function* rowsIn<T extends TableName>(
 
 async function* withHeader(columns: readonly Column[], chunks: readonly Chunk[]): AsyncGenerator<Buffer> {
   yield Buffer.from(csvHeader(columns))
-  // What is left of a block is kept until the next, for which its room is used again.
+  // The reader keeps the incomplete last line of a block, and `readLines` reuses the buffer, so the block is
+  // copied.
   for (const block of readLines(chunks)) yield Buffer.from(block)
 }
 

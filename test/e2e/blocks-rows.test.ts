@@ -40,7 +40,7 @@ test('gives all rows before it fails for missing blocks', async () => {
   expect(hashes).toEqual(hashesOf(415, 421))
   expect(error).toMatchObject({
     code: 'BLOCKS_MISSING',
-    message: 'all rows were given, but 9 blocks are missing: [421, 430)',
+    message: 'all rows were returned, but 9 blocks are missing: [421, 430)',
   })
 })
 
@@ -57,5 +57,5 @@ test('tells of a transaction of a block that gives no row', async () => {
 
 test('refuses tables that a block listing has not', async () => {
   const { error } = await collect({ table: 'ledger' })
-  expect(error).toMatchObject({ code: 'USAGE', message: 'a job of blocks has no rows of ledger' })
+  expect(error).toMatchObject({ code: 'USAGE', message: 'a blocks job has no table ledger' })
 })

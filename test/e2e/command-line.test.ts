@@ -99,7 +99,9 @@ describe('walletlake', () => {
   test('says that a job with an end has nothing to read again', async () => {
     const { url } = await startLoopback(service)
     const { stderr } = await runCommand(['run', writeJob().job, '--base-url', url, '--lookback', '5'])
-    expect(stderr).toContain('two: blocks are read again only in jobs without endBlock; --fresh reads all')
+    expect(stderr).toContain(
+      'two: the lookback applies only to jobs without endBlock; --fresh reads everything again',
+    )
   })
 
   test('advises to go on where an output is not finished', async () => {

@@ -67,7 +67,7 @@ test('says at once that the range ends beyond the head, and fetches what comes l
   const first = await blocksRun(undefined, { service })
   expect(first.code).toBe('BLOCKS_MISSING')
   expect(first.notices[0]).toContain(
-    "block 299 is not there (404): it is the last one asked for; endBlock may lie beyond the chain's head",
+    "block 299 is not there (404); it is the last requested block, so endBlock may be beyond the chain's head",
   )
   expect(readManifest(first.output).blocks?.missing).toEqual([{ fromBlock: 251, toBlock: 300 }])
   expect((await verifyOutput(first.output)).missingBlocks).toEqual([{ from: 251, to: 300 }])
@@ -84,7 +84,7 @@ test.for([
   const { code, message, requests, output } = await blocksRun(undefined, { job })
   expect(code).toBe('REQUEST_REFUSED')
   expect(message).toMatch(
-    /^none of the \d+ blocks asked for is on chain \w+: block \d+: the service answered 404/,
+    /^none of the \d+ requested blocks exists on chain \w+: block \d+: the service answered 404/,
   )
   expect(requests.length).toBeLessThan(120)
   expect(Object.keys(outputBytes(output))).toEqual([])

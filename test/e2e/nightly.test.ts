@@ -156,7 +156,7 @@ test.for([
   const asked = chain.asked.length
   const notices: string[] = []
   await runOnce(changed, { onNotice: (notice) => notices.push(notice) })
-  expect(notices).toEqual([`test: ${what} changed, so that all rows are written again`])
+  expect(notices).toEqual([`test: ${what} changed, so all rows are written again`])
   expect(chain.asked.length - asked).toBe(job.wallets.length)
   await expectSameAsFresh(changed)
   expect((await runOnce(changed))?.state).toBe('unchanged')
@@ -185,7 +185,7 @@ test('wallets that left the job are named by every run', async () => {
   const notices: string[] = []
   await runOnce({ ...job, wallets: job.wallets.slice(1) }, { onNotice: (notice) => notices.push(notice) })
   expect(notices).toEqual([
-    `test: wallet ${job.wallets[0]?.address} is not in the job any more; its rows stay, up to block 100`,
+    `test: wallet ${job.wallets[0]?.address} is no longer in the job; its rows up to block 100 are retained`,
   ])
   await chain.end()
 })

@@ -41,7 +41,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     const next = await at.runQueued()
     expect([next.exit, next.stderr]).toEqual([
       0,
-      expect.stringContaining('2 wallets are not in the job any more; their rows stay'),
+      expect.stringContaining('2 wallets are no longer in the job; their rows up to at most block'),
     ])
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))

@@ -37,7 +37,7 @@ test.for([
   forget(job)
   await chain.advance(40)
   const changed = { ...job, ...given(job) }
-  expect(await night(changed)).toContain(`test: ${what} changed, so that all rows are written again`)
+  expect(await night(changed)).toContain(`test: ${what} changed, so all rows are written again`)
   await expectSameAsFresh(changed)
   await chain.end()
 })

@@ -77,25 +77,25 @@ test.for([
   {
     what: 'a job that is not in a list',
     call: () => untyped.run(job),
-    message: 'run was given no list of jobs',
-    fix: 'Give it as run([job]).',
+    message: 'run needs a list of at least one job',
+    fix: 'Call it as run([job]).',
   },
   {
     what: 'no job',
     call: () => untyped.run([]),
-    message: 'run was given no list of jobs',
-    fix: 'Give it as run([job]).',
+    message: 'run needs a list of at least one job',
+    fix: 'Call it as run([job]).',
   },
   {
     what: 'the fields of a job',
     call: () => untyped.run([{ chain: 43114, addresses: [] }]),
-    message: 'what was given is no job',
+    message: 'the argument is not a job',
     fix: /await defineJob/,
   },
   {
     what: 'a job that nobody waited for',
     call: () => untyped.rows(readJob('jobs/demo.yaml'), 'ledger'),
-    message: 'what was given is no job',
+    message: 'the argument is not a job',
     fix: /await readJob/,
   },
   {

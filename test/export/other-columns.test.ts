@@ -39,7 +39,7 @@ test.for([
     const before = chain.asked.length
     const again = await runOnce(job)
     expect([again.state, again.error]).toEqual(['complete', undefined])
-    expect(again.notices).toContain('test: columns changed, so that all rows are written again')
+    expect(again.notices).toContain('test: columns changed, so all rows are written again')
     const starts = chain.asked.slice(before).map(({ query }) => Number(query.get('startBlock')))
     expect(Math.min(...starts)).toBeGreaterThan(200)
     const fresh = inNewFolder(job)

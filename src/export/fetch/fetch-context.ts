@@ -5,23 +5,23 @@ import type { RunStats } from '../../core/model/run-stats.ts'
 import type { RequestContext } from '../../http/request.ts'
 import type { Page, PageLimits } from '../../sources/data-api/pages/page.ts'
 
-/** A page that is on disk: the body that was received, and where it begins there. */
+/** A page in the checkpoint: its body, and the offset of the body in the log. */
 export type StoredPage = { body: Buffer; offset: number }
 
 export type FetchContext = {
   job: Job
   listings: Listings
-  /** The end is not before this block: an export goes up to there. @default 0 */
+  /** Minimum end of the run: the end of the existing export. @default 0 */
   minEnd?: number
   requestContext: RequestContext
   checkpoint: Checkpoint
   stats: RunStats
-  /** So many blocks below the head may change between two requests. @default 32 */
+  /** Number of blocks below the head that a reorg may change between two requests. @default 32 */
   mutableBlocks?: number | undefined
-  /** Reads the body of a wallet's page; another thread may do it. @default it is done here, and nothing else */
+  /** Parses a page of a wallet's listing, possibly in another thread. @default `readPage`, in this thread */
   readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>
-  /** Called as each page is on disk, with its body and where that lies. */
+  /** Called after each page has been stored. */
   onPage: (page: StoredPage) => void
-  /** Told what is worth knowing while it goes on. */
+  /** Called with one line per notable event. */
   onNotice: (notice: string) => void
 }

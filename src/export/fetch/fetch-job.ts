@@ -12,19 +12,20 @@ import type { FetchContext, StoredPage } from './fetch-context.ts'
 import { fetchWallets } from './fetch-wallets.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
 
-/** Asks the service for all that the job exports and the spool does not hold yet; resolves with the end, exclusive. */
+/** Fetches everything that the job exports and the checkpoint lacks. Resolves with the exclusive end. */
 export function fetchJob(context: FetchContext): Promise<number> {
   return context.job.kind === 'blocks' ? fetchBlocks(context) : fetchWallets(context)
 }
 
 /**
- * Asks the service for every block of the range that the spool does not hold yet; resolves with the range's end.
+ * Fetches every block of the range that the checkpoint lacks. Resolves with the end of the range.
  *
- * Blocks do not depend on each other: as many readers as the job allows take the next one, going up, so that what is
- * settled grows from below. Only the last block comes first: where it is not there, the range most likely ends beyond
- * the chain's head, which is worth saying at once. A block that the service does not have (404) is noted as missing.
- * Throws REQUEST_REFUSED where the service has none of the first blocks, nor the last: it does not know the chain, or
- * the range begins beyond the head.
+ * Blocks are independent of each other. `concurrency` readers take them in ascending order, except that the
+ * last block comes first: if it does not exist, the range probably extends beyond the head, and the user
+ * should know immediately. A block that the API does not have (404) is recorded as missing.
+ *
+ * @throws REQUEST_REFUSED if the API has neither the last block nor any of the first ones: it does not know
+ * the chain, or the range begins beyond the head
  */
 async function fetchBlocks(context: FetchContext): Promise<number> {
   const { checkpoint, stats } = context
@@ -51,15 +52,15 @@ function* blocksInFetchOrder(ranges: readonly BlockRange[]): Generator<number> {
     for (let block = from; block < Math.min(to, end - 1); block += 1) yield block
 }
 
-/** What is known of the service: whether it has any block of the range, and what it said when it had not. */
+/** Whether the API has any block of the range, and its first 404. */
 type ChainProbe = { isKnown: boolean; refusal: ExportError | undefined }
 
 type BlockReader = FetchContext & { probe: ChainProbe; size: AdaptivePageSize }
 
-/** So many blocks that are not there, and none that is, say that the service does not know the chain. */
+/** If this many blocks are missing and none has been found, the chain counts as unknown to the API. */
 const MAX_UNKNOWN_BLOCKS = 100
 
-/** As many readers as the job allows take one block after the other, as long as it is worth going on. */
+/** Reads blocks with `concurrency` readers as long as `shouldContinue` returns true. */
 async function readBlocks(
   reader: BlockReader,
   blocks: Iterator<number>,
@@ -115,8 +116,8 @@ async function fetchCompleteBlock(
 function missingBlockNotice({ name, endBlock }: FetchContext['job'], block: number): string {
   const what = `${name}: block ${block} is not there (404)`
   return block + 1 === endBlock
-    ? `${what}: it is the last one asked for; endBlock may lie beyond the chain's head`
-    : `${what}; the run goes on and names all missing blocks at its end`
+    ? `${what}; it is the last requested block, so endBlock may be beyond the chain's head`
+    : `${what}; the run continues and lists all missing blocks at the end`
 }
 
 const blocksIn = ({ startBlock, endBlock = startBlock }: FetchContext['job']) => endBlock - startBlock
@@ -125,19 +126,19 @@ function shareCompleted({ job, checkpoint }: FetchContext): number {
   return 1 - countBlocks(checkpoint.remaining(BLOCKS)) / blocksIn(job)
 }
 
-/** Blocks that the spool holds. */
+/** Number of blocks that the checkpoint contains. */
 function countFound({ job, checkpoint }: FetchContext): number {
   return blocksIn(job) - countBlocks(checkpoint.remaining(BLOCKS)) - countBlocks(checkpoint.missing())
 }
 
-/** Nothing is known of blocks that a service did not show: they are left to be asked for again. */
+/** Throws REQUEST_REFUSED. The blocks are not known to be missing, so they become remaining again. */
 async function throwUnknownChain({ job, checkpoint, probe }: BlockReader): Promise<never> {
   const requestedBlocks = countBlocks(checkpoint.missing())
   await checkpoint.reopenMissing()
   const { message = 'the service answered 404' } = probe.refusal ?? {}
   throw new ExportError(
     'REQUEST_REFUSED',
-    `none of the ${requestedBlocks} blocks asked for is on chain ${job.chain}: ${message}`,
+    `none of the ${requestedBlocks} requested blocks exists on chain ${job.chain}: ${message}`,
     { fix: 'Check chain, startBlock and endBlock of the job, and the base URL, against the service.' },
   )
 }

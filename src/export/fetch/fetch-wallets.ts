@@ -13,15 +13,17 @@ import { type ReaderTask, runReaders } from './run-readers.ts'
 import { createRefusals, type Refusals } from './wallet-refusals.ts'
 
 /**
- * Asks the service for everything that the spool does not hold yet; resolves with the run's pinned end (exclusive).
+ * Fetches all blocks of all wallets that the checkpoint lacks. Resolves with the pinned, exclusive end of the
+ * run.
  *
- * Without `endBlock` no request says where the head is, so each wallet's open end is read newest block first: the
- * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
- * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end. An
- * `endBlock` that the chain had not reached when the run began leaves the end at the head of that time likewise.
+ * Without `endBlock`, no endpoint returns the head, so the open end of each wallet is read newest block
+ * first. The head for all wallets is the highest block in their first pages that is not newer than the start
+ * of the run minus `finality`. If the chain grew while the run was interrupted, wallets that were read before
+ * are read again up to the new end. If the chain has not reached `endBlock` when the run begins, the end is
+ * the head at that time.
  *
- * A wallet whose listing is refused (400, 403, 404) while others are answered does not end the run: it is noted in the
- * figures, and its blocks stay in the spool's `remaining`.
+ * A wallet whose listing is refused (for example 400, 403 or 404) while others are served does not end the
+ * run. It is recorded in `stats.refused`, and its blocks remain in the checkpoint's `remaining`.
  */
 export async function fetchWallets(context: FetchContext): Promise<number> {
   const refusals = createRefusals(context)
@@ -43,7 +45,7 @@ function* openRanges({ listings, checkpoint, refusals }: WalletsContext): Genera
   }
 }
 
-/** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
+/** Reads all ranges with `concurrency` readers. The first failure stops all of them. */
 async function readRanges(context: WalletsContext, ranges: Iterable<Range>): Promise<void> {
   const { job, requestContext } = context
   const open = (signal: AbortSignal) =>
@@ -69,7 +71,7 @@ function shareRanges(context: WalletsContext, ranges: Iterable<Range>): ReaderTa
   }
 }
 
-/** Lets idle readers sleep until somebody has got a page. */
+/** Lets idle readers wait until a page has arrived, because it may make new assignments worthwhile. */
 function createNotifier(signal: AbortSignal): { wait: () => Promise<void>; notify: () => void } {
   let waiters: (() => void)[] = []
   const notify = () => {
@@ -88,7 +90,9 @@ function createNotifier(signal: AbortSignal): { wait: () => Promise<void>; notif
   }
 }
 
-/** Reads a claim; a refusal of its wallet is noted, and the rest of the claim given up. */
+/**
+ * Reads an assignment. If its wallet is refused, records the refusal and abandons the rest of the assignment.
+ */
 async function readUnlessWalletRefused(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { refusals } = context
   if (!refusals.has(assignment.address)) {
@@ -101,7 +105,7 @@ async function readUnlessWalletRefused(context: AssignmentContext, assignment: A
 
 type WalletsContext = FetchContext & {
   refusals: Refusals
-  /** By wallet: its readers share one. */
+  /** By wallet. All readers of a wallet share one page size. */
   pageSizes: Map<string, AdaptivePageSize>
 }
 type AssignmentContext = WalletsContext & { onProgress: () => void }
@@ -144,7 +148,9 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
 
 type CoverageUpdate = { job: Job; covered: BlockRange; head: number | undefined }
 
-/** The share of the job's blocks that pages have settled, all wallets together; without an end, up to the head. */
+/**
+ * Returns the share of the job's blocks that pages cover, over all wallets. Without endBlock, up to the head.
+ */
 function shareCompleted(share: number, { job, covered, head }: CoverageUpdate): number {
   const end = job.endBlock ?? (head ?? job.startBlock) + 1
   const blocks = (end - job.startBlock) * job.wallets.length

@@ -13,8 +13,9 @@ import { itemFromNative } from '../../sources/data-api/parse-item-key.ts'
 import type { FetchContext } from './fetch-context.ts'
 
 /**
- * The end of a run over wallets whose pages are all there. Without endBlock it is pinned to the head that they show; with it,
- * it is what `findFixedEnd` says. The end of a run is determined once.
+ * Returns the exclusive end of a run after the pages of all wallets have arrived. Without endBlock, pins it
+ * to the head seen in these pages; with endBlock, see `findFixedEnd`. The end of a run is determined only
+ * once.
  */
 export async function findEnd(context: FetchContext): Promise<number> {
   const { job, checkpoint, stats, listings, requestContext, minEnd } = context
@@ -30,9 +31,10 @@ export async function findEnd(context: FetchContext): Promise<number> {
 }
 
 /**
- * Whether a transaction's block came after a run began: wallets are read at different times, and only blocks that were there
- * before count for all of them. A block that is newer than the clock, by more than block producers' clocks may differ, says that
- * the clock is behind and cannot tell. The clock is the service's where that is ahead.
+ * Whether a transaction's block was produced after the run began. Wallets are read at different times, so
+ * only blocks that existed before can count for all of them. If the local clock is behind that of the API,
+ * the API's clock is used. A block whose time is ahead of the clock by more than the tolerance between block
+ * producers means that the clock is wrong; the result is then false.
  */
 export function appearedSince(
   key: Pick<ItemKey, 'timeMs' | 'lastMs'>,
@@ -43,7 +45,7 @@ export function appearedSince(
   return isYounger(key, begunMs + skewMs) && key.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
 }
 
-/** The highest block of a page that was there before a run began; undefined where there is none. */
+/** Returns the highest block of a page that existed before the run began; undefined if there is none. */
 export function headBefore(
   keys: Page['keys'],
   run: { begunMs: number },
@@ -57,20 +59,21 @@ export type FixedEndContext = {
   job: Pick<Job, 'chain' | 'startBlock'>
   endBlock: number
   requestContext: RequestContext
-  /** The highest block in the pages that was there before the run began; undefined where there is none. */
+  /** The highest block in the pages that existed before the run began; undefined if there is none. */
   head: number | undefined
-  /** Whether a transaction's block came after the run began. */
+  /** Whether a transaction's block was produced after the run began. */
   appearedSince: (key: Pick<ItemKey, 'timeMs' | 'lastMs'>) => boolean
-  /** The wallet with the newest transaction; undefined where no wallet has one. */
+  /** The wallet with the newest transaction; undefined if no wallet has one. */
   newestWallet: string | undefined
-  /** The end is not before this block: an export goes up to there. @default 0 */
+  /** Minimum end of the run: the end of the existing export. @default 0 */
   minEnd?: number | undefined
 }
 
 /**
- * The end of a run with a fixed one. It counts as reached where the service shows a block at or above the last one that was
- * there before the run began: in a page, else by one request for that block, else by one for what a wallet has from there on. Where it
- * shows none, the end is one past the newest block of that time.
+ * Returns the exclusive end of a run with an endBlock. The chain has reached endBlock if block `endBlock - 1`
+ * or a higher one existed before the run began. This is looked up in the pages, then with a request for that
+ * block, then with a request for transactions of a wallet from that block on. If none of them has such a
+ * block, the end is one past the highest known block.
  */
 export async function findFixedEnd(context: FixedEndContext): Promise<number> {
   const { job, endBlock, head = -1, minEnd = 0 } = context
@@ -100,7 +103,7 @@ async function hasBlock(
   return keys.every((key) => typeof key === 'string' || !appearedSince(key))
 }
 
-/** Whether the busiest wallet has a transaction in this block or a later one. */
+/** Whether the wallet with the newest transaction has one in this block or a later one. */
 async function hasItemFrom(context: FixedEndContext, block: number): Promise<boolean> {
   const { job, requestContext, newestWallet: address, appearedSince } = context
   if (address === undefined) return false
@@ -117,7 +120,10 @@ function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listi
   return [...newest].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
-/** False where the service refuses the request or fails it for good: it may not list blocks, and all pages are there by now. */
+/**
+ * Resolves with false if the API refuses the request or keeps failing: it may not support block listings, and
+ * all pages have arrived by now, so the run must not fail.
+ */
 async function falseIfRefused(result: Promise<boolean>): Promise<boolean> {
   try {
     return await result

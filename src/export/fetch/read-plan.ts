@@ -11,44 +11,50 @@ import {
   type UnreadRange,
 } from './unread-range.ts'
 
-/** Blocks of one wallet that nobody has read; `desc` reads the newest first. */
+/** Unread blocks of one wallet. `desc` reads the newest first. */
 export type Range = { address: string; range: BlockRange; order: 'asc' | 'desc' }
 
-/** What one reader is to read. */
+/** The blocks that one reader is to read. */
 export type Assignment = Range & {
   /**
-   * Takes note of a page and of what is left of the asked range after it; answers with what this reader still has to
-   * read: less where others took some, undefined where nothing is left.
+   * Must be called after each page, with the rest of the requested range. Returns what this reader still has
+   * to read, which is less than `rest` if other readers took a part, and undefined if nothing is left.
    */
   recordPage(rest: BlockRange, page: ObservedPage): BlockRange | undefined
-  /** The reader is done with it. */
+  /** Must be called when the reader stops. */
   finish(): void
 }
 
 /**
- * Shares the blocks of all wallets out among readers while they read. Pieces go first, each to one reader. Then an idle
- * reader joins the span with the most estimated work a reader: at its free end, so that two readers meet in the
- * middle, or, where both ends are taken, at a cut that halves the work. Only what pays is shared: a cut costs half a
- * request on average, for each span ends in a page that is not full; a meeting less.
+ * Distributes the blocks of all wallets among readers while they read. Each range first goes to one reader.
+ * When no range is left, an idle reader joins the unread range with the most estimated work per reader: at
+ * its free end, so that two readers meet in the middle, or, if both ends are taken, at a split that halves
+ * the work. A range is shared only if that pays off. A split costs about half a request, because each range
+ * ends in a page that is not full; a meeting costs less.
  */
 export type ReadPlan = {
-  /** undefined: nothing that is worth it, for now. */
+  /** Returns undefined if no assignment is worthwhile at the moment. */
   assign(): Assignment | undefined
-  /** True where all is read or being read, and nothing can come any more. */
+  /** Whether all blocks are read, so that no further assignment can follow. */
   isComplete(): boolean
 }
 
-/** Pages that must be left in a span so that a second reader, or a cut, is worth it. */
+/** Minimum number of remaining pages in a range for a second reader to join it, and for a split. */
 const MIN_PAGES_TO_JOIN = 2
 const MIN_PAGES_TO_SPLIT = 4
-/** The same where nobody has seen the other end yet: most of the blocks may be empty, and the request for nothing. */
+/** The same if only one end has been read: most of the blocks may be empty, and the request in vain. */
 const MIN_PAGES_TO_PROBE = 20
-/** So many pages in all are too few to share: one request more would be felt. */
+/**
+ * With at most this many pages in total, ranges are not shared, because an extra request would be noticeable.
+ */
 const MIN_PAGES_TO_SHARE = 100
-/** Requests that sharing may cost, as a share of the pages that are left and of those beyond the first ones. */
+/**
+ * Maximum cost of sharing, as a fraction of the remaining pages plus the read pages beyond the first
+ * `FREE_PAGES`.
+ */
 const MAX_EXTRA_SHARE = 0.05
 const FREE_PAGES = 200
-/** What a cut and a meeting cost, in requests, on average. */
+/** Average cost of a split and of a meeting, in requests. */
 const SPLIT_COST = 0.45
 const MEETING_COST = 0.05
 
@@ -93,7 +99,7 @@ function takeRange(state: State): Assignment | undefined {
   return attachReader(state, unread, order)
 }
 
-/** Puts a new reader to the span's low end (`asc`) or high end (`desc`). */
+/** Attaches a new reader to the low end (`asc`) or the high end (`desc`) of an unread range. */
 function attachReader(state: State, unread: UnreadRange, order: 'asc' | 'desc'): Assignment {
   const reader: RangeReader = {
     unread,
@@ -117,7 +123,7 @@ function attachReader(state: State, unread: UnreadRange, order: 'asc' | 'desc'):
   }
 }
 
-/** `shown`: blocks whose items this reader has seen, from where it began. */
+/** `shown`: blocks whose items this reader has received so far, from the start of its assignment. */
 type Progress = { reader: RangeReader; order: 'asc' | 'desc'; shown: BlockRange }
 
 function recordProgress(state: State, progress: Progress, page: ObservedPage): BlockRange | undefined {
@@ -131,13 +137,17 @@ function recordProgress(state: State, progress: Progress, page: ObservedPage): B
   const other = order === 'asc' ? unread.high : unread.low
   if (other === undefined || (estimateItems(unread) ?? 0) > PAGE_SIZE)
     return { from: unread.from, to: unread.to }
-  // The page that the other has asked for is about to show the rest: to ask for it too would be for nothing.
+  // The page that the other reader has requested will contain the rest, so requesting it here would be
+  // redundant.
   reader.isHandedOver = true
   detachReader(unread, order)
   return undefined
 }
 
-/** Takes out of every span of the wallet what a page has shown: over empty blocks it may reach into the next one. */
+/**
+ * Removes received blocks from all unread ranges of the wallet. Across empty blocks a page can reach into the
+ * next range.
+ */
 function markShown(state: State, { reader, shown }: Progress): void {
   for (const unread of state.unreadRanges) {
     if (unread.address !== reader.unread.address) continue
@@ -152,7 +162,7 @@ function detachReader(unread: UnreadRange, order: 'asc' | 'desc'): void {
   else unread.high = undefined
 }
 
-/** Who stops without having handed over has met the other, or seen the end of the asked range. */
+/** A reader that stops without handing over has met the other reader or reached the end of its range. */
 function finishReader(state: State, progress: Progress): void {
   const { reader, order } = progress
   if (reader.isHandedOver) return
@@ -186,7 +196,7 @@ function pagesToShare({ isBounded }: UnreadRange, readers: 1 | 2): number {
   return readers === 1 ? MIN_PAGES_TO_JOIN : MIN_PAGES_TO_SPLIT
 }
 
-/** Cuts a span in two; gives the upper one, whose low end is free. */
+/** Splits an unread range in two. Returns the upper one, whose low end has no reader. */
 function splitRange(state: State, unread: UnreadRange): UnreadRange {
   const middle = splitPoint(unread)
   const upper: UnreadRange = { ...unread, from: middle, low: undefined }

@@ -2,26 +2,29 @@ import { setMaxListeners } from 'node:events'
 import { ExportError } from '../../core/model/errors.ts'
 
 export type RunReadersOptions = {
-  /** How many at once. */
+  /** Number of concurrent readers. */
   count: number
-  /** Ends all of them when it is aborted. */
+  /** Stops all readers. */
   signal: AbortSignal
-  /** Called once, with the signal that their requests are to listen to. */
+  /** Called once, with the signal that the requests of the readers must observe. */
   open: (signal: AbortSignal) => ReaderTask
 }
 
 export type ReaderTask = {
-  /** One reader: reads until nothing is left, or until the budget is spent: what is in flight may still arrive. */
+  /** Runs one reader until nothing is left or the budget is spent. Requests in flight may still complete. */
   run: (isBudgetSpent: () => boolean) => Promise<void>
-  /** Called when a reader fails, or is out of budget. */
+  /** Called when a reader fails or the budget is spent. */
   onFailure?: () => void
 }
 
-/** Runs so many readers until all have ended. The first failure but a spent budget stops all; it is thrown. */
+/**
+ * Runs `count` readers until all have ended. The first failure aborts the others and is thrown. A spent
+ * budget does not abort requests in flight.
+ */
 export async function runReaders({ count, signal, open }: RunReadersOptions): Promise<void> {
   const failed = new AbortController()
   const stopping = AbortSignal.any([signal, failed.signal])
-  // Every request in flight listens to it: many listeners are no leak here.
+  // Every request in flight adds a listener, so many listeners are not a leak.
   setMaxListeners(0, stopping)
   const { run, onFailure } = open(stopping)
   let isBudgetSpent = false

@@ -1,33 +1,33 @@
 import type { BlockRange } from '../../core/model/model.ts'
 
-/** What a reader has seen of late at its end of a span: pages further back count less and less. */
+/** Exponentially decayed sums of the items and blocks of a reader's pages at its end of a range. */
 export type ObservedDensity = { items: number; blocks: number }
 
-/** Blocks of one wallet that no page has shown yet, read from one end or from both. */
+/** Blocks of one wallet that no page has covered yet, read from one end or from both. */
 export type UnreadRange = {
   readonly address: string
   from: number
   to: number
-  /** Readers at the low end, going up, and at the high end, going down. */
+  /** Reader at the low end, in ascending order, and reader at the high end, in descending order. */
   low: RangeReader | undefined
   high: RangeReader | undefined
-  /** Both ends have been seen: before that, most of its blocks may be empty. */
+  /** Whether pages from both ends have been received. Before that, most of its blocks may be empty. */
   isBounded: boolean
 }
 
 export type RangeReader = {
   unread: UnreadRange
   observed: ObservedDensity
-  /** There was another at the other end when it came. */
+  /** Whether there was a reader at the other end when this one was attached. */
   isSecond: boolean
-  /** It leaves the rest to the reader at the other end. */
+  /** Whether it has left the rest to the reader at the other end. */
   isHandedOver: boolean
 }
 
-/** A page as a plan looks at it. */
+/** The properties of a page that estimates are based on. */
 export type ObservedPage = { items: number; blocks: { min: number; max: number } | undefined }
 
-/** How much less a page counts with each page after it. */
+/** Factor by which the weight of a page decreases with each later page. */
 const DECAY = 0.5
 
 export function observePage({ observed }: RangeReader, { items, blocks }: ObservedPage): void {
@@ -36,7 +36,7 @@ export function observePage({ observed }: RangeReader, { items, blocks }: Observ
   observed.blocks = observed.blocks * DECAY + blocks.max - blocks.min + 1
 }
 
-/** What a new reader takes for granted before its first page: what the other end has shown, faintly. */
+/** Initial estimate of a new reader: the density observed at the other end, with a low weight. */
 export function seedEstimate({ low, high }: UnreadRange): ObservedDensity {
   const { items, blocks } = (low ?? high)?.observed ?? { items: 0, blocks: 0 }
   return { items: items * PRIOR_WEIGHT, blocks: blocks * PRIOR_WEIGHT }
@@ -45,8 +45,8 @@ export function seedEstimate({ low, high }: UnreadRange): ObservedDensity {
 const PRIOR_WEIGHT = 0.1
 
 /**
- * Items that are left in a span, about; undefined where nothing has been seen of it. The geometric mean of both ends:
- * densities differ by factors.
+ * Estimates the number of items in an unread range; undefined if no page of it has been received. Uses the
+ * geometric mean of the densities at both ends, because densities can differ by orders of magnitude.
  */
 export function estimateItems(unread: UnreadRange): number | undefined {
   const densities = densitiesAtEnds(unread)
@@ -54,7 +54,10 @@ export function estimateItems(unread: UnreadRange): number | undefined {
   return Math.sqrt(densities.low * densities.high) * (unread.to - unread.from)
 }
 
-/** The block that halves the estimated work: each half of the blocks is taken to be as dense as its end. */
+/**
+ * Returns the block that halves the estimated work, assuming that each half of the range is as dense as its
+ * end.
+ */
 export function splitPoint(unread: UnreadRange): number {
   const { from, to } = unread
   const { low, high } = densitiesAtEnds(unread) ?? { low: 1, high: 1 }
@@ -63,7 +66,7 @@ export function splitPoint(unread: UnreadRange): number {
   return Math.min(to - 1, Math.max(from + 1, Math.round(middle)))
 }
 
-/** Items a block at both ends; an end without a reader is taken to be like the other. */
+/** Items per block at both ends. An end without a known density is assumed to be like the other. */
 function densitiesAtEnds({ low, high }: UnreadRange): { low: number; high: number } | undefined {
   const [atLow, atHigh] = [densityAt(low), densityAt(high)]
   const [lowDensity, highDensity] = [atLow ?? atHigh, atHigh ?? atLow]

@@ -3,28 +3,35 @@ import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
 import { fetchPage } from '../../sources/data-api/pages/read-token-chain.ts'
 import type { FetchContext } from './fetch-context.ts'
 
-/** The wallets of a run whose listing the service refused while it answers others. */
+/** The wallets of a run whose listing the API refuses while it serves others. */
 export type Refusals = {
   has(wallet: string): boolean
-  /** Takes note that a page of another wallet arrived. */
+  /** Must be called when a page of any wallet has arrived. */
   recordResponse(): void
-  /** Takes note of a refusal. Throws the error where it does not concern this wallet alone. */
+  /** Records a refusal. Throws the error if it does not concern this wallet only. */
   recordRefusal(wallet: string, error: unknown): Promise<void>
-  /** Makes sure that the service answers other wallets: asks it where it has not since the last refusal. Throws otherwise. */
+  /**
+   * Ensures that the API serves other wallets. If no page has arrived since the last refusal, requests one,
+   * and throws if that fails.
+   *
+   * @returns all refused wallets
+   */
   confirm(): Promise<readonly RefusedWallet[]>
 }
 
-/** A refusal of the key (401), of payment, of the method or by a redirect concerns every wallet. */
+/** Statuses that may concern a single wallet. Others (401, 402, 405, redirects) concern all wallets. */
 const WALLET_REFUSAL_STATUSES: ReadonlySet<number | undefined> = new Set([400, 403, 404, 410, 413, 422, 451])
 
-/** Not 403 where it states a quota. */
+/**
+ * Codes of errors that may concern a single wallet. A 403 that states an exhausted quota has another code.
+ */
 export const REFUSAL_CODES = ['REQUEST_REFUSED', 'KEY_REFUSED'] as const
 const REFUSAL_CODE_SET: ReadonlySet<FailureCode> = new Set(REFUSAL_CODES)
 
-/** So many wallets are refused in a row before the service is asked whether it answers any. */
+/** Number of consecutive refusals after which a request checks whether the API serves any wallet. */
 const MAX_UNCONFIRMED = 20
 
-/** What refusals are noted for. */
+/** The part of a fetch context that refusals need. */
 type RefusalContext = Pick<FetchContext, 'job' | 'listings' | 'requestContext'> & {
   stats: Pick<RunStats, 'refused'>
 }
@@ -55,7 +62,7 @@ export function createRefusals(context: RefusalContext): Refusals {
   }
 }
 
-/** Whether an error may concern one wallet alone. */
+/** Whether an error may concern a single wallet. */
 export function isRefusal(error: unknown): error is ExportError {
   return (
     error instanceof ExportError &&
@@ -64,7 +71,7 @@ export function isRefusal(error: unknown): error is ExportError {
   )
 }
 
-/** Asks for a page of a wallet that is not refused; throws the first refusal where there is none. */
+/** Requests a page of a wallet that is not refused. Throws the first refusal if there is no such wallet. */
 export async function requireServiceResponds(
   context: Omit<RefusalContext, 'stats'>,
   { refused, first }: { refused: ReadonlyMap<string, string>; first: ExportError | undefined },
@@ -83,7 +90,7 @@ export async function requireServiceResponds(
   await fetchPage(requestContext, { ...spec, pageSize: 1 }, undefined)
 }
 
-/** What the service said, without the name of the request. */
+/** The message without the name of the request. */
 export function refusalMessage({ message }: ExportError): string {
   return message.slice(Math.max(0, message.indexOf('the service answered')))
 }

@@ -1,12 +1,12 @@
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { readReports } from './past-runs.ts'
 
-/** The service that a run asked, as its report has it. */
+/** The service that a run used, according to its report. */
 export type LastService = { readonly baseUrl: string; readonly apiKeyHeader: string }
 
 /**
- * The service that the newest run of an output asked, by its report in `runs/`; reports that name none are passed over.
- * Undefined where there is no such report.
+ * Returns the service of the newest run of an output, according to its report in `runs/`. Skips reports
+ * without a service. Returns undefined if no report has one.
  */
 export async function readLastService(output: string): Promise<LastService | undefined> {
   for await (const report of readReports(output)) {

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { RUNS_FOLDER } from '../../core/model/manifest.ts'
 import { parseJson } from '../../core/platform/json-text.ts'
 
-/** What the report of a run says, as far as it is read again; older reports lack what may be absent. */
+/**
+ * The fields of a run report that this program reads. Optional fields are absent in reports of older
+ * versions.
+ */
 export type PastRun = {
   readonly run: string
   readonly state: string
@@ -15,7 +18,7 @@ export type PastRun = {
   readonly wallets: number
   readonly requests: number
   readonly transactions: number
-  /** Blocks that the run wrote, the end exclusive. */
+  /** Blocks that the run wrote, half-open. */
   readonly fromBlock?: number | null
   readonly toBlock?: number | null
   /** ISO times. */
@@ -23,14 +26,14 @@ export type PastRun = {
   readonly lastTransactionAt?: string | null
 }
 
-/** The runs of an output, the newest first, by those of its reports that can be read. */
+/** Returns the runs of an output, newest first. Unreadable reports are skipped. */
 export async function readPastRuns(output: string): Promise<PastRun[]> {
   const runs: PastRun[] = []
   for await (const report of readReports(output)) if (isPastRun(report)) runs.push(report)
   return runs.sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt))
 }
 
-/** What stands in `runs/` of an output, the newest first; what is no report is passed over. */
+/** Yields the reports in `runs/` of an output, newest first. Files that are not JSON objects are skipped. */
 export async function* readReports(output: string): AsyncGenerator<object, void, void> {
   const folder = join(output, RUNS_FOLDER)
   const names = await readdir(folder).catch(() => [])

@@ -11,8 +11,8 @@ import { outputName } from '../../storage/bucket-url.ts'
 import { uploadSidecar } from '../../storage/upload-sidecar.ts'
 
 /**
- * Keeps one run's figures in `runs/<run id>.json` of its output. A run is none the worse where that cannot be written:
- * `onNotice` is told, unless the run itself failed to write.
+ * Writes the report of a job's run to `runs/<run id>.json` of its output. A write error does not fail the
+ * run; it is passed to `onNotice`, unless the run itself failed with OUTPUT_FAILED.
  */
 export async function saveRunReport(report: RunReport, onNotice?: (message: string) => void): Promise<void> {
   const { job, error } = report
@@ -31,7 +31,10 @@ async function writeRunReport(report: RunReport): Promise<void> {
   await uploadSidecar(report.job, `${RUNS_FOLDER}/${file}`)
 }
 
-/** A whole run's outcome with stable field names, for `--json`. Its fields only ever grow. */
+/**
+ * Returns the outcome of a run with stable field names, for `--json`. Fields may be added but are never
+ * removed.
+ */
 export function summarizeRun({
   id,
   code,
@@ -58,13 +61,13 @@ export function exitOf({ code }: { code: FailureCode | undefined }): number {
   return code === undefined ? 0 : FAILURES[code].exit
 }
 
-/** Exit code that a run of this job alone would have. */
+/** Exit code of a run with only this job. */
 export function exitCodeOf({ error, stats }: Pick<EndedJob, 'error' | 'stats'>): number {
   if (error !== undefined) return error.failure.exit
   return exitOf({ code: incompleteReason(stats) })
 }
 
-/** One job's outcome with stable field names, for `--json` and the run's report. */
+/** Returns the outcome of a job with stable field names, for `--json` and the run report. */
 function summarizeJob({ id, job, state, error, stats }: RunReport) {
   const { startedMs, endBlock } = stats
   return {
@@ -77,13 +80,13 @@ function summarizeJob({ id, job, state, error, stats }: RunReport) {
       error === undefined ? null : { code: error.code, exit: error.failure.exit, message: error.message },
     startedAt: new Date(startedMs).toISOString(),
     seconds: Math.max(0, endMsOf(stats) - startedMs) / 1000,
-    /** Where it asked, so that `audit` and `reindex` of the output know; never a key. */
+    /** The service, so that `audit` and `reindex` can use the same one. Never includes the key. */
     service: { baseUrl: job.service.baseUrl ?? null, apiKeyHeader: job.service.apiKeyHeader },
     chain: job.chain,
     startBlock: job.startBlock,
-    /** Exclusive; null where the run failed before it was known. */
+    /** Exclusive; null if the run failed before it was known. */
     endBlock: endBlock ?? null,
-    /** False where the job has an endBlock that the chain has not reached, or none. */
+    /** False if the job has no endBlock, or one that the chain has not reached. */
     final: job.endBlock !== undefined && endBlock !== undefined && endBlock >= job.endBlock,
     wallets: job.wallets.length,
     ...readFields(stats),
@@ -91,53 +94,62 @@ function summarizeJob({ id, job, state, error, stats }: RunReport) {
   }
 }
 
-/** What the run read. */
+/** Counts of what the run read. */
 function readFields(stats: RunStats) {
   const { requests, refusals, retries, bytes, pages, items, transactions, smallPages } = stats
   return {
     ...{ requests, rateLimited: refusals, retries, bytes, pages, items, transactions },
-    /** Listings that needed pages of fewer than 100 items: a wallet, or `blocks`, and the fewest. */
+    /**
+     * Listings (a wallet, or `blocks`) that needed pages of fewer than 100 items, with the smallest page
+     * size.
+     */
     smallPages: [...smallPages].map(([listing, pageSize]) => ({ listing, pageSize })),
   }
 }
 
-/** What the run wrote, and what the export lacks. */
+/** Counts of what the run wrote, and of what the export lacks. */
 function writtenFields(stats: RunStats) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = stats
   const { statusUnknown, feeUnknown, contradicted, repeatedLogs, refused } = stats
   return {
-    /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
+    /** Blocks that this run wrote (half-open), and the times of their transactions; null if it wrote none. */
     fromBlock: written?.from ?? null,
     toBlock: written?.to ?? null,
     firstTransactionAt: toIsoTime(written?.times?.first),
     lastTransactionAt: toIsoTime(written?.times?.last),
     rows,
     totalRows,
-    /** In blocks that earlier runs had exported, by table; empty where none of them were written again. */
+    /** By table, in blocks that earlier runs had exported; empty if none of them were written again. */
     rowsRemoved: changes?.removed ?? {},
     rowsAdded: changes?.added ?? {},
-    /** Relative to the output; null where nothing changed. */
+    /** Relative to the output; null if nothing changed. */
     changesFile: changes?.file ?? null,
     files,
     rejects,
-    /** Of the whole export: transactions whose status is unknown, and own ones whose fee is unknown or zero. */
+    /** In the whole export: transactions with unknown status, and own ones with an unknown or zero fee. */
     statusUnknown,
     feeUnknown,
-    /** Transactions that wallets were shown with different facts, and how many of them still differed once read again. */
+    /**
+     * Transactions whose views stated different facts, and how many still differed after they were read
+     * again.
+     */
     contradictedTransactions: contradicted.found,
     unresolvedTransactions: contradicted.unresolved,
     /** Logs listed in more than one of the ERC lists. */
     repeatedLogs,
     missingBlocks: countBlocks(missing),
-    /** Wallets whose listing the service refused while it answered others. */
+    /** Wallets whose listing the API refused while it served others. */
     refusedWallets: refused.map(({ address, error }) => ({ address, error })),
     leftOut: excludedFields(stats),
-    /** Of the whole export: how many wallets showed no transaction, and the first of them. */
+    /** In the whole export: number of wallets without transactions, and the first of them. */
     emptyWallets: emptyWallets ?? { count: 0, addresses: [] },
   }
 }
 
-/** Transactions that were read and not exported, being younger than `finality` or newer than the clock; null: none. */
+/**
+ * Transactions that were read but not exported, because they are too new (`finality`, clock); null if there
+ * are none.
+ */
 function excludedFields(stats: RunStats) {
   const { leftOut } = stats
   if (leftOut === undefined) return null
@@ -145,7 +157,7 @@ function excludedFields(stats: RunStats) {
   const lagMs = clockLagOf(stats)
   return {
     ...{ transactions, newerThanClock, newestAt: toIsoTime(newestMs) },
-    /** Seconds by which this machine's clock appears to be behind at least; null: it does not. */
+    /** Minimum number of seconds by which the local clock appears to be behind; null if it does not. */
     clockBehindSeconds: lagMs === undefined ? null : Math.floor(lagMs / 1000),
   }
 }

@@ -9,18 +9,25 @@ import { storedItems } from '../../transform/merge/record-items.ts'
 import type { BatchRows } from '../../transform/write-batch.ts'
 import { listingsToRead, type PreviousExport } from './previous-export.ts'
 
-/** Transactions that a run is about to write and that files of earlier runs, which stay, hold in other blocks. */
+/**
+ * Transactions that a run is about to write but that retained files of earlier runs already contain, in other
+ * blocks.
+ */
 export type AlreadyExported = {
   transactions: number
-  /** The first block in which one was exported, as far as pages tell; undefined where the pages are gone. */
+  /**
+   * The first block in which one of them was exported; undefined if the pages of that block are no longer
+   * stored.
+   */
   block: number | undefined
 }
 
 export type ComparisonContext = { job: Job; checkpoint: Checkpoint; store: Store; previous: PreviousExport }
 
 /**
- * Compares what a run is about to write with the files that stay. A chain that was reorganised across the block where the
- * run begins to write has moved transactions over it: published like this, they would stand twice.
+ * Compares the transactions that a run is about to write with the retained files. A reorg across the block at
+ * which the run begins to write can move a transaction from a retained block to a new one. Without this check
+ * it would be exported twice.
  */
 export async function findAlreadyExported(
   context: ComparisonContext,
@@ -44,7 +51,10 @@ export async function findAlreadyExported(
   return { transactions: found.size, block: hasPages ? await firstBlock(context, first, found) : undefined }
 }
 
-/** Fingerprints of the transactions in blocks that were written, from the checkpoint; where it has none, from the files. */
+/**
+ * Yields the fingerprints of the transactions of a written range, from the checkpoint or, if it has none,
+ * from the files.
+ */
 async function* hashesOf(
   { job, checkpoint, store, previous: { manifest, from } }: ComparisonContext,
   written: BlockRange,
@@ -67,11 +77,14 @@ async function* hashesOf(
     await checkpoint.storeHashes(written, fingerprintBytes(fingerprints))
     yield fingerprints
   }
-  // An export without rows has been compared too.
+  // Marks the range as processed even if it has no rows.
   await checkpoint.storeHashes(written, new Uint8Array())
 }
 
-/** The first block from `range` on in which pages of earlier runs show one of these; where none does, the range's first. */
+/**
+ * Returns the first block of the retained export in which stored pages contain one of the transactions, from
+ * the start of the range on; the start of the range if none does.
+ */
 async function firstBlock(
   { job, checkpoint, previous }: ComparisonContext,
   { from }: BlockRange,
@@ -92,10 +105,12 @@ async function firstBlock(
 const isIncluded = ({ validBefore, rereadRanges = [] }: PageRecord, block: number) =>
   block < validBefore && !rereadRanges.some(({ from, to }) => block >= from && block < to)
 
-/** Fingerprints that are kept in one record of the checkpoint: 8 MB. */
+/** Maximum number of fingerprints in one record of the checkpoint (8 MB). */
 const HASHES_PER_RECORD = 1_000_000
 
-/** Keeps the fingerprints of what was written, for later runs to compare with. */
+/**
+ * Stores the fingerprints of the written transactions in the checkpoint, for the comparison in later runs.
+ */
 export async function storeHashes(
   { checkpoint, job }: Pick<ComparisonContext, 'checkpoint' | 'job'>,
   range: BlockRange,

@@ -3,8 +3,8 @@ import type { Job } from '../../core/model/model.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 
 /**
- * What of a job has changed since its export was written, in words: rows made before would differ from those made now.
- * Empty where nothing has, and where a manifest of an older version does not say what its rows were made with.
+ * Returns the names of the settings that affect rows and have changed since the export was written. Settings
+ * that a manifest of an older version does not record count as unchanged.
  */
 export function findChangedSettings(job: Job, manifest: Manifest): string[] {
   const { job: exportedJob, coverage } = manifest

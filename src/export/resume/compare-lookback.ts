@@ -7,8 +7,9 @@ import { keyOfItem } from '../../sources/data-api/parse-item-key.ts'
 import { storedItems } from '../../transform/merge/record-items.ts'
 
 /**
- * True where blocks that a run has read again tell other facts of the chain than the pages that earlier runs kept of them:
- * a transaction that came, left, moved or has other entries. Names, prices and metadata are no facts of the chain.
+ * Whether the lookback, as read by this run, states other facts of the chain than the stored pages of earlier
+ * runs: a transaction was added, removed or moved, or its entries differ. Names, prices and metadata are not
+ * compared.
  */
 export async function hasLookbackChanged(
   checkpoint: Checkpoint,
@@ -27,7 +28,9 @@ export async function hasLookbackChanged(
   return false
 }
 
-/** By transaction hash, what the pages say of it; of an item that was received twice, as it was received last. */
+/**
+ * Returns the facts of each transaction by hash. If an item was received more than once, the last one wins.
+ */
 async function readFacts(checkpoint: Checkpoint, records: readonly PageRecord[], { from, to }: BlockRange) {
   const facts = new Map<string, string>()
   for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
@@ -42,7 +45,7 @@ async function readFacts(checkpoint: Checkpoint, records: readonly PageRecord[],
   return facts
 }
 
-/** Members that a service may tell otherwise each day. */
+/** Fields that may change over time without a change on the chain. */
 const MUTABLE_FIELDS = new Set([
   ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
 ])

@@ -5,18 +5,26 @@ import { readManifestBackup, readManifestIfExists, requireSafeManifest } from '.
 import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
 
-/** An export that lies in a job's output, and that the job goes on with. */
+/** An existing export in a job's output that the job continues. */
 export type FoundExport = {
   manifest: Manifest
-  /** Files of blocks from this one on are gone or not of the size that is listed; Infinity: all are as listed. */
+  /**
+   * First block with a file that is missing or has another size than listed; Infinity if all files are
+   * intact.
+   */
   intactTo: number
-  /** A run was cut short while it replaced files of the same names: some are its own by now. */
+  /**
+   * Whether the manifest is a backup: a run was interrupted while it replaced files, so some are already
+   * replaced.
+   */
   isBackup: boolean
 }
 
 /**
- * The export in a job's output; undefined where there is none. Throws OUTPUT_CHANGED where it is another job's, and VERIFY_FAILED
- * where its manifest has a path that leads out of the output.
+ * Returns the export in a job's output; undefined if there is none.
+ *
+ * @throws OUTPUT_CHANGED if it belongs to another job, VERIFY_FAILED if its manifest has a path outside of
+ * the output
  */
 export async function findExport(job: Job, store: Store): Promise<FoundExport | undefined> {
   await requireSafeManifest(job.output)
@@ -31,7 +39,9 @@ export async function findExport(job: Job, store: Store): Promise<FoundExport | 
   }
 }
 
-/** Throws OUTPUT_CHANGED where rows of the job do not fit those of the export. */
+/**
+ * Throws OUTPUT_CHANGED if the job's rows do not fit into the export: other tables or another fixed setting.
+ */
 function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
   const changes = FIXED_SETTINGS.flatMap((key) => {
     const [previous, current] = [exported[key] ?? DEFAULT_SETTINGS[key], job[key] ?? DEFAULT_SETTINGS[key]]
@@ -52,18 +62,18 @@ function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
 }
 
 const FIXED_SETTINGS = ['kind', 'chain', 'startBlock', 'endBlock', 'format', 'partitionBy'] as const
-/** What is meant where a job or manifest does not say it. */
+/** Values of settings that a job or manifest omits. */
 const DEFAULT_SETTINGS = {
   ...{ kind: 'wallets', endBlock: 'the head', partitionBy: 'none' },
   ...{ chain: undefined, startBlock: undefined, format: undefined },
 }
 
-/** True where every listed file is there with its size. */
+/** Whether every file of the manifest exists with the listed size. */
 export async function areFilesInPlace(store: FileSizes, manifest: Manifest): Promise<boolean> {
   return (await firstDamagedBlock(store, manifest)) === Number.POSITIVE_INFINITY
 }
 
-/** What tells the bytes of published files. */
+/** Returns the sizes of published files. */
 export type FileSizes = Pick<Store, 'size'>
 
 async function firstDamagedBlock(store: FileSizes, { tables }: Manifest): Promise<number> {

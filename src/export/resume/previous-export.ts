@@ -10,23 +10,26 @@ import { readTextIfExists } from '../../core/platform/disk.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import type { FoundExport } from './find-export.ts'
 
-/** What a run goes on from. */
+/** The export that a run continues. */
 export type PreviousExport = {
-  /** Files of blocks before this one stay; the run writes from here on. */
+  /** The run writes from this block on. Files of earlier blocks are retained. */
   from: number
-  /** The export as it is, whether it stays or not; undefined where there is none that the run goes on from. */
+  /** Manifest of the existing export, whether any of it is retained or not; undefined if there is none. */
   manifest: Manifest | undefined
-  /** What stays, with the transactions in it by wallet. */
+  /** Retained ranges, with their number of transactions by wallet. */
   written: readonly WrittenRange[]
-  /** Lines of `rejects.ndjson`; those of blocks from `from` on do not stay. */
+  /** Lines of `rejects.ndjson`, including those of blocks that are written again. */
   rejects: readonly string[]
-  /** The files of `before` are as it lists them, so that what changes in them can be told. */
+  /** Whether the files are as the manifest lists them, so that changes can be determined. */
   isComparable: boolean
-  /** Blocks up to which the export has wallets that the service refused, exclusive. @default it refused none */
+  /**
+   * By wallet that the API refused in this run, the exclusive end of its blocks in the export. @default none
+   * refused
+   */
   refusedEnds?: ReadonlyMap<string, number>
 }
 
-/** Nothing was exported before, or nothing of it stays. */
+/** A previous export of which nothing is retained, or none at all. */
 export const noPreviousExport = ({ startBlock }: Job, found?: FoundExport): PreviousExport => ({
   from: startBlock,
   manifest: found?.manifest,
@@ -38,7 +41,10 @@ export const noPreviousExport = ({ startBlock }: Job, found?: FoundExport): Prev
 const isComparable = ({ manifest, isBackup, intactTo }: FoundExport) =>
   !isBackup && intactTo === Number.POSITIVE_INFINITY && columnDifferences(manifest).length === 0
 
-/** What a run reads: the job's listings, and those of wallets that left it, in blocks that are written again. */
+/**
+ * Returns the listings that a run reads: those of the job, and those of removed wallets in blocks that are
+ * written again.
+ */
 export function listingsToRead(job: Job, previous: PreviousExport): Listings {
   const { from, refusedEnds = new Map<string, number>() } = previous
   const removed = removedWallets(job, previous).filter(({ toBlock }) => toBlock > from)
@@ -54,7 +60,9 @@ export function listingsToRead(job: Job, previous: PreviousExport): Listings {
   )
 }
 
-/** The block up to which the export has each of these wallets, which the service refused in this run. */
+/**
+ * Returns, for each wallet that the API refused in this run, the exclusive end of its blocks in the export.
+ */
 export function refusedEndBlocks(
   { startBlock }: Job,
   { manifest }: Pick<PreviousExport, 'manifest'>,
@@ -70,13 +78,13 @@ export function refusedEndBlocks(
   )
 }
 
-/** Whether later runs go on from this export: without endBlock always, with it where the chain had not reached it. */
+/** Whether later runs continue this export: the job has no endBlock, or the chain had not reached it. */
 export function isOpenEnded({ endBlock, kind }: Job, manifest?: Manifest): boolean {
   if (endBlock === undefined) return true
   return kind === 'wallets' && manifest !== undefined && endOfExport(manifest) < endBlock
 }
 
-/** What an export has of wallets that left the job. */
+/** Returns the coverage of wallets that are in the export but no longer in the job. */
 export function removedWallets(
   { wallets }: Job,
   { manifest }: Pick<PreviousExport, 'manifest'>,
@@ -85,7 +93,7 @@ export function removedWallets(
   return manifest?.coverage.filter(({ address }) => !present.has(address)) ?? []
 }
 
-/** Whether the manifest has the job's wallets, with their labels, as those that did not leave. */
+/** Whether the manifest has exactly the job's wallets, with their labels, apart from removed wallets. */
 export function hasSameWallets({ wallets }: Job, { coverage }: Manifest): boolean {
   const present = coverage.filter(({ removed }) => removed !== true)
   const labels = new Map(present.map(({ address, label }) => [address, label]))
@@ -95,7 +103,10 @@ export function hasSameWallets({ wallets }: Job, { coverage }: Manifest): boolea
   )
 }
 
-/** The blocks of an export whose pages are gone; undefined where it lacks a wallet of the job, or blocks of one. */
+/**
+ * Returns the range of an export without a checkpoint, so that a new run can start at its end. Returns
+ * undefined if the export lacks a wallet of the job, or blocks of one.
+ */
 export function writtenRangeOf(job: Job, manifest: Manifest): WrittenRange | undefined {
   const to = endOfExport(manifest)
   if (commonEndBlock(job, manifest) < to) return undefined
@@ -103,7 +114,10 @@ export function writtenRangeOf(job: Job, manifest: Manifest): WrittenRange | und
   return { from: job.startBlock, to, seen: Object.fromEntries(seen), ...sumUnknownsIfPresent([manifest]) }
 }
 
-/** The block up to which an export has all wallets of the job; those of its wallets that were away for a while lack some. */
+/**
+ * Returns the exclusive end up to which an export has all wallets of the job. A wallet that was removed for a
+ * while lags behind.
+ */
 function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Manifest): number {
   const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
   return wallets.reduce(
@@ -112,17 +126,18 @@ function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Manifest): n
   )
 }
 
-/** One past the last block of an export. */
+/** Returns one past the last block of an export. */
 export function endOfExport({ coverage }: Manifest): number {
   return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 
-/** `from`: blocks from this one on are to be written, whatever the export has of them. */
+/** `from`: blocks from this one on must be written again even if the export has them. */
 export type ContinueOptions = { checkpoint: Checkpoint; from: number }
 
 /**
- * Where the run begins to write: at the end of the export, or earlier where wallets came to the job or blocks are
- * read again. Only whole stretches stay, which both the manifest and the checkpoint know.
+ * Determines the block from which a run writes: the end of the export, or an earlier block if wallets were
+ * added to the job, files are damaged, or blocks are read again. Only complete ranges that both manifest and
+ * checkpoint know are retained.
  */
 export async function continueExport(
   job: Job,
@@ -131,7 +146,7 @@ export async function continueExport(
 ): Promise<PreviousExport> {
   const { manifest, intactTo } = found
   const latest = Math.min(requestedFrom, commonEndBlock(job, manifest), intactTo)
-  // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
+  // Files of several runs may have been compacted into one, so a run can only continue at the end of a file.
   const from = checkpoint.written().findLast(({ to }) => to <= latest && isLookbackStart(manifest, to))?.to
   if (from === undefined) return noPreviousExport(job, found)
   const written = checkpoint.written().filter(({ to }) => to <= from)
@@ -145,7 +160,7 @@ export async function continueExport(
   }
 }
 
-/** True where every file lies wholly before or wholly after this block. */
+/** Whether no file spans this block: each ends at or before it, or begins at or after it. */
 function isLookbackStart({ tables }: Manifest, block: number): boolean {
   const files = Object.values(tables).flatMap(({ files }) => files)
   return files.every(({ fromBlock, toBlock }) => toBlock <= block || fromBlock >= block)

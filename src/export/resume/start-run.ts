@@ -24,18 +24,21 @@ type StartRunOptions = {
   store: Store
   fresh: boolean
   lookbackBlocks: number | undefined
-  /** Pages of earlier runs are not gone on with: all of the history is read again. @default false */
+  /** Ignore the checkpoint and read the whole history again. @default false */
   fromScratch?: boolean
   onNotice: (notice: string) => void
 }
 export type StartedRun = {
   checkpoint: Checkpoint
   previous: PreviousExport
-  /** What the run goes on from where the border, which it reads again, has not changed; absent: it is not compared. */
+  /**
+   * The export to continue if the lookback turns out to be unchanged. Absent if the lookback is written again
+   * anyway.
+   */
   unchanged?: PreviousExport
 }
 
-/** The checkpoint that a run goes on with, and the export that it continues. Throws OUTPUT_CHANGED. */
+/** Opens the checkpoint and finds the export that a run continues. Throws OUTPUT_CHANGED. */
 export async function startRun(runOptions: StartRunOptions): Promise<StartedRun> {
   const { job, store, fresh, lookbackBlocks = LOOKBACK_BLOCKS, onNotice } = runOptions
   const options = checkpointOptions(runOptions)
@@ -56,7 +59,7 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
       noticeShortLookback(runOptions, checkpoint, found)
       return { checkpoint, previous, ...(await findUnchanged(runOptions, { found, checkpoint, previous })) }
     }
-    onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
+    onNotice(`${job.name}: pages of earlier runs are gone, so the whole history is read again`)
     if (previous.from >= checkpoint.base) return { checkpoint, previous }
     await checkpoint.close()
     return startFromScratch(runOptions, found)
@@ -66,7 +69,7 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
   }
 }
 
-/** Begins without pages of earlier runs; what the export has is written again. */
+/** Begins with an empty checkpoint. The whole export is written again. */
 async function startFromScratch(
   runOptions: StartRunOptions,
   found: FoundExport | undefined,
@@ -87,7 +90,10 @@ function checkpointOptions({ job, onNotice }: StartRunOptions) {
   }
 }
 
-/** False where rows of an export are to be written again whose pages are gone. An export with a final end never has them. */
+/**
+ * Whether the checkpoint has the pages of all rows that must be written. An export that reached its endBlock
+ * has no checkpoint; it is never continued, so the answer is true.
+ */
 function hasPages(job: Job, checkpoint: Checkpoint, { from, manifest }: PreviousExport): boolean {
   if (!isOpenEnded(job, manifest) || manifest === undefined || endOfExport(manifest) <= job.startBlock)
     return true
@@ -95,15 +101,16 @@ function hasPages(job: Job, checkpoint: Checkpoint, { from, manifest }: Previous
 }
 
 /**
- * Throws OUTPUT_CHANGED where the export has other columns than this version writes and its pages are gone: rows of two schemas are
- * never mixed, and the whole history is requested again only when the user asks for it.
+ * Throws OUTPUT_CHANGED if the export has other columns than this version writes and its pages are not
+ * stored. Rows of two schemas are never mixed, and the whole history is requested again only if the user asks
+ * for it (`--fresh`).
  */
 function requireUpgradable(job: Job, { manifest }: FoundExport, arePagesAvailable: boolean): void {
   const [difference] = columnDifferences(manifest)
   if (difference === undefined || arePagesAvailable) return
   throw new ExportError(
     'OUTPUT_CHANGED',
-    `${outputName(job)} has other columns than this version writes (${difference}), and the pages that it was made from are gone`,
+    `${outputName(job)} has other columns than this version writes (${difference}), and its pages are gone`,
     { fix: 'Run again with --fresh: it requests the whole history again.' },
   )
 }
@@ -117,13 +124,16 @@ async function findPreviousExport(
   if (!isOpenEnded(job, found.manifest)) return noPreviousExport(job, found)
   const changed = findChangedSettings(job, found.manifest)
   if (changed.length === 0) return continueExport(job, found, options)
-  onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
+  onNotice(`${job.name}: ${changed.join(', ')} changed, so all rows are written again`)
   return noPreviousExport(job, found)
 }
 
 type ResumeState = { found: FoundExport | undefined; checkpoint: Checkpoint; previous: PreviousExport }
 
-/** The export as it goes on where its last blocks are as they were; nothing where they are to be written in any case. */
+/**
+ * Returns the export to continue if the lookback is unchanged; nothing if the lookback is written again
+ * anyway.
+ */
 async function findUnchanged(
   { job, lookbackBlocks }: StartRunOptions,
   { found, checkpoint, previous }: ResumeState,
@@ -134,7 +144,7 @@ async function findUnchanged(
   return unchanged.from > previous.from ? { unchanged } : {}
 }
 
-/** Says which of the last blocks are not read again. */
+/** Reports blocks of the lookback that cannot be read again. */
 function noticeShortLookback(
   { job, lookbackBlocks = LOOKBACK_BLOCKS, onNotice }: StartRunOptions,
   checkpoint: Checkpoint,
@@ -146,11 +156,11 @@ function noticeShortLookback(
   const reason =
     checkpoint.base > wanted ? 'pages of earlier runs are gone' : 'an unfinished run was begun without them'
   onNotice(
-    `${job.name}: blocks ${wanted} to ${checkpoint.from - 1} are not read again, for ${reason}: what changed in them since is missed; --fresh reads all`,
+    `${job.name}: blocks ${wanted} to ${checkpoint.from - 1} are not read again, because ${reason}; later changes in them are missed (--fresh reads everything again)`,
   )
 }
 
 function describeDamage({ name }: Job, bytes: number, retained: string | undefined): string {
-  const message = `${name}: the checkpoint ended in ${bytes} damaged bytes; what they held is asked for again`
-  return retained === undefined ? message : `${message}; they were set aside as ${retained}`
+  const message = `${name}: the checkpoint ended in ${bytes} damaged bytes; their pages are requested again`
+  return retained === undefined ? message : `${message}; the bytes were saved as ${retained}`
 }

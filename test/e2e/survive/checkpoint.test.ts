@@ -43,9 +43,9 @@ test('a checkpoint with bits flipped anywhere gives the same bytes and says so',
       expect([code, outputBytes(output)]).toEqual([undefined, calm])
       // A line feed between two frames holds nothing.
       if (asked.length === intact && notices === GOES_ON) return
-      expect(notices).toMatch(/the checkpoint ended in \d+ damaged bytes; what they held is asked for again/)
+      expect(notices).toMatch(/the checkpoint ended in \d+ damaged bytes; their pages are requested again/)
       const aside = readdirSync(join(output, '.walletlake')).includes('pages.log.damaged')
-      expect(aside).toBe(notices.includes('set aside'))
+      expect(aside).toBe(notices.includes('were saved as'))
     }),
     { numRuns: 25, seed: 1 },
   )

@@ -45,8 +45,8 @@ test('only what damaged pages of a checkpoint covered is requested again', async
     const output = copy()
     const spoilt = corruptPages(logOf(output), picks)
     const { code, requests, notices } = await goOn(output)
-    const what = spoilt === 1 ? 'a page that cannot' : `${spoilt} pages that cannot`
-    expect(notices).toContain(`the checkpoint held ${what} be read; what it covered is requested again`)
+    const what = spoilt === 1 ? '1 unreadable page' : `${spoilt} unreadable pages`
+    expect(notices).toContain(`the checkpoint contained ${what}; the blocks are requested again`)
     expect([code, outputBytes(output)]).toEqual([undefined, calm.bytes])
     // The end of what a page covered may share its second with the next page.
     expect(requests.length - whole.requests.length).toBeLessThanOrEqual(2 * spoilt)
