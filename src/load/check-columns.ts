@@ -8,8 +8,9 @@ export type ExistingColumn = { readonly name: string; readonly declared: string 
  * Compares the columns of a table in the target with those of this version. Columns that users added are left alone.
  *
  * @param found the target's columns; `declared` is compared without regard to letter case and spaces
- * @returns statements that add missing columns; the added columns are nullable, whatever rows are there
- * @throws LOAD_FAILED where a column has another type, rejects nulls that exports contain, or a key column is missing
+ * @returns statements that add missing columns, always as nullable, because existing rows have no values for them
+ * @throws ExportError LOAD_FAILED if a column has another type or rejects nulls that exports contain, or a key column
+ * is missing
  */
 export function statementsForMissingColumns(
   table: NamedTable,
@@ -37,7 +38,7 @@ export function statementsForMissingColumns(
 const normalizeType = (declared: string) => declared.toLowerCase().replaceAll(' ', '')
 
 function columnConflict(name: string, reason: string): ExportError {
-  return new ExportError('LOAD_FAILED', `the table ${name} does not fit: ${reason}`, {
-    fix: 'Rename or drop that table, or load into another place with --schema or --prefix.',
+  return new ExportError('LOAD_FAILED', `the table ${name} is incompatible: ${reason}`, {
+    fix: 'Rename or drop that table, or load into other tables with --schema or --prefix.',
   })
 }

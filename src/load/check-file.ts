@@ -6,7 +6,7 @@ import { checkSize, mismatchError } from '../read/check-files.ts'
 import { headerOf } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
-/** Compares a file's size, hash and header with what its manifest and table say. Throws VERIFY_FAILED. */
+/** Checks a file's size and hash against the manifest, and a CSV header against the table. Throws VERIFY_FAILED. */
 export async function checkFile(
   local: Omit<LocalFile, 'readable' | 'rows'>,
   listed: ManifestFile,
@@ -22,7 +22,7 @@ export async function checkFile(
     throw mismatchError(name, `expected the header ${headerOf(table)}, found ${header}`)
 }
 
-/** The text before the first line end, or as much as any header may have. */
+/** Reads the first line, up to the maximum length of a header. */
 async function firstLine(path: string): Promise<string> {
   const file = createReadStream(path)
   const decompressed = path.endsWith('.gz') ? file.pipe(createGunzip()) : file

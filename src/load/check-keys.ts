@@ -5,19 +5,25 @@ import { ExportError } from '../core/model/errors.ts'
 import type { Table, TableName } from '../core/table/index.ts'
 import { openEngine } from './open-engine.ts'
 
-/** A file of an export on this machine. */
+/** A local file of an export whose keys are to be checked. */
 export type KeyedFile = { readonly table: Table; readonly name: string; readonly readable: DataFile }
 
-/** Finds rows that have the same key: an engine would count them twice, or keep only one of them. */
+/** Detects rows with duplicate keys. Depending on the engine, a load would keep only one of them or count both. */
 export type KeyCheck = {
-  /** Takes the keys of a file that is to be loaded. Throws VERIFY_FAILED where it or a file before has one of them. */
+  /**
+   * Adds the keys of a file that is to be loaded. Throws VERIFY_FAILED if one occurs twice in it or in an earlier file.
+   */
   add(file: KeyedFile): Promise<void>
-  /** Compares a file that has been loaded with those to be loaded. Throws VERIFY_FAILED as `add` does. */
+  /** Compares an already loaded file with the added keys. Throws VERIFY_FAILED for a common key. */
   compare(file: KeyedFile): Promise<void>
   close(): Promise<void>
 }
 
-/** Keys are kept as two hashes of 64 bits. `scratch` takes what does not fit into `memory`. */
+/**
+ * Creates a key check that stores each key as two 64-bit hashes. Data beyond `memory` is spilled to `scratchFolder`.
+ *
+ * @param memory a DuckDB memory limit such as 256MB
+ */
 export function createKeyCheck(scratchFolder: string, memory: string): KeyCheck {
   let engine: ReturnType<typeof openEngine> | undefined
   const loadedTables = new Set<TableName>()
@@ -43,7 +49,7 @@ export function createKeyCheck(scratchFolder: string, memory: string): KeyCheck 
 
 const keysOf = ({ name }: Table) => `keys_of_${name}`
 
-/** A file's rows with the hashes of their keys; rows whose key is not complete cannot be compared. */
+/** SQL for the key and its hashes of a file's rows. Rows with a null in the key are left out. */
 function keyHashesSql({ table, readable }: KeyedFile): string {
   const key = `concat_ws('|', ${table.key.map((name) => `CAST("${name}" AS VARCHAR)`).join(', ')})`
   const hasFullKey = table.key.map((name) => `"${name}" IS NOT NULL`).join(' AND ')
@@ -51,7 +57,7 @@ function keyHashesSql({ table, readable }: KeyedFile): string {
   return `SELECT ${key} AS key, hash(${key}) AS a, hash(${key}, 'second') AS b FROM ${source} WHERE ${hasFullKey}`
 }
 
-/** `known`: a table of hashes, or a query of them. */
+/** Throws VERIFY_FAILED if a key of the file is in `keyTable`, a table or subquery of hashes. */
 async function assertNoDuplicates(
   connection: DuckDBConnection,
   file: KeyedFile,
@@ -61,7 +67,7 @@ async function assertNoDuplicates(
   const [duplicate] = (await connection.runAndReadAll(query)).getRowsJS()
   if (duplicate === undefined) return
   const key = `${file.table.key.join(', ')} = ${String(duplicate[0]).replaceAll('|', ', ')}`
-  throw new ExportError('VERIFY_FAILED', `${file.name}: the export has a row twice: ${key}`, {
-    fix: 'Nothing was loaded. Export again with run --fresh; walletlake verify names all such rows.',
+  throw new ExportError('VERIFY_FAILED', `${file.name}: the export contains a duplicate row: ${key}`, {
+    fix: 'Nothing was loaded. Export again with run --fresh; walletlake verify lists the duplicate rows.',
   })
 }

@@ -11,16 +11,22 @@ import { type FetchResponse, fetchWith } from '../http/fetch-url.ts'
 
 export type DownloadOptions = {
   readonly signal: AbortSignal
-  /** Wait before the second try, in milliseconds; it doubles from there. @default 500 */
+  /** Delay before the second attempt, in milliseconds; doubles for each further attempt. @default 500 */
   readonly retryDelayMs?: number | undefined
-  /** Longest pause while bytes are awaited, in milliseconds. @default 60000 */
+  /** Maximum time without receiving a byte, in milliseconds. @default 60000 */
   readonly idleMs?: number | undefined
 }
 
-/** Tries of one file. */
+/** Maximum number of attempts per file. */
 const MAX_ATTEMPTS = 4
 
-/** Brings a file of so many bytes to the disk. Throws OUTPUT_FAILED for the disk, else LOAD_FAILED, whose message has neither credentials nor query. */
+/**
+ * Downloads a file to disk.
+ *
+ * @param to the local path, and the maximum number of bytes
+ * @throws ExportError OUTPUT_FAILED for disk errors, otherwise LOAD_FAILED; the message contains neither credentials
+ * nor the query string
+ */
 export async function download(
   url: URL,
   to: { path: string; bytes: number },
@@ -31,7 +37,9 @@ export async function download(
   )
 }
 
-/** A fault of the disk is not one of the connection, which another try may not have. Throws OUTPUT_FAILED for it. */
+/**
+ * Writes the chunks to a file. Throws OUTPUT_FAILED for disk errors, which are not retried, unlike connection errors.
+ */
 async function writeChunks(chunks: Chunks, path: string, signal: AbortSignal): Promise<void> {
   const file = await open(path, 'w').catch(writeErrorHandler(path))
   try {
@@ -50,7 +58,7 @@ const writeErrorHandler =
     throw toScratchError(cause, dirname(path)) ?? diskError(`cannot write ${path}`, cause)
   }
 
-/** A manifest's text. Throws LOAD_FAILED. */
+/** Downloads a manifest's text. Throws LOAD_FAILED. */
 export async function downloadText(url: URL, options: DownloadOptions): Promise<string> {
   return withRetries(url, { ...options, maxBytes: MAX_MANIFEST_BYTES }, async (chunks) => {
     const parts: Uint8Array[] = []
@@ -81,11 +89,11 @@ async function withRetries<T>(
   }
 }
 
-/** A download that never pauses for long may still be too slow. */
+/** Total time limit of an attempt: a slow connection may never be idle for `idleMs` and still take too long. */
 const maxDurationMs = (bytes: number, idleMs: number) =>
   Math.min(MAX_TIMEOUT_MS, idleMs + Math.ceil((bytes / DOWNLOAD_BYTES_PER_SECOND) * 1_000))
 
-/** The chunks of a body; ends with LOAD_FAILED where it has more bytes than it may. */
+/** Passes the chunks of a body through. Throws LOAD_FAILED once it exceeds `maxBytes`. */
 async function* limitBytes(
   body: Chunks,
   { url, maxBytes }: { url: URL; maxBytes: number },
@@ -118,7 +126,7 @@ async function attempt<T>(
   }
 }
 
-/** `fetch` takes no credentials in an address; they go into a header. */
+/** Moves a URL's credentials into an Authorization header, because `fetch` rejects URLs with credentials. */
 function splitCredentials(url: URL): { urlWithoutCredentials: URL; headers: Record<string, string> } {
   const urlWithoutCredentials = new URL(url)
   const { username, password } = urlWithoutCredentials
@@ -132,19 +140,19 @@ function splitCredentials(url: URL): { urlWithoutCredentials: URL; headers: Reco
   }
 }
 
-/** The fault's code and nothing else: foreign messages may hold the whole address. */
+/** Describes an error by its code only: messages of dependencies may contain the whole URL. */
 function downloadErrorReason(thrown: unknown): string {
   const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
   const { code, name } = cause as NodeJS.ErrnoException
   if (name === 'TimeoutError' || /^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code ?? ''))
     return `no complete response in time (${code ?? name})`
-  return `the connection failed (${code ?? name ?? 'unknown fault'})`
+  return `the connection failed (${code ?? name ?? 'unknown error'})`
 }
 
 function downloadError(url: URL, reason: string): ExportError {
   const proxy = proxyFor(url)
   const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
   return new ExportError('LOAD_FAILED', `cannot fetch ${url.origin}${url.pathname}${route}: ${reason}`, {
-    fix: 'Check the address and its permissions, then run the same command again.',
+    fix: 'Check the URL and its permissions, then run the same command again.',
   })
 }

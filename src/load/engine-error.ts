@@ -1,7 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
 import { createRedactor } from '../core/platform/secrets.ts'
 
-/** Gives an engine's throw its code and words: one line, without the secrets of the target's address. */
+/** Converts an engine's error to LOAD_FAILED with a one-line message from which the secrets are removed. */
 export function engineError(
   operation: string,
   cause: unknown,
@@ -9,7 +9,7 @@ export function engineError(
 ): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message = String(cause) } = (cause ?? {}) as NodeJS.ErrnoException
-  const text = message === '' ? (code ?? 'unknown fault') : message
+  const text = message === '' ? (code ?? 'unknown error') : message
   const redact = createRedactor(secrets)
   const line = redact(text.split('\n', 1)[0] ?? '').slice(0, 400)
   const effectiveFix =
@@ -21,16 +21,16 @@ export function engineError(
   )
 }
 
-/** Whether an engine says that a disk is full. */
+/** Whether an engine's message reports a full disk. */
 export const isDiskFull = (text: string): boolean => /no space left|quota exceeded|disk is full/i.test(text)
 export const NO_SPACE_FIX =
-  'Free space on the disks of the database and of TMPDIR, then run the same command again: it goes on where it stopped.'
+  'Free space on the disks of the database and of TMPDIR, then run the same command again. The load resumes where it stopped.'
 
-/** What DuckDB says where its memory is not enough, be it as it reads, writes or commits. */
+/** Matches DuckDB's messages for insufficient memory while reading, writing or committing. */
 const DUCKDB_OUT_OF_MEMORY = /Out of Memory Error|failed to (?:pin block|allocate data)/
 const MORE_MEMORY_FIX = 'Run the same command again with more memory, such as --memory 1GB.'
 
-/** Imports an engine's driver. Throws LOAD_FAILED with the command that installs it. */
+/** Imports an engine's driver. If it is not installed, throws LOAD_FAILED with the command that installs it. */
 export async function importDriver<T>(packages: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load()
@@ -38,7 +38,7 @@ export async function importDriver<T>(packages: string, load: () => Promise<T>):
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
     throw new ExportError('LOAD_FAILED', `the driver ${packages} is not installed`, {
       cause,
-      fix: `npm install ${packages}, then run the same command again.`,
+      fix: `Run npm install ${packages}, then run the same command again.`,
     })
   }
 }

@@ -16,35 +16,37 @@ import { type LoadPlan, type LoadStep, type PlannedFile, planLoad } from './plan
 import type { LoadRecord, LoadTarget } from './target.ts'
 
 export type LoadOptions = {
-  /** Only these tables. @default all that the manifest has */
+  /** Tables to load. @default all tables of the manifest */
   readonly tables?: readonly Table[] | undefined
-  /** Name that the loads of this output are remembered under. @default the job's name */
+  /** Name under which the loads of this output are recorded. @default the job's name */
   readonly source?: string | undefined
-  /** When changes become visible: all at once, or each file by itself. @default 'load' */
+  /** When changes are committed: once per load or after each file. @default 'load' */
   readonly commit?: 'load' | 'file' | undefined
-  /** Memory that the comparison of keys may take before it moves to the disk. @default '256MB' */
+  /** Memory limit of the key check; more data is spilled to disk. @default '256MB' */
   readonly memory?: string | undefined
   readonly signal: AbortSignal
   readonly onNotice: (message: string) => void
-  /** Told of each file that is about to be loaded, once it was found to be what the manifest says. */
+  /** Called before each file is loaded, after it passed the checks against the manifest. */
   readonly onFile: (name: string, rows: number) => void
 }
 
 export type LoadResult = {
-  /** Rows and files put in, by table; a table whose files were all there already is absent. */
+  /** Rows and files loaded, by table. Absent for a table whose files had all been loaded before. */
   readonly loaded: Partial<Record<TableName, { rows: number; files: number }>>
-  /** Files that were in the target already. */
+  /** Files that had been loaded before. */
   readonly skipped: number
-  /** Ranges of blocks whose rows were removed before files were put in. */
+  /** Number of block ranges whose rows were deleted before files were loaded. */
   readonly cleared: number
-  /** What a person has to know. */
+  /** Messages for the user. */
   readonly notices: readonly string[]
 }
 
 /**
- * Brings a target to the state of an output: what is there is skipped, what is new is added, what was replaced is
- * replaced. Everything is one transaction where the target has them (or one for each file, with the corrections as the
- * first). Throws VERIFY_FAILED where a file is not what the manifest says; then nothing of its transaction stays.
+ * Synchronizes a target with an output: skips files that are loaded, adds new ones and replaces changed ones. If the
+ * target supports transactions, the load is one transaction, or with `commit: 'file'` one for the corrections and one
+ * per new file.
+ *
+ * @throws ExportError VERIFY_FAILED if a file does not match the manifest; its transaction is rolled back
  */
 export async function loadOutput(
   source: LoadSource,
@@ -78,7 +80,9 @@ type PreparedLoad = {
   plan: LoadPlan
   identity: OutputIdentity
   appendableTables: ReadonlySet<TableName>
-  /** Tables with rows of files at an address that were loaded before, which are not read again. */
+  /**
+   * Tables with rows of remote files that earlier loads brought; those files are not downloaded again to compare keys.
+   */
   uncheckedTables: ReadonlySet<string>
 }
 
@@ -107,15 +111,16 @@ async function prepare(source: LoadSource, target: LoadTarget, options: LoadOpti
 
 function noTablesError({ manifest }: LoadSource): ExportError {
   return new ExportError('USAGE', 'the manifest lists none of these tables', {
-    fix: `It has ${Object.keys(manifest.tables).join(', ') || 'none at all'}: name some of those with --tables.`,
+    fix: `Choose from the tables of the manifest with --tables: ${Object.keys(manifest.tables).join(', ') || 'it has none'}.`,
   })
 }
 
 type PreviousLoads = Pick<PreparedLoad, 'identity' | 'uncheckedTables'> & { records: readonly LoadRecord[] }
 
 /**
- * Tables that hold nothing but earlier loads of this output: what is added there replaces nothing. Files at an address are not
- * compared with those that were loaded before, so they replace rows of the same key.
+ * Finds the tables that contain only rows of earlier loads of this output. New files can be appended there, because
+ * they replace nothing. Tables with rows of remote files are excluded: new files are not compared with the earlier
+ * ones, so they must replace rows with the same key.
  */
 async function findAppendableTables(
   target: LoadTarget,
@@ -133,7 +138,10 @@ async function findAppendableTables(
   return appendable
 }
 
-/** Refuses an export of which two rows have one key, before anything is loaded; of files at an address, as they come. */
+/**
+ * Throws VERIFY_FAILED for rows with duplicate keys before anything is loaded. Remote files are checked one by one when
+ * they are loaded.
+ */
 async function checkRowKeys({ steps }: LoadPlan, { source, keys, options }: LoadContext): Promise<void> {
   const planned = steps.flatMap(({ files }) => files)
   const isPlanned = new Set(planned.map(({ file }) => file.path))
@@ -147,7 +155,7 @@ async function checkRowKeys({ steps }: LoadPlan, { source, keys, options }: Load
       const keyedFile = file.rows === 0 ? undefined : await source.openForKeyCheck(table, file)
       if (keyedFile !== undefined) await compare(keyedFile).finally(keyedFile.readable.close)
     } catch (thrown) {
-      // What cannot be read is refused when it is loaded, with the reason.
+      // A file that cannot be read is reported when it is loaded.
       if (thrown instanceof ExportError) throw thrown
     }
   }
@@ -224,8 +232,9 @@ async function loadFile(
 }
 
 /**
- * How many rows of this output the table holds for sure. Files at an address are not read again once they are loaded: that a new
- * one has the key of an earlier row shows in the number of rows. Rows of other outputs in the table may hide it.
+ * A lower bound for the rows of this output in the table, or 0 if no check is needed. Remote files are not downloaded
+ * again once they are loaded; a new file that repeats the key of an earlier row is detected by the number of rows. Rows
+ * of other outputs in the table can hide it.
  */
 async function minExistingRows(
   table: Table,

@@ -14,17 +14,24 @@ export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'
   Partial<Pick<LoadOptions, 'signal' | 'onNotice' | 'onFile'>> & {
     /** Schema and prefix of the tables. @default the engine's current schema, no prefix */
     readonly namespace?: TableNamespace
-    /** Take away the `'` that CSV exports put before text which a spreadsheet would run. @default as the export was made */
+    /**
+     * Remove the `'` that CSV exports write before text that a spreadsheet would evaluate. @default whether the export
+     * escaped
+     */
     readonly unescapeFormulas?: boolean | undefined
-    /** Memory that DuckDB may take before it moves its work to the disk. @default '256MB' */
+    /** DuckDB's memory limit; more data is spilled to disk. @default '256MB' */
     readonly memory?: string | undefined
-    /** Wait before a failed download is tried again, in milliseconds; it doubles from there. @default 500 */
+    /** Delay before a failed download is retried, in milliseconds; doubles for each further attempt. @default 500 */
     readonly retryDelayMs?: number | undefined
   }
 
 /**
- * Loads an output (its folder, or the path or address of its manifest) into an engine. The same output twice gives the
- * same rows. Throws USAGE, LOAD_FAILED, VERIFY_FAILED, OUTPUT_LOCKED, or what `signal` was aborted with.
+ * Loads an output into a database. Loading the same output again gives the same rows.
+ *
+ * @param from the output folder, or the path or URL of its manifest
+ * @param to the target database
+ * @returns what was loaded, skipped and deleted
+ * @throws ExportError USAGE, LOAD_FAILED, VERIFY_FAILED or OUTPUT_LOCKED, or the reason that `signal` was aborted with
  */
 export async function loadInto(
   from: string,
@@ -55,11 +62,11 @@ export async function loadInto(
 
 export type PrintLoadOptions = Pick<LoadIntoOptions, 'tables' | 'unescapeFormulas'> & {
   readonly prefix?: string | undefined
-  /** Where the warehouse finds the files: `gs://bucket/path` or `@stage/path`. */
+  /** Location from which the warehouse reads the files: `gs://bucket/path` or `@stage/path`. */
   readonly filesAt?: string | undefined
 }
 
-/** The script that loads an output into a warehouse which reads files by itself; nothing is sent anywhere. */
+/** Returns a script that loads an output into a warehouse that reads the files itself. Connects to nothing. */
 export async function printLoad(
   from: string,
   to: Extract<TargetUrl, { kind: 'bigquery' | 'snowflake' }>,
@@ -93,7 +100,7 @@ function statementsFor({ kind, ...to }: LoadableUrl, namespace: TableNamespace):
   }
 }
 
-/** Exports of before the manifest said so were escaped unless somebody asked otherwise. */
+/** Manifests of older versions do not record `escapeFormulas`; its default was true. */
 const isEscaped = ({ job }: Manifest) => job.escapeFormulas ?? true
 
 function noop(): void {}

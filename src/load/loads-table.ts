@@ -18,7 +18,7 @@ const COLUMNS = {
   startBlock: col('start_block int64', 'First block of the job.'),
 } as const satisfies Record<keyof LoadRecord, Column>
 
-/** Records which files were loaded into the target: one row per file. */
+/** The table that records which files were loaded into the target: one row per file. */
 export const LOADS_TABLE: NamedTable = {
   name: 'walletlake_loads',
   about: 'One row per file that walletlake load has loaded into this database.',
@@ -26,12 +26,12 @@ export const LOADS_TABLE: NamedTable = {
   columns: Object.values(COLUMNS),
 }
 
-/** A record's cells in the order of the table's columns. */
+/** Returns a record's cells in the order of the table's columns. */
 export function recordCells(record: LoadRecord): (string | number)[] {
   return Object.keys(COLUMNS).map((field) => record[field as keyof LoadRecord])
 }
 
-/** A record from a row as an engine's driver gives it: numbers may be text or bigint, a time a Date or text. */
+/** Parses a row from an engine's driver: integers may be numbers, bigints or text, times a Date or text. */
 export function parseLoadRecord(row: Readonly<Record<string, unknown>>): LoadRecord {
   const entries = Object.entries(COLUMNS).map(([field, { name, type }]) => {
     const cell = row[name]

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 
 export type EngineOptions = {
-  /** A folder for what does not fit into memory. */
+  /** Folder for data that does not fit into memory. */
   readonly scratchFolder: string
-  /** The engine's own folder in it. */
+  /** Subfolder of `scratchFolder` for this engine. */
   readonly name: string
-  /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
+  /** DuckDB's memory limit, such as 256MB; more data is spilled to disk. */
   readonly memory: string
 }
 
-/** Opens DuckDB over no database of its own; `close` is to be called in the end. */
+/** Opens an in-memory DuckDB. The caller must call `close`. */
 export async function openEngine({ scratchFolder, name, memory }: EngineOptions): Promise<{
   connection: DuckDBConnection
   close(): void

@@ -17,25 +17,28 @@ import type { PlannedFile } from './plan-load.ts'
 import { readManifest } from './read-manifest.ts'
 import type { LocalFile } from './target.ts'
 
-/** An output to load from: its manifest, and its files one by one. */
+/** An output to load from: the manifest and access to the files. */
 export type LoadSource = {
   readonly manifest: Manifest
   readonly manifestSha256: string
-  /** Folder or address of the output, without credentials and query. */
+  /** Folder or URL of the output, without credentials and query string. */
   readonly location: string
-  /** Its files are at an address. */
+  /** Whether the files are at a URL. */
   readonly isRemote: boolean
-  /** Free space for whoever reads the files; goes away with `close`. */
+  /** Temporary folder for readers of the files; `close` removes it. */
   readonly scratchFolder: string
-  /** Looks, before anything is loaded, whether all these files are in the folder; files at an address are not looked at. Throws VERIFY_FAILED. */
+  /**
+   * Checks before the load that the folder has these files in the listed size. Does nothing for remote files. Throws
+   * VERIFY_FAILED.
+   */
   requireFiles(files: readonly ManifestFile[]): Promise<void>
-  /** A file of the folder, unchecked; undefined where files are at an address. Throws VERIFY_FAILED as `open` may. */
+  /** Opens a local file without checking it; undefined for remote files. May throw VERIFY_FAILED like `open`. */
   openForKeyCheck(table: Table, file: ManifestFile): Promise<KeyedFile | undefined>
-  /** Brings a file here and checks it. Throws VERIFY_FAILED where it is not what the manifest says. */
+  /** Downloads a remote file, then checks it. Throws VERIFY_FAILED if it does not match the manifest. */
   open(planned: PlannedFile): Promise<LocalFile>
-  /** Gives back what `open` took. */
+  /** Closes a file that `open` returned and deletes its download. */
   release(file: LocalFile): Promise<void>
-  /** Whether the manifest has become another one since it was read. */
+  /** Whether the manifest has changed since it was read. */
   hasChanged(): Promise<boolean>
   close(): Promise<void>
 }
@@ -43,8 +46,8 @@ export type LoadSource = {
 export type SourceOptions = DownloadOptions
 
 /**
- * Opens an output by its folder, or by the path or address (`file:`, `http:`, `https:`) of its `manifest.json`.
- * A query of the address (a signature) is sent for the files too, and never shown.
+ * Opens an output by its folder, or by the path or URL (`file:`, `http:`, `https:`) of its `manifest.json`. The URL's
+ * query string (a signature) is also used for the files, and never printed.
  */
 export async function openLoadSource(input: string, options: SourceOptions): Promise<LoadSource> {
   const location = resolveManifestLocation(input)
@@ -89,13 +92,17 @@ export async function openLoadSource(input: string, options: SourceOptions): Pro
   }
 }
 
-/** A path of a manifest, or its address. */
+/** Resolves the input to the path or URL of a manifest. */
 function resolveManifestLocation(input: string): string | URL {
   if (/^https?:\/\//i.test(input)) return parseAddress(input)
   if (!/^file:/i.test(input) && /^[a-z][a-z0-9+.-]+:\/\//i.test(input))
-    throw new ExportError('USAGE', `a manifest can be at an https address or in a folder, not at ${input}`, {
-      fix: 'Name the https address of the bucket, signed or public: https://storage.googleapis.com/BUCKET/….',
-    })
+    throw new ExportError(
+      'USAGE',
+      `cannot read a manifest from ${input}: expected a folder, a path or an https URL`,
+      {
+        fix: "Use the bucket's https URL, signed or public: https://storage.googleapis.com/BUCKET/….",
+      },
+    )
   const path = /^file:\/\//i.test(input) ? fileURLToPath(input) : input
   return basename(path) === MANIFEST_FILE ? path : join(path, MANIFEST_FILE)
 }
@@ -104,8 +111,8 @@ function parseAddress(text: string): URL {
   try {
     return new URL(text)
   } catch {
-    throw new ExportError('USAGE', 'the address of the manifest is not a URL', {
-      fix: 'Name it as https://host/path/manifest.json.',
+    throw new ExportError('USAGE', 'the address of the manifest is not a valid URL', {
+      fix: 'Write it as https://host/path/manifest.json.',
     })
   }
 }

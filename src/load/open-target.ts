@@ -7,19 +7,19 @@ import { openDuckdb } from './targets/duckdb.ts'
 import { openPostgres } from './targets/postgres.ts'
 import { openSqlite } from './targets/sqlite.ts'
 
-/** Addresses of targets that can be loaded directly. */
+/** Targets that rows can be loaded into directly. For the others, a script is printed. */
 export type LoadableUrl = Exclude<TargetUrl, { kind: 'bigquery' | 'snowflake' }>
 
 export type OpenTargetOptions = {
   readonly sql: Statements
   readonly unescapeFormulas: boolean
-  /** Memory that DuckDB may take before it moves its work to the disk, such as 256MB. */
+  /** DuckDB's memory limit, such as 256MB; more data is spilled to disk. */
   readonly memory: string
-  /** Free space on the disk. */
+  /** Folder for temporary data. */
   readonly scratchFolder: string
 }
 
-/** Connects to a target; `close` of what comes back ends everything. Throws LOAD_FAILED, OUTPUT_LOCKED. */
+/** Connects to a target. The caller must call its `close`. Throws LOAD_FAILED or OUTPUT_LOCKED. */
 export async function openLoadTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<LoadTarget> {
   const { sql } = options
   if (url.kind === 'duckdb' || url.kind === 'sqlite') await assertOwnDatabase(url.kind, url.file)

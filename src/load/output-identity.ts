@@ -3,13 +3,15 @@ import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/model/manifest.ts'
 import type { LoadRecord } from './target.ts'
 
-/** Which output a load is of: later loads of the same output replace what earlier ones loaded. */
+/** Identifies the output of a load. Later loads of the same output replace rows of earlier ones. */
 export type OutputIdentity = Pick<
   LoadRecord,
   'outputId' | 'job' | 'chainId' | 'location' | 'addressesSha256' | 'startBlock'
 >
 
-/** An output is named by its job (or by `source`) and chain, so that it may move and its wallets may change. */
+/**
+ * Derives the identity from job name (or `source`) and chain, so that the output may move and its wallets may change.
+ */
 export function identifyOutput(
   { job }: Pick<Manifest, 'job'>,
   { location, source }: { location: string; source?: string | undefined },
@@ -21,8 +23,9 @@ export function identifyOutput(
 }
 
 /**
- * Chain ids that rows of a file carry, as one cell of its record: the one that there is as it is, several as a JSON list.
- * Rows have the id that the service gives, which may be another than the job's; none: the file has no rows.
+ * Encodes the chain ids of a file's rows as one cell of its record: a single id as it is, several as a JSON list,
+ * undefined for none (a file without rows). Rows have the chain id that the API returns, which may differ from the
+ * job's.
  */
 export function joinChainIds(ids: readonly string[]): string | undefined {
   const [only] = ids
@@ -33,22 +36,22 @@ export function joinChainIds(ids: readonly string[]): string | undefined {
       : JSON.stringify(ids)
 }
 
-/** The chain ids that rows of a recorded file carry. */
+/** Decodes the chain ids of a recorded file's rows. */
 export function chainIdsOf({ chainId }: Pick<LoadRecord, 'chainId'>): readonly string[] {
   return chainId.startsWith('[') ? (JSON.parse(chainId) as string[]) : [chainId]
 }
 
-/** What stands for the output itself among the records of its files. */
+/** Field values that distinguish the record of the manifest from those of files. */
 const MANIFEST = { table: '', path: MANIFEST_FILE, fromBlock: 0, toBlock: 0, rows: 0 } as const
 
-/** The record that says which manifest of an output was loaded last, and from where. */
+/** Builds the record of the manifest that was last loaded, and its location. */
 export function manifestRecord(identity: OutputIdentity, manifestSha256: string): LoadRecord {
   return { ...identity, ...MANIFEST, sha256: manifestSha256, loadedAt: new Date().toISOString() }
 }
 
 /**
- * Refuses an output that has another's name: it stands elsewhere and holds other wallets or another first block than
- * what was last loaded under this name, so that loading it would remove the other's rows. Throws USAGE.
+ * Throws USAGE if another output was loaded under this name: one with another location, and other wallets or another
+ * first block. Loading this output would delete the other's rows.
  */
 export function assertUniqueName(identity: OutputIdentity, records: readonly LoadRecord[]): void {
   const last = records.find(
@@ -58,7 +61,7 @@ export function assertUniqueName(identity: OutputIdentity, records: readonly Loa
   if (last.addressesSha256 === identity.addressesSha256 && last.startBlock === identity.startBlock) return
   throw new ExportError(
     'USAGE',
-    `another output of the name ${identity.job} was loaded here, from ${last.location}, with other wallets or blocks`,
-    { fix: 'Give this output a name of its own with --source NAME, or load it from where it was before.' },
+    `another output named ${identity.job} was loaded into this database, from ${last.location}, with other wallets or blocks`,
+    { fix: 'Give this output a unique name with --source NAME, or load it from its previous location.' },
   )
 }

@@ -8,7 +8,7 @@ import type { LoadRecord } from './target.ts'
 export type PlannedFile = {
   readonly table: Table
   readonly file: ManifestFile
-  /** Its rows outside the cleared blocks are in the target still. */
+  /** Whether the file was loaded before: its rows outside the deleted blocks are still in the target. */
   readonly reload: boolean
 }
 type BlockDeletion = {
@@ -18,24 +18,24 @@ type BlockDeletion = {
 }
 
 /**
- * Changes that belong together, in this order: a target without transactions may be stopped between any two of them, and
- * what it does not remember as loaded is loaded again.
+ * Changes that belong together. They are applied in the order of the fields, so that a target without transactions can
+ * be interrupted between any two of them: files without a record are loaded again.
  */
 export type LoadStep = {
-  /** Records of files that stay in the export but whose rows are about to be cleared. */
+  /** Records of files that the export still has, some of whose rows are about to be deleted. */
   readonly recordsToReload: readonly LoadRecord[]
   readonly deletions: readonly BlockDeletion[]
-  /** Records of files that the export does not have any more. */
+  /** Records of files that the export no longer has. */
   readonly obsoleteRecords: readonly LoadRecord[]
   readonly files: readonly PlannedFile[]
 }
 
 export type LoadPlan = {
-  /** First the corrections of all tables as one step, then each new file as a step of its own. */
+  /** First one step with the corrections of all tables, then one step per new file. */
   readonly steps: readonly LoadStep[]
-  /** Files that are in the target already. */
+  /** Number of files that are already loaded. */
   readonly skipped: number
-  /** What a person has to know. */
+  /** Messages for the user. */
   readonly notices: readonly string[]
 }
 
@@ -47,9 +47,9 @@ export type PlanInput = {
 }
 
 /**
- * Compares a manifest with what the target has of this output. Unchanged files are skipped. Where files were replaced
- * or are gone, their blocks are cleared and every file that touches these blocks is put in again, so that rows which
- * the export lost are gone too; blocks that another output also loaded are not cleared, but only updated.
+ * Compares a manifest with the records of this output's loads. Unchanged files are skipped. If files were replaced or
+ * removed, the rows of their blocks are deleted and every file that overlaps these blocks is loaded again, so that rows
+ * that the export no longer has disappear. Blocks that another output loaded too are updated without deleting rows.
  */
 export function planLoad({ manifest, identity, records, tables }: PlanInput): LoadPlan {
   const plans = tables.flatMap((table) => {
@@ -79,7 +79,7 @@ type TableInput = Pick<PlanInput, 'identity' | 'records'> & { table: Table; file
 type TablePlan = {
   recordsToReload: LoadRecord[]
   deletions: BlockDeletion[]
-  /** Files of blocks that changed. */
+  /** Files that overlap changed blocks. */
   corrections: PlannedFile[]
   obsoleteRecords: LoadRecord[]
   added: PlannedFile[]
@@ -93,7 +93,7 @@ function planTable({ table, files, identity, records }: TableInput): TablePlan {
   const recordFor = (file: ManifestFile) => ownRecords.find((record) => isSame(record, file))
   const obsolete = ownRecords.filter((record) => !files.some((file) => isSame(record, file)))
   const removedRanges = unionRanges(obsolete.filter(hasRows).map(rangeOf))
-  // Whatever ids its rows have had: each file is recorded with its own.
+  // Earlier loads may have had other chain ids, so the ids of all records count.
   const chainIds = [...new Set([identity.chainId, ...ownRecords.flatMap(chainIdsOf)])]
   const sharesChain = (record: LoadRecord) => chainIdsOf(record).some((id) => chainIds.includes(id))
   const otherRecords = tableRecords.filter(
@@ -153,15 +153,15 @@ function sharedNotices(
   )
   return [...jobs].map(
     (job) =>
-      `${table.name}: blocks that changed are also loaded from the output ${job}: rows were updated there, none removed`,
+      `${table.name}: changed blocks are also loaded from the output ${job}: rows were updated, none were removed`,
   )
 }
 
-/** Tables that earlier loads brought and that the export does not write any more. */
+/** Reports tables that earlier loads brought and the export no longer contains. */
 function unexportedTableNotices({ manifest, identity, records, tables }: PlanInput): string[] {
   return TABLES.filter(({ name }) => {
     const isRequested = tables.some((table) => table.name === name)
     const isLoaded = records.some((record) => record.outputId === identity.outputId && record.table === name)
     return isRequested && isLoaded && manifest.tables[name] === undefined
-  }).map(({ name }) => `${name}: this export does not write it any more; its rows were left as they are`)
+  }).map(({ name }) => `${name}: this export no longer contains the table; its rows were left unchanged`)
 }

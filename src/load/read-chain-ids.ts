@@ -3,7 +3,7 @@ import { readError } from './read-error.ts'
 import { chainIdsSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
-/** Chain ids that a file's rows carry. Throws VERIFY_FAILED where it cannot be read. */
+/** Reads the distinct chain ids of a file's rows. Throws VERIFY_FAILED if the file cannot be read. */
 export async function readChainIds(
   connection: DuckDBConnection,
   file: LocalFile,

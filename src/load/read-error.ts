@@ -3,7 +3,10 @@ import { mismatchError } from '../read/check-files.ts'
 import { engineError } from './engine-error.ts'
 import type { LocalFile } from './target.ts'
 
-/** What DuckDB could not do with a file: its content is wrong, or there is no room for it. */
+/**
+ * Converts DuckDB's error for a file: VERIFY_FAILED if the content is invalid, otherwise LOAD_FAILED (such as lack of
+ * memory or disk space).
+ */
 export function readError({ name, readable }: LocalFile, cause: unknown): ExportError {
   const text = cause instanceof Error ? cause.message : String(cause)
   const message = readable.paths.reduce((text, path) => text.replaceAll(path, name), text)
@@ -11,6 +14,6 @@ export function readError({ name, readable }: LocalFile, cause: unknown): Export
   return mismatchError(name, `it cannot be read: ${message.split('\n', 1)[0]?.slice(0, 300)}`)
 }
 
-/** Kinds of fault that a file's content is the cause of. */
+/** DuckDB error classes that are caused by a file's content. */
 const CONTENT_ERROR =
   /^(?:Conversion|Invalid Input|Constraint|Binder|Out of Range|Parser|Serialization) Error/

@@ -6,8 +6,11 @@ import { TABLES, type Table } from '../core/table/index.ts'
 import { columnDifferences } from '../core/table/schema-changes.ts'
 
 /**
- * A manifest's text as what loading needs of it: its shape, known tables with today's columns, and files whose paths stay
- * inside the output. Throws VERIFY_FAILED; `where` names the manifest.
+ * Parses a manifest and checks what a load relies on: its shape, known tables with the current columns, and file paths
+ * inside the output folder.
+ *
+ * @param location names the manifest in messages
+ * @throws ExportError VERIFY_FAILED
  */
 export function readManifest(text: string, location: string): Manifest {
   const manifest = parseJson(text) as Partial<Manifest> | undefined
@@ -15,7 +18,7 @@ export function readManifest(text: string, location: string): Manifest {
     manifest === undefined ? `it is ${invalidJsonReason(text)}` : problemOf(manifest as Manifest)
   if (problem === undefined) return manifest as Manifest
   throw new ExportError('VERIFY_FAILED', `${location}: ${problem}`, {
-    fix: 'Load an output of this version of walletlake, whole and unchanged, or export it again.',
+    fix: 'Load an unmodified output of this version of walletlake, or export it again.',
   })
 }
 
@@ -37,11 +40,11 @@ function problemOf(manifest: Manifest): string | undefined {
   return undefined
 }
 
-/** No path leads out of the table's folder. */
+/** Finds a file entry with an invalid block range or a path outside the table's folder. */
 function fileProblem({ name }: Table, { files }: ManifestTable): string | undefined {
   const path = new RegExp(
     `^${name}/(?:(?:day|month|blocks)=[0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:csv|csv\\.gz|parquet)$`,
   )
   const invalid = files.find((file) => !path.test(file.path) || file.fromBlock > file.toBlock)
-  return invalid && `a file of it is not described as it has to be: ${invalid.path}`
+  return invalid && `the entry of the file ${invalid.path} is invalid`
 }

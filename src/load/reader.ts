@@ -7,28 +7,28 @@ import { readError } from './read-error.ts'
 import { type CellFormats, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
-/** Reads files of any format for targets that cannot read them by themselves. */
+/** Reads export files of any format for targets that cannot read them directly. */
 export type Reader = {
   /**
-   * Writes a file's rows as plain CSV: no header, null as an empty field, text always in quotes, times as ISO text.
-   * Resolves with the CSV's path; the caller removes it.
+   * Writes a file's rows as plain CSV: no header, null as an empty field, text always quoted. Resolves with the path of
+   * the CSV file, which the caller removes.
    */
   toCsv(file: LocalFile, formats: CellFormats): Promise<{ path: string; rows: number }>
-  /** A file's rows in small batches, cells as text in the table's order. */
+  /** Yields a file's rows in batches, with cells as text in the table's column order. */
   batches(file: LocalFile, formats: CellFormats): AsyncIterable<readonly TextRow[]>
-  /** Chain ids that the file's rows carry. */
+  /** Reads the distinct chain ids of the file's rows. */
   chainIds(file: LocalFile): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 export type ReaderOptions = Pick<ScanOptions, 'unescapeFormulas'> & {
-  /** A folder for what does not fit into memory. */
+  /** Folder for data that does not fit into memory. */
   readonly scratchFolder: string
-  /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
+  /** DuckDB's memory limit, such as 256MB; more data is spilled to disk. */
   readonly memory: string
 }
 
-/** Opens DuckDB over no database of its own. */
+/** Opens a reader with an in-memory DuckDB. */
 export async function openReader({
   scratchFolder,
   memory,
@@ -62,8 +62,9 @@ export async function openReader({
 }
 
 /**
- * A row's cells as text. One JSON text a row is eight times as fast as a cell at a time; but for a row of 30 MB DuckDB would
- * take 256 MB at once, so files that were cut for their long rows go by the cell.
+ * SQL for a row's cells as text, with the function that reads them. Fetching one JSON array per row is eight times as
+ * fast as fetching cells. For a 30 MB row, however, DuckDB would allocate 256 MB for it, so files that were split
+ * because of long rows are read cell by cell.
  */
 function textCells({ table, readable, path }: LocalFile): {
   cells: string

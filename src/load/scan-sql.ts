@@ -3,22 +3,22 @@ import type { Column, Table } from '../core/table/index.ts'
 import type { LocalFile } from './target.ts'
 
 export type ScanOptions = {
-  /** Take away the `'` that the export put before text which a spreadsheet would run. */
+  /** Remove the `'` that the export wrote before text that a spreadsheet would evaluate. */
   readonly unescapeFormulas: boolean
-  /** What becomes of values that the reader of these rows cannot take as DuckDB has them. @default as they are */
+  /** Conversions for values that the target cannot store in DuckDB's form. @default none */
   readonly formats?: CellFormats
 }
 
 export type CellFormats = {
-  /** U+0000 in text becomes U+FFFD. */
+  /** Replace U+0000 in text by U+FFFD. */
   readonly replaceNul?: boolean
-  /** Times as text such as 2023-11-14T22:46:40.000Z. */
+  /** Write times as text such as 2023-11-14T22:46:40.000Z. */
   readonly timeAsText?: boolean
-  /** 1 and 0 for true and false. */
+  /** Write 1 and 0 for true and false. */
   readonly boolAsNumber?: boolean
 }
 
-/** SQL of DuckDB that reads a file's rows, each column with its type, in the table's order. */
+/** DuckDB SQL that reads a file's rows with typed columns in the table's order. */
 export function scanSql(file: LocalFile, { unescapeFormulas, formats = {} }: ScanOptions): string {
   const unescapes = unescapeFormulas && file.format === 'csv'
   const cells = file.table.columns.map(
@@ -27,7 +27,7 @@ export function scanSql(file: LocalFile, { unescapeFormulas, formats = {} }: Sca
   return `SELECT ${cells.join(', ')} FROM ${sourceOf(file)}`
 }
 
-/** SQL of DuckDB for the chain ids that a file's rows carry, as they are in the file. */
+/** DuckDB SQL that reads the distinct chain ids of a file's rows. */
 export function chainIdsSql(file: LocalFile): string {
   return `SELECT DISTINCT chain_id FROM ${sourceOf(file)} ORDER BY 1`
 }
@@ -48,7 +48,7 @@ function sourceOf({ readable, table }: LocalFile): string {
   return sourceSql(readable, typedColumns(table.columns))
 }
 
-/** The header that a CSV file of this table has. */
+/** The CSV header of a table. */
 export function headerOf({ columns }: Table): string {
   return columns.map(({ name }) => name).join(',')
 }

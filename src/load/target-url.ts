@@ -1,6 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
 
-/** Where rows go, from what `--to` says. `title` names it without credentials and query. */
+/** The parsed value of `--to`. `title` names the target without credentials and query string. */
 export type TargetUrl =
   | { readonly kind: 'duckdb'; readonly title: string; readonly file: string }
   | { readonly kind: 'sqlite'; readonly title: string; readonly file: string }
@@ -24,8 +24,8 @@ const URL_FORMATS =
   'duckdb:FILE, sqlite:FILE, postgres://USER@HOST/DATABASE, clickhouse://USER@HOST:8123/DATABASE, bigquery:DATASET or snowflake:DATABASE.SCHEMA'
 
 /**
- * Takes a target's address apart. Passwords may stand in the address, or in PGPASSWORD (and what else PostgreSQL's own
- * programs read) or CLICKHOUSE_PASSWORD. Throws USAGE, without repeating the address.
+ * Parses a target's address. Passwords may be part of the address, or come from CLICKHOUSE_PASSWORD, PGPASSWORD and the
+ * other sources of libpq. Throws USAGE with a message that does not repeat the address.
  */
 export function parseTargetUrl(text: string, env: NodeJS.ProcessEnv): TargetUrl {
   const [, scheme = '', rest = ''] = /^([a-z+]+):(.*)$/is.exec(text) ?? []
@@ -34,11 +34,11 @@ export function parseTargetUrl(text: string, env: NodeJS.ProcessEnv): TargetUrl 
   if (kind === 'postgres' || kind === 'postgresql') return parsePostgres(text, env)
   if (kind === 'clickhouse' || kind === 'clickhouses') return parseClickhouse(text, env)
   if (kind === 'bigquery' || kind === 'snowflake') return parseWarehouse(kind, rest)
-  throw unknownTargetError(scheme === '' ? 'it has no scheme' : `${kind}: is none of the known ones`)
+  throw unknownTargetError(scheme === '' ? 'it has no scheme' : `unknown scheme ${kind}:`)
 }
 
 function unknownTargetError(reason: string): ExportError {
-  return new ExportError('USAGE', `--to does not name a target: ${reason}`, {
+  return new ExportError('USAGE', `--to is not a valid target: ${reason}`, {
     fix: `Write it as ${URL_FORMATS}.`,
   })
 }
@@ -83,9 +83,7 @@ function parseUrl(text: string): URL {
     decodeURIComponent(url.username + url.password + url.pathname)
     return url
   } catch {
-    throw unknownTargetError(
-      'the address is not a URL (special characters of a password have to be %-encoded)',
-    )
+    throw unknownTargetError('the address is not a URL (special characters in a password must be %-encoded)')
   }
 }
 
@@ -96,7 +94,7 @@ function parseWarehouse(kind: 'bigquery' | 'snowflake', rest: string): TargetUrl
   const names = rest === '' ? [] : rest.split('.')
   if (kind === 'bigquery' && rest === '') throw unknownTargetError('bigquery: names no dataset')
   if (names.length > 2 || names.some((part) => !/^[A-Za-z_][A-Za-z0-9_-]*$/.test(part))) {
-    throw unknownTargetError(`${kind}: takes at most two names with a point between them`)
+    throw unknownTargetError(`${kind}: takes at most two names, separated by a dot`)
   }
   return { kind, title: `${kind}:${rest}`, names }
 }

@@ -8,7 +8,7 @@ import type { NamedTable } from './ddl/create-table.ts'
 export type LoadRecord = {
   readonly outputId: string
   readonly job: string
-  /** Chain id that the file's rows carry; a JSON list where there are several, the job's where there are none. */
+  /** Chain id of the file's rows; a JSON list if they have several, the job's chain id if there are no rows. */
   readonly chainId: string
   /** Name of the table without the target's prefix. */
   readonly table: string
@@ -20,7 +20,7 @@ export type LoadRecord = {
   readonly rows: number
   /** ISO time. */
   readonly loadedAt: string
-  /** Folder or address, without credentials and query. */
+  /** Folder or URL of the output, without credentials and query string. */
   readonly location: string
   readonly addressesSha256: string
   readonly startBlock: number
@@ -29,33 +29,36 @@ export type LoadRecord = {
 /** A file of an output on the local disk, checked against its manifest. */
 export type LocalFile = {
   readonly table: Table
-  /** As the manifest names it, for messages. */
+  /** Path in the manifest, for messages. */
   readonly name: string
-  /** Where it lies now. */
+  /** Local path. */
   readonly path: string
   readonly format: Manifest['job']['format']
-  /** What DuckDB reads in its place. */
+  /** The file in a form that DuckDB can read. */
   readonly readable: DataFile
-  /** Rows that the manifest promises. */
+  /** Number of rows according to the manifest. */
   readonly rows: number
 }
 
-/** An engine that rows are loaded into. Every method throws ExportError; no message holds a password. */
+/** A database that rows are loaded into. All methods throw ExportErrors, whose messages contain no passwords. */
 export type LoadTarget = {
-  /** Changes become visible together when `commit` is called, and not at all after `rollback`. */
+  /** How many transactions a load may use; with `none`, each change is visible at once and `rollback` does nothing. */
   readonly transactions: 'many' | 'one' | 'none'
   begin(): Promise<void>
-  /** Creates what is missing. Throws LOAD_FAILED where a table has other columns. */
+  /** Creates missing schemas, tables and columns. Throws LOAD_FAILED if a table has incompatible columns. */
   prepare(tables: readonly Table[]): Promise<void>
   records(): Promise<LoadRecord[]>
-  /** True where the table holds nothing but the rows of these earlier loads: new files share no key with them. */
+  /** Whether new files can be appended, given that earlier loads brought this number of rows to the table. */
   containsOnly(table: Table, rows: number): Promise<boolean>
-  /** How many rows the table holds, each key once. */
+  /** Counts the table's rows, each key once. */
   countRows(table: Table): Promise<number>
   deleteBlocks(table: Table, blocks: BlockRange & { chainId: string }): Promise<void>
-  /** Chain ids that the file's rows carry. Throws VERIFY_FAILED where it cannot be read. */
+  /** Reads the distinct chain ids of the file's rows. Throws VERIFY_FAILED if the file cannot be read. */
   chainIds(file: LocalFile): Promise<readonly string[]>
-  /** Puts the file's rows in, replacing rows of the same key unless `append`; resolves with how many the file held. */
+  /**
+   * Inserts the file's rows, replacing rows with the same key unless `append`. Resolves with the number of rows in the
+   * file.
+   */
   insert(file: LocalFile, options: { append: boolean }): Promise<number>
   saveRecord(record: LoadRecord): Promise<void>
   deleteRecords(records: readonly LoadRecord[]): Promise<void>
@@ -64,18 +67,18 @@ export type LoadTarget = {
   close(): Promise<void>
 }
 
-/** What a target needs of its engine's SQL, made by whoever knows both. */
+/** SQL of the target's engine for its schema and prefix. */
 export type Statements = {
-  /** Makes the schema, where one was named. */
+  /** Creates the schema, if one was given. */
   readonly createSchema: readonly string[]
-  /** Creates a table of ours, or `walletlake_loads`. */
+  /** Creates an export table or `walletlake_loads`. */
   readonly create: (table: NamedTable) => readonly string[]
-  /** A table's name as an identifier, with schema and prefix. */
+  /** Quotes a table name, with schema and prefix. */
   readonly identifier: (table: string) => string
   readonly quote: (name: string) => string
-  /** The type that a column is declared with. */
+  /** Formats a column's type and nullability. */
   readonly declare: (column: Table['columns'][number]) => string
-  /** Schema and full table name, as catalogs spell them. */
+  /** Schema and table prefix, unquoted, for catalog queries. */
   readonly schema: string | undefined
   readonly prefix: string
 }

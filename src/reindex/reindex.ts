@@ -22,11 +22,13 @@ import {
 
 export type ReindexOptions = {
   service: ServiceAccess
-  /** Also tokens whose metadata is older, in milliseconds; undefined: only those without good metadata. */
+  /**
+   * Also reindex tokens whose metadata is older than this, in milliseconds. @default only tokens without valid metadata
+   */
   olderThanMs?: number | undefined
-  /** Ask and write nothing. @default false */
+  /** Send no requests and write nothing. @default false */
   dryRun?: boolean
-  /** Told of each token that would be asked for, in a dry run. */
+  /** Called in a dry run for each token that would be requested. */
   onToken?: (token: StaleToken) => void
   /** Unix milliseconds. @default Date.now */
   clock?: () => number
@@ -35,21 +37,23 @@ export type ReindexOptions = {
 export type ReindexResult = TokenCounts &
   OutcomeCounts &
   RequestCounts & {
-    /** Tokens that are left to be asked for. */
+    /** Tokens that remain to be requested. */
     left: number
-    /** The first tokens that the service does not know or refuses, with what it said. */
+    /** Messages about the first tokens that the API does not know or refuses (at most 20). */
     told: readonly string[]
-    /** What ended it early; the same command goes on. */
+    /** The error that stopped it early. The same command continues. */
     error: ExportError | undefined
   }
 
 /**
- * Has the service read the metadata of an export's tokens again (interface section 4.2) where the last row of a token
- * has none, or old one. A token is asked for once an hour at most, also from one run to the next. The export itself stays
- * as it is: the next export shows what was read.
+ * Asks the API to index the metadata of an export's NFTs again (interface section 4.2) if the last row of a token has
+ * no valid metadata, or old metadata. Each token is requested at most once an hour, across runs too. The export does
+ * not change; a new export shows the new metadata.
  *
- * @throws ExportError USAGE without an export or a service, OUTPUT_LOCKED while another reindex of it runs,
- * VERIFY_FAILED where its files cannot be read.
+ * @param folder the output folder
+ * @returns the counts of tokens, outcomes and requests, and the error that stopped it early, if any
+ * @throws ExportError USAGE if the folder has no suitable export, OUTPUT_LOCKED while another reindex of it runs,
+ * VERIFY_FAILED if its files cannot be read
  */
 export async function reindexOutput(folder: string, options: ReindexOptions): Promise<ReindexResult> {
   const output = await openExport(folder)
@@ -124,8 +128,8 @@ function tokensToRequest({ missing, old, held }: TokenCounts): number {
   return missing + old - held
 }
 
-function requestLogPath(place: string): string {
-  return join(place, 'asked.ndjson')
+function requestLogPath(folder: string): string {
+  return join(folder, 'asked.ndjson')
 }
 
 async function load({
@@ -146,7 +150,7 @@ async function load({
   return { sql, counts: await selectStaleTokens(sql, { nowMs, olderThanMs }) }
 }
 
-/** Leaves one whole line a token: repeats, damage and a last line that was cut go. */
+/** Rewrites the log with one line per token, without repeated, damaged or truncated lines. */
 async function compactRequestLog(
   sql: TokenSql,
   { path, chain }: { path: string; chain: string },
@@ -166,5 +170,5 @@ async function compactRequestLog(
 }
 
 function requestLogError(cause: unknown): never {
-  throw diskError('cannot remember which tokens were asked for', cause)
+  throw diskError('cannot write the log of requested tokens', cause)
 }

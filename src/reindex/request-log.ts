@@ -3,7 +3,7 @@ import { access, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { type LoggedRequest, REINDEX_OUTCOMES } from './token.ts'
 
-/** Reads what was remembered, in the order it was; lines that are damaged or of another chain are passed over. */
+/** Reads the log in the order in which it was written. Skips lines that are damaged or of another chain. */
 export async function* readRequestLog(
   path: string,
   { chain, nowMs }: { chain: string; nowMs: number },
@@ -11,19 +11,19 @@ export async function* readRequestLog(
   if (!(await exists(path))) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     const entry = line.length > MAX_LINE_LENGTH ? undefined : parseEntry(line, chain)
-    // A time to come was never remembered by a right clock: it must not silence a token for good.
+    // A time in the future comes from a wrong clock and must not block a token forever.
     if (entry !== undefined && entry.atMs <= nowMs && entry.untilMs <= nowMs + MAX_WAIT_MS) yield entry
   }
 }
 
 export type RequestLog = {
-  /** Resolves when the operating system has the line: it outlives this process. */
+  /** Resolves when the operating system has the line, so that it survives a crash of the process. */
   append(entry: LoggedRequest): Promise<void>
-  /** Resolves when all of it is on disk. */
+  /** Resolves when everything is on disk. */
   close(): Promise<void>
 }
 
-/** Opens the file for what is to be remembered; it has to end with a whole line. */
+/** Opens the log for appending. Its last line must be complete. */
 export async function openRequestLog(path: string, chain: string): Promise<RequestLog> {
   const handle = await open(path, 'a', 0o600)
   return {
@@ -35,12 +35,12 @@ export async function openRequestLog(path: string, chain: string): Promise<Reque
   }
 }
 
-/** One line of the file, with its end. */
+/** Formats an entry as one line, including the line end. */
 export function formatEntry({ address, id, answer, atMs, untilMs }: LoggedRequest, chain: string): string {
   return `${JSON.stringify({ chain, address, id, answer, atMs, untilMs })}\n`
 }
 
-/** No wait that is longer is remembered. */
+/** Maximum waiting time of an entry, in milliseconds. */
 export const MAX_WAIT_MS = 86_400_000
 
 const MAX_LINE_LENGTH = 2_000

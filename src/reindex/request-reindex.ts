@@ -3,23 +3,23 @@ import { MAX_WAIT_MS, type RequestLog } from './request-log.ts'
 import type { ReindexOutcome, Token } from './token.ts'
 
 export type ReindexTools = {
-  /** Orders a token's metadata to be read again; rejects with an ExportError. */
+  /** Requests that a token's metadata be indexed again. Rejects with an ExportError. */
   reindex: (token: Token) => Promise<void>
-  /** Resolves after this long, in milliseconds; at once where the work is to end. */
+  /** Resolves after a delay in milliseconds, or at once when aborted. */
   wait: (ms: number) => Promise<void>
   record: RequestLog['append']
   /** Unix milliseconds. */
   now: () => number
-  /** How many are asked at once. */
+  /** Number of concurrent requests. */
   concurrency: number
 }
 
 export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'asked' | 'unsent'>, number>
 export type RequestResult = {
   counts: OutcomeCounts
-  /** The first tokens that the service does not know (404) or refuses (400), with what it said. */
+  /** Messages about the first tokens that the API does not know (404) or refuses (400). */
   told: string[]
-  /** What ended it early; undefined: every token was asked. */
+  /** The error that stopped it early; undefined if every token was requested. */
   error: ExportError | undefined
 }
 
@@ -27,9 +27,9 @@ const HOUR_MS = 3_600_000
 const MAX_REPORTED = 20
 
 /**
- * Asks for each token once. That it is asked is remembered before, and what came of it after: whenever the process
- * ends, no token is asked twice in an hour. A token's own limit (429), an unknown token (404) and a refused one (400)
- * are no errors; anything else ends it, and what is in flight is waited for.
+ * Requests each token once. The request is logged before it is sent and its outcome afterwards, so that no token is
+ * requested twice within an hour, even if the process is killed. A token's own limit (429), an unknown token (404) and
+ * a refused token (400) are not errors. Any other failure stops it after the requests in flight.
  */
 export async function requestReindexOfAll(
   tokens: AsyncGenerator<Token, void, void>,
@@ -53,7 +53,7 @@ export async function requestReindexOfAll(
   return result
 }
 
-/** No request before it is over. */
+/** Requests wait until the pause ends. */
 type Pause = { ended: Promise<void> }
 type RequestingContext = { tools: ReindexTools; result: RequestResult; pause: Pause }
 
@@ -89,7 +89,10 @@ function outcomeOf({ code, status }: ExportError): keyof OutcomeCounts | undefin
   return status === 404 ? 'unknown' : 'refused'
 }
 
-/** A short wait, or none said, may be the quota's and not the token's: going on at once could get a caller blocked. */
+/**
+ * Pauses all requests if a 429 may be caused by the quota instead of the token's own limit: `Retry-After` is short or
+ * missing. Continuing at once could get the client blocked.
+ */
 function pauseIfAmbiguous(
   { retryAfterMs }: ExportError,
   { tools, pause }: Pick<RequestingContext, 'tools' | 'pause'>,

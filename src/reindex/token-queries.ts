@@ -1,21 +1,21 @@
 import { quoteLiteral } from '../core/platform/sql.ts'
 import type { LoggedRequest, ReindexOutcome, Token } from './token.ts'
 
-/** What this room needs of an engine that reads an export. */
+/** The database operations for reading an export's tokens. */
 export type TokenSql = {
   run(sql: string): Promise<void>
   all(sql: string): Promise<Record<string, unknown>[]>
   /** Runs a statement for each file of a table, with the source of its rows. */
   eachFile(table: NftTable, statement: (source: string) => string): Promise<void>
-  /** SQL for a column of times as milliseconds since 1970. */
+  /** SQL that converts a time column to milliseconds since 1970. */
   epochMs(column: string): string
 }
 type NftTable = 'erc721_transfers' | 'erc1155_transfers'
 
-/** Rows in one statement. */
+/** Rows per statement. */
 const BATCH_ROWS = 2_000
 
-/** Loads the last row of every token. */
+/** Loads the last row of every token into the table `tokens`. */
 export async function loadTokens(sql: TokenSql): Promise<void> {
   await sql.run(
     `CREATE TABLE transfers (address VARCHAR, id VARCHAR, status VARCHAR, updated_ms BIGINT, named BOOLEAN,
@@ -38,15 +38,15 @@ export async function loadTokens(sql: TokenSql): Promise<void> {
   )
 }
 
-/** Loads what is remembered of earlier runs; the last word on a token counts. */
+/** Loads the request log of earlier runs. The last entry of a token counts. */
 export async function loadRequestLog(sql: TokenSql, entries: AsyncIterable<LoggedRequest>): Promise<void> {
   await sql.run(
-    `CREATE TABLE words (place BIGINT, address VARCHAR, id VARCHAR, answer VARCHAR, at_ms BIGINT, until_ms BIGINT)`,
+    `CREATE TABLE log_entries (place BIGINT, address VARCHAR, id VARCHAR, answer VARCHAR, at_ms BIGINT, until_ms BIGINT)`,
   )
   let position = 0
   let batch: string[] = []
   const flush = async () => {
-    if (batch.length > 0) await sql.run(`INSERT INTO words VALUES ${batch.join(', ')}`)
+    if (batch.length > 0) await sql.run(`INSERT INTO log_entries VALUES ${batch.join(', ')}`)
     batch = []
   }
   for await (const { address, id, answer, atMs, untilMs } of entries) {
@@ -58,14 +58,14 @@ export async function loadRequestLog(sql: TokenSql, entries: AsyncIterable<Logge
   }
   await flush()
   await sql.run(
-    `CREATE TABLE asked AS SELECT * EXCLUDE (place) FROM words
+    `CREATE TABLE last_requests AS SELECT * EXCLUDE (place) FROM log_entries
      QUALIFY row_number() OVER (PARTITION BY address, id ORDER BY place DESC) = 1`,
   )
 }
 
-/** What is still worth remembering, the last word on each token. */
+/** Yields the last log entry of each token, except for requests that were not sent. */
 export async function* previousRequests(sql: TokenSql): AsyncGenerator<LoggedRequest[], void, void> {
-  yield* inBatches(sql, `SELECT rowid AS place, * FROM asked WHERE answer <> 'unsent'`, (row) => ({
+  yield* inBatches(sql, `SELECT rowid AS place, * FROM last_requests WHERE answer <> 'unsent'`, (row) => ({
     ...tokenOf(row),
     answer: row.answer as ReindexOutcome,
     atMs: Number(row.at_ms),
@@ -77,48 +77,49 @@ export type StalenessLimit = { nowMs: number; olderThanMs: number | undefined }
 export type TokenCounts = {
   /** Tokens in the export. */
   tokens: number
-  /** Of these, without good metadata. */
+  /** Of these, tokens without valid metadata. */
   missing: number
-  /** Of these, with metadata that is too old, or of which nobody says how old it is. */
+  /** Of these, tokens with metadata that is too old or of unknown age. */
   old: number
-  /** Missing or old, but asked for within the hour. */
+  /** Of `missing` and `old`, tokens that must not be requested yet. */
   held: number
 }
 
-/** Makes the table of the tokens to be asked for, and counts them. */
+/** Creates the table of tokens to request, and counts them. */
 export async function selectStaleTokens(
   sql: TokenSql,
   { nowMs, olderThanMs }: StalenessLimit,
 ): Promise<TokenCounts> {
-  // An order that was taken counts as news: until the next export nothing else says that the token was read again.
+  // An accepted request counts as an update, because until the next export nothing else shows that metadata is newer.
   const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'asked', 'limited') THEN at_ms END)`
   const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
   await sql.run(
-    `CREATE TABLE wanted AS SELECT *, row_number() OVER (ORDER BY address, id) AS place FROM (
+    `CREATE TABLE stale_tokens AS SELECT *, row_number() OVER (ORDER BY address, id) AS place FROM (
        SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS held, CASE
          WHEN status IS NULL THEN 'no status'
          WHEN upper(status) <> 'INDEXED' THEN status
          WHEN NOT named THEN 'no name'
          WHEN ${old} THEN 'old' END AS reason
-       FROM tokens LEFT JOIN asked USING (address, id)) WHERE reason IS NOT NULL`,
+       FROM tokens LEFT JOIN last_requests USING (address, id)) WHERE reason IS NOT NULL`,
   )
   const [counts] = await sql.all(
     `SELECT (SELECT count(*) FROM tokens) AS tokens, count(*) FILTER (reason <> 'old') AS missing,
-     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (held) AS held FROM wanted`,
+     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (held) AS held FROM stale_tokens`,
   )
   const { tokens, missing, old: oldCount, held } = counts ?? {}
   return { tokens: Number(tokens), missing: Number(missing), old: Number(oldCount), held: Number(held) }
 }
 
 export type StaleToken = Token & {
-  /** Why: the status that the export has, `no status`, `no name` or `old`. */
+  /** Why the token is requested: its status in the export, `no status`, `no name` or `old`. */
   reason: string
 }
 
-/** The tokens to be asked for now, by contract and id. */
+/** Yields the tokens to request now, by contract and id. */
 export async function* staleTokens(sql: TokenSql): AsyncGenerator<StaleToken, void, void> {
   const toStaleToken = (row: Record<string, unknown>) => ({ ...tokenOf(row), reason: String(row.reason) })
-  for await (const batch of inBatches(sql, 'SELECT * FROM wanted WHERE NOT held', toStaleToken)) yield* batch
+  for await (const batch of inBatches(sql, 'SELECT * FROM stale_tokens WHERE NOT held', toStaleToken))
+    yield* batch
 }
 
 async function* inBatches<T>(

@@ -1,20 +1,20 @@
 /** An NFT token of an export. */
 export type Token = {
-  /** Contract, lower case. */
+  /** Contract address, in lower case. */
   address: string
-  /** Exact digits. */
+  /** Token id, as exact decimal digits. */
   id: string
 }
 
-/** What came of an order to read a token's metadata again. `asked`: it may have been sent. `unsent`: it was not. */
+/** The outcome of a reindex request. `asked`: it may have been sent. `unsent`: it was certainly not sent. */
 export type ReindexOutcome = (typeof REINDEX_OUTCOMES)[number]
 export const REINDEX_OUTCOMES = ['accepted', 'limited', 'unknown', 'refused', 'asked', 'unsent'] as const
 
-/** That a token was asked for, as it is remembered from one run to the next. */
+/** An entry of the request log, which persists between runs. */
 export type LoggedRequest = Token & {
   answer: ReindexOutcome
-  /** When it was asked, Unix milliseconds. */
+  /** Time of the request, in Unix milliseconds. */
   atMs: number
-  /** Not to be asked again before, Unix milliseconds. */
+  /** Earliest time of the next request, in Unix milliseconds. */
   untilMs: number
 }

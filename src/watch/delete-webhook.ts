@@ -3,8 +3,8 @@ import type { WatchedAddresses } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 
 /**
- * Ends a webhook. Where the service has no operation for that, its addresses are removed, which the interface has
- * (section 4.6): it then has nothing to tell. A webhook that is gone is no fault.
+ * Deletes a webhook. If the API does not support that, removes the webhook's addresses instead (interface section 4.6),
+ * so that it sends no more events. A webhook that no longer exists is not an error.
  */
 export async function deleteOrEmptyWebhook(
   service: Pick<WebhookService, 'deleteWebhook' | 'removeWebhookAddresses'>,

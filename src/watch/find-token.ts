@@ -10,8 +10,8 @@ export type TokenSearch = {
 }
 
 /**
- * The token of an earlier watch that is not remembered any more, by the webhooks that it left behind: same receiver,
- * name and chain; undefined where there are none. Without it every lost memory would leave webhooks behind.
+ * Recovers the token of an earlier watch whose state file is lost, from its webhooks: those with the same receiver,
+ * name and chain. Otherwise every lost state would leave orphaned webhooks. Undefined if there are none.
  */
 export async function findToken(service: WebhookService, search: TokenSearch): Promise<string | undefined> {
   const { receiverUrl, name, chain, signal } = search

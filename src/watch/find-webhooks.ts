@@ -3,7 +3,7 @@ import type { Webhook } from '../sources/data-api/resources/webhook.ts'
 import type { WatchedAddresses } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 
-/** A webhook that can be named to the service. */
+/** A webhook that the API lists. */
 export type FoundWebhook = WatchedAddresses & {
   url: string
   chain: string
@@ -13,8 +13,8 @@ export type FoundWebhook = WatchedAddresses & {
 }
 
 /**
- * All webhooks of the key that `isWanted` picks, addresses in lower case; undefined where the service does not list
- * webhooks: that lies beyond the interface.
+ * Lists the API key's webhooks that match, with addresses in lower case. Undefined if the API does not list webhooks,
+ * which the interface does not require.
  */
 export async function findWebhooks(
   service: WebhookService,
@@ -43,7 +43,7 @@ export async function findWebhooks(
   )
 }
 
-/** Whether a service answered that it has no such operation. */
+/** Whether the API responded that the operation or resource does not exist (404, 405 or 501). */
 export function isUnsupported(thrown: unknown): boolean {
   return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
 }
@@ -73,7 +73,7 @@ async function listAddresses(service: WebhookService, id: string, signal?: Abort
 
 const normalizeAddress = (address: string) => textOf(address).toLowerCase()
 
-/** Text or a number as text; anything else, which a service may send too, is none. */
+/** Converts text or a number to text, and any other value that an API may send to ''. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -7,7 +7,7 @@ import type { FoundWebhook } from './find-webhooks.ts'
 import { type ReconcileResult, reconcileWebhooks } from './reconcile-webhooks.ts'
 import { generateToken, readWatchState, type WatchState, writeWatchState } from './watch-state.ts'
 
-/** What a job's watch remembers, or finds by the webhooks that an earlier one left behind, or begins with. */
+/** Loads a job's watch state, recovers it from existing webhooks, or creates a new one. */
 export async function openJobState(
   { client, signal }: OpenedService,
   { job, receiverUrl }: { job: Job; receiverUrl: string },
@@ -23,13 +23,13 @@ export async function openJobState(
 export type JobReconciliation = {
   job: Job
   receiverUrl: string
-  /** Addresses that one webhook may watch. */
+  /** Maximum number of addresses per webhook. */
   maxAddresses: number
-  /** Changes in place. */
+  /** Updated in place and saved. */
   state: WatchState
 }
 
-/** Sees to it that a job's webhooks together watch its wallets, each once. */
+/** Updates a job's webhooks so that they watch each of its wallets exactly once. */
 export function reconcileJobWebhooks(
   { client, signal }: OpenedService,
   { job, receiverUrl, maxAddresses, state }: JobReconciliation,
@@ -45,7 +45,7 @@ export function reconcileJobWebhooks(
   })
 }
 
-/** What picks a job's webhooks: its unguessable path, or name and chain where that is not remembered. */
+/** Returns a predicate for a job's webhooks: by the token in their URL, or by name and chain without a saved state. */
 export async function webhookMatcherOf(
   job: Job,
 ): Promise<(webhook: Omit<FoundWebhook, 'addresses'>) => boolean> {
@@ -55,7 +55,7 @@ export async function webhookMatcherOf(
   return ({ url }) => url.endsWith(`/${state.token}`)
 }
 
-/** A job's webhooks as they were last seen to, for services that do not list them. */
+/** Returns a job's webhooks as last saved, for APIs that do not list webhooks. */
 export async function savedWebhooks(job: Job): Promise<FoundWebhook[]> {
   const { webhooks = [] } = (await readWatchState(statePathOf(job))) ?? {}
   return webhooks.map((webhook) => ({ ...webhook, ...labelsOf(job), url: '', status: 'remembered' }))
@@ -65,7 +65,7 @@ function statePathOf(job: Job): string {
   return join(privateFolder(job), 'watch', 'state.json')
 }
 
-/** What names a job's webhooks to the service. */
+/** The name and chain that label a job's webhooks at the API. */
 function labelsOf({ name, chain }: Job): { name: string; chain: string } {
   return { name: `walletlake ${name}`, chain }
 }

@@ -1,25 +1,25 @@
-/** A webhook and the addresses that it watches, lower case. */
+/** A webhook and the addresses that it watches, in lower case. */
 export type WatchedAddresses = { id: string; addresses: readonly string[] }
 
 export type WebhookPlan = {
-  /** Addresses to remove and then to add, webhook by webhook. */
+  /** Per webhook, the addresses to remove and then the addresses to add. */
   change: { id: string; remove: string[]; add: string[] }[]
-  /** Addresses of each webhook that is to be created. */
+  /** Addresses of each webhook to create. */
   create: string[][]
-  /** Webhooks that nothing is left for. */
+  /** Ids of webhooks that are no longer needed. */
   drop: string[]
 }
 
 export type DesiredWebhooks = {
-  /** Each once, lower case. */
+  /** Unique addresses, in lower case. */
   desired: readonly string[]
-  /** In the order in which they are to be filled. */
+  /** Existing webhooks, in the order in which they are filled. */
   webhooks: readonly WatchedAddresses[]
-  /** Addresses that one webhook may watch. */
+  /** Maximum number of addresses per webhook. */
   maxAddresses: number
 }
 
-/** What has to change so that the webhooks together watch what is wanted, each address once; little is moved. */
+/** Plans the changes after which the webhooks watch each desired address exactly once, with few moved addresses. */
 export function planWebhooks({ desired, webhooks, maxAddresses }: DesiredWebhooks): WebhookPlan {
   const unwatched = new Set(desired)
   const retained = webhooks.map(({ id, addresses }) =>
@@ -41,7 +41,7 @@ export function planWebhooks({ desired, webhooks, maxAddresses }: DesiredWebhook
   }
 }
 
-/** Keeps of a webhook's addresses what no other has kept, as many as may be. */
+/** Retains a webhook's desired addresses that no earlier webhook retains, up to the maximum. */
 function retainAddresses(
   { id, addresses }: WatchedAddresses,
   { unwatched, maxAddresses }: { unwatched: Set<string>; maxAddresses: number },

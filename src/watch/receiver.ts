@@ -6,37 +6,39 @@ import { createBodyBudget } from '../http/body-budget.ts'
 
 export type ReceiverOptions = {
   host: string
-  /** 0: any free one. */
+  /** 0 selects a free port. */
   port: number
-  /** Last segment of the only path that takes events. */
+  /** Last segment of the only path that accepts events. */
   token: string
-  /** Whether the body was sent by the service, as far as that can be said. */
+  /** Whether the body was signed by the API, as far as that can be verified. */
   isGenuine: (received: { body: Buffer; event: object; signature: string | undefined }) => boolean
-  /** Told of each genuine event, after it was answered. */
+  /** Called for each genuine event, after the response was sent. */
   onEvent: () => void
-  /** A request has to be whole within this time, in milliseconds. @default 10000 */
+  /** Time limit for receiving a complete request, in milliseconds. @default 10000 */
   requestTimeoutMs?: number
-  /** Bytes that a body may have. @default 52428800 (50 MiB) */
+  /** Maximum size of a body, in bytes. @default 52428800 (50 MiB) */
   maxBodyBytes?: number
-  /** Told of each request that is refused: its status, and why. */
+  /** Called for each rejected request. */
   onRejected?: (refusal: { status: number; reason: string }) => void
 }
 
 export type Receiver = {
-  /** Where it listens, without path and slash at the end. */
+  /** Base URL of the receiver, without path or trailing slash. */
   url: string
   close(): Promise<void>
 }
 
-/** Memory for all bodies above `SMALL_BODY_BYTES` that are received at once; further ones wait. */
+/** Memory budget for concurrently received bodies above `SMALL_BODY_BYTES`. Further requests wait. */
 const bodyBudget = createBodyBudget(2 * MAX_EVENT_BYTES)
 
-const LISTEN_FIX = 'Name an address of this machine and a free port with --listen; port 0 takes any.'
+const LISTEN_FIX = 'Set --listen to an address of this machine and a free port; port 0 selects one.'
 
 /**
- * Receives events over HTTP: 200 at once for a genuine one, whatever is done about it later; 404 for other paths, 405
- * for other methods, 413, 400 and 401 for bodies that are too long, no JSON object or not signed. Throws USAGE where
- * the port cannot be had. Large bodies wait for each other, so that no more than two of the largest are in memory.
+ * Starts an HTTP server that receives events. It responds 200 to a genuine event before processing it, 404 to other
+ * paths, 405 to other methods, 413 to oversized bodies, 400 to bodies that are not a JSON object and 401 to invalid
+ * signatures. Large bodies share a memory budget of two bodies of the maximum size.
+ *
+ * @throws ExportError USAGE if it cannot listen on the address and port
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { host, port, requestTimeoutMs = 10_000 } = options
@@ -53,7 +55,7 @@ async function handle(request: IncomingMessage, { response, options }: HandlerCo
   const result = await validateRequest(request, options).catch(() => NOT_JSON)
   if (result === undefined) return void response.destroy()
   const { status } = result
-  // What is left of a body that is not read would be taken for the next request.
+  // The unread rest of a body would otherwise be parsed as the next request.
   const connectionHeader = request.complete ? {} : { connection: 'close' }
   response.writeHead(status, {
     ...connectionHeader,
@@ -65,12 +67,12 @@ async function handle(request: IncomingMessage, { response, options }: HandlerCo
   else options.onRejected?.(result)
 }
 
-/** The status of a response, and why it is not 200. */
+/** The status of the response, and the reason if it is not 200. */
 type ValidationResult = { status: number; reason: string }
 
 const NOT_JSON = { status: 400, reason: 'the body is not a JSON object' }
 
-/** What is to be answered; undefined where the body broke off. */
+/** Determines the response; undefined if the body ended prematurely. */
 async function validateRequest(
   request: IncomingMessage,
   options: ReceiverOptions,
@@ -94,13 +96,13 @@ async function validateRequest(
   }
 }
 
-/** Waits for memory for a body of so many bytes; resolves with what gives it back. */
+/** Waits until the memory budget has `length` bytes. Resolves with a function that releases them. */
 function reserveMemory(request: IncomingMessage, length: number): Promise<() => void> | (() => void) {
   if (length <= SMALL_BODY_BYTES) return () => undefined
   return new Promise((resolve) => {
     const grant = () => queueMicrotask(() => resolve(release))
     const release = bodyBudget.reserve(length, grant)
-    // A sender that gives up waits no longer; what reads its body then sees that.
+    // If the client disconnects, stop waiting. The caller then finds the request destroyed.
     request.once('close', grant)
   })
 }

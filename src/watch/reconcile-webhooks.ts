@@ -5,31 +5,33 @@ import { planWebhooks, type WatchedAddresses } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 
 export type Reconciliation = {
-  /** Receiver, with the unguessable token as its last segment: what has it is ours. */
+  /** Receiver URL. Its last segment is the secret token, which identifies this job's webhooks. */
   url: string
   token: string
-  /** Label of what is created. */
+  /** Name of created webhooks. */
   name: string
   chain: string
-  /** To be watched, lower case, each once. */
+  /** Unique addresses to watch, in lower case. */
   desired: readonly string[]
-  /** Addresses that one webhook may watch. */
+  /** Maximum number of addresses per webhook. */
   maxAddresses: number
-  /** What was kept last, for services that do not list webhooks. */
+  /** Webhooks as last saved, for APIs that do not list webhooks. */
   saved: readonly WatchedAddresses[]
-  /** Told what there is, whenever that may have changed. */
+  /** Saves the current webhooks; called whenever they may have changed. */
   save: (webhooks: readonly WatchedAddresses[]) => Promise<void>
   signal?: AbortSignal | undefined
 }
 
 export type ReconcileResult = { webhooks: number; created: number; changed: number; dropped: number }
 
-/** Rounds until what the service shows is what was wanted. */
+/** Maximum number of attempts to reach the desired state. */
 const MAX_ROUNDS = 4
 
 /**
- * Creates, fills, empties, activates and drops webhooks until ours together watch what is wanted, each address once.
- * Where an answer was lost, or a webhook is gone, it is seen again what there is. Throws what the service refuses.
+ * Creates, changes, activates and deletes webhooks until they watch each desired address exactly once. If a response
+ * was lost or a webhook no longer exists, lists the webhooks again and starts over.
+ *
+ * @throws ExportError the errors of failed requests
  */
 export async function reconcileWebhooks(
   service: WebhookService,
@@ -52,10 +54,10 @@ export async function reconcileWebhooks(
   }
 }
 
-/** `seen`: as the service lists it, and not only as it is remembered. */
+/** `listed`: whether the API listed the webhook; otherwise it is known only from the saved state. */
 type OwnWebhook = WatchedAddresses & { active: boolean; listed: boolean }
 
-/** Our webhooks, active ones first; what another receiver address or chain has left behind is dropped. */
+/** Finds this job's webhooks, active ones first, and deletes those with another receiver URL or chain. */
 async function findOwnWebhooks(service: WebhookService, desiredState: Reconciliation): Promise<OwnWebhook[]> {
   const { url, token, chain, saved, signal } = desiredState
   const isOurs = (webhook: { url: string }) => webhook.url.endsWith(`/${token}`)
@@ -75,7 +77,7 @@ type PlanContext = {
   own: readonly OwnWebhook[]
   desiredState: Reconciliation
   counts: Omit<ReconcileResult, 'webhooks'>
-  /** What there is, by id; follows each change. */
+  /** Addresses by webhook id; updated after each change. */
   current: Map<string, readonly string[]>
 }
 
@@ -105,7 +107,10 @@ async function applyPlan(context: PlanContext): Promise<void> {
 
 type Change = { remove: string[]; add: string[] }
 
-/** One that is only remembered is told all its addresses again: that shows whether it is still there. */
+/**
+ * Applies a change to a webhook. For one that is known only from the saved state, adds all its addresses again, which
+ * reveals whether it still exists.
+ */
 async function changeWebhook(
   context: PlanContext,
   { id, addresses, active, listed }: OwnWebhook,
@@ -124,13 +129,16 @@ async function changeWebhook(
   } catch (thrown) {
     if (!isUnsupported(thrown)) throw thrown
     current.delete(id)
-    throw new ExportError('REQUEST_REFUSED', `webhook ${id} is gone`, { cause: thrown, mayHaveActed: true })
+    throw new ExportError('REQUEST_REFUSED', `webhook ${id} no longer exists`, {
+      cause: thrown,
+      mayHaveActed: true,
+    })
   }
   current.set(id, [...retained, ...add])
   if (remove.length + add.length > 0) counts.changed += 1
 }
 
-/** All at once, within the service's concurrency; waits for every one before it throws. */
+/** Runs all items concurrently (the client limits its requests). Waits for all of them before it throws. */
 async function forEachConcurrently<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
@@ -155,7 +163,9 @@ async function createWebhook(
   } as const
   const { id } = await service.createWebhook(webhook, { signal }).catch(addAddressLimitHint)
   if (typeof id === 'string') return id
-  throw new ExportError('PAGE_MALFORMED', 'creating a webhook: the answer has no id', { mayHaveActed: true })
+  throw new ExportError('PAGE_MALFORMED', 'creating a webhook: the response has no id', {
+    mayHaveActed: true,
+  })
 }
 
 function addAddressLimitHint(thrown: unknown): never {
@@ -163,6 +173,6 @@ function addAddressLimitHint(thrown: unknown): never {
   throw new ExportError(thrown.code, thrown.message, {
     cause: thrown,
     status: 400,
-    fix: 'Set --addresses-per-webhook to what your plan allows, and check chain and --receiver-url.',
+    fix: 'Set --addresses-per-webhook to the limit of your plan, and check the chain and --receiver-url.',
   })
 }

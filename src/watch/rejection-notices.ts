@@ -1,9 +1,12 @@
-/** Between two lines about refusals with the same status, in milliseconds: anybody can cause them. */
+/** Minimum time between two notices with the same status, in milliseconds, because anybody can cause them. */
 const NOTICE_INTERVAL_MS = 60_000
 
 type RejectedRequest = { status: number; reason: string }
 
-/** Makes a function that describes refused requests, at most once a minute for each status; undefined for the others. */
+/**
+ * Creates a function that describes rejected requests at most once per minute and status, and otherwise returns
+ * undefined.
+ */
 export function createRejectionNotices(now: () => number): (rejected: RejectedRequest) => string | undefined {
   const last = new Map<number, { at: number; suppressed: number }>()
   return ({ status, reason }) => {
@@ -16,7 +19,7 @@ export function createRejectionNotices(now: () => number): (rejected: RejectedRe
     const more =
       previous === undefined || previous.suppressed === 0
         ? ''
-        : `; ${previous.suppressed} more since the last such line`
-    return `a request to the receiver was refused with ${status}: ${reason}${more}`
+        : `; ${previous.suppressed} more since the last notice`
+    return `a request to the receiver was rejected with ${status}: ${reason}${more}`
   }
 }

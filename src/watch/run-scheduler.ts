@@ -1,17 +1,18 @@
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 
-/** Runs something once after a delay in milliseconds, and gives what calls it off. */
+/** Runs a callback once after a delay in milliseconds. Returns a function that cancels it. */
 export type ScheduleAfter = (delayMs: number, run: () => void) => () => void
 
 export type RunSchedulerOptions = {
-  /** Wait after the first event before a run, in milliseconds: what comes meanwhile is seen by the same run. */
+  /** Delay between the first event and its run, in milliseconds, so that one run covers several events. */
   debounceMs: number
-  /** Age from which a run sees a transaction, in milliseconds. */
+  /** Minimum age of transactions that a run includes, in milliseconds. */
   finalityMs: number
-  /** From the end of one run to the next, without any event, in milliseconds. */
+  /** Delay between the end of a run and the next run without any event, in milliseconds. */
   catchUpMs: number
   /**
-   * One run, never two at once; false: it is to be tried again like after an event. What it throws ends the pacer.
+   * Performs a run; runs never overlap. If it returns false, the run is retried as after an event. If it throws, the
+   * scheduler ends with that error.
    */
   run: (trigger: RunTrigger) => Promise<boolean>
   /** Unix milliseconds. */
@@ -19,32 +20,34 @@ export type RunSchedulerOptions = {
   scheduleAfter: ScheduleAfter
 }
 
-/** Why there is a run: `late` where the last one could not see all yet, or failed. */
+/** What triggered a run. `late`: the previous run failed, or started before an event's transaction was old enough. */
 export type RunTrigger = 'start' | 'event' | 'late' | 'catch-up'
 
 export type RunScheduler = {
-  /** Says that something has happened. */
+  /** Reports that an event arrived. */
   notifyEvent(): void
-  /** Runs at once, and from then on after events and at times. Rejects with what a run throws. */
+  /** Runs at once, then after events and after `catchUpMs`. Rejects with the error that a run throws. */
   start(): Promise<never>
-  /** No further run; resolves when the one under way has ended. */
+  /** Prevents further runs. Resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
-/** Creates what decides when to run: lost, doubled and forged events cost time only. */
+/**
+ * Creates a scheduler for runs. Lost, duplicate and forged events affect only when runs happen, not what they export.
+ */
 export function createRunScheduler(options: RunSchedulerOptions): RunScheduler {
   return new DebouncedScheduler(options)
 }
 
 class DebouncedScheduler implements RunScheduler {
-  /** Something has happened that the next run is to see. */
+  /** An event arrived that no run has covered yet. */
   #isPending = false
   #lastEventMs = 0
   #isBusy = false
   #isStopped = false
   #running = Promise.resolve()
-  #callOffEvent: (() => void) | undefined
-  #callOffCatchUp: (() => void) | undefined
+  #cancelEvent: (() => void) | undefined
+  #cancelCatchUp: (() => void) | undefined
   #fail: (thrown: unknown) => void = () => {}
   readonly #options: RunSchedulerOptions
 
@@ -55,51 +58,53 @@ class DebouncedScheduler implements RunScheduler {
   notifyEvent(): void {
     const { debounceMs, finalityMs, scheduleAfter } = this.#options
     if (this.#isStopped) return
-    this.#note()
-    if (!this.#isBusy) this.#callOffEvent ??= scheduleAfter(debounceMs + finalityMs, () => this.#go('event'))
+    this.#markPending()
+    if (!this.#isBusy)
+      this.#cancelEvent ??= scheduleAfter(debounceMs + finalityMs, () => this.#startRun('event'))
   }
 
   start(): Promise<never> {
     return new Promise<never>((_, reject) => {
       this.#fail = reject
-      this.#go('start')
+      this.#startRun('start')
     })
   }
 
   stop(): Promise<void> {
     this.#isStopped = true
-    this.#callOff()
+    this.#cancelTimers()
     return this.#running
   }
 
-  #go(trigger: RunTrigger): void {
-    this.#callOff()
+  #startRun(trigger: RunTrigger): void {
+    this.#cancelTimers()
     this.#running = this.#runOnce(trigger).catch((thrown: unknown) => this.#fail(thrown))
   }
 
   async #runOnce(trigger: RunTrigger): Promise<void> {
     const { debounceMs, finalityMs, catchUpMs, run, now, scheduleAfter } = this.#options
-    // Events that are younger than what this run will see are left pending.
+    // Events whose transactions are too young for this run stay pending.
     this.#isPending = this.#isPending && this.#lastEventMs + finalityMs > now()
     this.#isBusy = true
     const isComplete = await run(trigger)
     this.#isBusy = false
     if (this.#isStopped) return
-    if (!isComplete) this.#note()
+    if (!isComplete) this.#markPending()
     const visibleInMs = Math.max(0, this.#lastEventMs + finalityMs - now())
-    if (this.#isPending) this.#callOffEvent = scheduleAfter(debounceMs + visibleInMs, () => this.#go('late'))
-    this.#callOffCatchUp = scheduleAfter(Math.min(catchUpMs, MAX_TIMEOUT_MS), () => this.#go('catch-up'))
+    if (this.#isPending)
+      this.#cancelEvent = scheduleAfter(debounceMs + visibleInMs, () => this.#startRun('late'))
+    this.#cancelCatchUp = scheduleAfter(Math.min(catchUpMs, MAX_TIMEOUT_MS), () => this.#startRun('catch-up'))
   }
 
-  #note(): void {
+  #markPending(): void {
     this.#isPending = true
     this.#lastEventMs = this.#options.now()
   }
 
-  #callOff(): void {
-    this.#callOffEvent?.()
-    this.#callOffCatchUp?.()
-    this.#callOffEvent = undefined
-    this.#callOffCatchUp = undefined
+  #cancelTimers(): void {
+    this.#cancelEvent?.()
+    this.#cancelCatchUp?.()
+    this.#cancelEvent = undefined
+    this.#cancelCatchUp = undefined
   }
 }

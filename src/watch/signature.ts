@@ -2,28 +2,34 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 
 /**
- * How services sign events, an HMAC-SHA256 in base64 either way: `canonical` over the body's canonical JSON with the
- * secret's hex digits decoded, `raw` over the body as it was sent with the secret as text.
+ * How events are signed. Both schemes use HMAC-SHA256 in base64: `canonical` signs the body's canonical JSON with the
+ * hex-decoded secret as key, `raw` signs the body as sent with the secret's text as key.
  */
 export type SecretScheme = 'canonical' | 'raw'
 
-/** Whether a secret can be used with a scheme: what is not hex would leave an empty key, which anybody has. */
+/**
+ * Whether a secret is valid for a scheme. Decoding a secret that is not hex could give an empty key, which anyone can
+ * use.
+ */
 export function isUsableWithScheme(secret: string, scheme: SecretScheme): boolean {
   return scheme === 'raw' ? secret !== '' : /^([0-9a-f]{2})+$/i.test(secret)
 }
 
 export type SignedEvent = {
-  /** As the header has it. */
+  /** Value of the X-Signature header. */
   signature: string | undefined
   secret: string
-  /** Any of these will do. */
+  /** Accepted schemes. */
   schemes: readonly SecretScheme[]
-  /** The body as it was sent, and what it holds. */
+  /** The body as received; `event` is the parsed body. */
   body: Buffer
   event: object
 }
 
-/** Whether a body was signed with the secret; a secret that does not fit a scheme signs nothing. */
+/**
+ * Whether the body was signed with the secret in one of the schemes. Schemes that the secret is invalid for are
+ * skipped.
+ */
 export function verifySignature({ signature = '', secret, schemes, body, event }: SignedEvent): boolean {
   const actual = Buffer.from(signature, 'base64')
   return schemes

@@ -9,23 +9,23 @@ import {
 } from '../core/platform/disk.ts'
 import type { WatchedAddresses } from './plan-webhooks.ts'
 
-/** What a watch remembers from one start to the next. */
+/** The persistent state of a watch. */
 export type WatchState = {
-  /** The unguessable last segment of the receiver's path. */
+  /** The secret last segment of the receiver's path. */
   token: string
-  /** As they were when they were last seen to; for services that do not list webhooks. */
+  /** Webhooks after the last reconciliation, for APIs that do not list webhooks. */
   webhooks: readonly WatchedAddresses[]
 }
 
-/** An unguessable path segment of 256 bits. */
+/** Generates a secret path segment of 256 random bits. */
 export function generateToken(): string {
   return randomBytes(32).toString('hex')
 }
 
-/** What newToken makes. */
+/** The form of a token from `generateToken`. */
 export const TOKEN_PATTERN = /^[0-9a-f]{64}$/
 
-/** What was remembered; undefined where that is nothing, or damaged. Throws OUTPUT_FAILED where it cannot be read. */
+/** Reads the state; undefined if the file is missing or damaged. Throws OUTPUT_FAILED if it cannot be read. */
 export async function readWatchState(path: string): Promise<WatchState | undefined> {
   const text = await readTextIfExists(path)
   if (text === undefined) return undefined
@@ -38,7 +38,7 @@ export async function readWatchState(path: string): Promise<WatchState | undefin
   }
 }
 
-/** Replaces what is remembered, atomically; the file is its owner's alone. Throws OUTPUT_FAILED. */
+/** Replaces the state file atomically, readable by its owner only. Throws OUTPUT_FAILED. */
 export async function writeWatchState(path: string, state: WatchState): Promise<void> {
   try {
     await makePrivateFolder(dirname(path))

@@ -16,46 +16,51 @@ import type { WatchState } from './watch-state.ts'
 import { openEventVerifier, type SecretScheme } from './webhook-secret.ts'
 
 export type WatchOptions = {
-  /** The key for the service; never kept anywhere. */
+  /** API key; never stored. */
   apiKey?: string | undefined
-  /** Send the key unencrypted, over http, to another machine. @default false */
+  /** Allow sending the key unencrypted over HTTP to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Where the service reaches this machine, without query and slash at the end. */
+  /** Public URL under which the API reaches the receiver, without query string and trailing slash. */
   receiverUrl: string
-  /** Where events are received, behind whatever leads there; port 0 takes any. */
+  /** Address and port to listen on, for example behind a reverse proxy. Port 0 selects a free port. */
   listen: { host: string; port: number }
   addressesPerWebhook: number
-  /** How events are signed; undefined: in either way; `none`: they are not checked. */
+  /** Signature scheme; `none` disables the check. @default any scheme */
   secretScheme?: SecretScheme | 'none' | undefined
-  /** The secret that signs events; undefined: the service is asked for it. */
+  /** The webhook secret. @default fetched from the API */
   secret?: string | undefined
-  /** From the end of one run to the next, without any event, in milliseconds. */
+  /** Delay between the end of a run and the next run without any event, in milliseconds. */
   catchUpMs: number
-  /** Wait after an event before a run, in milliseconds. */
+  /** Delay between an event and its run, in milliseconds. */
   debounceMs: number
-  /** Blocks at the end of the previous export that each run reads again, for reorgs and late indexing. @default LOOKBACK_BLOCKS */
+  /**
+   * Blocks at the end of the previous export that each run reads again, for reorgs and late indexing.
+   *
+   * @default LOOKBACK_BLOCKS
+   */
   lookbackBlocks?: number | undefined
   retry?: RetryOptions | undefined
-  /** Aborting it with an ExportError ends the watch, and a run under way, with that error. */
+  /** Abort with an ExportError to end the watch, and a run in progress, with that error. */
   signal: AbortSignal
-  /** One line about something worth knowing, as it happens. */
+  /** Receives one-line notices as they occur. */
   onNotice?: (notice: string) => void
-  /** One line about each retry and refusal. */
+  /** Receives one line for each retry and 429. */
   onDetail?: (detail: string) => void
-  /** Told where events are received, before any can come. */
+  /** Receives the receiver's local URL before any event can arrive. */
   onListening?: (url: string) => void
-  /** Told of each run that ended. */
+  /** Called after each run. */
   onRun?: (ran: { trigger: RunTrigger; result: RunResult }) => void
   /** @default setTimeout */
   scheduleAfter?: ScheduleAfter
 }
 
 /**
- * Keeps a job's export up to date: webhooks of the service (interface section 6) say that something has happened, and
- * a run of the job then reads what. Only time depends on events: what is written always comes from the listing, and a
- * run from time to time finds what no event told of. The webhooks stay when it ends.
+ * Keeps a job's export up to date. Webhooks of the API (interface section 6) report activity, and each event triggers a
+ * run of the job. Events affect only the time of runs: data always comes from the transaction listing, and regular
+ * catch-up runs find what no event reported. The webhooks remain when the watch ends.
  *
- * Ends by rejecting with an ExportError only: the signal's, or what no later try can mend.
+ * @returns a promise that never resolves
+ * @throws ExportError the reason of `options.signal`, or an error that a retry cannot fix
  */
 export async function watchJob(job: Job, options: WatchOptions): Promise<never> {
   requireWatchable(job)
@@ -79,12 +84,12 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<never> 
 
 function requireWatchable({ endBlock, service, file }: Job): void {
   if (endBlock !== undefined)
-    throw new ExportError('USAGE', `${file}: a job with an endBlock has an end and cannot be watched`, {
-      fix: 'Leave endBlock out of the job.',
+    throw new ExportError('USAGE', `${file}: a job with an endBlock cannot be watched`, {
+      fix: 'Remove endBlock from the job.',
     })
   if (service.baseUrl !== 'demo') return
-  throw new ExportError('USAGE', `${file}: the demo service stands still and sends no events`, {
-    fix: 'Start `walletlake serve --replay 2` and give its address with --base-url.',
+  throw new ExportError('USAGE', `${file}: the demo service never changes and sends no events`, {
+    fix: 'Start `walletlake serve --replay 2` and pass its address with --base-url.',
   })
 }
 
@@ -124,7 +129,7 @@ async function watch(context: WatchContext): Promise<never> {
 
 type WebhookUpdate = { state: WatchState; trigger: RunTrigger }
 
-/** Puts the webhooks in order. At the start a fault of the service is thrown too: it may be a wrong address. */
+/** Reconciles the webhooks. Transient errors are only reported, except at the start: the address may be wrong. */
 async function updateWebhooks(context: WatchContext, { state, trigger }: WebhookUpdate): Promise<void> {
   const { job, options, service } = context
   const { receiverUrl, addressesPerWebhook: maxAddresses } = options
@@ -138,11 +143,11 @@ async function updateWebhooks(context: WatchContext, { state, trigger }: Webhook
     noticeFor(context)(`${formatCount(webhooks, 'webhook')} for ${wallets} (${counts})`)
   } catch (thrown) {
     if (trigger === 'start' || !isTransient(thrown)) throw thrown
-    noticeFor(context)(`webhooks could not be seen to: ${thrown.message}`)
+    noticeFor(context)(`cannot update the webhooks: ${thrown.message}`)
   }
 }
 
-/** Runs the job; false where it is to be tried again. Throws what no later try can mend. */
+/** Runs the job. Returns false if the run should be retried; throws errors that a retry cannot fix. */
 async function runOnce(context: WatchContext, trigger: RunTrigger): Promise<boolean> {
   const { job, options } = context
   const { apiKey, allowPlainHttp, retry, lookbackBlocks, signal, onNotice, onDetail, onRun } = options
@@ -155,11 +160,11 @@ async function runOnce(context: WatchContext, trigger: RunTrigger): Promise<bool
   const error = result.jobs[0]?.error
   if (error === undefined) return true
   if (!isTransient(error)) throw error
-  noticeFor(context)(`the run failed and is tried again: ${error.code}: ${error.message}`)
+  noticeFor(context)(`the run failed and will be retried: ${error.code}: ${error.message}`)
   return false
 }
 
-/** What a later try may mend. */
+/** Errors that a later run may not encounter. */
 const TRANSIENT: readonly FailureCode[] = [
   'SERVICE_UNAVAILABLE',
   'PAGE_MALFORMED',

@@ -5,9 +5,9 @@ import { isUsableWithScheme, type SecretScheme, verifySignature } from './signat
 export type { SecretScheme } from './signature.ts'
 
 export type SecretOptions = {
-  /** How events are signed; undefined: in either way; `none`: they are not checked. */
+  /** Signature scheme; `none` disables the check. @default any scheme */
   secretScheme?: SecretScheme | 'none' | undefined
-  /** undefined: the service is asked for it. */
+  /** The webhook secret. @default fetched from the API */
   secret?: string | undefined
   signal?: AbortSignal | undefined
   onNotice: (notice: string) => void
@@ -18,12 +18,14 @@ export type EventVerifier = {
   isGenuine(received: { body: Buffer; event: object; signature: string | undefined }): boolean
 }
 
-/** Wrong signatures make the service be asked for a newer secret no more often than this, in milliseconds. */
+/** Minimum time between two requests for a new secret after invalid signatures, in milliseconds. */
 const REFRESH_MS = 60_000
 
 /**
- * Opens what tells genuine events from forged ones. A service without a secret signs nothing, and then everything that
- * finds the receiver's path is taken. Throws USAGE for a secret that the scheme cannot use.
+ * Opens a verifier for event signatures. If the API has no shared secret, every event that has the receiver's secret
+ * path is accepted. After an invalid signature, a fetched secret is fetched again, because it may have been rotated.
+ *
+ * @throws ExportError USAGE if the secret is invalid for the scheme
  */
 export async function openEventVerifier(
   service: SecretService,
@@ -34,7 +36,8 @@ export async function openEventVerifier(
   const schemes = secretScheme === undefined ? (['canonical', 'raw'] as const) : [secretScheme]
   let secret = options.secret ?? (await fetchSecret(service, signal))
   requireUsableSecret(secret, schemes)
-  if (secret === undefined) onNotice('the service has no shared secret: events are taken without a signature')
+  if (secret === undefined)
+    onNotice('the service has no shared secret: events are accepted without a signature')
   let requestedMs = Date.now()
   const refresh = async () => {
     if (options.secret !== undefined || Date.now() - requestedMs < REFRESH_MS) return
@@ -61,7 +64,11 @@ async function fetchSecret(service: SecretService, signal?: AbortSignal): Promis
 
 function requireUsableSecret(secret: string | undefined, schemes: readonly SecretScheme[]): void {
   if (secret === undefined || schemes.some((scheme) => isUsableWithScheme(secret, scheme))) return
-  throw new ExportError('USAGE', 'the webhook secret is not hex, as the scheme canonical needs it', {
-    fix: 'Check WALLETLAKE_WEBHOOK_SECRET, or give --secret-scheme raw.',
-  })
+  throw new ExportError(
+    'USAGE',
+    'the webhook secret is not hexadecimal, which the scheme canonical requires',
+    {
+      fix: 'Check WALLETLAKE_WEBHOOK_SECRET, or use --secret-scheme raw.',
+    },
+  )
 }

@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../sources/data-api/service-client.ts'
 
-/** What this room needs of a service; calls reject with an ExportError. */
+/** The client operations that a watch uses. They reject with an ExportError. */
 export type WebhookService = Pick<
   ServiceClient,
   | 'listWebhooks'

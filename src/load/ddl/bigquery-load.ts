@@ -2,7 +2,9 @@ import { type BulkContext, type BulkTable, blockCondition, keyCondition } from '
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './table-namespace.ts'
 
-/** Statements of GoogleSQL that load files from Cloud Storage: LOAD DATA into a staging table, then one MERGE. */
+/**
+ * GoogleSQL statements that load files from Cloud Storage: per table, LOAD DATA into a staging table, then one MERGE.
+ */
 export function bigqueryLoad(tables: readonly BulkTable[], context: BulkContext): string[] {
   const { dialect, namespace } = context
   const schema = `${dialect.createSchema?.(dialect.quote(namespace.schema ?? ''))};`
@@ -25,7 +27,7 @@ function loadTable(bulk: BulkTable, context: BulkContext): string[] {
 
 type StageContext = BulkContext & { readonly stage: string }
 
-/** Statements that bring files into the staging table: one LOAD DATA takes packed files or plain ones, and not both. */
+/** Loads the files into the staging table. One LOAD DATA cannot mix gzipped and plain files. */
 function loadData(
   { table }: BulkTable,
   { dialect, stage, files, filesAt, job }: StageContext & { files: BulkTable['files'] },

@@ -8,20 +8,20 @@ import type { BulkContext, BulkTable } from './bulk-table.ts'
 import { DIALECTS } from './dialects.ts'
 import { snowflakeLoad } from './snowflake-load.ts'
 
-/** A warehouse that loads files by itself, from where it can reach them. */
+/** A warehouse that loads files itself from a location that it can access. */
 type BulkEngine = 'bigquery' | 'snowflake'
 
 export type BulkLoadOptions = {
   readonly engine: BulkEngine
   readonly manifest: Manifest
-  /** Project and dataset, or database and schema; the last one is the schema. */
+  /** Project and dataset, or database and schema. The last name is the schema. */
   readonly names: readonly string[]
   readonly prefix?: string | undefined
-  /** Where the files are for the warehouse: `gs://bucket/path`, or `@stage/path`. */
+  /** Location from which the warehouse reads the files: `gs://bucket/path` or `@stage/path`. */
   readonly filesAt?: string | undefined
-  /** The output's folder on this machine, for statements that bring the files to the warehouse. */
+  /** The local output folder, for statements that upload the files to the stage. */
   readonly folder?: string | undefined
-  /** @default all */
+  /** @default all tables */
   readonly tables?: readonly Table[] | undefined
   readonly unescapeFormulas: boolean
 }
@@ -29,8 +29,10 @@ export type BulkLoadOptions = {
 const FILES_AT = { bigquery: /^gs:\/\/[^/\s']+(?:\/[^\s'*]*)?$/, snowflake: /^@[^\s']+$/ }
 
 /**
- * A script that loads a manifest's files into a warehouse of another's: tables, a staging table, one MERGE a table.
- * Rows of the manifest's blocks that the files do not have are removed. Throws USAGE for a place of files it cannot be.
+ * Returns a script that loads a manifest's files into a warehouse: per table, CREATE TABLE, a staging table and a
+ * MERGE. Rows of the manifest's blocks that the files do not contain are deleted.
+ *
+ * @throws ExportError USAGE if the location of the files is missing or invalid for the warehouse
  */
 export function bulkLoadText(options: BulkLoadOptions): string {
   const { engine, manifest, names, prefix, folder, tables = TABLES, unescapeFormulas } = options
@@ -54,7 +56,7 @@ export function bulkLoadText(options: BulkLoadOptions): string {
   return `${header.join('\n')}\n\n${write(listed, { ...context, names }).join('\n\n')}\n`
 }
 
-/** BigQuery takes project and dataset as one name in backticks. */
+/** The schema name. BigQuery takes project and dataset as one quoted name. */
 function schemaOf({ engine, names }: BulkLoadOptions): string | undefined {
   return engine === 'bigquery' && names.length > 0 ? names.join('.') : names.at(-1)
 }
@@ -66,8 +68,8 @@ function filesAtOf({ engine, filesAt, manifest, folder }: BulkLoadOptions): stri
   const example = engine === 'bigquery' ? 'gs://my-bucket/my-output' : '@my_stage/my-output'
   throw optionError('files-at', {
     found: location,
-    expected: `a place such as ${example}`,
-    fix: `Copy the output folder to where ${DIALECTS[engine].title} can read it, and name that place with --files-at.`,
+    expected: `a location such as ${example}`,
+    fix: `Copy the output folder to a location that ${DIALECTS[engine].title} can read, and pass it with --files-at.`,
   })
 }
 
@@ -82,7 +84,7 @@ function describeTable(table: Table, { files }: ManifestTable): BulkTable {
   return { table, files, blocks }
 }
 
-/** A stranger's text inside a comment: on one line. */
+/** Replaces everything but printable ASCII, so that untrusted text cannot end the SQL comment that contains it. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }

@@ -4,7 +4,7 @@ import type { Table } from '../../core/table/index.ts'
 import type { Dialect } from './dialect.ts'
 import type { TableNamespace } from './table-namespace.ts'
 
-/** One table's files, and what a warehouse's statements need to know of them. */
+/** The files of a table, with the blocks that they cover. */
 export type BulkTable = {
   readonly table: Table
   readonly files: readonly ManifestFile[]
@@ -18,13 +18,13 @@ export type BulkContext = {
   readonly filesAt: string
   readonly folder: string | undefined
   readonly job: Manifest['job']
-  /** The leading `'` has to be taken from text of these files. */
+  /** Whether a leading `'` must be removed from text in these files. */
   readonly unescapes: boolean
 }
 
 /**
- * The condition that a row lies in blocks of this chain that the files cover. Rows carry the chain id that the service
- * gives, which may be another than the job's: those in the staging table say which.
+ * SQL condition that a row belongs to this chain and to blocks that the files cover. Rows have the chain id that the
+ * API returns, which may differ from the job's, so the ids in the staging table count too.
  */
 export function blockCondition(
   { blocks }: BulkTable,
@@ -39,7 +39,7 @@ export function blockCondition(
   return `(${ids}) AND ${any}`
 }
 
-/** `T.a = S.a AND …` over the key. */
+/** SQL condition `T.a = S.a AND …` over the key columns. */
 export function keyCondition({ key }: Table, { quote }: Dialect): string {
   return key.map((name) => `T.${quote(name)} = S.${quote(name)}`).join(' AND ')
 }

@@ -2,12 +2,12 @@ import type { Column, Table } from '../../core/table/index.ts'
 import type { Dialect } from './dialect.ts'
 import { type TableNamespace, tableIdentifier } from './table-namespace.ts'
 
-/** A table of ours, or of a loader's own bookkeeping. */
+/** An export table, or a table that a load uses for its records. */
 export type NamedTable = Omit<Table, 'name'> & { readonly name: string }
 
 /**
- * The statements that create a table where it is missing, without their semicolons: columns in their order, the key
- * as far as the engine has keys, and comments that say what a column is and what its type loses.
+ * Returns the statements that create a table if it does not exist, without semicolons: columns in order, the key if the
+ * engine supports keys, and comments that describe each column and the limits of its type.
  */
 export function createTable(table: NamedTable, dialect: Dialect, namespace: TableNamespace = {}): string[] {
   const name = tableIdentifier(table.name, dialect, namespace)

@@ -3,8 +3,9 @@ import { NAMINGS, type NamingName, type View, type ViewSource } from './namings.
 import { type TableNamespace, tableIdentifier } from './table-namespace.ts'
 
 /**
- * The statements that make another project's names over our tables: views in a schema of that project's name, or with
- * its name before theirs where the engine has no schemas. What we do not have is missing, and named in a comment.
+ * Returns the statements that create views with another project's table and column names. The views are in a schema
+ * named after that project, or have its name as a prefix if the engine has no schemas. Columns that an export does not
+ * have are left out and listed in a comment.
  */
 export function createViews(naming: NamingName, dialect: Dialect, namespace: TableNamespace = {}): string[] {
   const { schema, views } = NAMINGS[naming]

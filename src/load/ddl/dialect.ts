@@ -1,34 +1,36 @@
 import type { ColumnType } from '../../core/table/index.ts'
 
-/** An engine's own SQL, as far as tables and views of ours need it. */
+/** The SQL of an engine, as far as creating and loading tables and views needs it. */
 export type Dialect = {
-  /** As people write the engine's name. */
+  /** The engine's name, for messages and comments. */
   readonly title: string
-  /** The engine's type for each of ours. */
+  /** The engine's type for each column type. */
   readonly types: Readonly<Record<ColumnType, string>>
-  /** What the engine's type loses, or how to compute with it: a sentence for the column's comment. */
+  /** Limits of the engine's type, or how to compute with it: a sentence for the column's comment. */
   readonly limits: Readonly<Partial<Record<ColumnType, string>>>
-  /** Type and nullability, as they stand behind a column's name. */
+  /** Formats type and nullability, to follow a column's name. */
   readonly declare: (column: { name: string; type: ColumnType; nullable: boolean }) => string
-  /** A name as an identifier. */
+  /** Quotes a name as an identifier. */
   readonly quote: (name: string) => string
-  /** Text as a literal. */
+  /** Formats text as a literal. */
   readonly literal: (text: string) => string
-  /** How comments are said: by statements of their own, behind the column, or as SQL comments only. */
+  /**
+   * How tables and columns are commented: with COMMENT statements, inline in the declaration, or only in SQL comments.
+   */
   readonly comments: 'statements' | 'inline' | 'source'
-  /** What introduces a comment behind a column; only where comments are inline. */
+  /** Formats a column's inline comment; only for `comments: 'inline'`. */
   readonly inline?: (text: string) => string
-  /** A table constraint that names the key; absent: the engine has none, or one that costs too much. */
+  /** Formats the constraint that declares the key. Absent if the engine has none, or one that costs too much. */
   readonly keyClause?: (columns: string) => string
-  /** What follows the closing parenthesis. */
+  /** Formats the text after the closing parenthesis. */
   readonly tableSuffix: (table: { comment: string; key: string }) => string
-  /** Where unqualified tables are when a view of another schema has to name them; absent: no schemas. */
+  /** Schema of unqualified tables, for views in another schema. Absent if the engine has no schemas. */
   readonly defaultSchema?: string
   readonly createSchema?: (schema: string) => string
   readonly createView: string
-  /** An expression of any type as text. */
+  /** Casts an expression of any type to text. */
   readonly toText: (expression: string) => string
-  /** A `time` column as whole seconds since 1970. */
+  /** Converts a `time` column to whole seconds since 1970. */
   readonly toSeconds: (expression: string) => string
 }
 
@@ -44,17 +46,17 @@ export const DIALECT_NAMES = [
 ] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
-/** `` `name` `` for engines whose identifiers stand in backticks. */
+/** Quotes an identifier with backticks. */
 export function backticked(name: string): string {
   return `\`${name.replaceAll('`', '\\`')}\``
 }
 
-/** `'text'` for engines that read backslashes in literals. */
+/** Formats a literal for engines that interpret backslashes in literals. */
 export function escapedLiteral(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-/** `type` or `type NOT NULL`. */
+/** Declares a column as `type` or `type NOT NULL`. */
 export function declareNotNull(types: Dialect['types']): Dialect['declare'] {
   return ({ type, nullable }) => (nullable ? types[type] : `${types[type]} NOT NULL`)
 }

@@ -8,7 +8,7 @@ import { snowflake } from './dialects/snowflake.ts'
 import { spark } from './dialects/spark.ts'
 import { sqlite } from './dialects/sqlite.ts'
 
-/** Every dialect by the word that `--sql` takes. */
+/** All dialects, by the value of `--sql`. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   duckdb,
   postgres,

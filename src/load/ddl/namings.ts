@@ -1,18 +1,21 @@
 import type { Dialect } from './dialect.ts'
 
-/** A column of a view: the other project's name, and ours or an expression over ours. */
+/** A column of a view: the other project's name, and a column name or expression of this project. */
 type ViewColumn = readonly [name: string, from: string | ((dialect: Dialect) => string)]
 export type ViewSource = { readonly table: string; readonly columns: readonly ViewColumn[] }
 export type View = {
   readonly name: string
-  /** Joined by UNION ALL; all have the same names in the same order. */
+  /** Combined by UNION ALL; all have the same columns in the same order. */
   readonly sources: readonly ViewSource[]
-  /** Names that the other project has and we do not: a query that wants them fails instead of getting nulls. */
+  /**
+   * Columns that only the other project has. They are left out, so that queries for them fail instead of returning
+   * nulls.
+   */
   readonly absent: readonly string[]
 }
 export type Naming = {
   readonly title: string
-  /** Schema of the views, or the beginning of their names where the engine has none. */
+  /** Schema of the views, or the prefix of their names if the engine has no schemas. */
   readonly schema: string
   readonly views: readonly View[]
 }

@@ -11,12 +11,16 @@ export type SchemaTextOptions = {
   readonly sql: DialectName
   /** @default all tables */
   readonly tables?: readonly Table[]
-  /** Views with another project's names instead of the tables. */
+  /** Create views with another project's names instead of the tables. */
   readonly naming?: NamingName | undefined
   readonly namespace?: TableNamespace
 }
 
-/** The create-table (or create-view) statements of an engine, as a script. Throws USAGE for a place it cannot have. */
+/**
+ * Returns a script that creates the tables (or views) in an engine's SQL.
+ *
+ * @throws ExportError USAGE for an invalid schema or prefix
+ */
 export function schemaText({ sql, tables = TABLES, naming, namespace = {} }: SchemaTextOptions): string {
   const dialect = DIALECTS[sql]
   checkNamespace(namespace, dialect)

@@ -4,12 +4,12 @@ import { type BulkContext, type BulkTable, blockCondition, keyCondition } from '
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './table-namespace.ts'
 
-/** Files that one COPY INTO may name. */
+/** Maximum number of files that one COPY INTO may list. */
 const MAX_FILES_PER_COPY = 1_000
 
 /**
- * Statements of Snowflake that load files from a stage: COPY INTO a temporary table, then a DELETE and a MERGE in one
- * transaction. The session's time zone is set because Parquet instants would be turned into local time.
+ * Snowflake statements that load files from a stage: per table, COPY INTO a temporary table, then a DELETE and a MERGE
+ * in one transaction. The session's time zone is set to UTC because Parquet timestamps are converted to local time.
  */
 export function snowflakeLoad(
   tables: readonly BulkTable[],
@@ -40,7 +40,7 @@ function loadTable(bulk: BulkTable, context: BulkContext): string[] {
   ]
 }
 
-/** Brings local files to the stage; unpacked as they are, so that their names stay. */
+/** Uploads local files to the stage, without compression so that their names do not change. */
 function putFiles(files: readonly ManifestFile[], { folder, filesAt, dialect }: BulkContext): string[] {
   if (folder === undefined || files.length === 0) return []
   const puts = files.map(({ path }) => {
@@ -68,7 +68,7 @@ function copyFiles(files: readonly ManifestFile[], { stage, filesAt, dialect, jo
   })
 }
 
-/** Backslashes are text, and an empty field is null: neither is Snowflake's default. */
+/** Backslashes are plain text and empty fields are null; neither is Snowflake's default. */
 const CSV_FORMAT = [
   'TYPE = CSV COMPRESSION = AUTO SKIP_HEADER = 1',
   `FIELD_OPTIONALLY_ENCLOSED_BY = '"' ESCAPE = NONE ESCAPE_UNENCLOSED_FIELD = NONE`,

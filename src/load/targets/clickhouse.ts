@@ -9,7 +9,7 @@ import type { Reader } from '../reader.ts'
 import type { LoadTarget, LocalFile, Statements } from '../target.ts'
 
 export type ClickhouseOptions = {
-  /** http: or https:, without credentials and database. */
+  /** HTTP or HTTPS URL without credentials and database. */
   readonly url: string
   readonly username: string
   readonly password: string
@@ -21,8 +21,8 @@ export type ClickhouseOptions = {
 }
 
 /**
- * For inserts. `insert_deduplicate` off: a replicated table would drop rows that are put in again after their blocks
- * were cleared, taking them for a repeated request.
+ * Settings for inserts. `insert_deduplicate` is off because a replicated table would take rows that are inserted again
+ * after a deletion for a repeated request and drop them.
  */
 const INSERT_SETTINGS = {
   date_time_input_format: 'best_effort',
@@ -31,12 +31,12 @@ const INSERT_SETTINGS = {
   async_insert: 0,
 } as const
 
-/** For one request; a file of a million rows takes its time. */
+/** Timeout per request, in milliseconds: enough for a file with a million rows. */
 const REQUEST_TIMEOUT_MS = 600_000
 
 /**
- * A ClickHouse database over HTTP. There are no transactions: each file counts from the moment it is remembered, and
- * rows of one key merge into the last inserted (`FINAL` reads them merged at any time).
+ * Opens a ClickHouse database over HTTP. There are no transactions: a file counts as loaded once its record is saved.
+ * Rows with the same key are merged into the last inserted one; `FINAL` reads them merged at any time.
  */
 export async function openClickhouse(options: ClickhouseOptions): Promise<LoadTarget> {
   const { title, password, database, sql } = options
@@ -69,7 +69,7 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<LoadTa
   }
 }
 
-/** Waits for what may fail, and throws the engine's error with where it was. */
+/** Awaits an operation and converts its errors to ExportErrors that name the operation. */
 type WithEngineErrors = <T>(work: Promise<T>, what?: string) => Promise<T>
 
 type ClickhouseContext = {
@@ -78,7 +78,7 @@ type ClickhouseContext = {
   readonly command: (query: string, values?: Record<string, unknown>) => Promise<unknown>
 }
 
-/** Which files have been loaded. */
+/** Implements the records of loaded files. */
 function loadRecords(
   client: ClickHouseClient,
   { sql, withEngineErrors, command }: ClickhouseContext,
@@ -109,7 +109,7 @@ function loadRecords(
   }
 }
 
-/** The rows of files, and those that they take the place of. */
+/** Implements inserting, replacing and deleting rows. */
 function loadRows(
   client: ClickHouseClient,
   {
@@ -161,7 +161,7 @@ async function connect(options: ClickhouseOptions): Promise<ClickHouseClient> {
     await client.close()
     throw engineError(`cannot connect to ${title}`, cause, {
       secrets: [password],
-      fix: 'Check host, HTTP port, database and user of the address; the password may stand in CLICKHOUSE_PASSWORD.',
+      fix: 'Check the host, HTTP port, database and user; the password can be set in CLICKHOUSE_PASSWORD.',
     })
   }
 }
@@ -193,7 +193,7 @@ async function insertCsv(
   })
 }
 
-/** Times come as `2024-01-02 03:04:05.006`, in UTC. */
+/** Parses a record. ClickHouse returns times as `2024-01-02 03:04:05.006`, in UTC. */
 function toLoadRecord(row: Record<string, unknown>): ReturnType<typeof parseLoadRecord> {
   const time = String(row.loaded_at)
   const loaded_at = time.includes('T') ? time : `${time.replace(' ', 'T')}Z`

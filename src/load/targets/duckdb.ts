@@ -16,13 +16,13 @@ export type DuckdbOptions = {
   readonly file: string
   readonly sql: Statements
   readonly unescapeFormulas: boolean
-  /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
+  /** DuckDB's memory limit, such as 256MB; more data is spilled to disk. */
   readonly memory: string
 }
 
 /**
- * A DuckDB file. The engine reads the files by itself. There is no index: rows of known files are appended, and only
- * where the table holds rows of unknown or other origin are those of the same key deleted first.
+ * Opens a DuckDB file. DuckDB reads the export files directly. There is no index: rows are appended, and rows with the
+ * same key are deleted first only if the table may contain some.
  */
 export async function openDuckdb(options: DuckdbOptions): Promise<LoadTarget> {
   const { file, sql } = options
@@ -55,18 +55,18 @@ export async function openDuckdb(options: DuckdbOptions): Promise<LoadTarget> {
     rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
     close: async () => {
       await close()
-      // A new file without a load in it is none.
+      // A new database without a committed load is removed.
       if (!isCommitted) await removeDatabase(file)
     },
   }
 }
 
-/** Bytes of the headers that every database of DuckDB begins with. */
+/** Size of the headers that every DuckDB database starts with, in bytes. */
 const HEADER_BYTES = 3 * 4096
 
 /**
- * Removes a database whose creation was cut short by a kill or a full disk: it is smaller than its own headers, so that nothing
- * can be in it. Files of other kinds were refused before.
+ * Removes a database whose creation was interrupted by a kill or a full disk: it is smaller than its headers, so it
+ * contains no data. Files of other kinds were rejected before.
  */
 async function removeIncomplete(file: string): Promise<void> {
   const entry = await stat(file).catch(() => undefined)
@@ -77,7 +77,7 @@ async function removeDatabase(file: string): Promise<void> {
   for (const path of [file, `${file}.wal`]) await rm(path, { force: true })
 }
 
-/** Which files have been loaded. */
+/** Implements the records of loaded files. */
 function loadRecords({
   sql,
   run,
@@ -105,7 +105,7 @@ function loadRecords({
 
 type DuckdbLoadContext = DuckdbQueries & Pick<DuckdbOptions, 'unescapeFormulas'>
 
-/** The rows of files, and those that they take the place of. */
+/** Implements inserting, replacing and deleting rows. */
 function loadRows(
   connection: DuckDBConnection,
   { sql, run, all, unescapeFormulas }: DuckdbLoadContext,
@@ -158,7 +158,7 @@ async function connect({ file, memory }: DuckdbOptions) {
   }
 }
 
-/** The file's own name would be ambiguous where a schema has it too. */
+/** Catalog name of the attached file. Its default, the file name, is ambiguous if a schema has the same name. */
 const CATALOG = 'walletlake_target'
 
 function openError(file: string, cause: unknown): ExportError {
@@ -172,7 +172,7 @@ function openError(file: string, cause: unknown): ExportError {
   return engineError(`cannot open duckdb:${file}`, cause, {
     fix: isDiskFull(message)
       ? NO_SPACE_FIX
-      : 'Check the path after duckdb: and that its folder is there and may be written.',
+      : 'Check the path after duckdb:, and that its folder exists and is writable.',
   })
 }
 
@@ -207,7 +207,7 @@ async function prepareTable(table: NamedTable, { sql, run, all }: DuckdbQueries)
     await run(`ALTER TABLE ${sql.identifier(table.name)} ALTER COLUMN ${quoteIdentifier(name)} TYPE BIGNUM`)
 }
 
-/** Databases of earlier versions have 256-bit numbers as text. */
+/** Whether a column holds 256-bit integers. Databases of earlier versions store them as text. */
 function isBigIntegerColumn({ columns }: NamedTable, column: string): boolean {
   return columns.some(({ name, type }) => name === column && (type === 'u256' || type === 'i256'))
 }

@@ -1,8 +1,9 @@
 import type { Client, ClientConfig } from 'pg'
 
 /**
- * How to connect, one way after the other: as `sslmode` of the address or PGSSLMODE says, otherwise as libpq's default
- * `prefer` does, encrypted where the server can. `pg` by itself would connect unencrypted, and take `prefer` for `verify-full`.
+ * Returns the client configurations to try in order. An explicit `sslmode` (from the address or PGSSLMODE) is used as
+ * it is. The default is libpq's `prefer`: encrypted if the server supports it. `pg` alone would connect unencrypted by
+ * default and treat `prefer` like `verify-full`.
  */
 export function sslConfigs(
   address: string,
@@ -22,7 +23,7 @@ export function sslConfigs(
   ]
 }
 
-/** A socket of this machine, which needs no encryption. */
+/** Whether the host is a local Unix socket, which needs no encryption. */
 function isSocket(
   { hostname, searchParams }: URL,
   { PGHOST = '' }: { PGHOST?: string | undefined },
@@ -30,7 +31,7 @@ function isSocket(
   return (searchParams.get('host') ?? (decodeURIComponent(hostname) || PGHOST)).startsWith('/')
 }
 
-/** Connects in the first way, and in the next one where the server knows no encryption. */
+/** Connects with the first configuration; if the server does not support SSL, with the next. */
 export async function connectWithFirst(
   configs: readonly ClientConfig[],
   open: (config: ClientConfig) => Client,
@@ -47,7 +48,7 @@ export async function connectWithFirst(
       await client.end().catch(() => undefined)
     }
   }
-  throw new Error('there is no way to connect')
+  throw new Error('no client configuration')
 }
 
 const NO_SSL = /server does not support SSL/i

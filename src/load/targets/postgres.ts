@@ -21,12 +21,12 @@ export type PostgresOptions = {
   readonly reader: Reader
 }
 
-/** What this engine cannot hold as it is. */
+/** PostgreSQL text cannot contain U+0000, and COPY reads times as text. */
 const CELL_FORMATS = { replaceNul: true, timeAsText: true } as const
 
 const countOf = ({ rows: [row] }: { rows: { n?: unknown }[] }) => Number(row?.n)
 
-/** A PostgreSQL database: rows go by COPY into a temporary table and from there by key into ours. */
+/** Opens a PostgreSQL database. Rows are appended with COPY, or copied into a staging table and upserted by key. */
 export async function openPostgres(options: PostgresOptions): Promise<LoadTarget> {
   const { title, secrets, sql, reader } = options
   const client = await connect(options)
@@ -90,12 +90,12 @@ async function connect({ url, title, secrets }: PostgresOptions): Promise<Client
   } catch (cause) {
     throw engineError(`cannot connect to ${title}`, cause, {
       secrets,
-      fix: 'Check host, port, database and user of the address; the password may stand in PGPASSWORD.',
+      fix: 'Check the host, port, database and user; the password can be set in PGPASSWORD.',
     })
   }
 }
 
-/** One load at a time into one place; the lock goes with the connection. */
+/** Allows one load at a time per schema and prefix. The lock is released with the connection. */
 async function acquireLock(
   client: Client,
   { title, sql }: { title: string; sql: Statements },
@@ -103,7 +103,7 @@ async function acquireLock(
   const key = `walletlake ${sql.schema ?? ''} ${sql.prefix}`
   const { rows } = await client.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [key])
   if ((rows[0] as { taken: boolean }).taken) return
-  throw new ExportError('OUTPUT_LOCKED', `another load into ${title} is under way`)
+  throw new ExportError('OUTPUT_LOCKED', `another load into ${title} is in progress`)
 }
 
 type Run = (text: string, values?: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
@@ -143,14 +143,14 @@ async function checkKey(
     'LOAD_FAILED',
     `the table ${sql.identifier(name)} has no unique key on ${key.join(', ')}`,
     {
-      fix: `ALTER TABLE ${sql.identifier(name)} ADD PRIMARY KEY (${key.join(', ')}), or load into another place with --schema or --prefix.`,
+      fix: `ALTER TABLE ${sql.identifier(name)} ADD PRIMARY KEY (${key.join(', ')}), or load into other tables with --schema or --prefix.`,
     },
   )
 }
 
 type CopyOptions = { client: Client; file: LocalFile; into: string; sql: Statements }
 
-/** Streams plain CSV into a table; resolves with the rows that arrived. */
+/** Streams plain CSV into a table with COPY. Resolves with the number of rows. */
 async function copy(path: string, { client, file, into, sql }: CopyOptions): Promise<number> {
   const { from } = await importDriver('pg pg-copy-streams', () => import('pg-copy-streams'))
   const columns = columnsOf(file.table, sql).join(', ')

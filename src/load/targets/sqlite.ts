@@ -18,13 +18,13 @@ export type SqliteOptions = {
   readonly reader: Reader
 }
 
-/** What this engine has no types for, or what its driver would cut. */
+/** SQLite has no types for times and booleans, and its driver truncates text at U+0000. */
 const CELL_FORMATS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as const
 
 /**
- * A SQLite file. The driver's locks are not those of other programs and outlive a killed process, so rows go into a
- * copy in a folder beside the database, which takes the database's place at the end: others see the old file or the
- * new one, and a load that is stopped leaves nothing but that folder, which the next one clears.
+ * Opens a SQLite file. The driver's locks are not compatible with those of other programs and outlive a killed process.
+ * The load therefore writes to a copy in a folder next to the database and renames it into place at the end: other
+ * programs see either the old or the new file. An interrupted load leaves only that folder, which the next load clears.
  */
 export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<LoadTarget> {
   const { default: driver } = await importDriver('node-sqlite3-wasm', () => import('node-sqlite3-wasm'))
@@ -64,7 +64,7 @@ export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<
   }
 }
 
-/** Does what may fail, and throws the engine's error with where it was. */
+/** Runs an operation and converts its errors to ExportErrors that name the operation. */
 type WithEngineErrors = <T>(work: () => T, what?: string) => T
 
 function withEngineErrorsOf(title: string): WithEngineErrors {
@@ -79,7 +79,7 @@ function withEngineErrorsOf(title: string): WithEngineErrors {
 
 type SqliteContext = { readonly sql: Statements; readonly withEngineErrors: WithEngineErrors }
 
-/** Which files have been loaded. */
+/** Implements the records of loaded files. */
 function loadRecords(
   db: Database,
   { sql, withEngineErrors }: SqliteContext,
@@ -100,7 +100,7 @@ function loadRecords(
   }
 }
 
-/** The rows of files, and those that they take the place of. */
+/** Implements inserting, replacing and deleting rows. */
 function loadRows(
   db: Database,
   { sql, reader, withEngineErrors }: SqliteContext & { readonly reader: Reader },
@@ -132,13 +132,13 @@ async function assertValidPath(file: string): Promise<void> {
   const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false
   const pathError = (reason: string) =>
     new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: ${reason}`, {
-      fix: 'Check the path after sqlite: and that its folder is there and may be written.',
+      fix: 'Check the path after sqlite:, and that its folder exists and is writable.',
     })
   if (!(await isFolder(dirname(file)))) throw pathError(`there is no folder ${dirname(file)}`)
-  if (await isFolder(file)) throw pathError('it is a folder, and a file is needed')
+  if (await isFolder(file)) throw pathError('it is a folder, not a file')
 }
 
-/** Size and time of a file's last change; undefined where there is none. */
+/** A file's size and modification time; undefined if it does not exist. */
 async function fileVersion(file: string): Promise<string | undefined> {
   const entry = await stat(file).catch(() => undefined)
   return entry === undefined ? undefined : `${entry.size} ${entry.mtimeMs}`
@@ -159,12 +159,12 @@ async function openCopy(
     return db
   } catch (cause) {
     throw engineError(`cannot open sqlite:${file}`, cause, {
-      fix: 'Check that the path after sqlite: is a SQLite database (or nothing yet) and that its folder may be written.',
+      fix: 'Check that the path after sqlite: is a SQLite database or does not exist yet, and that its folder is writable.',
     })
   }
 }
 
-/** What a load that was killed has left. */
+/** Removes the files of a load that was killed. */
 async function clearLeftovers(copy: string): Promise<void> {
   for (const path of [copy, `${copy}-journal`, `${copy}.lock`])
     await rm(path, { recursive: true, force: true })
@@ -174,8 +174,8 @@ async function clearLeftovers(copy: string): Promise<void> {
 async function copyDatabase(file: string, copy: string, mode: number): Promise<void> {
   for (const suffix of ['-journal', '-wal']) {
     if (((await stat(`${file}${suffix}`).catch(() => undefined))?.size ?? 0) === 0) continue
-    throw new ExportError('OUTPUT_LOCKED', `another program has unfinished work in ${file}${suffix}`, {
-      fix: `Close the other program, or let sqlite3 put the file in order (sqlite3 ${file} 'PRAGMA wal_checkpoint(TRUNCATE)'), then run again.`,
+    throw new ExportError('OUTPUT_LOCKED', `another program has unfinished changes in ${file}${suffix}`, {
+      fix: `Close the other program, or recover the file with sqlite3 ${file} 'PRAGMA wal_checkpoint(TRUNCATE)', then run again.`,
     })
   }
   await copyFile(file, copy)
@@ -206,15 +206,15 @@ function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
 
 type Insert = {
   rows(rows: readonly TextRow[]): void
-  /** Puts the last rows in and says how many there were. */
+  /** Inserts the pending rows. Returns the total number of rows. */
   end(): number
   close(): void
 }
 
-/** Values of one statement at most; fewer than SQLite's limit of 32,766. */
+/** Maximum number of values per statement, below SQLite's limit of 32,766. */
 const MAX_BOUND_VALUES = 6_000
 
-/** Inserts rows many at a time, replacing those of the same key. */
+/** Inserts rows with multi-row statements, replacing rows with the same key. */
 function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert {
   const rowsPerStatement = Math.floor(MAX_BOUND_VALUES / table.columns.length)
   const full = db.prepare(insertSql(table, sql, rowsPerStatement))

@@ -14,7 +14,7 @@ const types = {
 const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because BIGNUMERIC ends at about 5.8e38; SAFE_CAST(x AS BIGNUMERIC) returns null for larger values.'
 
-/** Keys are for the planner only (NOT ENFORCED). A view has to name the dataset of its tables. */
+/** Keys are not enforced and only help the planner. Views must name the dataset of their tables. */
 export const bigquery: Dialect = {
   title: 'BigQuery',
   types,

@@ -11,7 +11,10 @@ const types = {
   decimal: 'String',
 } as const
 
-/** The sorting key is the key: rows of one key merge into the last inserted; `FINAL` reads them merged. */
+/**
+ * The key is the sorting key of a ReplacingMergeTree: rows with the same key are merged into the last inserted one.
+ * `FINAL` reads them merged at any time.
+ */
 export const clickhouse: Dialect = {
   title: 'ClickHouse',
   types,

@@ -7,7 +7,10 @@ const types = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
 const BIG_INTEGER_LIMIT =
   'BIGNUM has any number of digits and sorts, compares and sums exactly; avg, * and / round.'
 
-/** No PRIMARY KEY: its index is held in memory whole and outgrows the rows; loads keep the key unique themselves. */
+/**
+ * There is no PRIMARY KEY, because its index must fit into memory and becomes larger than the rows. Loads ensure that
+ * keys are unique.
+ */
 export const duckdb: Dialect = {
   title: 'DuckDB',
   types,

@@ -12,7 +12,7 @@ const types = {
   decimal: 'numeric',
 } as const
 
-/** Everything fits exactly, but for U+0000: no text here can hold it, so that loads put U+FFFD in its place. */
+/** All values are stored exactly, except U+0000: PostgreSQL text cannot contain it, so loads replace it by U+FFFD. */
 export const postgres: Dialect = {
   title: 'PostgreSQL',
   types,

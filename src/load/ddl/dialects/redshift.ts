@@ -16,7 +16,7 @@ const types = {
 const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because DECIMAL has only 38 digits; casting a larger value fails.'
 
-/** Keys are for the planner only: nothing enforces them. Text of more than 65,535 bytes does not fit. */
+/** Keys are not enforced and only help the planner. Text is limited to 65,535 bytes. */
 export const redshift: Dialect = {
   title: 'Amazon Redshift',
   types,
@@ -38,7 +38,7 @@ export const redshift: Dialect = {
   toSeconds: (expression) => `CAST(EXTRACT(EPOCH FROM ${expression}) AS BIGINT)`,
 }
 
-/** A short type where the service's words are short: queries set memory aside by the declared length. */
+/** Declares short text columns as VARCHAR(256), because queries allocate memory by the declared length. */
 function typeOf(name: string, type: ColumnType): string {
   return type === 'text' && SHORT_TEXT_COLUMN.test(name) ? 'VARCHAR(256)' : types[type]
 }

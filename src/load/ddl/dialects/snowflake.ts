@@ -15,7 +15,7 @@ const types = {
 const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because NUMBER has only 38 digits; TRY_TO_NUMBER(x, 38, 0) returns null for larger values.'
 
-/** Names stay unquoted, so that they are found in any letter case; keys are for the planner only. */
+/** Names are unquoted where possible, so that they match in any letter case. Keys are not enforced. */
 export const snowflake: Dialect = {
   title: 'Snowflake',
   types,
@@ -40,14 +40,14 @@ export const snowflake: Dialect = {
   toSeconds: (expression) => `DATE_PART(EPOCH_SECOND, ${expression})`,
 }
 
-/** Backslashes and quotes both escape in Snowflake's literals. */
+/** Formats a literal. Snowflake interprets backslashes in literals. */
 function literal(text: string): string {
   return standardLiteral(text.replaceAll('\\', '\\\\'))
 }
 
 const PLAIN_IDENTIFIER = /^[a-z_][a-z0-9_]*$/
 
-/** Words that Snowflake reserves (its documentation, "Reserved & limited keywords") and a column could be named. */
+/** Reserved words of Snowflake (its documentation, "Reserved & limited keywords") that must be quoted as names. */
 const RESERVED: ReadonlySet<string> = new Set(
   `account all alter and any as between by case cast check column connect connection constraint create cross
   current current_date current_time current_timestamp current_user database delete distinct drop else exists

@@ -14,7 +14,7 @@ const types = {
 const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because DECIMAL has only 38 digits; TRY_CAST(x AS DECIMAL(38,0)) returns null for larger values.'
 
-/** Keys stand in the table's properties: Spark has no constraints for them. */
+/** Spark has no key constraints, so the key is recorded in the table properties. */
 export const spark: Dialect = {
   title: 'Spark SQL',
   types,

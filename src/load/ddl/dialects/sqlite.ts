@@ -15,7 +15,10 @@ const types = {
 const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because INTEGER has 64 bits and NUMERIC rounds larger values to REAL.'
 
-/** STRICT keeps digits text (SQLite 3.37 or later). Comments live on in sqlite_schema's copy of the statement. */
+/**
+ * STRICT tables (SQLite 3.37 or later) do not convert digits in TEXT columns to numbers. SQL comments remain readable
+ * in sqlite_schema, which stores the statement.
+ */
 export const sqlite: Dialect = {
   title: 'SQLite',
   types,
