@@ -15,7 +15,7 @@ const PAGES = [
   ...['src/README.md', 'src/demo-server/README.md', 'CONTRIBUTING.md'],
 ]
 
-/** Every line that begins with the program, in blocks of code and in running text, without its comment. */
+/** All command lines of a page, from code blocks and inline code, without shell comments. */
 function linesIn(page: string): string[] {
   const lines = blocksOf(page).flatMap(({ text }) => text.split('\n'))
   const inline = [...page.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(
@@ -36,7 +36,7 @@ test('the pages show most commands of the program', () => {
 })
 
 describe.for(commands)('walletlake %s', (command) => {
-  test('is known with every option that the pages give it', async () => {
+  test('exists and has every option that the pages use', async () => {
     const { exit, stdout } = await runCommand([command, '--help'])
     expect(exit).toBe(0)
     const given = lines.filter((line) => commandOf(line) === command)

@@ -45,9 +45,9 @@ describe('validation errors in jobs/README.md', () => {
     expect(errors.length).toBeGreaterThan(20)
   })
 
-  test.for(errors)('%s gives the message on the page', async ([written, complaint]) => {
+  test.for(errors)('%s gives the message on the page', async ([written, expected]) => {
     const [line = ''] = codeIn(written)
-    const [says = ''] = codeIn(complaint)
+    const [says = ''] = codeIn(expected)
     const text = written?.endsWith('a second time') ? `${withLeast('')}${line}` : withLeast(line)
     const { code, message } = await refusalOf(text)
     expect(code).toBe('JOB_INVALID')
@@ -56,7 +56,7 @@ describe('validation errors in jobs/README.md', () => {
   })
 })
 
-/** A line, and what else a job must have. */
+/** Completes a line to a valid job. */
 function withLeast(line: string): string {
   const least = ['chain: 1', `addresses: ["${A}"]`].filter(
     (field) => !line.startsWith(field.split(' ')[0] ?? ''),
@@ -66,13 +66,13 @@ function withLeast(line: string): string {
 
 test('jobs/README.md lists every exit code with all its error codes', () => {
   const rows = rowsOf(sectionOf(PAGE, '## Exit codes'))
-  const told = rows.map(([exit, codes]) => ({ exit: Number(exit), codes: codeIn(codes) }))
+  const documented = rows.map(([exit, codes]) => ({ exit: Number(exit), codes: codeIn(codes) }))
   const exits = [...new Set(Object.values(FAILURES).map(({ exit }) => exit))].sort((a, b) => a - b)
   const known = exits.map((exit) => ({
     exit,
     codes: Object.entries(FAILURES).flatMap(([code, failure]) => (failure.exit === exit ? [code] : [])),
   }))
-  expect(told).toEqual([{ exit: 0, codes: [] }, ...known])
+  expect(documented).toEqual([{ exit: 0, codes: [] }, ...known])
 })
 
 test('jobs/README.md lists exactly the environment variables that the program reads', () => {
@@ -80,6 +80,6 @@ test('jobs/README.md lists exactly the environment variables that the program re
     .filter((path) => path.endsWith('.ts'))
     .map((path) => readFileSync(join(ROOT, 'src', path), 'utf8'))
   const named = sources.flatMap((text) => text.match(/(?<=\benv\??\.|')WALLETLAKE_\w+/g) ?? [])
-  const told = [...new Set(PAGE.match(/WALLETLAKE_\w+/g))].filter((name) => !name.endsWith('_FILE'))
-  expect(told.sort()).toEqual([...new Set(named)].filter((name) => !name.endsWith('_FILE')).sort())
+  const documented = [...new Set(PAGE.match(/WALLETLAKE_\w+/g))].filter((name) => !name.endsWith('_FILE'))
+  expect(documented.sort()).toEqual([...new Set(named)].filter((name) => !name.endsWith('_FILE')).sort())
 })

@@ -4,13 +4,13 @@ import { dirname, join, normalize, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { pageAt, ROOT } from './pages.ts'
 
-/** Every page of the repository, by its path. */
+/** The paths of all pages of the repository. */
 const PAGES = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.md') && !/(^|\/)(node_modules|dist|\.git)\//.test(path))
   .filter((path) => !path.startsWith('output/') || path === 'output/README.md')
   .sort()
 
-/** Links of a page to others or to places in it, code left out. */
+/** Finds the links of a page to other pages or to its own anchors, except in code blocks. */
 function linksIn(path: string): { target: string; anchor: string | undefined }[] {
   const text = pageAt(path).replace(/^```[\s\S]*?^```$/gm, '')
   return [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]+))?\)/g)].map(([, target = '', anchor]) => ({
@@ -19,7 +19,7 @@ function linksIn(path: string): { target: string; anchor: string | undefined }[]
   }))
 }
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub generates for headings. */
 const anchorsOf = (page: string) =>
   [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -28,7 +28,7 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   )
 
-test('there are pages for users, builders and readers of figures', () => {
+test('there are pages for users, contributors and readers of benchmarks', () => {
   const named = ['README.md', 'jobs/README.md', 'output/README.md', 'src/README.md', 'test/README.md']
   const others = [
     'src/CONTRACT.md',
@@ -41,7 +41,7 @@ test('there are pages for users, builders and readers of figures', () => {
 })
 
 describe.for(PAGES)('%s', (path) => {
-  test('links to what is there', () => {
+  test('has no broken links', () => {
     const broken = linksIn(path).filter(
       ({ target, anchor }) =>
         !existsSync(join(ROOT, target)) ||
@@ -50,7 +50,7 @@ describe.for(PAGES)('%s', (path) => {
     expect(broken).toEqual([])
   })
 
-  test('installs nothing of a name that is not ours', () => {
+  test('installs no registry package under the unowned name walletlake', () => {
     expect(pageAt(path)).not.toMatch(/npm (i|install) (-g|--global) walletlake\b|npx walletlake\b/)
   })
 })
@@ -76,10 +76,10 @@ const SOURCES = ['src', 'test'].flatMap((folder) =>
 test.for([
   { page: 'src/CONTRACT.md', cited: /CONTRACT sections? ([\d.]+(?: and [\d.]+)*)/g },
   { page: 'src/INTERFACE.md', cited: /interface sections? ([\d.]+(?: and [\d.]+)*)/g },
-])('every section of $page that a comment cites is there', ({ page, cited }) => {
+])('every section of $page that a comment cites exists', ({ page, cited }) => {
   const headings = [...pageAt(page).matchAll(/^#+ (\d[\d.]*?)\.? /gm)].map(([, number = '']) => number)
   const numbers = SOURCES.flatMap((path) =>
-    // A comment may break between the words.
+    // A comment may wrap within a citation.
     [
       ...pageAt(path)
         .replaceAll(/\n \* /g, ' ')

@@ -11,7 +11,7 @@ import { noPostgres, startPostgres } from '../load/start-postgres.ts'
 import { examplesOf, pageAt, sectionOf } from './pages.ts'
 
 const MANUAL = pageAt('output/README.md')
-/** Holds the demo's export, as the examples expect it: `output/demo`. */
+/** Contains the demo export where the examples expect it: `output/demo`. */
 const folder = suiteFolder()
 
 beforeAll(async () => {
@@ -24,13 +24,13 @@ beforeAll(async () => {
   expect(exit).toBe(0)
 })
 
-/** Rows as DuckDB's own program prints them with -csv. */
+/** Formats rows like the DuckDB CLI with -csv. */
 function csvOf(rows: readonly Record<string, unknown>[]): string {
   const lines = rows.map((row) => Object.values(row).map(String).join(','))
   return `${[Object.keys(rows[0] ?? {}).join(','), ...lines].join('\n')}\n`
 }
 
-async function askDuckdb(sql: string): Promise<string> {
+async function queryDuckdb(sql: string): Promise<string> {
   const instance = await DuckDBInstance.create()
   const connection = await instance.connect()
   try {
@@ -47,16 +47,16 @@ const exampleIn = (heading: string, language: string) => examplesOf(sectionOf(MA
 describe('output/README.md', () => {
   const inDuckdb = exampleIn('### DuckDB', 'sql')
 
-  test.for(inDuckdb)('prints in DuckDB what stands there: $prints', async ({ code, prints }) => {
-    expect(await askDuckdb(code)).toBe(prints)
+  test.for(inDuckdb)('prints in DuckDB what the page shows: $prints', async ({ code, prints }) => {
+    expect(await queryDuckdb(code)).toBe(prints)
   })
 
-  test('warns of guessed types, which round the same sum', async () => {
+  test('warns that inferred types round the same sum', async () => {
     const code = (inDuckdb[0]?.code ?? '').replace(', all_varchar = true', '').replace('::bignum', '')
-    expect(await askDuckdb(code)).toMatch(/^sweeps-to-zero,AVAX,-1[.\d]*e\+22,/m)
+    expect(await queryDuckdb(code)).toMatch(/^sweeps-to-zero,AVAX,-1[.\d]*e\+22,/m)
   })
 
-  test.skipIf(noPostgres)('prints in PostgreSQL what stands there', async () => {
+  test.skipIf(noPostgres)('prints in PostgreSQL what the page shows', async () => {
     const server = await startPostgres()
     const client = new pg.Client(server.url)
     try {
@@ -71,14 +71,14 @@ describe('output/README.md', () => {
     }
   })
 
-  test.skipIf(isMissing('python3'))('prints in Python what stands there', () => {
+  test.skipIf(isMissing('python3'))('prints in Python what the page shows', () => {
     const [{ code, prints } = { code: '', prints: '' }] = exampleIn('### Python', 'python')
     writeFileSync(join(folder, 'sums.py'), code)
     expect(execFileSync('python3', ['sums.py'], { cwd: folder, encoding: 'utf8' })).toBe(prints)
   })
 })
 
-test('the query of README.md prints what stands there', async () => {
+test('the query in README.md prints what the page shows', async () => {
   const examples = examplesOf(pageAt('README.md'), 'sh')
   const [{ code, prints } = { code: '', prints: '' }] = examples.filter(({ code }) => code.includes('query'))
   const [, sql = ''] = /^walletlake query output\/demo --format csv "([^"]+)"\n?$/.exec(code) ?? []

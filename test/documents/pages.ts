@@ -3,22 +3,22 @@ import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
-/** The text of a page, by its path in the repository. */
+/** Reads a page by its path in the repository. */
 export const pageAt = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
-/** What stands under a heading, up to the next one of its level or above. Throws where there is no such heading. */
+/** Returns the text below a heading, up to the next heading of the same or a higher level. Throws if there is none. */
 export function sectionOf(page: string, heading: string): string {
   const [, after] = `\n${page}`.split(`\n${heading}\n`)
   if (after === undefined) throw new Error(`no heading "${heading}"`)
   const level = heading.indexOf(' ')
-  // Comments of a shell look like headings: blocks are passed over.
+  // Code blocks are skipped, because shell comments look like headings.
   const isHeading = new RegExp(`^(?:\`\`\`[\\s\\S]*?^\`\`\`$)|^#{1,${level}} `, 'gm')
   for (const { 0: found, index } of after.matchAll(isHeading))
     if (found.startsWith('#')) return after.slice(0, index)
   return after
 }
 
-/** The fenced blocks of a page, each with its language. */
+/** Returns the fenced code blocks of a page with their languages. */
 export function blocksOf(page: string): { language: string; text: string }[] {
   return [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
     language,
@@ -26,7 +26,7 @@ export function blocksOf(page: string): { language: string; text: string }[] {
   }))
 }
 
-/** Each block of that language with the `text` block that follows it: what it prints. */
+/** Returns each code block of a language that a `text` block follows, with that block as its output. */
 export function examplesOf(page: string, language: string): { code: string; prints: string }[] {
   const blocks = blocksOf(page)
   return blocks.flatMap((block, at) =>
@@ -36,7 +36,7 @@ export function examplesOf(page: string, language: string): { code: string; prin
   )
 }
 
-/** The rows of the first table of a text, its head left out, each as its cells without the outer bars. */
+/** Returns the cells of the first table's rows, without the header. */
 export function rowsOf(text: string): string[][] {
   const lines = text.split('\n')
   const start = lines.findIndex((line) => /^\| ?-/.test(line))

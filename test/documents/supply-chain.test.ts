@@ -12,7 +12,7 @@ type Lock = { packages: Record<string, Entry & { devDependencies?: object }> }
 
 const lockAt = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Lock
 
-test('every package of the lockfile has a checksum, those for other systems included', () => {
+test('every package of the lockfile has a checksum, including those for other systems', () => {
   const { packages } = lockAt(join(ROOT, 'package-lock.json'))
   const without = Object.entries(packages).filter(
     ([path, { integrity, link }]) =>
@@ -25,7 +25,7 @@ test('every package of the lockfile has a checksum, those for other systems incl
 const SCRIPT = join(ROOT, '.ci/shrinkwrap.js')
 const NPM_OFFLINE = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund']
 
-/** A folder with the package as it is before packing; `run` calls the script in it. */
+/** Creates a folder with the package before packing; `run` runs the script in it. */
 function packageFolder() {
   const folder = tempFolder()
   for (const file of ['package.json', 'package-lock.json']) cpSync(join(ROOT, file), join(folder, file))
@@ -34,7 +34,7 @@ function packageFolder() {
   return { folder, read, run, files: () => readdirSync(folder).sort() }
 }
 
-test('the tarball holds a shrinkwrap, which is the lockfile without development packages', () => {
+test('the tarball contains a shrinkwrap: the lockfile without development packages', () => {
   const { folder, run, files, read } = packageFolder()
   run()
   const { packages } = lockAt(join(folder, 'npm-shrinkwrap.json'))
@@ -53,7 +53,7 @@ test('the tarball holds a shrinkwrap, which is the lockfile without development 
   expect(read('package.json')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 })
 
-test('npm ci --omit=dev accepts what the tarball holds', () => {
+test('npm ci --omit=dev accepts the tarball', () => {
   const { folder, run } = packageFolder()
   run()
   // The tarball has no package-lock.json.
@@ -63,7 +63,7 @@ test('npm ci --omit=dev accepts what the tarball holds', () => {
   expect([status, stderr]).toEqual([0, expect.not.stringContaining('npm error')])
 })
 
-test('what an interrupted packing left is put back, and nothing that was changed since is lost', () => {
+test('restores package.json after an interrupted packing without losing later changes', () => {
   const { folder, run, files, read } = packageFolder()
   const original = read('package.json')
   const packed = () => [read('package.json'), read('npm-shrinkwrap.json'), read('package.json.saved')]

@@ -19,11 +19,11 @@ const foldersIn = (path: string) =>
 describe('README.md', () => {
   const page = pageAt('README.md')
 
-  test('begins with the demo and the tests', () => {
+  test('starts with the demo and the tests', () => {
     expect(blocksOf(page)[0]?.text).toBe('npm ci && npm run demo\nnpm ci && npm test\n')
   })
 
-  test('names every table with its key', () => {
+  test('lists every table with its key', () => {
     const keys = rowsOf(sectionOf(page, '## Output files')).map(([name, , key]) => [codeIn(name)[0], key])
     const short = (key: readonly string[]) => key.join(', ').replace('chain_id, transaction_hash, ', '…, ')
     const expected = TABLES.map(({ name, key }) => [
@@ -36,24 +36,26 @@ describe('README.md', () => {
 
 describe('output/README.md', () => {
   const page = pageAt('output/README.md')
-  const told = ({ name, type, nullable, about }: Column) => [
+  const documentedRow = ({ name, type, nullable, about }: Column) => [
     `\`${name}\``,
     `${type}${nullable ? '?' : ''}`,
     about,
   ]
 
   test('has the first six columns of every table', () => {
-    expect(rowsOf(sectionOf(page, '### The first six columns of every table'))).toEqual(PREFIX.map(told))
+    expect(rowsOf(sectionOf(page, '### The first six columns of every table'))).toEqual(
+      PREFIX.map(documentedRow),
+    )
   })
 
   test.for(TABLES.map((table) => [table.name, table] as const))('has every column of %s', ([name, table]) => {
     const section = sectionOf(page, `### ${name}`)
-    expect(rowsOf(section)).toEqual(table.columns.slice(PREFIX.length).map(told))
+    expect(rowsOf(section)).toEqual(table.columns.slice(PREFIX.length).map(documentedRow))
     const key = table.key.map((column) => `\`${column}\``).join(', ')
     expect(section).toContain(`${table.about} Key: ${key}.`)
   })
 
-  test('has the types of columns as engines are given them', () => {
+  test('has the column types of the engines', () => {
     const types = rowsOf(sectionOf(page, '### Other engines')).map(([type, , , inDuckdb, inPostgres]) => [
       type,
       inDuckdb,
@@ -68,26 +70,26 @@ describe('output/README.md', () => {
   })
 })
 
-test('src/demo-server/README.md has every operation', () => {
-  const told = rowsOf(pageAt('src/demo-server/README.md')).map(([operation]) => codeIn(operation)[0])
-  expect(told).toEqual(Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`))
+test('src/demo-server/README.md lists every operation', () => {
+  const documented = rowsOf(pageAt('src/demo-server/README.md')).map(([operation]) => codeIn(operation)[0])
+  expect(documented).toEqual(Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`))
 })
 
 describe('src/README.md', () => {
   const page = pageAt('src/README.md')
 
-  test('puts every room on a floor', () => {
+  test('lists every folder in a layer', () => {
     const rooms = rowsOf(sectionOf(page, '## Layers')).flatMap(([, names]) => codeIn(names))
     expect(rooms.filter((room) => !room.endsWith('.ts')).sort()).toEqual(foldersIn('src').sort())
   })
 
-  test.for(rowsOf(sectionOf(page, '## Invariants')))('%s: the test named is there', ([, test = '']) => {
+  test.for(rowsOf(sectionOf(page, '## Invariants')))('%s: the named test exists', ([, test = '']) => {
     const [, file = '', title = ''] = /^`([^`]+)`: (.*)$/.exec(test) ?? []
     const path = join('test', file)
     expect(existsSync(join(ROOT, path)) && pageAt(path)).toContain(title)
   })
 
-  test('walks from a run to a row in ten files', () => {
+  test('traces a row from `run` to its file in ten files', () => {
     const section = sectionOf(page, '## From `run` to a row in a file, in ten files')
     expect(section.match(/^\d+\. \[/gm)).toHaveLength(10)
   })
@@ -99,17 +101,17 @@ describe('src/README.md', () => {
   })
 })
 
-test('test/README.md has every folder of the tests', () => {
+test('test/README.md lists every test folder', () => {
   const rooms = foldersIn('src')
-  const told = rowsOf(sectionOf(pageAt('test/README.md'), '## Folders')).flatMap(([names]) =>
+  const documented = rowsOf(sectionOf(pageAt('test/README.md'), '## Folders')).flatMap(([names]) =>
     codeIn(names).map((name) => name.replace(/\/$/, '')),
   )
   const others = foldersIn('test').filter((folder) => !rooms.includes(folder))
-  expect(others.filter((folder) => !told.includes(folder))).toEqual([])
-  expect(told.filter((name) => !existsSync(join(ROOT, 'test', name)))).toEqual([])
+  expect(others.filter((folder) => !documented.includes(folder))).toEqual([])
+  expect(documented.filter((name) => !existsSync(join(ROOT, 'test', name)))).toEqual([])
 })
 
-test('test/bench/README.md has every benchmark', () => {
+test('test/bench/README.md lists every benchmark', () => {
   const [, names = ''] = /const BENCHES = \{([^}]*)\}/.exec(pageAt('test/bench/bench.js')) ?? []
   const benches = [...names.matchAll(/^ {2}(\w+):/gm)].map(([, name = '']) => name)
   expect(rowsOf(pageAt('test/bench/README.md')).map(([name]) => codeIn(name)[0])).toEqual(benches)
@@ -117,7 +119,7 @@ test('test/bench/README.md has every benchmark', () => {
 
 type AnyFormat = (typeof PRESETS)[number] | (typeof MULTI_FILE_WRITERS)[number] | (typeof JOURNALS)[number]
 
-/** Whether a format holds NFTs, and a swap in one line or entry; a journal holds both. */
+/** Whether a format supports NFTs, and swaps in one line; journals support both. */
 function holdingsOf(format: AnyFormat): string[] {
   const forms = 'files' in format ? format.files : 'supportsNfts' in format ? [format] : []
   const isJournal = forms.length === 0
@@ -128,16 +130,16 @@ function holdingsOf(format: AnyFormat): string[] {
 }
 
 test('jobs/ACCOUNTING.md lists every format', () => {
-  const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## All formats'))
+  const documented = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## All formats'))
   const known = [...PRESETS, ...MULTI_FILE_WRITERS, ...JOURNALS].map((preset) => {
     const { name, title, source, rulesOf } = preset
     const unverified = ('unverified' in preset && preset.unverified) || '–'
     return [`\`${name}\``, title, ...holdingsOf(preset), source, rulesOf, unverified]
   })
-  expect(told).toEqual(known)
+  expect(documented).toEqual(known)
 })
 
-test('CHANGELOG.md begins with the version of the package', () => {
+test('CHANGELOG.md starts with the version of the package', () => {
   const { version } = JSON.parse(pageAt('package.json')) as { version: string }
   const versions = [...pageAt('CHANGELOG.md').matchAll(/^## \[([^\]]+)\]/gm)].map(([, name]) => name)
   expect(versions[0]).toBe(version)

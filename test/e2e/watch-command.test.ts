@@ -128,7 +128,7 @@ test.for([
   { args: ['watch', 'JOB', ...receiver, '--catch-up', 'often'], says: '--catch-up' },
   { args: ['watch', 'JOB', ...receiver, '--debounce', '5'], says: '--debounce' },
   { args: ['watch', 'JOB', ...receiver, '--secret-scheme', 'md5'], says: 'md5' },
-  { args: ['watch', 'JOB', ...receiver, '--base-url', 'demo'], says: 'stands still' },
+  { args: ['watch', 'JOB', ...receiver, '--base-url', 'demo'], says: 'never changes' },
   { args: ['watch', 'JOB', ...receiver], says: 'no service is named' },
   { args: ['watch', 'no-such-job.yaml', ...receiver], says: 'no-such-job.yaml' },
   { args: ['watch', 'JOBS', ...receiver], says: 'names 2 jobs' },

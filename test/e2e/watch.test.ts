@@ -329,7 +329,7 @@ test.for([
   const failed = ran()
   expect(timers.pass(dueMs)).toBe(true)
   await failed
-  expect(notices.join('\n')).toContain('tried again: SERVICE_UNAVAILABLE')
+  expect(notices.join('\n')).toContain('will be retried: SERVICE_UNAVAILABLE')
   away.status = undefined
   await settle()
   expect(occasions.slice(-1)).toEqual(['late'])
@@ -365,7 +365,7 @@ test.for([
   {
     what: 'the demo service',
     job: { service: { baseUrl: 'demo', apiKeyHeader: 'x', timeoutMs: 1 } },
-    says: /stands still/,
+    says: /never changes/,
   },
 ])('refuses a job with $what', async ({ job, says }) => {
   const { ended } = await startWatch('http://127.0.0.1:9', { job })

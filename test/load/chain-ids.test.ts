@@ -19,7 +19,7 @@ const engines = [duckdb, sqlite, postgres, clickhouse].filter(({ skipped }) => !
 beforeAll(() => Promise.all(engines.map((engine) => engine.start())))
 afterAll(() => Promise.all(engines.map((engine) => engine.stop())))
 
-/** Items from this block on do not say their chain: their rows have the job's name of it. */
+/** Items from this block on have no chain id, so that their rows get the job's. */
 const silentFrom = (block: number) => (items: Item[]) =>
   items.map((item) => {
     const { chainId: _chainId, ...rest } = item.nativeTransaction
@@ -32,7 +32,7 @@ const CASES = [
 ]
 
 for (const engine of engines)
-  test.for(CASES)(`rows whose items carry $what are replaced in ${engine.name}`, async ({ silent }) => {
+  test.for(CASES)(`replaces rows whose items have $what in ${engine.name}`, async ({ silent }) => {
     const chain = await growingChain(70, { alias: BLOCKCHAIN_ID })
     const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
     const place = await engine.place()
@@ -53,7 +53,7 @@ for (const engine of engines)
     await chain.end()
   })
 
-test('outputs that name one chain by both of its ids keep their rows apart', async () => {
+test('keeps the rows of outputs apart that name the same chain by different ids', async () => {
   const chain = await growingChain(100, { alias: BLOCKCHAIN_ID })
   const place = await duckdb.place()
   const one = headJob(chain.url, { chain: BLOCKCHAIN_ID, name: 'one', count: 4 })

@@ -20,7 +20,7 @@ async function written() {
 const queriesLike = (pattern: RegExp) => (standIn?.requests ?? []).filter(({ query }) => pattern.test(query))
 
 describe('a ClickHouse database', () => {
-  test('is asked with user and password as a header, never in the address', async () => {
+  test('receives user and password in a header, never in the URL', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     const expected = `Basic ${Buffer.from('me:s3cr@t').toString('base64')}`
@@ -31,7 +31,7 @@ describe('a ClickHouse database', () => {
     }
   })
 
-  test('gets tables whose rows of one key merge, and rows as CSV with the settings they need', async () => {
+  test('gets ReplacingMergeTree tables, and rows as CSV with the required settings', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     const [create] = queriesLike(/^CREATE TABLE IF NOT EXISTS `lake`\.`ledger`/)
@@ -46,7 +46,7 @@ describe('a ClickHouse database', () => {
     expect(insert?.body.split('\n')[0]).toMatch(/^"43114",100,"0xb100",2023-11-14T22:12:40\.123Z,"0x1+",0,/)
   })
 
-  test('has what it still has to clear on record until the blocks are whole again', async () => {
+  test('keeps the records of obsolete files until their blocks are corrected', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
@@ -61,7 +61,7 @@ describe('a ClickHouse database', () => {
     await expectLake(place, within(goodLake(), 0, 300))
   })
 
-  test('loads a file again whose rows arrived but were not remembered', async () => {
+  test('loads a file again if its rows arrived without a record', async () => {
     const { folder, place } = await written()
     standIn?.refuse(/^INSERT INTO `lake`\.`ledger`/)
     await expect(loadInto(folder, place.to)).rejects.toThrow('ledger/')
@@ -70,7 +70,7 @@ describe('a ClickHouse database', () => {
     await expectLake(place, goodLake())
   })
 
-  test('is refused where a table has other columns', async () => {
+  test('is rejected if a table has incompatible columns', async () => {
     const { folder, place } = await written()
     standIn?.create(
       'CREATE TABLE IF NOT EXISTS `ledger` (`chain_id` Int64) ENGINE = ReplacingMergeTree ORDER BY (`chain_id`)',
@@ -78,7 +78,7 @@ describe('a ClickHouse database', () => {
     await expect(loadInto(folder, place.to)).rejects.toThrow('the column chain_id is Int64, expected String')
   })
 
-  test('is named without its password where it cannot be reached', async () => {
+  test('is named without its password if it cannot be reached', async () => {
     const { folder } = await written()
     const failure = await loadInto(folder, urlOf('clickhouse://me:s3cr%40t@127.0.0.1:1/lake')).catch(
       (thrown) => thrown,

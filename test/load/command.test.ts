@@ -18,13 +18,13 @@ async function written() {
 const addressOf = ({ to }: Awaited<ReturnType<typeof duckdb.place>>) => to.title
 
 describe('walletlake load', () => {
-  test.for(['load', 'schema'])('explains %s within 80 columns', async (name) => {
+  test.for(['load', 'schema'])('prints the help of %s within 80 columns', async (name) => {
     const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
     expect(exit).toBe(0)
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
-  test('says what it loaded, then that there is nothing new', async () => {
+  test('reports what it loaded, then that nothing is new', async () => {
     const { folder, place } = await written()
     const first = await runCommand(['load', folder, '--to', addressOf(place)])
     expect(first).toMatchObject({ exit: 0 })
@@ -46,7 +46,7 @@ describe('walletlake load', () => {
     })
   })
 
-  test('prints the script of a warehouse instead of loading', async () => {
+  test('prints a script for a warehouse instead of loading', async () => {
     const { folder } = await written()
     const { stdout, exit } = await runCommand([
       'load',
@@ -65,7 +65,7 @@ describe('walletlake load', () => {
     { args: [], says: 'neither an output nor a manifest' },
     { args: ['OUT', '--from-manifest', 'x'], says: 'both an output and a manifest' },
     { args: ['OUT'], says: 'no target was named' },
-    { args: ['OUT', '--to', 'oracle://me:s3cret@db/x'], says: 'oracle: is none of the known ones' },
+    { args: ['OUT', '--to', 'oracle://me:s3cret@db/x'], says: 'unknown scheme oracle:' },
     { args: ['OUT', 'postgres://me:s3cret@db/x'], says: 'too many arguments' },
     { args: ['nowhere', '--to', 'duckdb:a.db'], says: 'there is no output folder or job file' },
     {
@@ -80,7 +80,7 @@ describe('walletlake load', () => {
     { args: ['OUT', '--to', 'duckdb:a.db', '--prefix', 'a-b'], says: '--prefix' },
     { args: ['OUT', '--to', 'sqlite:a.db', '--schema', 'x'], says: 'SQLite has no schemas' },
     { args: ['OUT', '--to', 'bigquery:lake'], says: '--files-at' },
-  ])('exits 2 with a fix for: $args', async ({ args, says }) => {
+  ])('exits with 2 and a fix for: $args', async ({ args, says }) => {
     const { folder } = await written()
     const work = tempFolder()
     const given = args.map((arg) => (arg === 'OUT' ? folder : arg.replace('a.db', join(work, 'a.db'))))
@@ -92,7 +92,7 @@ describe('walletlake load', () => {
     expect(exit).toBe(2)
   })
 
-  test('exits 10 for a file that was changed, 7 for a database that it cannot open', async () => {
+  test('exits with 10 for a changed file and with 7 for a database that it cannot open', async () => {
     const { folder, place } = await written()
     const path = join(folder, readDraft(folder).tables.ledger?.files[0]?.path ?? '')
     writeFileSync(path, readFileSync(path, 'utf8').replace('fee', 'FEE'))
@@ -105,7 +105,7 @@ describe('walletlake load', () => {
     expect(closed).toMatchObject({ exit: 7, stderr: expect.stringMatching(/^LOAD_FAILED: .*\nfix: .+\n$/) })
   })
 
-  test('exits 8 while another process has the DuckDB file open', async () => {
+  test('exits with 8 while another process has the DuckDB file open', async () => {
     const { folder, place } = await written()
     const instance = await DuckDBInstance.create('file' in place.to ? place.to.file : '')
     const { exit, stderr } = await runCommand(['load', folder, '--to', addressOf(place), '--quiet'])
@@ -118,7 +118,7 @@ describe('walletlake load', () => {
     { engine: duckdb, commit: 'file' },
     { engine: sqlite, commit: 'load' },
   ])(
-    'can be killed at any file of a $engine.name load by $commit and goes on',
+    'resumes a $engine.name load with --commit $commit after it is killed at any file',
     async ({ engine, commit }) => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())
@@ -138,7 +138,7 @@ describe('walletlake load', () => {
     },
   )
 
-  test('ends at SIGINT with exit 130 and leaves no half of a load', async () => {
+  test('exits with 130 at SIGINT and leaves no partial load', async () => {
     const { folder, place } = await written()
     const child = startCommand(['load', folder, '--to', addressOf(place)])
     child.stderr?.once('data', () => child.kill('SIGINT'))
@@ -151,7 +151,7 @@ describe('walletlake load', () => {
 })
 
 describe('walletlake schema', () => {
-  test('prints the statements of an engine for the tables that are named', async () => {
+  test('prints the statements of an engine for the given tables', async () => {
     const { stdout } = await runCommand(['schema', 'ledger', '--sql', 'sqlite', '--prefix', 'w_'])
     expect(stdout).toContain('CREATE TABLE IF NOT EXISTS "w_ledger" (')
     expect(stdout.match(/CREATE TABLE/g)).toHaveLength(1)
@@ -164,7 +164,7 @@ describe('walletlake schema', () => {
     { args: ['--naming', 'cryo'], says: '--naming needs --sql' },
     { args: ['--sql', 'duckdb', '--table', 'ledgers'], says: 'there is no table ledgers' },
     { args: ['ledgers', '--sql', 'duckdb'], says: 'there is no table ledgers' },
-  ])('exits 2 with a fix for: $args', async ({ args, says }) => {
+  ])('exits with 2 and a fix for: $args', async ({ args, says }) => {
     const { exit, stderr } = await runCommand(['schema', ...args])
     expect(stderr).toMatch(/^USAGE: [\s\S]*\nfix: .+\n$/)
     expect(stderr).toContain(says)

@@ -9,7 +9,7 @@ import { failureOf, type Reply, startServer } from '../http/server.ts'
 
 const options = { signal: new AbortController().signal, retryDelayMs: 1, idleMs: 300 }
 
-/** Writes for ever. */
+/** Writes without end. */
 const endless: Reply = (response) => {
   const chunk = Buffer.alloc(2 ** 20, 'x')
   const more = () => {
@@ -19,7 +19,7 @@ const endless: Reply = (response) => {
   more()
 }
 
-test('a manifest beyond the limit is refused once it exceeds that', async () => {
+test('stops a manifest download at the size limit', async () => {
   const { url, asked } = await startServer(() => endless)
   const failure = await failureOf(downloadText(new URL(`${url}/manifest.json?sig=s3cret`), options))
   expect(failure).toMatchObject({
@@ -29,7 +29,7 @@ test('a manifest beyond the limit is refused once it exceeds that', async () => 
   expect(asked).toHaveLength(1)
 })
 
-test('a file that has more bytes than the manifest lists is refused', async () => {
+test('rejects a file that is larger than the manifest says', async () => {
   const { url } = await startServer(() => endless)
   const to = { path: join(tempFolder(), 'part.csv'), bytes: 1_000 }
   const failure = await failureOf(download(new URL(url), to, options))
@@ -40,9 +40,9 @@ test('a file that has more bytes than the manifest lists is refused', async () =
 })
 
 test.for([
-  { what: 'a head that never comes', reply: () => {} },
+  { what: 'a server that never sends headers', reply: () => {} },
   { what: 'a body that stalls', reply: (response) => response.writeHead(200).write('half') },
-] satisfies { what: string; reply: Reply }[])('$what is given up', async ({ reply }) => {
+] satisfies { what: string; reply: Reply }[])('gives up on $what', async ({ reply }) => {
   const { url, asked } = await startServer(() => reply)
   const failure = await failureOf(downloadText(new URL(url), options))
   expect(failure).toMatchObject({
@@ -52,7 +52,7 @@ test.for([
   expect(asked).toHaveLength(4)
 })
 
-test('a manifest is fetched through the proxy of the environment', async () => {
+test('fetches a manifest through the proxy of the environment', async () => {
   const { url } = await startServer(() => ({ body: '{}' }))
   const proxy = await startProxy({ target: url })
   for (const [name, value] of Object.entries({ HTTP_PROXY: proxy.url, NO_PROXY: '', no_proxy: '' }))
@@ -65,7 +65,7 @@ test('a manifest is fetched through the proxy of the environment', async () => {
   }
 })
 
-test('a file comes whole from a server that closes the connection behind it', async () => {
+test('downloads a complete file from a server that closes the connection after it', async () => {
   const body = Buffer.alloc(64 * 1024, 'x')
   const { url } = await startServer(() => (response) => {
     response.writeHead(200, { connection: 'close', 'content-length': body.length }).end(body)
@@ -77,7 +77,7 @@ test('a file comes whole from a server that closes the connection behind it', as
   }
 })
 
-test('a full temporary folder is not taken for a fault of the connection', async () => {
+test('does not treat a full temporary folder as a connection error', async () => {
   const { url, asked } = await startServer(() => ({ body: 'some rows' }))
   const failure = await failureOf(download(new URL(url), { path: '/dev/full', bytes: 1_000 }, options))
   expect(failure).toMatchObject({

@@ -24,7 +24,7 @@ async function expectNumbers(place: Place) {
 }
 
 describe('a DuckDB file', () => {
-  test('takes rows that somebody else put in by their keys, not twice', async () => {
+  test('replaces rows of unknown origin by key instead of duplicating them', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     await place.run('DELETE FROM walletlake_loads')
@@ -39,7 +39,7 @@ describe('a DuckDB file', () => {
     await expectNumbers(place)
   })
 
-  test('makes numbers of the text of an earlier version', async () => {
+  test('converts the text columns of an earlier version to numbers', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     await place.run(
@@ -50,7 +50,7 @@ describe('a DuckDB file', () => {
     await expectLake(place, goodLake())
   })
 
-  test('names --memory where a row does not fit into it', async () => {
+  test('suggests --memory if a row does not fit into memory', async () => {
     const folder = join(tempFolder(), 'out')
     const lake = goodLake()
     Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: '<g/>,\n'.repeat(3_500_000) })
@@ -61,7 +61,7 @@ describe('a DuckDB file', () => {
     expect(await loadInto(folder, to)).toMatchObject({ loaded: { erc721_transfers: { rows: 1 } } })
   })
 
-  test('keeps U+0000 in text as it is', async () => {
+  test('keeps U+0000 in text', async () => {
     const { folder, place } = await written()
     const lake = goodLake()
     for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
@@ -70,7 +70,7 @@ describe('a DuckDB file', () => {
     await expectLake(place, lake)
   })
 
-  test('holds the tables in a schema, even one of the same name as the file', async () => {
+  test('can have the tables in a schema with the same name as the file', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     expect(readdirSync(dirname('file' in place.to ? place.to.file : ''))).toEqual(['lake.duckdb'])
@@ -83,7 +83,7 @@ describe('a DuckDB file', () => {
       sql: 'CREATE TABLE ledger (chain_id VARCHAR NOT NULL)',
       says: 'the key column entry_id is missing',
     },
-  ])('is refused where a table has other columns: $says', async ({ sql, says }) => {
+  ])('is rejected if a table has incompatible columns: $says', async ({ sql, says }) => {
     const { folder, place } = await written()
     await place.run(sql)
     const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
@@ -93,10 +93,10 @@ describe('a DuckDB file', () => {
     expect(await place.run('SHOW TABLES')).toEqual([{ name: 'ledger' }])
   })
 
-  test('is named in the error where it cannot be opened', async () => {
+  test('is named in the error if it cannot be opened', async () => {
     const { folder } = await written()
     const file = join(tempFolder(), 'text.duckdb')
-    writeFileSync(file, 'this is no database'.repeat(1000))
+    writeFileSync(file, 'this is not a database'.repeat(1000))
     const failure = await loadInto(folder, urlOf(`duckdb:${file}`)).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining(file) })
   })

@@ -10,19 +10,19 @@ import type { Cells } from '../verify/export/model-export.ts'
 import { type ClickhouseStandIn, startClickhouse } from './start-clickhouse.ts'
 import { noPostgres, type Postgres, startPostgres } from './start-postgres.ts'
 
-/** A fresh place of an engine, read by the engine's own driver and nothing of ours. */
+/** A new, empty database, read with the engine's own driver and no code under test. */
 export type Place = {
   readonly to: LoadableUrl
-  /** All rows of a table as the contract's text, in no order. */
+  /** All rows of a table as text in the contract's form, in no particular order. */
   rows(table: TableName, name?: string): Promise<Cells[]>
-  /** Runs statements of the engine; resolves with rows. */
+  /** Runs statements. Resolves with rows. */
   run(sql: string): Promise<Record<string, unknown>[]>
 }
 
 export type Engine = {
   readonly name: 'duckdb' | 'sqlite' | 'postgres' | 'clickhouse'
   readonly skipped: boolean
-  /** Whether a load that fails leaves nothing behind. */
+  /** Whether a failed load is rolled back. */
   readonly transactions: boolean
   start(): Promise<void>
   place(): Promise<Place>
@@ -94,7 +94,7 @@ export const postgres: Engine = {
   },
 }
 
-/** The stand-in of the latest place. */
+/** The stand-in server of the latest database. */
 export let standIn: ClickhouseStandIn | undefined
 
 export const clickhouse: Engine = {
@@ -119,7 +119,7 @@ type Reading = {
   name?: string | undefined
   time?: (cell: string) => string
   bool?: (cell: string) => string
-  /** DuckDB's driver takes a byte order mark from the front of text. */
+  /** Wraps text, because DuckDB's driver strips a leading byte order mark. */
   frame?: (cell: string) => string
 }
 

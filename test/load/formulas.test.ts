@@ -9,7 +9,7 @@ import { inOrder } from './hostile-export.ts'
 import { writeExport } from './scenarios.ts'
 import type { ExportOptions } from './write-export.ts'
 
-/** Names of tokens as they are in an export, and as a load of it has them. */
+/** Exports token names, loads the export and returns the loaded names. */
 async function loadedNames(names: readonly string[], writing: ExportOptions, unescapeFormulas?: boolean) {
   const lake = goodLake()
   for (const [at, row] of lake.erc20_transfers.entries()) row.token_name = names[at] ?? 'plain'
@@ -23,26 +23,23 @@ async function loadedNames(names: readonly string[], writing: ExportOptions, une
 
 const FORMULAS = ['=1+1', '@home', '\ttab', '+-1']
 
-test('takes the apostrophe away that the export put before a formula', async () => {
+test('removes the apostrophe that the export wrote before a formula', async () => {
   const parquet = await loadedNames(FORMULAS, { ending: 'parquet' })
   expect(await loadedNames(FORMULAS, { ending: 'csv' })).toEqual(parquet)
   expect([...parquet].sort()).toEqual([...FORMULAS].sort())
 })
 
-test('keeps the apostrophe where it is told to', async () => {
+test('keeps the apostrophe if unescaping is disabled', async () => {
   const escaped = await loadedNames(FORMULAS, { ending: 'csv' }, false)
   expect([...escaped].sort()).toEqual(FORMULAS.map((name) => `'${name}`).sort())
 })
 
-test.for(['csv', 'csv.gz', 'parquet'] as const)(
-  "keeps a stranger's own apostrophes in %s",
-  async (ending) => {
-    const names = ["'=1", "''+1", "'plain", "don't"]
-    expect([...(await loadedNames(names, { ending }))].sort()).toEqual([...names].sort())
-  },
-)
+test.for(['csv', 'csv.gz', 'parquet'] as const)('keeps original apostrophes in %s', async (ending) => {
+  const names = ["'=1", "''+1", "'plain", "don't"]
+  expect([...(await loadedNames(names, { ending }))].sort()).toEqual([...names].sort())
+})
 
-test('takes nothing away where the manifest says that nothing was put', async () => {
+test('removes no apostrophe if the manifest says that the export wrote none', async () => {
   const lake = goodLake()
   for (const row of lake.erc20_transfers) row.token_name = '=1+1'
   const folder = join(tempFolder(), 'out')
@@ -56,12 +53,12 @@ test('takes nothing away where the manifest says that nothing was put', async ()
   expect(new Set(names)).toEqual(new Set(["'=1+1"]))
 })
 
-test('takes no apostrophe away that is not before a formula', async () => {
+test('removes no apostrophe that does not precede a formula', async () => {
   const names = ["'", "''", "'x=1", "' ="]
   expect([...(await loadedNames(names, { ending: 'csv' }))].sort()).toEqual([...names].sort())
 })
 
-test('leaves the sign of numbers alone in every case', async () => {
+test('never changes the sign of numbers', async () => {
   const folder = join(tempFolder(), 'out')
   await writeExport(folder, goodLake(), { tables: ['ledger'] })
   const place = await duckdb.place()

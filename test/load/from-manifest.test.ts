@@ -24,13 +24,13 @@ describe('a manifest', () => {
     { by: 'path', where: (folder: string) => join(folder, 'manifest.json') },
     { by: 'file address', where: (folder: string) => pathToFileURL(join(folder, 'manifest.json')).href },
     { by: 'folder', where: (folder: string) => `${folder}/` },
-  ])('is found by its $by, as the same output', async ({ where }) => {
+  ])('is found by its $by as the same output', async ({ where }) => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     expect(await loadInto(where(folder), place.to)).toMatchObject({ loaded: {}, skipped: 6 })
   })
 
-  test('is found in a folder whose name looks like a pattern', async () => {
+  test('is found in a folder whose name contains glob characters', async () => {
     const folder = join(tempFolder(), 'o[u]t *?')
     await writeExport(folder, goodLake())
     const place = await duckdb.place()
@@ -38,21 +38,21 @@ describe('a manifest', () => {
     await expectLake(place, goodLake())
   })
 
-  test('is fetched with its files, its query sent along and never shown', async () => {
+  test('is fetched with its files by a URL whose query string is sent but never printed', async () => {
     const { folder, place } = await written()
-    const { host, asked } = await startBucket(folder)
+    const { host, requests } = await startBucket(folder)
     const names: string[] = []
     await loadInto(`http://${host}/manifest.json?sig=s3cret`, place.to, {
       onFile: (name) => names.push(name),
     })
     await expectLake(place, goodLake())
-    expect(asked.every((url) => url.endsWith('?sig=s3cret'))).toBe(true)
+    expect(requests.every((url) => url.endsWith('?sig=s3cret'))).toBe(true)
     expect(names.join()).not.toContain('s3cret')
     const records = await place.run('SELECT DISTINCT location FROM walletlake_loads')
     expect(records).toEqual([{ location: `http://${host}` }])
   })
 
-  test('is fetched with credentials of the address as a header', async () => {
+  test('is fetched with the credentials of the URL in a header', async () => {
     const { folder, place } = await written()
     const seen = new Set<string | undefined>()
     const { host } = await startBucket(folder, ({ headers }) => {
@@ -63,7 +63,7 @@ describe('a manifest', () => {
     expect([...seen]).toEqual([`Basic ${Buffer.from('me:s3@cret').toString('base64')}`])
   })
 
-  test('is asked for again after answers that pass', async () => {
+  test('is requested again after transient errors', async () => {
     const { folder, place } = await written()
     let failures = 0
     const { host } = await startBucket(folder, (_, response) => {
@@ -81,9 +81,9 @@ describe('a manifest', () => {
     { status: 403, tries: 1 },
     { status: 404, tries: 1 },
     { status: 500, tries: 4 },
-  ])('is given up after $tries tries at status $status', async ({ status, tries }) => {
+  ])('fails after $tries attempts with status $status', async ({ status, tries }) => {
     const { folder, place } = await written()
-    const { host, asked } = await startBucket(folder, (_, response) => {
+    const { host, requests } = await startBucket(folder, (_, response) => {
       response.writeHead(status).end()
       return true
     })
@@ -93,11 +93,11 @@ describe('a manifest', () => {
       code: 'LOAD_FAILED',
       message: expect.stringContaining(`status ${status}`),
     })
-    expect(asked).toHaveLength(tries)
+    expect(requests).toHaveLength(tries)
     expect(`${failure.message}${failure.stack}`).not.toContain('s3cret')
   })
 
-  test('is not believed where a fetched file has another content', async () => {
+  test('is rejected if the content of a fetched file differs', async () => {
     const { folder, place } = await written()
     const path = readDraft(folder).tables.ledger?.files[0]?.path ?? ''
     const text = readFileSync(join(folder, path), 'utf8')
@@ -108,7 +108,7 @@ describe('a manifest', () => {
     expect(await place.run('SHOW TABLES')).toEqual([])
   })
 
-  test('that changed during the load is the reason that is given', async () => {
+  test('that changed during the load is reported as the cause', async () => {
     const { folder, place } = await written()
     const onFile = (name: string) => {
       if (!name.startsWith('ledger')) return
@@ -116,11 +116,14 @@ describe('a manifest', () => {
       writeFileSync(join(folder, 'manifest.json'), '{}')
     }
     const failure = await loadInto(folder, place.to, { onFile }).catch((thrown) => thrown)
-    expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining('written anew') })
+    expect(failure).toMatchObject({
+      code: 'LOAD_FAILED',
+      message: expect.stringContaining('the output changed'),
+    })
   })
 
   test.for([
-    { wrong: 'no JSON', text: () => '{', says: 'not JSON' },
+    { wrong: 'invalid JSON', text: () => '{', says: 'not JSON' },
     { wrong: 'another version', text: change((draft) => (draft.manifestVersion = 2)), says: 'version 1' },
     {
       wrong: 'no job',
@@ -133,7 +136,7 @@ describe('a manifest', () => {
       says: 'tables: expected an object, found null',
     },
     {
-      wrong: 'a format of its own',
+      wrong: 'an unknown format',
       text: change((draft) => Object.assign(draft.job, { format: 'orc' })),
       says: 'job.format: expected csv or parquet, found "orc"',
     },
@@ -148,29 +151,29 @@ describe('a manifest', () => {
       says: 'ledger lacks the column source',
     },
     {
-      wrong: 'a further column',
+      wrong: 'an additional column',
       text: change(({ tables }) =>
         tables.ledger?.columns.push({ name: 'more', type: 'text', nullable: true }),
       ),
       says: 'ledger has a column more, which this version does not write',
     },
     {
-      wrong: 'a path that leads out',
+      wrong: 'a path that leads out of the folder',
       text: changePath('ledger/../../etc/passwd.csv'),
       says: 'path: expected a relative path in the folder of a table, found "ledger/',
     },
     {
       wrong: 'a path into another table',
       text: changePath('transactions/ledger-0.csv'),
-      says: 'not described',
+      says: 'is invalid',
     },
     {
-      wrong: 'a deep path',
+      wrong: 'a deeply nested path',
       text: deepened(changePath(HERE)),
       says: 'path: expected a relative path in the folder of a table, found [[[',
     },
     {
-      wrong: 'a deep name of a column',
+      wrong: 'a deeply nested column name',
       text: deepened(
         change(({ tables }) => tables.ledger?.columns.push({ name: HERE, type: 'text', nullable: true })),
       ),
@@ -196,9 +199,9 @@ describe('a manifest', () => {
   test.for([
     { where: (folder: string) => join(folder, 'nowhere'), says: 'there is no folder' },
     { where: (folder: string) => join(folder, 'ledger'), says: 'there is no manifest' },
-    { where: () => 'http://', says: 'not a URL' },
-    { where: () => 's3://bucket/lake', says: 'not at s3://bucket/lake' },
-  ])('that is not there is a mistake of the caller: $says', async ({ where, says }) => {
+    { where: () => 'http://', says: 'not a valid URL' },
+    { where: () => 's3://bucket/lake', says: 'cannot read a manifest from s3://bucket/lake' },
+  ])('that does not exist is a usage error: $says', async ({ where, says }) => {
     const { folder, place } = await written()
     const failure = await loadInto(where(folder), place.to).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'USAGE', message: expect.stringContaining(says) })
@@ -222,8 +225,8 @@ function changePath(path: string) {
   })
 }
 
-/** Stands where a deep value is to stand. */
-const HERE = 'the deep one'
+/** Placeholder for a deeply nested value. */
+const HERE = 'deeply nested value'
 
 function deepened(text: (folder: string) => string) {
   return (folder: string) => text(folder).replaceAll(JSON.stringify(HERE), NESTED_JSON[0]?.text ?? '')

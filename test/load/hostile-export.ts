@@ -1,7 +1,9 @@
 import type { TableName } from '../../src/core/table/index.ts'
 import { type Cells, goodLake, type Lake } from '../verify/export/model-export.ts'
 
-/** Text that some reader or engine might take for something else. U+0000 is apart: not every engine has it. */
+/**
+ * Text that a reader or engine might misinterpret. U+0000 is tested separately, because not every engine supports it.
+ */
 const HOSTILE_TEXTS = [
   ...["'", "''", "'plain", '"', '""', 'a,b', 'line\nfeed', 'carriage\rreturn', 'both\r\nof them', ',', '\n'],
   ...[
@@ -37,7 +39,7 @@ const HOSTILE_TEXTS = [
   ...['%s', '--', ';', '/* */', '{', '[1]', '{}', '<b>', "'; DROP TABLE ledger; --", 'x'.repeat(70_000)],
 ]
 
-/** The good lake with one more transfer for each hostile text, all in block 250. */
+/** The valid lake with an additional transfer in block 250 for each hostile text. */
 export function hostileLake(): Lake {
   const lake = goodLake()
   const [like] = lake.erc20_transfers
@@ -57,14 +59,14 @@ export function hostileLake(): Lake {
   return sorted({ ...lake, erc20_transfers: [...lake.erc20_transfers, ...rows] })
 }
 
-/** Rows of each table by block, as files have them. */
+/** Sorts each table's rows by block, as in files. */
 function sorted(lake: Lake): Lake {
   const byBlock = (a: Cells, b: Cells) => Number(a.block_number) - Number(b.block_number)
   const tables = Object.entries(lake).map(([name, rows]) => [name, [...rows].sort(byBlock)])
   return Object.fromEntries(tables) as Record<TableName, Cells[]>
 }
 
-/** Rows in an order of their own, for comparison. */
+/** Sorts rows by content, for comparison. */
 export function inOrder(rows: readonly Cells[]): Cells[] {
   const spelled = rows.map((row) => ({ row, text: JSON.stringify(Object.entries(row).sort()) }))
   return spelled.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ row }) => ({ ...row }))

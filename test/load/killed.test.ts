@@ -10,7 +10,7 @@ import { expectLake, writeExport } from './scenarios.ts'
 
 const KILLS = 6
 
-/** Starts the load and kills it so many milliseconds after its scratch folder has come; true where it had not ended yet. */
+/** Starts a load and kills it `afterMs` after it created its scratch folder. Returns false if it had already ended. */
 async function killLoad(
   args: readonly string[],
   env: NodeJS.ProcessEnv & { TMPDIR: string },
@@ -41,12 +41,13 @@ async function expectWholeAfterKills(engine: Engine) {
   await expectLake(place, lake)
 }
 
-test.for([duckdb, sqlite])('a killed load into $name is whole after the next, and leaves nothing', (engine) =>
-  expectWholeAfterKills(engine),
+test.for([duckdb, sqlite])(
+  'the load after a killed one into $name is complete and leaves no files',
+  (engine) => expectWholeAfterKills(engine),
 )
 
 test.skipIf(postgres.skipped)(
-  'a killed load into postgres is whole after the next, and leaves nothing',
+  'the load after a killed one into postgres is complete and leaves no files',
   async () => {
     await postgres.start()
     await expectWholeAfterKills(postgres)

@@ -17,8 +17,8 @@ async function load(target: MemoryTarget, name: string, files: readonly ModelFil
 }
 
 /**
- * An export: block ranges in order, each in one file or in two of the same range or of ranges that share a block, with
- * rows of which no key occurs twice.
+ * Generates an export: sorted block ranges, each in one file, in two files of the same range or in two files that share
+ * a block, with rows that have unique keys.
  */
 const exportOf = (blockOf: (key: number) => fc.Arbitrary<number>) =>
   fc
@@ -44,7 +44,7 @@ const exportOf = (blockOf: (key: number) => fc.Arbitrary<number>) =>
       })
     })
 
-/** Exports one after the other: each is a new one, or the one before with the content of one row changed. */
+/** Generates successive exports: each is a new one, or the previous one with one changed row. */
 const historyOf = (one: fc.Arbitrary<ModelFile[]>, length: number) =>
   fc
     .array(fc.tuple(one, fc.option(fc.nat(7), { freq: 2 })), { minLength: 1, maxLength: length })
@@ -73,7 +73,7 @@ const rowWith = (blockOf: (key: number) => fc.Arbitrary<number>): fc.Arbitrary<M
       fc.record({ key: fc.constant(String(key)), block: blockOf(key), content: fc.constantFrom('a', 'b') }),
     )
 
-/** Reorganizations may have put any transaction into any block. */
+/** Reorgs may move any transaction to any block. */
 const anExport = exportOf(() => fc.nat(39))
 
 const rowsOf = (files: readonly ModelFile[]) => sorted(files.flatMap(({ rows }) => rows))
@@ -89,7 +89,7 @@ const kinds = [
 describe.for(kinds)(
   'a target with $transactions transactions, commit by $commit',
   ({ transactions, commit }) => {
-    test('holds exactly the last export, whatever was loaded before it', async () => {
+    test('contains exactly the last export, whatever was loaded before', async () => {
       await fc.assert(
         fc.asyncProperty(historyOf(anExport, 4), async (exports) => {
           const target = memoryTarget(transactions)
@@ -103,7 +103,7 @@ describe.for(kinds)(
       )
     })
 
-    test('comes to hold the last export though loads broke anywhere', async () => {
+    test('contains the last export although earlier loads failed at any point', async () => {
       const breaks = fc.array(fc.array(fc.nat(25), { maxLength: 3 }), { minLength: 4, maxLength: 4 })
       await fc.assert(
         fc.asyncProperty(historyOf(anExport, 4), breaks, async (exports, broken) => {

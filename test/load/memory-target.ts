@@ -8,7 +8,7 @@ export type ModelFile = { readonly from: number; readonly to: number; readonly r
 
 const LEDGER = tableByName('ledger')
 
-/** An output of the ledger alone, whose files are lists of rows. */
+/** An output with only the ledger, whose files are lists of rows. */
 export function modelSource(
   name: string,
   files: readonly ModelFile[],
@@ -48,13 +48,13 @@ export function modelSource(
 export type MemoryTarget = LoadTarget & {
   /** Rows in the table; with `transactions`, as of the last commit. */
   rows(): ModelRow[]
-  /** Throws after so many more changes. */
+  /** Makes the target throw after this number of further changes. */
   breakAfter(changes: number): void
-  /** Where `insert` finds the rows of files. */
+  /** The source from which `insert` takes the rows of a file. */
   source: ReturnType<typeof modelSource> | undefined
 }
 
-/** A target that keeps rows in memory, one change at a time, and can break between any two of them. */
+/** Creates a target that stores rows in memory and can fail between any two changes. */
 export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTarget {
   let rows: ModelRow[] = []
   let records: LoadRecord[] = []

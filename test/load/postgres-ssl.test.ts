@@ -19,10 +19,10 @@ test.for([
   expect(choices.map((choice) => choice.ssl)).toEqual(ssl)
 })
 
-/** The first eight bytes of a connection that asks for encryption (PostgreSQL's protocol, SSLRequest). */
+/** PostgreSQL's SSLRequest: the first eight bytes of a connection that requests encryption. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
-test('asks for encryption first, and connects without where the server has none', async () => {
+test('requests encryption first, and connects without it if the server does not support it', async () => {
   const heads: Buffer[] = []
   const server = createServer((socket) => {
     socket.once('data', (head) => {

@@ -21,14 +21,14 @@ async function written() {
 }
 
 describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
-  test('holds the tables in a schema of their own', async () => {
+  test('can have the tables in a schema', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     expect(await place.run('SELECT count(value + 1)::int AS n FROM lake.ledger')).toEqual([{ n: 18 }])
   })
 
-  test('takes rows that somebody else put in by their keys, not twice', async () => {
+  test('replaces rows of unknown origin by key instead of duplicating them', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     await place.run('DELETE FROM walletlake_loads')
@@ -37,7 +37,7 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
     await expectLake(place, goodLake())
   })
 
-  test('has U+FFFD for U+0000, which its text cannot hold', async () => {
+  test('stores U+FFFD for U+0000, which its text cannot contain', async () => {
     const { folder, place } = await written()
     const lake = goodLake()
     for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
@@ -50,14 +50,14 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
   test.for([
     { sql: 'CREATE TABLE ledger (chain_id bigint)', says: 'chain_id is bigint, expected text NOT NULL' },
     { sql: 'CREATE TABLE ledger (chain_id text NOT NULL)', says: 'the key column entry_id is missing' },
-  ])('is refused where a table has other columns: $says', async ({ sql, says }) => {
+  ])('is rejected if a table has incompatible columns: $says', async ({ sql, says }) => {
     const { folder, place } = await written()
     await place.run(sql)
     await expect(loadInto(folder, place.to)).rejects.toThrow(says)
     expect(await place.run("SELECT to_regclass('walletlake_loads') AS there")).toEqual([{ there: null }])
   })
 
-  test('is refused where a table has lost its key, with the statement that restores it', async () => {
+  test('is rejected if a table has lost its key, with the statement that restores it', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     await place.run('ALTER TABLE ledger DROP CONSTRAINT ledger_pkey')
@@ -67,7 +67,7 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
     await loadInto(folder, place.to)
   })
 
-  test('is left to another load that is under way', async () => {
+  test('is locked while another load is in progress', async () => {
     const { folder, place, url } = await written()
     const other = new pg.Client({ connectionString: url })
     await other.connect()

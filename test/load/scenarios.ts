@@ -11,7 +11,7 @@ import { hostileLake, inOrder } from './hostile-export.ts'
 import { startBucket } from './start-bucket.ts'
 import { type ExportOptions, within, writeExport as writeTables } from './write-export.ts'
 
-/** Enough tables for what is not about the tables themselves. */
+/** Tables for scenarios that do not depend on the tables. */
 const FEW = ['erc20_transfers', 'ledger'] as const
 
 export async function expectLake(
@@ -32,15 +32,15 @@ export const writeExport = (folder: string, lake: Lake, options: ExportOptions =
 const nulls = (table: TableName): Cells =>
   Object.fromEntries(tableByName(table).columns.map(({ name }) => [name, null]))
 
-/** A lake without the rows that a test of it takes away. */
-function without(lake: Lake, isGone: (row: Cells) => boolean): Lake {
-  const tables = TABLE_NAMES.map((table) => [table, lake[table].filter((row) => !isGone(row))])
+/** Removes the rows that match. */
+function without(lake: Lake, isRemoved: (row: Cells) => boolean): Lake {
+  const tables = TABLE_NAMES.map((table) => [table, lake[table].filter((row) => !isRemoved(row))])
   return Object.fromEntries(tables) as Lake
 }
 
 const inBlock = (block: number) => (row: Cells) => Number(row.block_number) === block
 
-/** What every engine has to do alike. */
+/** Scenarios that hold for every engine. */
 export function describeScenarios(engine: Engine): void {
   async function loaded(lake: Lake, options: ExportOptions = {}) {
     const folder = join(tempFolder(), 'out')
@@ -60,7 +60,7 @@ export function describeScenarios(engine: Engine): void {
         block: '1500',
         cuts: [0, 200, 300, 1000, 2000],
       },
-    ])('with a row twice $where is refused, and nothing of it is loaded', async ({ block, cuts }) => {
+    ])('is rejected as a whole if it contains a duplicate row $where', async ({ block, cuts }) => {
       const { folder, place, load } = await loaded(goodLake())
       const lake = goodLake()
       const [twice] = lake.ledger
@@ -69,12 +69,14 @@ export function describeScenarios(engine: Engine): void {
       await writeExport(folder, lake, { cuts })
       await expect(load()).rejects.toMatchObject({
         code: 'VERIFY_FAILED',
-        message: expect.stringContaining(`the export has a row twice: entry_id = ${twice?.entry_id}`),
+        message: expect.stringContaining(
+          `the export contains a duplicate row: entry_id = ${twice?.entry_id}`,
+        ),
       })
       await expectLake(place, goodLake())
     })
 
-    test('with a row twice, once in a file that was loaded before from an address, is refused', async () => {
+    test('is rejected if a row duplicates one of a file that was loaded from a URL before', async () => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
       const place = await engine.place()
@@ -90,7 +92,7 @@ export function describeScenarios(engine: Engine): void {
         await expect(load()).rejects.toMatchObject({
           code: 'VERIFY_FAILED',
           message: expect.stringContaining(
-            'the export has a row twice, in this file and in one that is loaded',
+            'the export contains a duplicate row, in this file and in one that is already loaded',
           ),
         })
       await writeExport(folder, goodLake(), { cuts: [0, 1000] })
@@ -98,7 +100,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test.for(['csv', 'csv.gz', 'parquet'] as const)('arrives row by row as it is in %s', async (ending) => {
+    test.for(['csv', 'csv.gz', 'parquet'] as const)('is loaded unchanged from %s', async (ending) => {
       const { place, result } = await loaded(hostileLake(), {
         ending,
         tables: TABLE_NAMES,
@@ -108,7 +110,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, hostileLake(), { tables: TABLE_NAMES })
     })
 
-    test('keeps a row of 20 MiB, with its quotes and line ends', async () => {
+    test('keeps a row of 20 MiB with quotes and line ends', async () => {
       const lake = goodLake()
       const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
       Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
@@ -116,7 +118,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, lake, { tables: TABLE_NAMES })
     })
 
-    test('gives the same rows when it is loaded twice', async () => {
+    test('gives the same rows if it is loaded twice', async () => {
       const { place, load } = await loaded(goodLake())
       const again = await load()
       expect(again).toMatchObject({ loaded: {}, cleared: 0 })
@@ -133,7 +135,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test('replaces the blocks of files that were written anew', async () => {
+    test('replaces the blocks of rewritten files', async () => {
       const { folder, place, load } = await loaded(goodLake())
       const corrected = without(goodLake(), inBlock(205))
       for (const row of corrected.ledger) if (inBlock(300)(row)) row.counterparty_name = 'changed'
@@ -143,7 +145,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, corrected)
     })
 
-    test('removes the rows of files that are gone', async () => {
+    test('deletes the rows of removed files', async () => {
       const { folder, place, load } = await loaded(goodLake())
       await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
       await load()
@@ -159,7 +161,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, corrected)
     })
 
-    test('moves a transaction that a reorganization put into another block', async () => {
+    test('moves a transaction that a reorg put into another block', async () => {
       const { folder, place, load } = await loaded(goodLake())
       const moved = without(goodLake(), inBlock(205))
       for (const table of TABLE_NAMES) {
@@ -173,7 +175,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, moved)
     })
 
-    test('loads again what an interruption between files kept away', async () => {
+    test('loads the remaining files after an interruption between files', async () => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())
       const place = await engine.place()
@@ -192,7 +194,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test('loads again corrections that were interrupted half-way', async () => {
+    test('repeats interrupted corrections', async () => {
       const { folder, place, load } = await loaded(goodLake())
       const corrected = without(goodLake(), inBlock(205))
       for (const table of TABLE_NAMES) for (const row of corrected[table]) row.block_hash = '0xnew'
@@ -211,7 +213,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, corrected)
     })
 
-    test('shares tables with another export and leaves its rows alone', async () => {
+    test('shares tables with another export without changing its rows', async () => {
       const { folder, place, load } = await loaded(goodLake())
       const other = join(tempFolder(), 'other')
       await writeExport(other, within(goodLake(), 205, 301), {
@@ -229,7 +231,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, without(goodLake(), inBlock(100)))
     })
 
-    test('refuses another output that goes by the same name', async () => {
+    test('rejects another output with the same name', async () => {
       const { place } = await loaded(goodLake())
       const other = join(tempFolder(), 'other')
       await writeExport(other, within(goodLake(), 0, 300), { wallets: 'theirs', cuts: [0, 200, 300] })
@@ -239,7 +241,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test('follows a job whose wallets changed and an output that moved', async () => {
+    test('follows a job with changed wallets and an output in a new location', async () => {
       const { folder, load, place } = await loaded(goodLake())
       await writeExport(folder, within(goodLake(), 0, 300), { wallets: 'fewer', cuts: [0, 200, 300] })
       await load()
@@ -250,7 +252,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, within(goodLake(), 0, 200))
     })
 
-    test('loads only the tables that were asked for and later the others', async () => {
+    test('loads only the selected tables and later the others', async () => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())
       const place = await engine.place()
@@ -260,7 +262,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test('leaves a table alone that the export does not write any more', async () => {
+    test('does not change a table that the export no longer contains', async () => {
       const { folder, place, load } = await loaded(goodLake())
       await writeExport(folder, goodLake(), { tables: ['ledger'] })
       const { notices } = await load()
@@ -270,7 +272,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test('stands in tables with a prefix beside others', async () => {
+    test('can be loaded into tables with a prefix', async () => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())
       const place = await engine.place()
@@ -280,7 +282,7 @@ export function describeScenarios(engine: Engine): void {
     })
 
     test.for(['csv', 'parquet'] as const)(
-      'refuses a %s file that was changed since, whole',
+      'rejects a %s file that differs from the manifest',
       async (ending) => {
         const { folder, place, load } = await loaded(goodLake(), { ending, cuts: [0, 1000] })
         const manifest = await writeExport(folder, hostileLake(), { ending, cuts: [0, 1000] })
@@ -296,7 +298,7 @@ export function describeScenarios(engine: Engine): void {
       },
     )
 
-    test('refuses a file with other rows than the manifest promises', async () => {
+    test('rejects a file whose number of rows differs from the manifest', async () => {
       const folder = join(tempFolder(), 'out')
       const manifest = await writeExport(folder, goodLake(), { cuts: [0, 1000] })
       const [file] = manifest.tables.ledger?.files ?? []

@@ -17,14 +17,14 @@ async function written() {
 }
 
 describe('a SQLite file', () => {
-  test('has nothing beside it after a load, and keeps its mode', async () => {
+  test('has no files next to it after a load, and has the default mode', async () => {
     const { folder, place, file } = await written()
     await loadInto(folder, place.to)
     expect(readdirSync(dirname(file))).toEqual(['lake.sqlite'])
     expect(statSync(file).mode & 0o777).toBe(0o666 & ~process.umask())
   })
 
-  test('is loaded over what a killed load has left beside it', async () => {
+  test('is loaded although a killed load left files next to it', async () => {
     const { folder, place, file } = await written()
     mkdirSync(`${file}.walletlake/copy.db.lock`, { recursive: true })
     writeFileSync(`${file}.walletlake/copy.db`, 'half a database')
@@ -34,7 +34,7 @@ describe('a SQLite file', () => {
     expect(existsSync(`${file}.walletlake`)).toBe(false)
   })
 
-  test('is left to another load that is under way', async () => {
+  test('is locked while another load is in progress', async () => {
     const { folder, place, file } = await written()
     mkdirSync(`${file}.walletlake`)
     const holder = { pid: process.pid, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null }
@@ -43,7 +43,7 @@ describe('a SQLite file', () => {
     expect(existsSync(`${file}.walletlake/lock`)).toBe(true)
   })
 
-  test('is not replaced when another program wrote to it meanwhile', async () => {
+  test('is not replaced if another program wrote to it during the load', async () => {
     const { folder, place } = await written()
     await place.run('CREATE TABLE other (a)')
     let writing: Promise<unknown> = Promise.resolve()
@@ -56,7 +56,7 @@ describe('a SQLite file', () => {
     expect(await place.run("SELECT name FROM sqlite_schema WHERE name = 'ledger'")).toEqual([])
   })
 
-  test('is not touched while another program has unfinished work in it', async () => {
+  test('is not changed while another program has unfinished changes in it', async () => {
     const { folder, place, file } = await written()
     await place.run('CREATE TABLE other (a)')
     writeFileSync(`${file}-wal`, 'pages')
@@ -64,7 +64,7 @@ describe('a SQLite file', () => {
     expect(failure).toMatchObject({ code: 'OUTPUT_LOCKED', fix: expect.stringContaining('wal_checkpoint') })
   })
 
-  test('keeps other tables, and has U+FFFD for U+0000', async () => {
+  test('keeps other tables, and stores U+FFFD for U+0000', async () => {
     const { folder, place } = await written()
     await place.run('CREATE TABLE other AS SELECT 1 AS a')
     const lake = goodLake()
@@ -76,7 +76,7 @@ describe('a SQLite file', () => {
     expect(await place.run('SELECT a FROM other')).toEqual([{ a: 1 }])
   })
 
-  test('is refused where a table has other columns', async () => {
+  test('is rejected if a table has incompatible columns', async () => {
     const { folder, place } = await written()
     await place.run('CREATE TABLE ledger (chain_id INTEGER NOT NULL)')
     await expect(loadInto(folder, place.to)).rejects.toThrow(
@@ -86,12 +86,12 @@ describe('a SQLite file', () => {
 
   test.for([
     { path: 'no/such/folder/a.db', says: 'there is no folder' },
-    { path: 'text.db', says: 'not a database of SQLite' },
-    { path: '', says: 'it is a folder, and a file is needed' },
-  ])('is named in the error where it cannot be opened: $says', async ({ path, says }) => {
+    { path: 'text.db', says: 'not a SQLite database' },
+    { path: '', says: 'it is a folder, not a file' },
+  ])('is named in the error if it cannot be opened: $says', async ({ path, says }) => {
     const { folder } = await written()
     const file = join(tempFolder(), path)
-    if (path === 'text.db') writeFileSync(file, 'this is no database'.repeat(1000))
+    if (path === 'text.db') writeFileSync(file, 'this is not a database'.repeat(1000))
     const failure = await loadInto(folder, urlOf(`sqlite:${file}`)).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining(file) })
     expect(failure.message).toContain(says)

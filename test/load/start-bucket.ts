@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => boolean
+type Override = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Serves a folder as a bucket does; `instead` may answer by itself. */
-export async function startBucket(folder: string, instead: Answer = () => false) {
-  const asked: string[] = []
+/** Serves a folder over HTTP like a bucket. `override` may respond itself; it then returns true. */
+export async function startBucket(folder: string, override: Override = () => false) {
+  const requests: string[] = []
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
-    if (instead(request, response)) return
+    requests.push(request.url ?? '')
+    if (override(request, response)) return
     try {
       response.end(readFileSync(join(folder, new URL(request.url ?? '/', 'http://bucket').pathname)))
     } catch {
@@ -23,5 +23,5 @@ export async function startBucket(folder: string, instead: Answer = () => false)
     server.closeAllConnections()
     server.close()
   })
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
 }

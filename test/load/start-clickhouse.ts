@@ -5,7 +5,7 @@ import { columnsOf, statementsOf } from './ddl/scan-statements.ts'
 
 type StandInRow = Record<string, string | null>
 type StandInRequest = {
-  /** The statement, without the rows of an insert. */
+  /** The statement, without the inserted rows. */
   readonly query: string
   readonly search: URLSearchParams
   readonly authorization: string
@@ -14,17 +14,17 @@ type StandInRequest = {
 type StandInTable = { types: Map<string, string>; key: string[]; rows: StandInRow[] }
 
 /**
- * Answers as a ClickHouse server would to the few statements that a load sends, and keeps their rows. It knows what the
- * statements mean from their text alone; anything else is refused as a server refuses it.
+ * Emulates a ClickHouse server for the few statements that a load sends, and stores their rows. It interprets the
+ * statements by their text; other statements are rejected like a server would reject them.
  */
 export type ClickhouseStandIn = {
   readonly port: number
   readonly requests: StandInRequest[]
-  /** Rows of a table, those of one key merged into the last inserted. */
+  /** Rows of a table; rows with the same key are merged into the last inserted one. */
   rows(table: string): StandInRow[]
-  /** Makes a table that was there before. */
+  /** Creates a table before a load. */
   create(statement: string): void
-  /** Refuses requests that match from now on. */
+  /** Rejects matching requests from now on; undefined accepts all. */
   refuse(what: RegExp | undefined): void
   stop(): Promise<void>
 }
@@ -36,13 +36,13 @@ export async function startClickhouse(): Promise<ClickhouseStandIn> {
   const requests: StandInRequest[] = []
   let refused: RegExp | undefined
   const server = createServer(async (request, response) => {
-    const asked = await readRequest(request)
-    requests.push(asked)
+    const received = await readRequest(request)
+    requests.push(received)
     try {
-      if (refused?.test(asked.query)) throw new Error('Code: 243. DB::Exception: Cannot reserve space')
-      response.end(answer(asked, tables))
-    } catch (fault) {
-      fail(response, fault as Error)
+      if (refused?.test(received.query)) throw new Error('Code: 243. DB::Exception: Cannot reserve space')
+      response.end(answer(received, tables))
+    } catch (error) {
+      fail(response, error as Error)
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -127,7 +127,7 @@ function create(query: string, tables: Map<string, StandInTable>): string {
   return ''
 }
 
-/** `column = {name:Type} AND …`, with the values in the address. */
+/** Deletes rows by `column = {name:Type} AND …`, with the values in the URL. */
 function remove(
   query: string,
   { tables, search }: { tables: Map<string, StandInTable>; search: URLSearchParams },

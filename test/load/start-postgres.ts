@@ -8,22 +8,22 @@ import { freePort } from '../helpers/free-port.ts'
 import { findPostgres, isMissing } from '../helpers/programs.ts'
 
 export type Postgres = {
-  /** Address with the password in it. */
+  /** URL including the password. */
   readonly url: string
   readonly port: number
   readonly user: string
   readonly password: string
-  /** Ends it as a crash does, and starts it again where it was. */
+  /** Crashes the server and starts it again with the same data and port. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 const PASSWORD = 'p@ss/w:rd'
 
-/** True where tests of PostgreSQL have to be skipped. */
+/** Whether tests that need PostgreSQL must be skipped. */
 export const noPostgres = isMissing('PostgreSQL')
 
-/** A private server with a password, in a temporary folder, on a free port of 127.0.0.1. */
+/** Starts a private server with a password, in a temporary folder, on a free port of 127.0.0.1. */
 export async function startPostgres(): Promise<Postgres> {
   const programs = findPostgres()
   if (programs === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
@@ -58,7 +58,7 @@ export async function startPostgres(): Promise<Postgres> {
   }
 }
 
-/** The server refuses to run as root: then it runs as Debian's postgres, or as nobody. */
+/** The server refuses to run as root, so for root this is Debian's user postgres, or nobody. */
 function ownerOf(folder: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const user = ['postgres', 'nobody'].flatMap((name) => {

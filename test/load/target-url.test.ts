@@ -17,11 +17,11 @@ describe('the address of a target', () => {
     { text: 'clickhouse://db:9000/x?secure=1', is: { url: 'https://db:9000' } },
     { text: 'bigquery:my-project.lake', is: { kind: 'bigquery', names: ['my-project', 'lake'] } },
     { text: 'snowflake:', is: { kind: 'snowflake', names: [] } },
-  ])('is understood: $text', ({ text, is }) => {
+  ])('is parsed: $text', ({ text, is }) => {
     expect(parseTargetUrl(text, {})).toMatchObject(is)
   })
 
-  test('takes what it does not say from the environment', () => {
+  test('takes missing parts from the environment', () => {
     const env = { CLICKHOUSE_USER: 'me', CLICKHOUSE_PASSWORD: 'secret', PGHOST: 'db', PGDATABASE: 'lake' }
     expect(parseTargetUrl('clickhouse://db/x', env)).toMatchObject({ username: 'me', password: 'secret' })
     expect(parseTargetUrl('postgres:///', env)).toMatchObject({ title: 'postgres://db/lake' })
@@ -41,7 +41,7 @@ describe('the address of a target', () => {
     'bigquery:a.b.c',
     'bigquery:',
     "snowflake:a.b'; DROP",
-  ])('is refused with the forms that there are: %s', (text) => {
+  ])('is rejected with a fix that lists the valid forms: %s', (text) => {
     const failure = (() => {
       try {
         return parseTargetUrl(text, {})
@@ -53,7 +53,7 @@ describe('the address of a target', () => {
     expect((failure as Error).message).not.toContain('s3cret')
   })
 
-  test('shows neither user nor password nor query of a database', () => {
+  test('is titled without user, password and query string', () => {
     for (const scheme of ['postgres', 'clickhouse']) {
       const { title } = parseTargetUrl(`${scheme}://me:s3cret@db/lake?password=other&sslmode=require`, {})
       expect(title).not.toMatch(/me|s3cret|other|ssl/)

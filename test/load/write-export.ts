@@ -12,16 +12,16 @@ import {
 } from '../verify/export/write-model-export.ts'
 
 export type ExportOptions = Writing & {
-  /** Blocks where one file ends and the next begins, from the first block to the last. @default [0, 200, 300, 1000] */
+  /** Block boundaries of the files, from the first block to the end. @default [0, 200, 300, 1000] */
   cuts?: readonly number[]
   name?: string
-  /** Anything that tells one list of wallets from another. */
+  /** Any text that distinguishes one list of wallets from another. */
   wallets?: string
 }
 
 /**
- * Writes an output as several runs would leave it: each table in one file (the ledger in up to two) for every range of
- * blocks, named and listed by its range.
+ * Writes an output as several runs would write it: per block range, each table has one file (the ledger up to two),
+ * named and listed by its range.
  */
 export async function writeExport(
   folder: string,
@@ -53,7 +53,7 @@ export async function writeExport(
   return manifest
 }
 
-/** The rows of these blocks. */
+/** Filters the rows of blocks `from` to `to` (exclusive). */
 export function within(lake: Lake, from: number, to: number): Lake {
   const kept = (rows: readonly Cells[]) =>
     rows.filter(({ block_number: block }) => Number(block) >= from && Number(block) < to)
@@ -87,7 +87,7 @@ function joined(a: ManifestDraft, b: ManifestDraft): ManifestDraft {
   return { ...a, tables: Object.fromEntries(tables) }
 }
 
-/** The manifest of a written output. */
+/** Reads the manifest of a written output. */
 export function readDraft(folder: string): ManifestDraft {
   return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as ManifestDraft
 }

@@ -9,13 +9,13 @@ async function* tokens(count: number): AsyncGenerator<Token, void, void> {
   for (let at = 0; at < count; at += 1) yield { address: '0xa', id: String(at) }
 }
 
-/** Asks for a few tokens one after the other; the first one's answer is given. */
+/** Requests a few tokens one after the other. The first one fails with the given error, if any. */
 async function ask(
   first: { code: FailureCode; about?: ExportErrorOptions } | undefined,
   given: Partial<ReindexTools> & { count?: number } = {},
 ) {
   const { count = 2, ...tools } = given
-  const remembered: LoggedRequest[] = []
+  const entries: LoggedRequest[] = []
   const pauses: number[] = []
   const sent: string[] = []
   const result = await requestReindexOfAll(tokens(count), {
@@ -24,16 +24,16 @@ async function ask(
       if (id === '0' && first !== undefined) throw new ExportError(first.code, 'said so', first.about)
     },
     wait: async (ms) => void pauses.push(ms),
-    record: async (asked) => void remembered.push(asked),
+    record: async (entry) => void entries.push(entry),
     now: () => 1_000,
     concurrency: 1,
     ...tools,
   })
-  const last = (id: string) => remembered.findLast((asked) => asked.id === id)
-  return { ...result, remembered, pauses, sent, last }
+  const last = (id: string) => entries.findLast((entry) => entry.id === id)
+  return { ...result, pauses, sent, last }
 }
 
-test('asks for every token once and remembers each for an hour', async () => {
+test('requests every token once and blocks it for an hour', async () => {
   const { counts, sent, last, error } = await ask(undefined, { count: 40, concurrency: 7 })
   expect(counts).toEqual({ accepted: 40, limited: 0, unknown: 0, refused: 0 })
   expect(new Set(sent).size).toBe(40)
@@ -41,7 +41,7 @@ test('asks for every token once and remembers each for an hour', async () => {
   expect(error).toBeUndefined()
 })
 
-test('remembers that a token is asked before it asks', async () => {
+test('logs a request before it is sent', async () => {
   const order: string[] = []
   await ask(undefined, {
     count: 1,
@@ -63,7 +63,7 @@ test.for([
   { answer: 'unknown', code: 'REQUEST_REFUSED', about: { status: 404 }, until: 1_000 + HOUR_MS },
   { answer: 'refused', code: 'REQUEST_REFUSED', about: { status: 400 }, until: 1_000 + HOUR_MS },
 ] as const)(
-  'goes on after $code ($about) and remembers until $until',
+  'continues after $code ($about) and blocks the token until $until',
   async ({ answer, code, about, until }) => {
     const { counts, last, error, told } = await ask({ code, about })
     expect(counts).toEqual({ accepted: 1, limited: 0, unknown: 0, refused: 0, ...{ [answer]: 1 } })
@@ -77,13 +77,13 @@ test.for([
   { retryAfterMs: 20_000, pauses: [20_000] },
   { retryAfterMs: 60_001, pauses: [] },
   { retryAfterMs: undefined, pauses: [1_000] },
-])('pauses $pauses where 429 asks to wait $retryAfterMs', async ({ retryAfterMs, pauses }) => {
+])('pauses for $pauses after a 429 with retryAfterMs $retryAfterMs', async ({ retryAfterMs, pauses }) => {
   const about = retryAfterMs === undefined ? {} : { retryAfterMs }
   expect((await ask({ code: 'RATE_LIMITED', about })).pauses).toEqual(pauses)
 })
 
 test.for(['KEY_REFUSED', 'SERVICE_UNAVAILABLE', 'INTERRUPTED', 'BUDGET_REACHED'] as const)(
-  'ends with %s and asks for no further token',
+  'stops at %s and requests no further token',
   async (code) => {
     const { error, sent, counts } = await ask({ code })
     expect(error).toMatchObject({ code })
@@ -93,26 +93,26 @@ test.for(['KEY_REFUSED', 'SERVICE_UNAVAILABLE', 'INTERRUPTED', 'BUDGET_REACHED']
 )
 
 test.for([
-  { when: 'surely was not sent', about: {}, answer: 'unsent', until: 1_000 },
+  { when: 'was certainly not sent', about: {}, answer: 'unsent', until: 1_000 },
   {
-    when: 'may have been carried out',
+    when: 'may have been processed',
     about: { mayHaveActed: true },
     answer: 'asked',
     until: 1_000 + HOUR_MS,
   },
-])('holds a token back as the budget ends where its order $when', async ({ about, answer, until }) => {
+])('logs a request that exceeds the budget and $when', async ({ about, answer, until }) => {
   const { last } = await ask({ code: 'BUDGET_REACHED', about })
   expect(last('0')).toMatchObject({ answer, untilMs: until })
 })
 
-test('ends where nothing can be remembered, before the request', async () => {
+test('stops before the request if the log cannot be written', async () => {
   const record = () => Promise.reject(new ExportError('OUTPUT_FAILED', 'full'))
   const { error, sent } = await ask(undefined, { record })
   expect(error).toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(sent).toEqual([])
 })
 
-test('asks for no token while it pauses', async () => {
+test('requests no token during a pause', async () => {
   let over = () => {}
   const pause = new Promise<void>((resolve) => (over = resolve))
   const sent: string[] = []

@@ -22,7 +22,7 @@ type Transfer = {
   updatedMs?: number | null
 }
 
-/** SQL for rows of a table, as text in every cell, as CSV has them. */
+/** SQL for rows of a table with text in every cell, as in CSV. */
 function rowsSql(transfers: readonly Transfer[]): string {
   const text = (cell: unknown) => (cell === null ? 'NULL' : `'${cell}'`)
   const rows = transfers.map(({ id = '7', place = [1, 0, 0], ...given }) => {
@@ -41,8 +41,8 @@ function rowsSql(transfers: readonly Transfer[]): string {
   return `(SELECT * FROM (VALUES ${rows.join(', ')}) AS t(${[...columns, ...places].join(', ')}))`
 }
 
-async function wanted(
-  given: { erc721?: Transfer[]; erc1155?: Transfer[]; asked?: LoggedRequest[]; olderThanMs?: number } = {},
+async function selectTokens(
+  given: { erc721?: Transfer[]; erc1155?: Transfer[]; log?: LoggedRequest[]; olderThanMs?: number } = {},
 ) {
   const rows = await openScratchDatabase(tempFolder())
   onTestFinished(() => rows.close())
@@ -50,13 +50,13 @@ async function wanted(
     ...rows,
     eachFile: async (table, statement) => {
       const transfers = table === 'erc721_transfers' ? given.erc721 : given.erc1155
-      // Each row is a file of its own: what is last is not decided by where it stands.
+      // Each row is in a separate file, so that its position in a file does not decide which is last.
       for (const one of transfers ?? []) await rows.run(statement(rowsSql([one])))
     },
     epochMs: (column) => column,
   }
   await loadTokens(sql)
-  await loadRequestLog(sql, listed(given.asked ?? []))
+  await loadRequestLog(sql, listed(given.log ?? []))
   const counts = await selectStaleTokens(sql, { nowMs: NOW, olderThanMs: given.olderThanMs })
   const tokens: string[] = []
   for await (const { id, reason } of staleTokens(sql)) tokens.push(`${id}: ${reason}`)
@@ -72,18 +72,18 @@ test.for([
   { first: [10, 9, 0], last: [10, 10, 0] },
   { first: [10, 10, 9], last: [10, 10, 10] },
   { first: [10, 10, 10, 9], last: [10, 10, 10, 10] },
-] as const)('goes by the row at $last and not by the one at $first', async ({ first, last }) => {
+] as const)('uses the row at $last instead of the one at $first', async ({ first, last }) => {
   const good = { place: last }
   const bad = { place: first, status: 'UNINDEXED' }
-  expect((await wanted({ erc1155: [good, bad] })).tokens).toEqual([])
-  expect((await wanted({ erc1155: [{ ...bad, place: last }, { place: first }] })).tokens).toEqual([
+  expect((await selectTokens({ erc1155: [good, bad] })).tokens).toEqual([])
+  expect((await selectTokens({ erc1155: [{ ...bad, place: last }, { place: first }] })).tokens).toEqual([
     '7: UNINDEXED',
   ])
 })
 
-test('takes a token of both standards for one', async () => {
+test('treats a token with transfers of both standards as one token', async () => {
   const old = { place: [1, 0, 0] as const, status: 'UNKNOWN' }
-  const { tokens, counts } = await wanted({ erc721: [old], erc1155: [{ place: [2, 0, 0] }] })
+  const { tokens, counts } = await selectTokens({ erc721: [old], erc1155: [{ place: [2, 0, 0] }] })
   expect({ tokens, count: counts.tokens }).toEqual({ tokens: [], count: 1 })
 })
 
@@ -95,57 +95,57 @@ test.for([
   { given: { updatedMs: NOW - DAY_MS - 1 }, reason: 'old' },
   { given: { updatedMs: NOW - DAY_MS }, reason: undefined },
   { given: { updatedMs: null }, reason: 'old' },
-])('wants $given for the reason $reason', async ({ given, reason }) => {
-  const { tokens } = await wanted({ erc721: [given], olderThanMs: DAY_MS })
+])('selects $given for the reason $reason', async ({ given, reason }) => {
+  const { tokens } = await selectTokens({ erc721: [given], olderThanMs: DAY_MS })
   expect(tokens).toEqual(reason === undefined ? [] : [`7: ${reason}`])
 })
 
-const asked = (fields: Partial<LoggedRequest>): LoggedRequest => ({
+const logged = (fields: Partial<LoggedRequest>): LoggedRequest => ({
   ...{ address: '0xa', id: '7', answer: 'accepted', atMs: NOW - 10, untilMs: NOW },
   ...fields,
 })
 
 test.for([
-  { when: 'was asked long enough ago', words: [{}], held: 0 },
-  { when: 'is to be left alone yet', words: [{ untilMs: NOW + 1 }], held: 1 },
+  { when: 'was requested long enough ago', entries: [{}], held: 0 },
+  { when: 'is still blocked', entries: [{ untilMs: NOW + 1 }], held: 1 },
   {
-    when: 'has a later word that it was not sent',
-    words: [{ untilMs: NOW + 1 }, { answer: 'unsent' }],
+    when: 'has a later entry that its request was not sent',
+    entries: [{ untilMs: NOW + 1 }, { answer: 'unsent' }],
     held: 0,
   },
-  { when: 'is another one', words: [{ id: '8', untilMs: NOW + 1 }], held: 0 },
-] as const)('holds back $held tokens where a token $when', async ({ words, held }) => {
-  const { counts, tokens } = await wanted({ erc721: [{ status: null }], asked: words.map(asked) })
+  { when: 'is a different one', entries: [{ id: '8', untilMs: NOW + 1 }], held: 0 },
+] as const)('holds back $held tokens if a token $when', async ({ entries, held }) => {
+  const { counts, tokens } = await selectTokens({ erc721: [{ status: null }], log: entries.map(logged) })
   expect(counts).toMatchObject({ missing: 1, held })
   expect(tokens).toHaveLength(1 - held)
 })
 
-test('counts an order that was taken as news of a token', async () => {
+test('treats an accepted request as an update of the token', async () => {
   const erc721 = [{ updatedMs: NOW - 9 * DAY_MS }]
   const since = (answer: LoggedRequest['answer']) =>
-    wanted({ erc721, olderThanMs: DAY_MS, asked: [asked({ answer })] })
+    selectTokens({ erc721, olderThanMs: DAY_MS, log: [logged({ answer })] })
   expect((await since('accepted')).tokens).toEqual([])
   expect((await since('unknown')).tokens).toEqual(['7: old'])
 })
 
-test('keeps the last word on each token, as exact as it was', async () => {
+test('keeps the last entry of each token exactly', async () => {
   const id = String(2n ** 256n - 1n)
-  const words = [
-    asked({}),
-    asked({ answer: 'unknown' }),
-    asked({ id, address: "0x'b" }),
-    asked({ id: '9', answer: 'unsent' }),
+  const log = [
+    logged({}),
+    logged({ answer: 'unknown' }),
+    logged({ id, address: "0x'b" }),
+    logged({ id: '9', answer: 'unsent' }),
   ]
-  const { sql } = await wanted({ asked: words })
+  const { sql } = await selectTokens({ log })
   const kept: LoggedRequest[] = []
   for await (const batch of previousRequests(sql)) kept.push(...batch)
-  expect(kept.sort((a, b) => a.id.length - b.id.length)).toEqual(words.slice(1, 3))
+  expect(kept.sort((a, b) => a.id.length - b.id.length)).toEqual(log.slice(1, 3))
 })
 
-test('gives every token once where there are many', async () => {
-  const { sql } = await wanted()
+test('yields every token once if there are many', async () => {
+  const { sql } = await selectTokens()
   await sql.run(`INSERT INTO tokens SELECT '0xa', i::VARCHAR, NULL, NULL, false FROM range(4500) AS t(i)`)
-  await sql.run('DROP TABLE wanted')
+  await sql.run('DROP TABLE stale_tokens')
   const { missing } = await selectStaleTokens(sql, { nowMs: NOW, olderThanMs: undefined })
   const ids = new Set<string>()
   for await (const { id } of staleTokens(sql)) ids.add(id)

@@ -4,7 +4,7 @@ import { findWebhooks } from '../../src/watch/find-webhooks.ts'
 import type { WebhookService } from '../../src/watch/webhook-service.ts'
 import { TOO_DEEP_JSON } from '../helpers/deep-json.ts'
 
-test.for(TOO_DEEP_JSON)('a webhook of $what where text belongs is of no chain', async ({ text }) => {
+test.for(TOO_DEEP_JSON)('treats $what in place of text as empty text', async ({ text }) => {
   const deep: unknown = JSON.parse(text)
   const webhook = { id: 'w1', chainId: deep, metadata: { addresses: [deep, '0xAB'] } } as Webhook
   const service = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type DesiredWebhooks, planWebhooks, type WatchedAddresses } from '../../src/watch/plan-webhooks.ts'
 
 const address = fc.integer({ min: 0, max: 30 }).map((number) => `0x${number}`)
-const wish: fc.Arbitrary<DesiredWebhooks> = fc.record({
+const desiredWebhooks: fc.Arbitrary<DesiredWebhooks> = fc.record({
   desired: fc.uniqueArray(address),
   maxAddresses: fc.integer({ min: 1, max: 6 }),
   webhooks: fc
@@ -11,7 +11,7 @@ const wish: fc.Arbitrary<DesiredWebhooks> = fc.record({
     .map((lists) => lists.map((addresses, at) => ({ id: `w${at}`, addresses }))),
 })
 
-/** What there is once a plan is carried out. */
+/** Returns the webhooks after a plan is applied. */
 function carryOut({ desired, webhooks, maxAddresses }: DesiredWebhooks): WatchedAddresses[] {
   const { change, create, drop } = planWebhooks({ desired, webhooks, maxAddresses })
   const stay = webhooks.filter(({ id }) => !drop.includes(id))
@@ -22,9 +22,9 @@ function carryOut({ desired, webhooks, maxAddresses }: DesiredWebhooks): Watched
   return [...changed, ...create.map((addresses, at) => ({ id: `new${at}`, addresses }))]
 }
 
-test('watches what is wanted, each address once, never too many together', () => {
+test('watches each desired address once, within the maximum per webhook', () => {
   fc.assert(
-    fc.property(wish, (given) => {
+    fc.property(desiredWebhooks, (given) => {
       const after = carryOut(given)
       const watched = after.flatMap(({ addresses }) => addresses)
       expect([...watched].sort()).toEqual([...given.desired].sort())
@@ -36,16 +36,16 @@ test('watches what is wanted, each address once, never too many together', () =>
   )
 })
 
-test('changes nothing any more once a plan is carried out', () => {
+test('changes nothing after a plan is applied', () => {
   fc.assert(
-    fc.property(wish, (given) => {
+    fc.property(desiredWebhooks, (given) => {
       const again = planWebhooks({ ...given, webhooks: carryOut(given) })
       expect(again).toEqual({ change: [], create: [], drop: [] })
     }),
   )
 })
 
-test('leaves alone what is right and moves only what has to', () => {
+test('keeps correct assignments and moves only what it must', () => {
   const webhooks = [
     { id: 'a', addresses: ['1', '2', '9'] },
     { id: 'b', addresses: ['3', '2'] },

@@ -20,7 +20,7 @@ async function received(given: Partial<ReceiverOptions> = {}) {
   return { ...receiver, post, events }
 }
 
-/** Sends bytes as they are and gives all that comes back until the connection ends. */
+/** Sends raw bytes and returns everything received until the connection ends. */
 async function exchange(url: string, sent: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   await once(socket, 'connect')
@@ -28,7 +28,7 @@ async function exchange(url: string, sent: string): Promise<string> {
   return text(socket)
 }
 
-test.for([`/${TOKEN}`, `/hooks/a/${TOKEN}`, `/${TOKEN}?x=1`])('takes events at %s', async (path) => {
+test.for([`/${TOKEN}`, `/hooks/a/${TOKEN}`, `/${TOKEN}?x=1`])('accepts events at %s', async (path) => {
   const { post, events } = await received()
   const answer = await post(path, '{"event":{}}')
   expect([answer.status, await answer.text()]).toEqual([200, ''])
@@ -37,22 +37,22 @@ test.for([`/${TOKEN}`, `/hooks/a/${TOKEN}`, `/${TOKEN}?x=1`])('takes events at %
 
 test.for([
   { what: 'another path', path: '/', status: 404 },
-  { what: 'a path that only begins like ours', path: `/${TOKEN}/x`, status: 404 },
-  { what: 'a path that only ends like ours', path: `/x${TOKEN}`, status: 404 },
+  { what: 'a path that only starts with the token', path: `/${TOKEN}/x`, status: 404 },
+  { what: 'a path that only ends with the characters of the token', path: `/x${TOKEN}`, status: 404 },
   { what: 'another token', path: `/${'e'.repeat(64)}`, status: 404 },
   { what: 'another method', path: `/${TOKEN}`, more: { method: 'PUT' }, status: 405 },
   { what: 'no body', path: `/${TOKEN}`, body: '', status: 400 },
-  { what: 'a body that is no JSON', path: `/${TOKEN}`, body: '{', status: 400 },
+  { what: 'a body that is not JSON', path: `/${TOKEN}`, body: '{', status: 400 },
   { what: 'a list', path: `/${TOKEN}`, body: '[]', status: 400 },
   { what: 'null', path: `/${TOKEN}`, body: 'null', status: 400 },
   { what: 'a text', path: `/${TOKEN}`, body: '"x"', status: 400 },
-])('answers $what with $status and does nothing', async ({ path, body, more, status }) => {
+])('responds to $what with $status and ignores it', async ({ path, body, more, status }) => {
   const { post, events } = await received()
   expect((await post(path, body, more)).status).toBe(status)
   expect(events).toEqual([])
 })
 
-test('answers 401 to what is not genuine, and 400 where that cannot be told', async () => {
+test('responds 401 to an invalid signature, and 400 if the signature cannot be checked', async () => {
   const seen: unknown[] = []
   const { post, events } = await received({
     isGenuine: ({ body, event, signature }) => {
@@ -72,7 +72,7 @@ test('answers 401 to what is not genuine, and 400 where that cannot be told', as
   expect([...events, ...deep.events]).toEqual([])
 })
 
-test('takes no body above its bound, whether announced or not', async () => {
+test('rejects a body above the limit, with or without a content length', async () => {
   const { url, post, events } = await received({ maxBodyBytes: 1_000 })
   expect((await post(`/${TOKEN}`, `{"a":"${'x'.repeat(992)}"}`)).status).toBe(200)
   const head = `POST /${TOKEN} HTTP/1.1\r\nhost: x\r\n`
@@ -83,7 +83,7 @@ test('takes no body above its bound, whether announced or not', async () => {
   expect(events).toHaveLength(1)
 })
 
-test('takes bodies of 50 MB, several at once', async () => {
+test('accepts several bodies of 50 MB at once', async () => {
   const { post, events } = await received()
   const body = `{"a":"${'x'.repeat(50_000_000 - 8)}"}`
   const answers = await Promise.all([1, 2, 3, 4].map(() => post(`/${TOKEN}`, body)))
@@ -91,12 +91,12 @@ test('takes bodies of 50 MB, several at once', async () => {
   expect(events).toHaveLength(4)
 })
 
-test('refuses JSON of more values than any event has, before it is parsed', async () => {
+test('rejects JSON with more values than any event has, before parsing it', async () => {
   const { post } = await received()
   expect((await post(`/${TOKEN}`, `{"a":[${'{},'.repeat(2_000_001)}{}]}`)).status).toBe(400)
 })
 
-test('tells why it refuses, without the token', async () => {
+test('reports why it rejects requests, without the token', async () => {
   const refusals: unknown[] = []
   const { post } = await received({
     ...{ isGenuine: () => false, maxBodyBytes: 1_000 },
@@ -119,7 +119,7 @@ test('tells why it refuses, without the token', async () => {
   expect(JSON.stringify(refusals)).not.toContain(TOKEN)
 })
 
-test('hundreds of idle connections do not shut out an event', async () => {
+test('accepts an event despite hundreds of idle connections', async () => {
   const { url, post } = await received()
   const idle = Array.from({ length: 400 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
   onTestFinished(() => {
@@ -130,18 +130,18 @@ test('hundreds of idle connections do not shut out an event', async () => {
   expect((await post(`/${TOKEN}`)).status).toBe(200)
 })
 
-test('a line about refusals comes once a minute for each status', () => {
+test('prints a notice about rejected requests once a minute per status', () => {
   let now = 0
   const notice = createRejectionNotices(() => now)
   const refusal = { status: 401, reason: 'the signature is missing' }
-  expect(notice(refusal)).toBe('a request to the receiver was refused with 401: the signature is missing')
+  expect(notice(refusal)).toBe('a request to the receiver was rejected with 401: the signature is missing')
   expect([notice(refusal), notice(refusal)]).toEqual([undefined, undefined])
   expect(notice({ status: 404, reason: 'x' })).toContain('404')
   now = 60_000
-  expect(notice(refusal)).toContain('; 2 more since the last such line')
+  expect(notice(refusal)).toContain('; 2 more since the last notice')
 })
 
-test('ends a request that does not come whole in time', async () => {
+test('ends a request that is not complete in time', async () => {
   const { url, events } = await received({ requestTimeoutMs: 50 })
   const head = `POST /${TOKEN} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{`
   expect(await exchange(url, head)).toMatch(/^HTTP\/1.1 408 /)
@@ -149,7 +149,7 @@ test('ends a request that does not come whole in time', async () => {
   expect(events).toEqual([])
 })
 
-test('survives what is no HTTP and bodies that break off', async () => {
+test('survives invalid HTTP and truncated bodies', async () => {
   const { url, post } = await received()
   expect(await exchange(url, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -159,13 +159,13 @@ test('survives what is no HTTP and bodies that break off', async () => {
   expect((await post(`/${TOKEN}`)).status).toBe(200)
 })
 
-test('says that a port cannot be had', async () => {
+test('reports that a port is in use', async () => {
   const { url } = await received()
   const port = Number(new URL(url).port)
   await expect(received({ port })).rejects.toMatchObject({ code: 'USAGE', message: /EADDRINUSE/ })
 })
 
-test('ends its connections when it is closed', async () => {
+test('closes its connections when it is closed', async () => {
   const { url, close, post } = await received()
   await post(`/${TOKEN}`)
   await close()

@@ -5,25 +5,25 @@ import {
   type RunTrigger,
 } from '../../src/watch/run-scheduler.ts'
 
-/** A pacer on a clock of its own: time passes when told, and each run lasts until it is ended. */
-function paced(given: Partial<RunSchedulerOptions> = {}) {
+/** A scheduler with a simulated clock. `pass` advances time; a run lasts until `end` is called. */
+function openScheduler(given: Partial<RunSchedulerOptions> = {}) {
   let now = 1_000
   const timers = new Set<{ dueMs: number; run: () => void }>()
-  const runs: { why: RunTrigger; atMs: number; end: (good?: boolean) => Promise<void> }[] = []
-  const pacer = createRunScheduler({
+  const runs: { trigger: RunTrigger; atMs: number; end: (good?: boolean) => Promise<void> }[] = []
+  const scheduler = createRunScheduler({
     ...{ debounceMs: 5, finalityMs: 0, catchUpMs: 100, now: () => now },
     scheduleAfter: (delayMs, run) => {
       const timer = { dueMs: now + delayMs, run }
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    run: (why) =>
+    run: (trigger) =>
       new Promise<boolean>((resolve) => {
         const end = async (good = true) => {
           resolve(good)
           await settled()
         }
-        runs.push({ why, atMs: now, end })
+        runs.push({ trigger, atMs: now, end })
       }),
     ...given,
   })
@@ -39,115 +39,115 @@ function paced(given: Partial<RunSchedulerOptions> = {}) {
     }
     now = until
   }
-  const told = () => runs.map(({ why, atMs }) => [why, atMs - 1_000])
+  const triggers = () => runs.map(({ trigger, atMs }) => [trigger, atMs - 1_000])
   const end = async (good = true) => runs.at(-1)?.end(good)
-  return { pacer, pass, runs, told, end, timers }
+  return { scheduler, pass, runs, triggers, end, timers }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('runs at once, then each time the catch-up is due', async () => {
-  const { pacer, pass, told, end } = paced()
-  void pacer.start()
+test('runs at once, then whenever a catch-up run is due', async () => {
+  const { scheduler, pass, triggers, end } = openScheduler()
+  void scheduler.start()
   await pass(50)
   await end()
   await pass(99)
-  expect(told()).toEqual([['start', 0]])
+  expect(triggers()).toEqual([['start', 0]])
   await pass(1)
-  expect(told()).toEqual([
+  expect(triggers()).toEqual([
     ['start', 0],
     ['catch-up', 150],
   ])
 })
 
-test('takes a burst of events together, however long it lasts', async () => {
-  const { pacer, pass, told, end } = paced()
-  void pacer.start()
+test('covers a burst of events with one run', async () => {
+  const { scheduler, pass, triggers, end } = openScheduler()
+  void scheduler.start()
   await end()
   for (let ms = 0; ms < 5; ms += 1) {
-    pacer.notifyEvent()
+    scheduler.notifyEvent()
     await pass(1)
   }
-  expect(told()).toEqual([
+  expect(triggers()).toEqual([
     ['start', 0],
     ['event', 5],
   ])
 })
 
-test('never runs twice at once, and again for what came meanwhile', async () => {
-  const { pacer, pass, told, end } = paced()
-  void pacer.start()
-  pacer.notifyEvent()
-  pacer.notifyEvent()
+test('never overlaps runs, and runs again for events during a run', async () => {
+  const { scheduler, pass, triggers, end } = openScheduler()
+  void scheduler.start()
+  scheduler.notifyEvent()
+  scheduler.notifyEvent()
   await pass(500)
-  expect(told()).toEqual([['start', 0]])
+  expect(triggers()).toEqual([['start', 0]])
   await end()
   await pass(5)
-  expect(told()).toEqual([
+  expect(triggers()).toEqual([
     ['start', 0],
     ['late', 505],
   ])
 })
 
-test('does not run again for events that the last run saw', async () => {
-  const { pacer, pass, told, end } = paced()
-  void pacer.start()
+test('does not run again for events that the last run covered', async () => {
+  const { scheduler, pass, triggers, end } = openScheduler()
+  void scheduler.start()
   await end()
-  pacer.notifyEvent()
+  scheduler.notifyEvent()
   await pass(5)
   await end()
   await pass(99)
-  expect(told()).toHaveLength(2)
+  expect(triggers()).toHaveLength(2)
 })
 
 test('waits until the last event of a burst is final', async () => {
-  const { pacer, pass, told, end } = paced({ finalityMs: 20 })
-  void pacer.start()
+  const { scheduler, pass, triggers, end } = openScheduler({ finalityMs: 20 })
+  void scheduler.start()
   await end()
-  pacer.notifyEvent()
+  scheduler.notifyEvent()
   await pass(10)
-  pacer.notifyEvent()
+  scheduler.notifyEvent()
   await pass(15)
-  expect(told().at(-1)).toEqual(['event', 25])
+  expect(triggers().at(-1)).toEqual(['event', 25])
   await end()
   await pass(10)
-  expect(told().at(-1)).toEqual(['late', 35])
+  expect(triggers().at(-1)).toEqual(['late', 35])
   await end()
   await pass(99)
-  expect(told()).toHaveLength(3)
+  expect(triggers()).toHaveLength(3)
 })
 
-test('tries a failed run again without waiting for the catch-up', async () => {
-  const { pacer, pass, told, end } = paced()
-  void pacer.start()
+test('retries a failed run without waiting for the catch-up run', async () => {
+  const { scheduler, pass, triggers, end } = openScheduler()
+  void scheduler.start()
   await end(false)
   await pass(5)
-  expect(told()).toEqual([
+  expect(triggers()).toEqual([
     ['start', 0],
     ['late', 5],
   ])
 })
 
-test('rejects with what a run throws, and runs no more', async () => {
-  const { pacer, timers } = paced({ run: () => Promise.reject(new Error('broken')) })
-  await expect(pacer.start()).rejects.toThrow('broken')
+test('rejects with the error of a run, and runs no more', async () => {
+  const { scheduler, timers } = openScheduler({ run: () => Promise.reject(new Error('broken')) })
+  await expect(scheduler.start()).rejects.toThrow('broken')
   expect(timers.size).toBe(0)
 })
 
-test('waits for the run under way when stopped, and starts no other', async () => {
-  const { pacer, pass, told, end, timers } = paced()
-  void pacer.start()
-  pacer.notifyEvent()
+test('waits for the current run when stopped, and starts no other', async () => {
+  const { scheduler, pass, triggers, end, timers } = openScheduler()
+  void scheduler.start()
+  scheduler.notifyEvent()
   let stopped = false
-  const stopping = pacer.stop().then(() => {
+  const stopping = scheduler.stop().then(() => {
     stopped = true
   })
   await settled()
   expect(stopped).toBe(false)
   await end()
   await stopping
-  pacer.notifyEvent()
+  scheduler.notifyEvent()
   await pass(1_000)
-  expect(told()).toHaveLength(1)
+  expect(triggers()).toHaveLength(1)
   expect(timers.size).toBe(0)
 })

@@ -10,7 +10,7 @@ const signed = (text: string, scheme: SecretScheme, secret = HEX) => ({
   signature: sign({ secret, body: JSON.parse(text), text }, scheme),
 })
 
-test.for(SCHEMES)('takes whatever a service signs by the scheme %s', (scheme) => {
+test.for(SCHEMES)('accepts every event that is signed with the scheme %s', (scheme) => {
   const objects = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { minKeys: 1 })
   fc.assert(
     fc.property(objects, fc.integer({ min: 0, max: 3 }), (event, space) => {
@@ -21,7 +21,7 @@ test.for(SCHEMES)('takes whatever a service signs by the scheme %s', (scheme) =>
   )
 })
 
-test('knows the signature of RFC 4231, test case 2, over raw bytes', () => {
+test('matches RFC 4231, test case 2, for raw bytes', () => {
   const signature = Buffer.from(
     '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
     'hex',
@@ -30,7 +30,7 @@ test('knows the signature of RFC 4231, test case 2, over raw bytes', () => {
   expect(verifySignature({ ...given, secret: 'Jefe', schemes: ['raw'] })).toBe(true)
 })
 
-test('takes a canonical signature whatever the order and spaces of the body', () => {
+test('accepts a canonical signature for any key order and whitespace of the body', () => {
   const { signature } = signed('{"a":1,"b":[2,{"c":3,"d":4}]}', 'canonical')
   const text = '{ "b": [2.0, {"d":4, "c":3}],\n"a": 1e0 }'
   const given = { body: Buffer.from(text), event: JSON.parse(text), signature, secret: HEX }
@@ -43,14 +43,14 @@ test.for([
   { what: 'another secret', change: { secret: '4a656666' } },
   { what: 'no signature', change: { signature: undefined } },
   { what: 'an empty signature', change: { signature: '' } },
-  { what: 'a signature that is cut', change: { signature: 'W9zBRr9gdU5qBCQmCJV1xw==' } },
-  { what: 'a signature that is no base64', change: { signature: '\u0000é' } },
-])('refuses $what', ({ change }) => {
+  { what: 'a truncated signature', change: { signature: 'W9zBRr9gdU5qBCQmCJV1xw==' } },
+  { what: 'a signature that is not base64', change: { signature: '\u0000é' } },
+])('rejects $what', ({ change }) => {
   for (const scheme of SCHEMES)
     expect(verifySignature({ ...signed('{"a":1}', scheme), schemes: SCHEMES, ...change })).toBe(false)
 })
 
-test('never signs by a secret whose hex would be an empty key', () => {
+test('never accepts a secret that would decode to an empty key', () => {
   const secret = 'not hex'
   const given = signed('{"a":1}', 'canonical', secret)
   expect(verifySignature({ ...given, schemes: ['canonical'] })).toBe(false)

@@ -6,7 +6,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const newPath = () => join(tempFolder(), 'watch', 'state.json')
 
-test('remembers token and webhooks, for nobody else to read', async () => {
+test('stores token and webhooks, readable by the owner only', async () => {
   const path = newPath()
   const state = { token: generateToken(), webhooks: [{ id: 'w', addresses: ['0xa'] }] }
   expect(await readWatchState(path)).toBeUndefined()
@@ -16,12 +16,12 @@ test('remembers token and webhooks, for nobody else to read', async () => {
   expect(state.token).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('never makes the same token twice', () => {
+test('never generates the same token twice', () => {
   expect(generateToken()).not.toBe(generateToken())
 })
 
 test.for(['', 'null', '[]', '{"token":7}', '{"token":"../x","webhooks":[]}', '{"token"'])(
-  'remembers nothing by the damaged file %j',
+  'ignores the damaged file %j',
   async (text) => {
     const path = join(tempFolder(), 'state.json')
     writeFileSync(path, text)
@@ -29,7 +29,7 @@ test.for(['', 'null', '[]', '{"token":7}', '{"token":"../x","webhooks":[]}', '{"
   },
 )
 
-test('passes over webhooks that are none', async () => {
+test('skips invalid webhooks', async () => {
   const path = newPath()
   const good = { id: 'w', addresses: ['0xa'] }
   await writeWatchState(path, { token: generateToken(), webhooks: [good] })
@@ -41,7 +41,7 @@ test('passes over webhooks that are none', async () => {
   expect((await readWatchState(path))?.webhooks).toEqual([good])
 })
 
-test('says what cannot be written', async () => {
+test('reports a file that cannot be written', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'file'), '')
   const work = writeWatchState(join(folder, 'file', 'state.json'), { token: generateToken(), webhooks: [] })

@@ -21,13 +21,13 @@ async function opened(answer: string | number, given: Partial<SecretOptions> = {
   const onNotice = (notice: string) => void notices.push(notice)
   return {
     ...(await openEventVerifier({ getSharedSecret }, { onNotice, ...given })),
-    asked: requests,
+    requests,
     notices,
   }
 }
 
-test('asks the service for the secret and checks by it, in either way', async () => {
-  const { isGenuine, asked: requests } = await opened('abcd')
+test('fetches the secret from the API and checks signatures of both schemes', async () => {
+  const { isGenuine, requests } = await opened('abcd')
   expect(isGenuine(received('abcd'))).toBe(true)
   expect(isGenuine(received('abcd', 'raw'))).toBe(true)
   expect(isGenuine(received('abce'))).toBe(false)
@@ -35,34 +35,34 @@ test('asks the service for the secret and checks by it, in either way', async ()
   expect(requests).toHaveLength(1)
 })
 
-test('checks by a given secret and never asks for another', async () => {
-  const { isGenuine, asked: requests } = await opened('abcd', { secret: 'ef01' })
+test('uses a given secret and never fetches another', async () => {
+  const { isGenuine, requests } = await opened('abcd', { secret: 'ef01' })
   expect([isGenuine(received('ef01')), isGenuine(received('abcd'))]).toEqual([true, false])
   expect(requests).toEqual([])
 })
 
-test('checks in the told way only', async () => {
+test('accepts only the given scheme', async () => {
   const { isGenuine } = await opened('abcd', { secretScheme: 'raw' })
   expect([isGenuine(received('abcd', 'raw')), isGenuine(received('abcd'))]).toEqual([true, false])
 })
 
-test('takes everything, and says so, where the service has no secret', async () => {
+test('accepts everything if the API has no secret, and says so', async () => {
   const { isGenuine, notices } = await opened(404)
   expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
   expect(notices.join()).toContain('without a signature')
 })
 
-test('takes everything where signatures are not to be checked', async () => {
-  const { isGenuine, asked: requests } = await opened('abcd', { secretScheme: 'none' })
+test('accepts everything if signature checks are disabled', async () => {
+  const { isGenuine, requests } = await opened('abcd', { secretScheme: 'none' })
   expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
   expect(requests).toEqual([])
 })
 
-test('ends where the service refuses to tell the secret', async () => {
+test('fails if the API refuses to return the secret', async () => {
   await expect(opened(403)).rejects.toMatchObject({ status: 403 })
 })
 
-test('refuses a secret that the scheme cannot use, without showing it', async () => {
+test('rejects a secret that is invalid for the scheme, without showing it', async () => {
   const work = opened('abcd', { secret: 'not-hex-at-all', secretScheme: 'canonical' })
   await expect(work).rejects.toMatchObject({ code: 'USAGE', message: expect.not.stringContaining('not-hex') })
 })

@@ -55,7 +55,7 @@ describe('the script for BigQuery', () => {
     ])
   })
 
-  test('names exactly the files that have rows', () => {
+  test('lists exactly the files that have rows', () => {
     const text = textOf({ engine: 'bigquery' })
     const uris = [...text.matchAll(/'(gs:[^']+)'/g)].map(([, uri]) => uri)
     expect(uris).toHaveLength(TABLES.length * 2)
@@ -63,7 +63,7 @@ describe('the script for BigQuery', () => {
     expect(text).toContain("format = 'PARQUET'")
   })
 
-  test('removes only rows of this chain in blocks that the files cover', () => {
+  test('deletes only rows of this chain in blocks that the files cover', () => {
     const merges = statementsOf(textOf({ engine: 'bigquery' }), QUOTING.bigquery).map(wordsOf)
     const merge = merges.find((statement) => statement.startsWith('MERGE')) ?? ''
     expect(merge).toContain(
@@ -73,7 +73,7 @@ describe('the script for BigQuery', () => {
     expect(merge).toContain('T . block_number > = 300 AND T . block_number < 400 ) ) THEN DELETE')
   })
 
-  test('undoes the escape of formulas for CSV text and nothing else', () => {
+  test('unescapes formulas in CSV text only', () => {
     const csv = textOf({ engine: 'bigquery', manifest: manifestOf('csv', RANGES) })
     expect(csv).toContain(
       'IF(REGEXP_CONTAINS(`token_name`, r"^\'+[=+\\-@\\t\\r]"), SUBSTR(`token_name`, 2), `token_name`)',
@@ -86,13 +86,13 @@ describe('the script for BigQuery', () => {
     expect(kept).not.toContain('REGEXP')
   })
 
-  test('makes an empty staging table where no file has rows', () => {
+  test('creates an empty staging table if no file has rows', () => {
     const text = textOf({ engine: 'bigquery', manifest: manifestOf('csv', [[0, 100, 0]]) })
     expect(text).not.toContain('LOAD DATA')
     expect(text).toContain('CREATE OR REPLACE TABLE `lake`.`ledger_stage` (')
   })
 
-  test('loads packed and plain files of a table one after the other', () => {
+  test('loads plain and gzipped files of a table one after the other', () => {
     const manifest = manifestOf('csv', RANGES)
     for (const table of Object.values(manifest.tables)) {
       const last = table.files.at(-1)
@@ -106,7 +106,7 @@ describe('the script for BigQuery', () => {
     expect(plain).not.toContain('.gz')
   })
 
-  test('qualifies the dataset by its project', () => {
+  test('qualifies the dataset with its project', () => {
     expect(textOf({ engine: 'bigquery', names: ['my-project', 'lake'] })).toContain(
       '`my-project.lake`.`ledger`',
     )
@@ -114,7 +114,7 @@ describe('the script for BigQuery', () => {
 })
 
 describe('the script for Snowflake', () => {
-  test('stages outside of the transaction, then deletes and merges within it', () => {
+  test('stages outside the transaction, then deletes and merges within it', () => {
     const each = [
       'CREATE TABLE',
       'CREATE OR',
@@ -131,7 +131,7 @@ describe('the script for Snowflake', () => {
     ])
   })
 
-  test('uploads local files as they are to where COPY looks for them', () => {
+  test('uploads local files uncompressed to the location that COPY reads', () => {
     const text = textOf({ engine: 'snowflake', folder: "/data/o'neil", filesAt: undefined })
     expect(text).toContain(
       "PUT 'file:///data/o''neil/ledger/ledger-0-100-0.parquet' '@~/walletlake/demo/ledger' AUTO_COMPRESS = FALSE OVERWRITE = TRUE;",
@@ -141,7 +141,7 @@ describe('the script for Snowflake', () => {
     )
   })
 
-  test('names at most a thousand files in one COPY', () => {
+  test('lists at most a thousand files per COPY', () => {
     const many = Array.from({ length: 1001 }, (_, at) => [at, at + 1, 1] as const)
     const text = textOf({
       engine: 'snowflake',
@@ -169,7 +169,7 @@ describe('the script for Snowflake', () => {
     )
   })
 
-  test('reads Parquet by column name with its instants as UTC', () => {
+  test('reads Parquet by column name with timestamps in UTC', () => {
     const text = textOf({ engine: 'snowflake' })
     expect(text).toContain("ALTER SESSION SET TIMEZONE = 'UTC';")
     expect(text).toContain('USE_LOGICAL_TYPE = TRUE)\nMATCH_BY_COLUMN_NAME = CASE_INSENSITIVE')
@@ -177,7 +177,7 @@ describe('the script for Snowflake', () => {
 })
 
 describe.for(['bigquery', 'snowflake'] as const)('every script for %s', (engine) => {
-  test('has whole quotes and brackets and no reserved word as a name', () => {
+  test('has balanced quotes and brackets and no reserved word as a name', () => {
     const reserved = engine === 'bigquery' ? BIGQUERY_RESERVED : SNOWFLAKE_RESERVED
     for (const format of ['csv', 'parquet'] as const) {
       const text = textOf({ engine, manifest: manifestOf(format, RANGES), prefix: 'w_' })
@@ -189,10 +189,10 @@ describe.for(['bigquery', 'snowflake'] as const)('every script for %s', (engine)
   })
 
   test.for([undefined, 's3://bucket/out', "gs://b/o'ut", 'gs://', '@', '@a b', 'out'])(
-    'is refused for files at %s with an example',
+    'is rejected for files at %s with an example',
     (filesAt) => {
       expect(() => textOf({ engine, filesAt })).toThrow(
-        /--files-at: found .*, expected a place such as (?:gs:|@)/,
+        /--files-at: found .*, expected a location such as (?:gs:|@)/,
       )
     },
   )

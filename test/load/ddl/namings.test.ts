@@ -38,10 +38,10 @@ const THEIRS = {
   },
 } as const
 
-describe.for(['bigquery', 'cryo'] as const)('the names of %s', (naming) => {
+describe.for(['bigquery', 'cryo'] as const)('the column names of %s', (naming) => {
   const theirs: Record<string, readonly string[]> = THEIRS[naming]
 
-  test('are theirs, each once, and what is missing is said', () => {
+  test('are complete: each is either in a view or listed as absent', () => {
     expect(NAMINGS[naming].views.map(({ name }) => name)).toEqual(Object.keys(theirs))
     for (const { name, sources, absent } of NAMINGS[naming].views) {
       for (const { columns } of sources) {
@@ -51,7 +51,7 @@ describe.for(['bigquery', 'cryo'] as const)('the names of %s', (naming) => {
     }
   })
 
-  test('stand for columns that there are', () => {
+  test('refer to existing columns', () => {
     for (const { table, columns } of NAMINGS[naming].views.flatMap(({ sources }) => sources)) {
       const own = TABLES.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
       for (const [, from] of columns) if (typeof from === 'string') expect(own).toContain(from)

@@ -1,6 +1,7 @@
 /**
- * Words that engines reserve, from their documentation: BigQuery "Lexical structure: reserved keywords", Snowflake
- * "Reserved & limited keywords", Redshift "Reserved words", ClickHouse and Spark quote every name here.
+ * Reserved words from the documentation of each engine: BigQuery "Lexical structure: reserved keywords", Snowflake
+ * "Reserved & limited keywords", Redshift "Reserved words". ClickHouse and Spark need no list, because every name is
+ * quoted there.
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 

@@ -11,7 +11,7 @@ import { noPostgres, type Postgres, startPostgres } from '../start-postgres.ts'
 
 const BIG = (2n ** 256n - 1n).toString()
 
-/** A value for a column that its type has to hold. */
+/** An extreme value that a column's type must be able to hold. */
 function sampleOf({ type }: Table['columns'][number]): string {
   const samples = { text: "'it''s'", int32: '2147483647', int64: '9223372036854775807', bool: 'true' }
   if (type === 'time') return "'2023-11-14T22:46:40.123Z'"
@@ -24,7 +24,7 @@ function insertOf({ name, columns }: Table): string {
   return `INSERT INTO "${name}" VALUES (${columns.map(sampleOf).join(', ')})`
 }
 
-/** `gold, silver`, sorted, from the names of a select list. */
+/** The column names of a view, from its first source. */
 const namesOf = (view: (typeof NAMINGS)['bigquery']['views'][number]) =>
   view.sources[0]?.columns.map(([name]) => name) ?? []
 
@@ -35,7 +35,7 @@ describe('in DuckDB', () => {
     return async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJS()
   }
 
-  test('creates the tables twice over, with comments, and holds the widest values', async () => {
+  test('creates the tables idempotently, with comments, and holds the widest values', async () => {
     const all = await open()
     await all(schemaText({ sql: 'duckdb' }))
     await all(schemaText({ sql: 'duckdb' }))
@@ -70,7 +70,7 @@ describe('in DuckDB', () => {
 })
 
 describe('in SQLite', () => {
-  test('creates the tables twice over and keeps digits as text', () => {
+  test('creates the tables idempotently and keeps digits as text', () => {
     const db = new sqlite3.Database(join(tempFolder(), 'a.db'))
     db.exec(schemaText({ sql: 'sqlite' }))
     db.exec(schemaText({ sql: 'sqlite' }))
@@ -83,8 +83,8 @@ describe('in SQLite', () => {
       }
       expect(() => db.exec(insertOf(table))).toThrow('UNIQUE')
     }
-    const kept = db.get("SELECT sql FROM sqlite_schema WHERE name = 'ledger'")
-    expect(String(kept?.sql)).toContain('-- Stable id of the row.')
+    const stored = db.get("SELECT sql FROM sqlite_schema WHERE name = 'ledger'")
+    expect(String(stored?.sql)).toContain('-- Stable id of the row.')
     db.close()
   })
 
@@ -119,7 +119,7 @@ describe.skipIf(noPostgres)('in PostgreSQL', () => {
     await server?.stop()
   })
 
-  test('creates the tables twice over, with keys and comments, and holds the widest values', async () => {
+  test('creates the tables idempotently, with keys and comments, and holds the widest values', async () => {
     await client.query(schemaText({ sql: 'postgres' }))
     await client.query(schemaText({ sql: 'postgres' }))
     for (const table of TABLES) {
@@ -130,10 +130,10 @@ describe.skipIf(noPostgres)('in PostgreSQL', () => {
         if (type === 'decimal') expect(rows[0][name]).toBe(`-0.${'0'.repeat(254)}1`)
       }
       await expect(client.query(insertOf(table))).rejects.toThrow('duplicate key')
-      const said = await client.query(
+      const comments = await client.query(
         `SELECT count(*)::int AS n FROM pg_description WHERE objoid = '"${table.name}"'::regclass`,
       )
-      expect(said.rows[0].n).toBe(table.columns.length + 1)
+      expect(comments.rows[0].n).toBe(table.columns.length + 1)
     }
   })
 

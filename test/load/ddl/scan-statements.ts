@@ -1,14 +1,14 @@
-/** One piece of SQL: a word or number, a quoted name, a text literal, a comment, or any other single character. */
+/** An SQL token: a word or number, a quoted name, a text literal, a comment, or any other single character. */
 export type Piece = { readonly kind: 'word' | 'name' | 'text' | 'comment' | 'sign'; readonly text: string }
 
 export type Quoting = {
-  /** Character around quoted names. */
+  /** Quote character of names. */
   readonly name: '"' | '`'
-  /** Whether a backslash in a literal takes the next character with it. */
+  /** Whether a backslash escapes the next character in a literal. */
   readonly backslash: boolean
 }
 
-/** Cuts SQL into pieces by an engine's own rules of quoting. Throws where a quote or comment does not end. */
+/** Tokenizes SQL by an engine's quoting rules. Throws if a quote or comment does not end. */
 export function scanSql(sql: string, { name, backslash }: Quoting): Piece[] {
   const escaped = backslash ? "\\\\[\\s\\S]|''" : "''"
   const pattern = new RegExp(
@@ -33,7 +33,7 @@ export function scanSql(sql: string, { name, backslash }: Quoting): Piece[] {
   return pieces
 }
 
-/** The statements of a script, each as its pieces without comments. */
+/** Splits a script into statements, each as its tokens without comments. */
 export function statementsOf(sql: string, quoting: Quoting): Piece[][] {
   const statements: Piece[][] = [[]]
   for (const piece of scanSql(sql, quoting)) {
@@ -56,7 +56,7 @@ function checkBrackets(statement: readonly Piece[]): void {
   if (depth !== 0) throw new Error(`brackets do not match: ${statement.map(({ text }) => text).join(' ')}`)
 }
 
-/** Column name → what is declared behind it, as pieces joined by spaces. */
+/** Maps column names to their declarations, as tokens joined by spaces. */
 export function columnsOf(statement: readonly Piece[]): Map<string, string> {
   const start = statement.findIndex(({ text }) => text === '(')
   const columns = new Map<string, string>()

@@ -17,7 +17,7 @@ const QUOTING: Record<DialectName, Quoting> = {
   spark: { name: '`', backslash: true },
 }
 
-/** What each engine's documentation says of types that hold 256 bits, or the widest number it has. */
+/** The exact types for 256-bit integers and decimals, from each engine's documentation. */
 const EXACT: Record<DialectName, Record<'u256' | 'i256' | 'decimal', RegExp>> = {
   duckdb: { u256: /^BIGNUM/, i256: /^BIGNUM/, decimal: /^VARCHAR/ },
   postgres: { u256: /^numeric \( 78 , 0 \)/, i256: /^numeric \( 78 , 0 \)/, decimal: /^numeric(?! \()/ },
@@ -50,7 +50,7 @@ describe.for([...DIALECT_NAMES])('the SQL for %s', (sql) => {
     }
   })
 
-  test('gives numbers of 256 bits a type that loses no digit', () => {
+  test('declares 256-bit integers with a type that loses no digit', () => {
     for (const [at, table] of TABLES.entries()) {
       const declared = columnsOf(creates[at] ?? [])
       for (const { name, type } of table.columns.filter((column) => isExact(column.type))) {
@@ -59,7 +59,7 @@ describe.for([...DIALECT_NAMES])('the SQL for %s', (sql) => {
     }
   })
 
-  test('declares null exactly where the contract allows it', () => {
+  test('declares exactly the nullable columns of the contract as nullable', () => {
     for (const [at, table] of TABLES.entries()) {
       const declared = columnsOf(creates[at] ?? [])
       for (const { name, nullable } of table.columns) {
@@ -72,20 +72,20 @@ describe.for([...DIALECT_NAMES])('the SQL for %s', (sql) => {
     }
   })
 
-  test('says in words what every column is and every table keeps unique', () => {
+  test('comments every column, and every table with its key', () => {
     const text = schemaText({ sql })
-    const said = scanSql(text, QUOTING[sql])
+    const comments = scanSql(text, QUOTING[sql])
       .filter(({ kind }) => kind === 'text' || kind === 'comment')
       .map((piece) => piece.text.replaceAll("\\'", "'").replaceAll("''", "'"))
       .join('\n')
     for (const { about, key, columns } of TABLES) {
-      expect(said).toContain(`${about} Key: ${key.join(', ')}.`)
-      for (const column of columns) expect(said).toContain(column.about)
+      expect(comments).toContain(`${about} Key: ${key.join(', ')}.`)
+      for (const column of columns) expect(comments).toContain(column.about)
     }
-    expect(said).toMatch(/256|digits/)
+    expect(comments).toMatch(/256|digits/)
   })
 
-  test('balances quotes and brackets in tables and views alike', () => {
+  test('balances quotes and brackets in tables and views', () => {
     for (const naming of NAMING_NAMES) {
       const views = statementsOf(schemaText({ sql, naming, namespace: { prefix: 'w_' } }), QUOTING[sql])
       expect(views.length).toBeGreaterThanOrEqual(3)
@@ -98,7 +98,7 @@ describe.for([
   { sql: 'snowflake' as const, reserved: SNOWFLAKE_RESERVED },
   { sql: 'redshift' as const, reserved: REDSHIFT_RESERVED },
 ])('the names of $sql', ({ sql, reserved }) => {
-  test('hold no reserved word outside of quotes', () => {
+  test('contain no unquoted reserved word', () => {
     for (const naming of [undefined, ...NAMING_NAMES]) {
       const words = scanSql(schemaText({ sql, naming }), QUOTING[sql]).filter(({ kind }) => kind === 'word')
       const names = words.map(({ text }) => text).filter((word) => word === word.toLowerCase())
@@ -111,8 +111,8 @@ function isExact(type: ColumnType): boolean {
   return type === 'u256' || type === 'i256' || type === 'decimal'
 }
 
-describe('the places of tables', () => {
-  test('prints only the tables that were asked for, in a schema with a prefix', () => {
+describe('schema and prefix', () => {
+  test('apply to the selected tables only', () => {
     const tables = TABLES.filter(({ name }) => name === 'ledger')
     const text = schemaText({ sql: 'postgres', tables, namespace: { schema: 'lake', prefix: 'w_' } })
     expect(text).toContain('CREATE SCHEMA IF NOT EXISTS "lake";')
@@ -124,11 +124,11 @@ describe('the places of tables', () => {
     { sql: 'sqlite' as const, place: { schema: 'lake' }, says: 'SQLite has no schemas' },
     { sql: 'postgres' as const, place: { schema: 'a"b' }, says: '--schema' },
     { sql: 'duckdb' as const, place: { prefix: '1x' }, says: '--prefix' },
-  ])('refuses $place for $sql with a fix', ({ sql, place: namespace, says }) => {
+  ])('$place is rejected for $sql', ({ sql, place: namespace, says }) => {
     expect(() => schemaText({ sql, namespace })).toThrow(says)
   })
 
-  test('names tables of a view by their schema, so that no view reads itself', () => {
+  test('qualify the tables of a view, so that no view reads itself', () => {
     for (const sql of DIALECT_NAMES.filter((name) => name !== 'sqlite')) {
       const text = schemaText({ sql, naming: 'bigquery' })
       const from = [...text.matchAll(/FROM (\S+)/g)].map(([, table = '']) => table.replaceAll(/["`;]/g, ''))
