@@ -14,7 +14,7 @@ async function open(memory: MemoryLimit) {
   return { connection, close, show, scratch }
 }
 
-test('what is open at the same time shares one, which is gone with the last of them', async () => {
+test('connections that are open at the same time share an instance until the last one closes', async () => {
   const [first, second] = [await open('shared'), await open('shared')]
   await first.connection.run('create table seen (a integer)')
   expect(await second.show()).toEqual(['seen', '381.4 MiB'])
@@ -28,30 +28,33 @@ test('what is open at the same time shares one, which is gone with the last of t
   await fourth.close()
 })
 
-test('those that are opened in one turn share one too', async () => {
+test('connections that are opened concurrently share an instance', async () => {
   const [first, second] = await Promise.all([open('shared'), open('shared')])
   await first.connection.run('create table seen (a integer)')
   expect(await second.show()).toEqual(['seen', '381.4 MiB'])
   await Promise.all([first.close(), second.close()])
 })
 
-test.for(['160MB', '640MB'] as const)('%s is memory of its own, with a folder that goes', async (memory) => {
-  const [own, shared] = [await open(memory), await open('shared')]
-  await shared.connection.run('create table seen (a integer)')
-  expect(await own.show()).toEqual([memory === '160MB' ? '152.5 MiB' : '610.3 MiB'])
-  await own.close()
-  expect(existsSync(own.scratch)).toBe(false)
-  expect(await shared.show()).toEqual(['seen', '381.4 MiB'])
-  await shared.close()
-})
+test.for(['160MB', '640MB'] as const)(
+  '%s opens a separate instance and removes its folder on close',
+  async (memory) => {
+    const [own, shared] = [await open(memory), await open('shared')]
+    await shared.connection.run('create table seen (a integer)')
+    expect(await own.show()).toEqual([memory === '160MB' ? '152.5 MiB' : '610.3 MiB'])
+    await own.close()
+    expect(existsSync(own.scratch)).toBe(false)
+    expect(await shared.show()).toEqual(['seen', '381.4 MiB'])
+    await shared.close()
+  },
+)
 
-test('work that fails, or is broken off, leaves the others alone', async () => {
+test('a failed or interrupted statement does not affect other connections', async () => {
   const [first, second] = [await open('shared'), await open('shared')]
-  const broken = first.connection.run('select count(*) from range(1e12::bigint) a')
-  // One that comes before the work has begun is not heard.
-  const breaking = setInterval(() => first.connection.interrupt(), 5)
-  await expect(broken).rejects.toThrow('Interrupted')
-  clearInterval(breaking)
+  const interrupted = first.connection.run('select count(*) from range(1e12::bigint) a')
+  // An interrupt before the statement starts has no effect.
+  const timer = setInterval(() => first.connection.interrupt(), 5)
+  await expect(interrupted).rejects.toThrow('Interrupted')
+  clearInterval(timer)
   await expect(first.connection.run('select 1 / missing')).rejects.toThrow()
   await first.close()
   expect(await second.show()).toEqual(['381.4 MiB'])

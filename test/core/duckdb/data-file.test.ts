@@ -15,52 +15,54 @@ async function open(rows: readonly string[], name = 'a.csv') {
   writeFileSync(join(folder, name), name.endsWith('.gz') ? gzipSync(content, { level: 1 }) : content)
   const file = await openDataFile(join(folder, name), 'csv', folder)
   const segments = () => file.paths.map((path) => readFileSync(path, 'utf8'))
-  return { folder, file, pieces: segments }
+  return { folder, file, segments }
 }
 
 describe('a CSV file', () => {
-  test.for(['a.csv', 'a.csv.gz'])('of usual rows is read where it lies: %s', async (name) => {
+  test.for(['a.csv', 'a.csv.gz'])('with rows of normal length is read in place: %s', async (name) => {
     const { folder, file } = await open(Array<string>(2_000).fill(rowOf(10_000)), name)
     expect(file).toMatchObject({ paths: [join(folder, name)], isGzipped: name !== 'a.csv', maxRowBytes: MIB })
     expect(readdirSync(folder)).toEqual([name])
   })
 
-  test('is known by its longest row, so that no more memory is taken', async () => {
+  test('is configured with the length of its longest row, to save memory', async () => {
     const rows = [rowOf(10), rowOf(3 * MIB), ...Array<string>(1_500).fill(rowOf(10_000))]
     expect((await open(rows, 'a.csv')).file.maxRowBytes).toBe(rows[1]?.length)
   })
 
-  test.for(['a.csv', 'a.csv.gz'])('with rows of 20 MiB is cut between them: %s', async (name) => {
+  test.for(['a.csv', 'a.csv.gz'])('with rows of 20 MiB is split between rows: %s', async (name) => {
     const rows = [rowOf(10), rowOf(20 * MIB), rowOf(20 * MIB), rowOf(5)]
-    const { file, pieces: segments } = await open(rows, name)
+    const { file, segments } = await open(rows, name)
     expect(file).toMatchObject({ isGzipped: false, maxRowBytes: Math.max(...rows.map((row) => row.length)) })
     const expected = [`${rows[0]}${rows[1]}`, `${rows[2]}${rows[3]}`]
     const found = segments()
-    expect(found.map((piece) => piece.length)).toEqual(expected.map((text) => HEADER.length + text.length))
-    expect(found.every((piece, at) => piece === HEADER + expected[at])).toBe(true)
+    expect(found.map((segment) => segment.length)).toEqual(
+      expected.map((text) => HEADER.length + text.length),
+    )
+    expect(found.every((segment, at) => segment === HEADER + expected[at])).toBe(true)
   })
 
-  test('of many heavy rows is cut into pieces below 31 MB each', async () => {
+  test('with many long rows is split into segments below 31 MB', async () => {
     const rows = Array.from({ length: 1_000 }, (_, at) => `${at},"${'"",\n'.repeat(20_000)}"\n`)
-    const { pieces: segments } = await open(rows)
+    const { segments } = await open(rows)
     const found = segments()
-    expect(Math.max(...found.map((piece) => piece.length))).toBeLessThan(31_000_000)
-    expect(found.map((piece) => piece.slice(HEADER.length)).join('') === rows.join('')).toBe(true)
+    expect(Math.max(...found.map((segment) => segment.length))).toBeLessThan(31_000_000)
+    expect(found.map((segment) => segment.slice(HEADER.length)).join('') === rows.join('')).toBe(true)
   })
 
-  test('whose last row has no line end keeps it', async () => {
-    const { pieces: segments } = await open([rowOf(17 * MIB), '2,last'])
+  test('keeps a last row without a line feed', async () => {
+    const { segments } = await open([rowOf(17 * MIB), '2,last'])
     expect(segments().at(-1)?.endsWith('\n2,last')).toBe(true)
   })
 
-  test('leaves no piece behind when it is closed', async () => {
+  test('leaves no segment behind when it is closed', async () => {
     const { folder, file } = await open([rowOf(17 * MIB)])
     expect(readdirSync(folder)).toHaveLength(2)
     await file.close()
     expect(readdirSync(folder)).toEqual(['a.csv'])
   })
 
-  test('that is no gzip, or not there, is left to who reads it', async () => {
+  test('that is not gzip, or missing, is passed on to its reader', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'a.csv.gz'), 'no gzip')
     for (const name of ['a.csv.gz', 'b.csv'])

@@ -15,43 +15,43 @@ const ranges = fc
   .map((edges) =>
     edges.flatMap((from, at) => (at % 2 === 0 && edges[at + 1] ? [{ from, to: edges[at + 1] ?? from }] : [])),
   )
-const gone = fc.record({ from: fc.nat(42), to: fc.nat(42) })
+const anyRange = fc.record({ from: fc.nat(42), to: fc.nat(42) })
 
 const blocksOf = (list: readonly { from: number; to: number }[]) =>
   list.flatMap(({ from, to }) => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at))
 
-test('what is left is every block but the ones taken out', () => {
+test('subtracting a range leaves every other block', () => {
   fc.assert(
-    fc.property(ranges, gone, (list, taken) => {
-      const left = subtractRange(list, taken)
-      expect(blocksOf(left)).toEqual(
-        blocksOf(list).filter((block) => !(block >= taken.from && block < taken.to)),
+    fc.property(ranges, anyRange, (list, removed) => {
+      const rest = subtractRange(list, removed)
+      expect(blocksOf(rest)).toEqual(
+        blocksOf(list).filter((block) => !(block >= removed.from && block < removed.to)),
       )
-      expect(left.every(({ from, to }) => from < to)).toBe(true)
+      expect(rest.every(({ from, to }) => from < to)).toBe(true)
     }),
   )
 })
 
 test.for([
-  { gone: { from: 0, to: 10 }, left: [{ from: 10, to: 20 }] },
+  { removed: { from: 0, to: 10 }, rest: [{ from: 10, to: 20 }] },
   {
-    gone: { from: 12, to: 15 },
-    left: [
+    removed: { from: 12, to: 15 },
+    rest: [
       { from: 10, to: 12 },
       { from: 15, to: 20 },
     ],
   },
-  { gone: { from: 10, to: 20 }, left: [] },
-  { gone: { from: 15, to: 15 }, left: [{ from: 10, to: 20 }] },
-  { gone: { from: 18, to: 12 }, left: [{ from: 10, to: 20 }] },
-  { gone: { from: 19, to: 99 }, left: [{ from: 10, to: 19 }] },
-])('taking $gone out of 10 to 20 leaves $left', ({ gone: taken, left }) => {
-  expect(subtractRange([{ from: 10, to: 20 }], taken)).toEqual(left)
+  { removed: { from: 10, to: 20 }, rest: [] },
+  { removed: { from: 15, to: 15 }, rest: [{ from: 10, to: 20 }] },
+  { removed: { from: 18, to: 12 }, rest: [{ from: 10, to: 20 }] },
+  { removed: { from: 19, to: 99 }, rest: [{ from: 10, to: 19 }] },
+])('subtracting $removed from 10 to 20 leaves $rest', ({ removed, rest }) => {
+  expect(subtractRange([{ from: 10, to: 20 }], removed)).toEqual(rest)
 })
 
-test('united ranges hold the same blocks, sorted, apart from each other', () => {
+test('a union has the same blocks in sorted ranges that do not touch', () => {
   fc.assert(
-    fc.property(fc.array(gone, { maxLength: 8 }), (list) => {
+    fc.property(fc.array(anyRange, { maxLength: 8 }), (list) => {
       const united = unionRanges(list)
       expect(blocksOf(united)).toEqual([...new Set(blocksOf(list))].sort((a, b) => a - b))
       for (const [at, { from, to }] of united.entries()) {
@@ -62,7 +62,7 @@ test('united ranges hold the same blocks, sorted, apart from each other', () => 
   )
 })
 
-test('uniting leaves the given ranges as they are', () => {
+test('unionRanges does not modify its argument', () => {
   const list = [
     { from: 5, to: 9 },
     { from: 1, to: 6 },
@@ -74,24 +74,24 @@ test('uniting leaves the given ranges as they are', () => {
   ])
 })
 
-test('what lies between ranges and the ranges themselves are the whole', () => {
+test('gaps are the blocks within the bounds that no range covers', () => {
   fc.assert(
-    fc.property(fc.array(gone, { maxLength: 8 }), gone, (list, whole) => {
+    fc.property(fc.array(anyRange, { maxLength: 8 }), anyRange, (list, bounds) => {
       const united = unionRanges(list)
-      const inside = blocksOf(whole.from < whole.to ? [whole] : [])
-      const taken = new Set(blocksOf(united))
-      expect(blocksOf(gapsIn(united, whole))).toEqual(inside.filter((block) => !taken.has(block)))
+      const inside = blocksOf(bounds.from < bounds.to ? [bounds] : [])
+      const covered = new Set(blocksOf(united))
+      expect(blocksOf(gapsIn(united, bounds))).toEqual(inside.filter((block) => !covered.has(block)))
     }),
   )
 })
 
-test('blocks included one by one, in any order and twice, are united ranges', () => {
+test('adding blocks one by one, in any order and repeatedly, gives their union', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(30), { maxLength: 40 }), (blocks) => {
-      const kept: BlockRange[] = []
-      for (const block of blocks) addBlock(kept, block)
-      expect(kept).toEqual(unionRanges(blocks.map((block) => ({ from: block, to: block + 1 }))))
-      expect(countBlocks(kept)).toBe(new Set(blocks).size)
+      const added: BlockRange[] = []
+      for (const block of blocks) addBlock(added, block)
+      expect(added).toEqual(unionRanges(blocks.map((block) => ({ from: block, to: block + 1 }))))
+      expect(countBlocks(added)).toBe(new Set(blocks).size)
     }),
   )
 })

@@ -26,7 +26,7 @@ test.for([
   expect(isExportPath(path)).toBe(true)
 })
 
-test('whatever text is taken for a plain path stays below its folder', () => {
+test('any text that is accepted as a safe path resolves inside its folder', () => {
   const piece = fc.oneof(
     fc.constantFrom('..', '.', '/', '\\', '%2e', '\0', 'ledger', 'a=b', '\n', 'é', ' '),
     fc.string({ unit: 'binary', maxLength: 4 }),
@@ -41,7 +41,7 @@ test('whatever text is taken for a plain path stays below its folder', () => {
   )
 })
 
-test('every path that this program writes may be listed', () => {
+test('a manifest may list every path that this program writes', () => {
   const block = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER - 2 ** 32 })
   const partitionBy = fc.constantFrom('day', 'month', 'blocks:1', 'blocks:100000', undefined)
   const part = fc.record({
@@ -59,7 +59,7 @@ test('every path that this program writes may be listed', () => {
   )
 })
 
-test('the report of a run is found under the id of the run alone', () => {
+test('a run report path consists of runs/ and the run id only', () => {
   expect(isRunReportPath(`runs/${newRunId()}.json`)).toBe(true)
   const id = '20240506T070809Z-abcdef'
   for (const path of [

@@ -15,7 +15,7 @@ test.for([
   { code: 'TERMINATED', phase: 'stopped' },
   { code: 'BUDGET_REACHED', phase: 'stopped' },
   { code: 'REQUEST_REFUSED', phase: 'failed' },
-] as const)('a job that ended with $code is $phase', ({ code, phase }) => {
+] as const)('a job that ends with $code is $phase', ({ code, phase }) => {
   const stats = newRunStats(1, 0)
   expect(hasEnded(stats)).toBe(false)
   endRunStats(stats, code === undefined ? undefined : new ExportError(code, 'x'))
@@ -23,7 +23,7 @@ test.for([
   expect(stats.endedMs).toBeGreaterThan(0)
 })
 
-test('what a whole export holds counts as the rows of a run only where they are its own', () => {
+test('recordWholeExport counts all rows as written by the run, recordExport does not', () => {
   const manifest = {
     ...{ job: { kind: 'wallets' }, coverage: [], rejects: 2 },
     tables: { ledger: { rows: 7, columns: [], files: [{}, {}] } },

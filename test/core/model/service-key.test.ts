@@ -8,7 +8,7 @@ test.for([
   ['https://data-api.avax.network.example.com', 'x-service-api-key'],
   ['demo', 'x-service-api-key'],
   [undefined, 'x-service-api-key'],
-] as const)('the key for %s goes into %s', ([baseUrl, header]) => {
+] as const)('sends the key for %s in the header %s', ([baseUrl, header]) => {
   expect(keyHeaderOf(baseUrl)).toBe(header)
 })
 
@@ -20,11 +20,11 @@ test.for([
   ['https://data-api.avax.network.example.com', false],
   ['https://constructor', false],
   ['demo', false],
-] as const)('whether %s is a known service: %s', ([baseUrl, isKnown]) => {
+] as const)('isKnownService(%s) is %s', ([baseUrl, isKnown]) => {
   expect(isKnownService(baseUrl)).toBe(isKnown)
 })
 
-describe('a key', () => {
+describe('an API key', () => {
   beforeEach(() => {
     for (const name of ['http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY']) vi.stubEnv(name, undefined)
   })
@@ -43,7 +43,7 @@ describe('a key', () => {
     'http://10.0.0.7:8787',
     'http://localhost.example.com',
     'http://[fe80::1]',
-  ])('is refused to %s, unless that is allowed', (baseUrl) => {
+  ])('is not sent to %s unless plain http is allowed', (baseUrl) => {
     expect(() => requireEncryptedKey({ baseUrl, apiKey: 'k3y' })).toThrow(refusal)
     requireEncryptedKey({ baseUrl, apiKey: 'k3y', allowPlainHttp: true })
     requireEncryptedKey({ baseUrl, apiKey: undefined })
@@ -55,11 +55,11 @@ describe('a key', () => {
     'http://127.0.0.1',
     'http://[::1]:8787',
     'demo',
-  ])('may go to %s', (baseUrl) => {
+  ])('may be sent to %s', (baseUrl) => {
     requireEncryptedKey({ baseUrl, apiKey: 'k3y' })
   })
 
-  test('for this machine is refused where it would go through a proxy on another one', () => {
+  test('is not sent to this machine through an http proxy on another machine', () => {
     const use = { baseUrl: 'http://localhost:8787', apiKey: 'k3y' }
     vi.stubEnv('HTTP_PROXY', 'http://proxy.example.com:3128')
     expect(() => requireEncryptedKey(use)).toThrow(refusal)

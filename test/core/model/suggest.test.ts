@@ -4,13 +4,13 @@ import { suggest } from '../../../src/core/model/suggest.ts'
 const KNOWN = ['chain', 'addresses', 'maxRowsPerFile', 'endBlock']
 
 test.for([
-  { word: 'chian', near: 'chain' },
-  { word: 'adress', near: 'addresses' },
-  { word: 'max_rows_per_file', near: 'maxRowsPerFile' },
-  { word: 'END-BLOCK', near: 'endBlock' },
-  { word: 'blockchain', near: undefined },
-  { word: '', near: undefined },
-  { word: 'x'.repeat(1_000), near: undefined },
-])('finds $near nearest to the word $word', ({ word, near }) => {
-  expect(suggest(word, KNOWN)).toBe(near)
+  { word: 'chian', suggestion: 'chain' },
+  { word: 'adress', suggestion: 'addresses' },
+  { word: 'max_rows_per_file', suggestion: 'maxRowsPerFile' },
+  { word: 'END-BLOCK', suggestion: 'endBlock' },
+  { word: 'blockchain', suggestion: undefined },
+  { word: '', suggestion: undefined },
+  { word: 'x'.repeat(1_000), suggestion: undefined },
+])('suggests $suggestion for $word', ({ word, suggestion }) => {
+  expect(suggest(word, KNOWN)).toBe(suggestion)
 })

@@ -16,7 +16,7 @@ const text = fc.string({
 const value = fc.jsonValue({ noUnicodeString: false })
 const anyValue = fc.oneof(value, text, fc.array(text), fc.dictionary(text, value))
 
-/** JSON of a value as services write it: all characters but ASCII escaped, or none of them, or some. */
+/** JSON with all, some or none of the non-ASCII characters escaped. */
 const jsonOf = fc
   .tuple(anyValue, fc.infiniteStream(fc.boolean()))
   .map(([value, random]) =>
@@ -26,7 +26,7 @@ const jsonOf = fc
   )
   .map((json) => json.toWellFormed())
 
-test('any JSON gives the value that it gives in the usual way', () => {
+test('any JSON converts to the value that JSON.parse returns', () => {
   fc.assert(
     fc.property(jsonOf, (json) => {
       expect(toValue(parseBytes(Buffer.from(json)))).toEqual(JSON.parse(json))
@@ -44,7 +44,7 @@ test('strings of parsed JSON are the bytes of their text', () => {
   )
 })
 
-test('text goes to bytes and back', () => {
+test('text survives the conversion to bytes and back', () => {
   fc.assert(
     fc.property(text, (given) => {
       const bytes = toBytes(given)
@@ -55,7 +55,7 @@ test('text goes to bytes and back', () => {
   )
 })
 
-test('lower case is that of the text, in all scripts', () => {
+test('lower case follows Unicode rules in all scripts', () => {
   fc.assert(
     fc.property(text, (given) => {
       expect(toText(toLowerCase(toBytes(given)))).toBe(given.toLowerCase())
@@ -69,13 +69,13 @@ test.for([
   { json: '"\\ud83d\\ude00"', text: '😀' },
   { json: '"\\u00e9"', text: 'é' },
   { json: '"é\\\\u00e9"', text: 'é\\u00e9' },
-])('the bytes of $json are well-formed: $text', ({ json, text }) => {
+])('converts $json to well-formed bytes: $text', ({ json, text }) => {
   const bytes = parseBytes(Buffer.from(json)) as string
   expect(toText(toWellFormed(bytes))).toBe(text)
   expect(toText(toLowerCase(bytes))).toBe(text)
 })
 
-test('what is no JSON throws as parsing does', () => {
+test('throws a SyntaxError for invalid JSON', () => {
   for (const body of ['', '{', '{"a":"\\u12"}', '"\\ud8"', 'nul'])
     expect(() => parseBytes(Buffer.from(body))).toThrow(SyntaxError)
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { trackCreatedFolders } from '../../../src/core/platform/created-folders.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-test('folders that were missing before and are empty are removed, up to the first that was there', async () => {
+test('removes empty folders that did not exist before', async () => {
   const root = tempFolder()
   const path = join(root, 'output', 'mine', '.walletlake')
   const before = await trackCreatedFolders(path)
@@ -13,7 +13,7 @@ test('folders that were missing before and are empty are removed, up to the firs
   expect([before.isNew, existsSync(join(root, 'output')), existsSync(root)]).toEqual([true, false, true])
 })
 
-test('folders that hold something, or that were there before, stay', async () => {
+test('keeps folders that are not empty or that existed before', async () => {
   const root = tempFolder()
   mkdirSync(join(root, 'output'))
   const before = await trackCreatedFolders(join(root, 'output', 'mine', 'deep'))

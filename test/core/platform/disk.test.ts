@@ -5,7 +5,7 @@ import { FAILURES, PERMISSION_FIX, toExportError } from '../../../src/core/model
 import { diskError, makeFolder, writeAtomically } from '../../../src/core/platform/disk.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-test('many make their folders in one that none has made yet', async () => {
+test('concurrent calls can create folders in the same missing parent', async () => {
   for (let round = 0; round < 20; round += 1) {
     const above = join(tempFolder(), 'output', 'all')
     const names = Array.from({ length: 40 }, (_, at) => `job-${at}`)
@@ -14,7 +14,7 @@ test('many make their folders in one that none has made yet', async () => {
   }
 })
 
-test('a folder that is there is made, one below a file is not', async () => {
+test('accepts an existing folder and fails below a file', async () => {
   const folder = tempFolder()
   await makeFolder(folder)
   writeFileSync(join(folder, 'file'), '')
@@ -22,20 +22,23 @@ test('a folder that is there is made, one below a file is not', async () => {
   await expect(makeFolder(join(folder, 'file', 'a', 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' })
 })
 
-test('a file that cannot be written says what to do about it', async () => {
+test('an error from writing a file has a fix', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'file'), '')
   const written = (...names: string[]) => writeAtomically(join(folder, ...names), 'text')
-  const fault = { code: 'OUTPUT_FAILED', fix: 'Check the path: a folder in it does not exist or is a file.' }
-  await expect(written('no', 'such')).rejects.toMatchObject(fault)
-  await expect(written('file', 'in')).rejects.toMatchObject(fault)
+  const failure = {
+    code: 'OUTPUT_FAILED',
+    fix: 'Check the path: a folder in it does not exist or is a file.',
+  }
+  await expect(written('no', 'such')).rejects.toMatchObject(failure)
+  await expect(written('file', 'in')).rejects.toMatchObject(failure)
   await expect(written('.')).rejects.toMatchObject({ fix: 'Name a file: this is a folder.' })
 })
 
-test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) => {
-  const fault = Object.assign(new Error('no'), { code })
-  expect(diskError('cannot read x', fault).fix).toBe(PERMISSION_FIX)
-  expect(toExportError(fault)).toMatchObject({ code: 'OUTPUT_FAILED', fix: PERMISSION_FIX })
+test.for(['EACCES', 'EPERM', 'EROFS'])('%s has the fix for permissions', (code) => {
+  const failure = Object.assign(new Error('no'), { code })
+  expect(diskError('cannot read x', failure).fix).toBe(PERMISSION_FIX)
+  expect(toExportError(failure)).toMatchObject({ code: 'OUTPUT_FAILED', fix: PERMISSION_FIX })
 })
 
 test.for([
@@ -43,11 +46,11 @@ test.for([
   { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
   { code: 'EMFILE', fix: 'Raise the limit on open files (ulimit -n 4096) and run again: it resumes.' },
   { code: 'ELOOP', fix: 'Remove the symbolic link: a regular file or folder belongs there.' },
-])('$code that nobody gave words to is told what to do', ({ code, fix }) => {
+])('$code has a fix even without a message of its own', ({ code, fix }) => {
   expect(toExportError(Object.assign(new Error('no'), { code })).fix).toBe(fix)
 })
 
-test('a full disk has the usual fix', () => {
+test('a full disk has the defailure fix', () => {
   const full = diskError('cannot write x', Object.assign(new Error(), { code: 'ENOSPC' }))
   expect(full.fix).toBe(FAILURES.OUTPUT_FAILED.fix)
 })

@@ -5,12 +5,12 @@ import { largest, smallest } from '../../../src/core/platform/extremes.ts'
 
 const million = Array.from({ length: 1_000_000 }, (_, at) => (at * 7) % 1_000_003)
 
-test('of a million numbers the largest and the smallest are found', () => {
+test('finds the largest and the smallest of a million numbers', () => {
   expect([largest(million), smallest(million)]).toEqual([1_000_002, 0])
   expect([largest([], 3), smallest([1], 0)]).toEqual([3, 0])
 })
 
-/** Lists that are known to be short: three sample windows, the columns of a statement. */
+/** Files that spread short lists only: three sample windows, the columns of a statement. */
 const SHORT = [
   'http/rate-limit/estimate-rate.ts',
   'read/exact-amounts.ts',
@@ -18,7 +18,7 @@ const SHORT = [
   'html-report/page/row-list.ts',
 ]
 
-test('no list of unknown length is spread into the arguments of a call', () => {
+test('no file spreads a list of unknown length into call arguments', () => {
   const root = join(import.meta.dirname, '../../../src')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),

@@ -5,7 +5,7 @@ import { formatValue } from '../../../src/read/findings.ts'
 import { canonicalJson } from '../../../src/watch/canonical-json.ts'
 import { TOO_DEEP_JSON } from '../../helpers/deep-json.ts'
 
-test('JSON is written as JSON.stringify writes it', () => {
+test('writeJson has the output of JSON.stringify', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const parsed: unknown = JSON.parse(JSON.stringify(value))
@@ -15,18 +15,18 @@ test('JSON is written as JSON.stringify writes it', () => {
   )
 })
 
-test.for(TOO_DEEP_JSON)('a value of $what is written as it was read', ({ text }) => {
+test.for(TOO_DEEP_JSON)('serializes $what to the original text', ({ text }) => {
   const value: unknown = JSON.parse(text)
   expect(jsonText(value) === text).toBe(true)
   expect(canonicalJson(value) === text).toBe(true)
 })
 
-test('a list of 200,000 members is written', () => {
+test('serializes a list of 200,000 items', () => {
   const text = `[${'0,'.repeat(200_000)}0]`
   expect(writeJson(JSON.parse(text)) === text).toBe(true)
 })
 
-test.for(TOO_DEEP_JSON)('a message shows the beginning of $what', ({ text }) => {
+test.for(TOO_DEEP_JSON)('a message contains the beginning of $what', ({ text }) => {
   const value: unknown = JSON.parse(text)
   expect(previewJson(value)).toBe(`${text.slice(0, 80)}…`)
   expect(formatValue(value)).toBe(`${text.slice(0, 117)}...`)

@@ -7,12 +7,12 @@ import { processTag } from '../../../src/core/platform/lock/holder.ts'
 import { createScratchFolder } from '../../../src/core/platform/scratch-folder.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-/** The number of a process that has ended. */
+/** Id of a process that has ended. */
 const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid
 
 const { machine: thisMachine } = await processTag()
 
-/** A folder as a process of that number would have left it. */
+/** Creates a folder as a process with this id would have left it. */
 function leave(
   under: string,
   { use = 'load', host = hostname(), machine = thisMachine, pid = deadPid(), ticks = '0' },
@@ -25,7 +25,7 @@ function leave(
   return folder
 }
 
-test('the folder of a killed process goes when the next one is made', async () => {
+test('removes folders of ended processes', async () => {
   const under = tempFolder()
   leave(under, {})
   leave(under, { pid: process.pid, ticks: '1' })
@@ -34,18 +34,18 @@ test('the folder of a killed process goes when the next one is made', async () =
 })
 
 test.for([
-  { whose: 'a living process', left: { pid: process.pid } },
-  { whose: 'a process of another host', left: { host: 'else-where/1' } },
-  { whose: 'a container of the same host name', left: { machine: '0123abcd' } },
-  { whose: 'another use', left: { use: 'verify' } },
-])('the folder of $whose stays', async ({ left }) => {
+  { whose: 'a running process', left: { pid: process.pid } },
+  { whose: 'a process on another host', left: { host: 'else-where/1' } },
+  { whose: 'a container with the same host name', left: { machine: '0123abcd' } },
+  { whose: 'another purpose', left: { use: 'verify' } },
+])('keeps the folder of $whose', async ({ left }) => {
   const under = tempFolder()
   const folder = leave(under, left)
   await createScratchFolder('load', under)
   expect(existsSync(join(folder, 'spill'))).toBe(true)
 })
 
-test('the folder of a container of the same host name goes after a week', async () => {
+test('removes the folder of a container with the same host name after a week', async () => {
   const under = tempFolder()
   const folder = leave(under, { machine: '0123abcd' })
   const longAgo = Date.now() / 1000 - 8 * 86_400
@@ -54,7 +54,7 @@ test('the folder of a container of the same host name goes after a week', async 
   expect(existsSync(folder)).toBe(false)
 })
 
-test('a temporary folder that cannot be used is named, with TMPDIR', async () => {
+test('the error for an unusable temporary folder names it and TMPDIR', async () => {
   const missing = join(tempFolder(), 'missing')
   await expect(createScratchFolder('load', missing)).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
@@ -64,7 +64,7 @@ test('a temporary folder that cannot be used is named, with TMPDIR', async () =>
 })
 
 test.for(['walletlake-load-mine', 'walletlake-load-a-b-c-d', 'walletlake-load-1-0-aB3xYz'])(
-  'a folder %s that no process made stays',
+  'keeps the folder %s, which no process created',
   async (name) => {
     const under = tempFolder()
     mkdirSync(join(under, name))
@@ -73,7 +73,7 @@ test.for(['walletlake-load-mine', 'walletlake-load-a-b-c-d', 'walletlake-load-1-
   },
 )
 
-test('many that are made at once all have a folder, which outlives the next', async () => {
+test('concurrent calls create separate folders, which later calls keep', async () => {
   const under = tempFolder()
   const made = await Promise.all(Array.from({ length: 50 }, () => createScratchFolder('load', under)))
   expect(new Set(made).size).toBe(50)

@@ -9,41 +9,43 @@ import {
 } from '../../../src/core/platform/secrets.ts'
 
 const KEY = 'wl-S3cr3t/9f8e+7d6c=5b4a'
-const hide = createRedactor([KEY])
+const redact = createRedactor([KEY])
 const percent = (text: string) => Array.from(text, (char) => `%${hexOf(char)}`).join('')
 const hexOf = (char: string) => char.charCodeAt(0).toString(16).padStart(2, '0')
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 test.for([
-  { form: 'as it is', text: KEY },
-  { form: 'in capitals', text: KEY.toUpperCase() },
-  { form: 'percent-encoded where it has to be', text: encodeURIComponent(KEY) },
+  { form: 'in plain text', text: KEY },
+  { form: 'in upper case', text: KEY.toUpperCase() },
+  { form: 'percent-encoded where necessary', text: encodeURIComponent(KEY) },
   { form: 'percent-encoded as a whole', text: percent(KEY) },
-  { form: 'percent-encoded with capitals', text: percent(KEY).toUpperCase() },
-  { form: 'percent-encoded in a part of it', text: percent(KEY.slice(0, 5)) + KEY.slice(5) },
+  { form: 'percent-encoded in upper case', text: percent(KEY).toUpperCase() },
+  { form: 'percent-encoded in part', text: percent(KEY.slice(0, 5)) + KEY.slice(5) },
   { form: 'percent-encoded twice', text: encodeURIComponent(encodeURIComponent(KEY)) },
   { form: 'escaped as JSON', text: KEY.replaceAll('/', '\\/') },
-  { form: 'escaped as JSON by numbers', text: Array.from(KEY, (char) => `\\u00${hexOf(char)}`).join('') },
+  { form: 'escaped as JSON code units', text: Array.from(KEY, (char) => `\\u00${hexOf(char)}`).join('') },
   { form: 'escaped as HTML', text: KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&#43;') },
   { form: 'as hexadecimal', text: Buffer.from(KEY).toString('hex') },
-  { form: 'as hexadecimal bytes apart', text: Array.from(KEY, hexOf).join(' ').toUpperCase() },
+  { form: 'as separated hexadecimal bytes', text: Array.from(KEY, hexOf).join(' ').toUpperCase() },
   { form: 'as base64', text: base64(KEY) },
-  { form: 'as base64 of addresses', text: Buffer.from(KEY).toString('base64url') },
+  { form: 'as base64url', text: Buffer.from(KEY).toString('base64url') },
   { form: 'as base64, percent-encoded', text: encodeURIComponent(base64(KEY)) },
-  { form: 'as base64 behind one letter', text: base64(`a${KEY}`) },
-  { form: 'as base64 behind a name', text: base64(`user:${KEY}`) },
-  { form: 'as base64 before more', text: base64(`ab${KEY}, and more`) },
-])('a secret is blotted out $form', ({ text }) => {
-  const shown = hide(`before ${text} after`)
-  expect(shown).toMatch(/^before \S*…\S* ?\S* after$/)
-  expectNothingOf(shown, KEY)
+  { form: 'as base64 after one letter', text: base64(`a${KEY}`) },
+  { form: 'as base64 after a user name', text: base64(`user:${KEY}`) },
+  { form: 'as base64 before other text', text: base64(`ab${KEY}, and more`) },
+])('redacts a secret $form', ({ text }) => {
+  const redacted = redact(`before ${text} after`)
+  expect(redacted).toMatch(/^before \S*…\S* ?\S* after$/)
+  expectNothingOf(redacted, KEY)
 })
 
-/** No six letters in a row, plain or in any base64 word that is left. */
-function expectNothingOf(shown: string, secret: string): void {
-  const words = shown.split(/[^A-Za-z0-9+/_-]/).flatMap((word) => [0, 1, 2, 3].map((cut) => word.slice(cut)))
+/** Asserts that no six consecutive letters of the secret remain, in plain text or in base64. */
+function expectNothingOf(redacted: string, secret: string): void {
+  const words = redacted
+    .split(/[^A-Za-z0-9+/_-]/)
+    .flatMap((word) => [0, 1, 2, 3].map((cut) => word.slice(cut)))
   const decoded = words.map((word) => Buffer.from(word, 'base64').toString('latin1'))
-  const all = [shown, ...decoded].join('\n').toLowerCase()
+  const all = [redacted, ...decoded].join('\n').toLowerCase()
   for (let at = 0; at + 6 <= secret.length; at += 1)
     expect(all.includes(secret.slice(at, at + 6).toLowerCase())).toBe(false)
 }
@@ -54,7 +56,7 @@ const aSecret = fc.string({
   maxLength: 40,
 })
 
-test('no base64 of any text around any secret shows it', () => {
+test('redacts any secret in the base64 of any surrounding text', () => {
   const around = fc.string({ unit: 'grapheme-ascii', maxLength: 9 })
   fc.assert(
     fc.property(
@@ -64,39 +66,39 @@ test('no base64 of any text around any secret shows it', () => {
       fc.constantFrom('base64', 'base64url'),
       (secret, before, after, form) => {
         const word = Buffer.from(before + secret + after).toString(form as BufferEncoding)
-        const shown = createRedactor([secret])(`bad ${word} key`)
-        expect(shown).toContain('…')
-        expect(shown.length).toBeLessThanOrEqual(`bad ${word} key`.length - Math.floor(secret.length) + 3)
+        const redacted = createRedactor([secret])(`bad ${word} key`)
+        expect(redacted).toContain('…')
+        expect(redacted.length).toBeLessThanOrEqual(`bad ${word} key`.length - Math.floor(secret.length) + 3)
       },
     ),
     { numRuns: 500 },
   )
 })
 
-describe('what is not the secret', () => {
+describe('text without the secret', () => {
   test.for([
     `0x${'9f8e7d6c5b4a'.repeat(5)}`,
     'wl-S3cr3t of another one',
     base64('a key, but not the one that is looked for'),
     '%77%6c-S3',
-  ])('stays as it is: %s', (text) => {
-    expect(hide(text)).toBe(text)
+  ])('is not changed: %s', (text) => {
+    expect(redact(text)).toBe(text)
   })
 
-  test('is not blotted out for the sake of an empty secret', () => {
+  test('is not changed by an empty secret', () => {
     expect(createRedactor([''])('text')).toBe('text')
   })
 })
 
-test('the longer of two secrets goes whole, though it holds the other', () => {
+test('redacts the whole of a secret that contains another one', () => {
   expect(createRedactor(['abcdefgh', 'abcdefghijkl'])('a abcdefghijkl b')).toBe('a … b')
 })
 
-test('short secrets are blotted out as they are and spelled, but not searched in base64', () => {
+test('redacts short secrets in plain text and percent-encoded, but not in base64', () => {
   expect(createRedactor(['p w'])('a p w b p%20w c p+w d')).toBe('a … b … c … d')
 })
 
-test('what a process has read is not printed, short secrets apart', () => {
+test('redactSecrets redacts registered secrets except short ones', () => {
   registerSecret('remembered-secret')
   registerSecret('short')
   expect(redactSecrets(`short ${base64('remembered-secret')} end`)).toBe('short … end')
@@ -110,11 +112,11 @@ test.for([
   ['see https://example.com/@user', 'see https://example.com/@user'],
   ['write http://USER:PASSWORD@HOST:PORT', 'write http://USER:PASSWORD@HOST:PORT'],
   ['mail me@example.com: https://example.com', 'mail me@example.com: https://example.com'],
-])('of "%s" no password of a URL is shown', ([text, shown]) => {
-  expect(redactUrlPasswords(text ?? '')).toBe(shown)
+])('redacts URL passwords in "%s"', ([text, redacted]) => {
+  expect(redactUrlPasswords(text ?? '')).toBe(redacted)
 })
 
-test('no error shows a password of a URL, in what it says and advises', () => {
+test('an error contains no URL password in its message or fix', () => {
   const error = new ExportError('USAGE', 'no s3://me:hunter2@bucket', { fix: 'Not redis://:hunter2@queue.' })
   expect([error.message, error.fix, String(error)].join()).not.toContain('hunter2')
 })

@@ -11,7 +11,7 @@ import {
 import { leaveTemporary } from '../../helpers/leave-temporary.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-test('a temporary file lies beside its later name, under another one each time', async () => {
+test('each temporary file has a unique name in the folder of its target', async () => {
   const path = join(tempFolder(), 'manifest.json')
   const names = await Promise.all(Array.from({ length: 20 }, () => temporaryPathFor(path)))
   expect(new Set(names).size).toBe(20)
@@ -19,7 +19,7 @@ test('a temporary file lies beside its later name, under another one each time',
     expect([dirname(name), isTemporary(basename(name))]).toEqual([dirname(path), true])
 })
 
-test('a file or a link under the name of a temporary file is not written to', async () => {
+test('does not write through an existing file or link with a temporary name', async () => {
   const folder = tempFolder()
   const target = join(folder, 'target')
   writeFileSync(target, 'kept')
@@ -31,17 +31,17 @@ test('a file or a link under the name of a temporary file is not written to', as
   expect(readdirSync(folder).sort()).toEqual(['.a.part', basename(path), 'a', 'target'])
 })
 
-test('what a killed process has left goes with the next writing, what a living one writes stays', async () => {
+test('a write removes temporary files of ended processes and keeps those of running ones', async () => {
   const folder = tempFolder()
   await leaveTemporary(join(folder, 'a'))
-  const living = basename(await temporaryPathFor(join(folder, 'b')))
-  writeFileSync(join(folder, living), '')
+  const running = basename(await temporaryPathFor(join(folder, 'b')))
+  writeFileSync(join(folder, running), '')
   writeFileSync(join(folder, '.mine.part'), '')
   await writeAtomically(join(folder, 'a'), 'new')
-  expect(readdirSync(folder).sort()).toEqual(['.mine.part', living, 'a'])
+  expect(readdirSync(folder).sort()).toEqual(['.mine.part', running, 'a'])
 })
 
-test('a temporary file of another machine goes after an hour', async () => {
+test('removes temporary files of another machine after an hour', async () => {
   const folder = tempFolder()
   const [young, old] = ['0', '1'].map((digit) => `.walletlake-0123abcd-1-1-${digit.repeat(16)}.part`)
   for (const name of [young, old]) writeFileSync(join(folder, name ?? ''), '')

@@ -17,7 +17,7 @@ const refusal = {
   fix: 'Name a file.',
 }
 
-test('a file is written where its links lead, one that is not there yet too', async () => {
+test('resolves links, even if the file does not exist yet', async () => {
   const folder = realpathSync(tempFolder())
   mkdirSync(join(folder, 'far', 'in'), { recursive: true })
   writeFileSync(join(folder, 'far', 'a.csv'), '')
@@ -31,7 +31,7 @@ test('a file is written where its links lead, one that is not there yet too', as
   )
 })
 
-test('what is neither a file nor a folder is refused, through a link too', async () => {
+test('refuses paths that are neither files nor folders, even through links', async () => {
   const folder = tempFolder()
   makeNamedPipe(join(folder, 'pipe'))
   symlinkSync('pipe', join(folder, 'to-pipe'))
@@ -41,51 +41,54 @@ test('what is neither a file nor a folder is refused, through a link too', async
     await expect(resolveWritePath(join(folder, name)), name).rejects.toMatchObject(refusal)
 })
 
-test('a stream of the process is refused, a file behind it too', async () => {
+test('refuses open streams of the process, even if they are files', async () => {
   const opened = openSync(join(tempFolder(), 'all.csv'), 'a')
   for (const path of [`/dev/fd/${opened}`, '/dev/stdout', '/dev/../dev/stderr', '/dev/null'])
     await expect(resolveWritePath(path), path).rejects.toMatchObject(refusal)
 })
 
-test('a file that a command reads is not written over, whatever way it is named', async () => {
+test('refuses to overwrite an input file under any of its paths', async () => {
   const folder = realpathSync(tempFolder())
   mkdirSync(join(folder, 'in'))
   writeFileSync(join(folder, 'prices.csv'), '')
   symlinkSync('prices.csv', join(folder, 'link.csv'))
-  const kept = { inputs: { '--labels': undefined, '--prices': `${folder}/in/../prices.csv` }, exports: [] }
+  const protectedPaths = {
+    inputs: { '--labels': undefined, '--prices': `${folder}/in/../prices.csv` },
+    exports: [],
+  }
   for (const name of ['prices.csv', 'link.csv'])
-    await expect(resolveOutputPath(join(folder, name), kept), name).rejects.toMatchObject({
+    await expect(resolveOutputPath(join(folder, name), protectedPaths), name).rejects.toMatchObject({
       code: 'USAGE',
       message: `${join(folder, name)} is the file that --prices names`,
       fix: 'Name another file with --out.',
     })
-  expect(await resolveOutputPath(join(folder, 'a.csv'), kept)).toBe(join(folder, 'a.csv'))
+  expect(await resolveOutputPath(join(folder, 'a.csv'), protectedPaths)).toBe(join(folder, 'a.csv'))
 })
 
-test('no part of an export is written over, whatever way it is named', async () => {
+test('refuses to overwrite a part of an export under any of its paths', async () => {
   const folder = realpathSync(tempFolder())
   mkdirSync(join(folder, 'mine'))
   symlinkSync('mine', join(folder, 'linked'))
-  const kept = { inputs: {}, exports: [join(folder, 'linked')] }
+  const protectedPaths = { inputs: {}, exports: [join(folder, 'linked')] }
   for (const name of ['mine', 'mine/manifest.json', 'linked/ledger/a.csv'])
-    await expect(resolveOutputPath(join(folder, name), kept), name).rejects.toMatchObject({
+    await expect(resolveOutputPath(join(folder, name), protectedPaths), name).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(`is part of the export ${join(folder, 'linked')}`),
       fix: 'Name another path with --out.',
     })
   for (const name of ['mine.csv', 'mine/koinly.csv'])
-    expect(await resolveOutputPath(join(folder, name), kept)).toBe(join(folder, name))
+    expect(await resolveOutputPath(join(folder, name), protectedPaths)).toBe(join(folder, name))
 })
 
-test('a folder is no file to write, whether it is there or only meant', async () => {
+test('refuses a folder, and a path that ends in a slash, as a file to write', async () => {
   const folder = tempFolder()
-  const fault = { code: 'OUTPUT_FAILED', fix: 'Name a file: this is a folder.' }
+  const failure = { code: 'OUTPUT_FAILED', fix: 'Name a file: this is a folder.' }
   for (const path of [folder, join(folder, 'new/'), ''])
-    await expect(assertNotFolder(path), path).rejects.toMatchObject(fault)
+    await expect(assertNotFolder(path), path).rejects.toMatchObject(failure)
   await assertNotFolder(join(folder, 'new'))
 })
 
-test('the folder of a named file is made, unless a file stands in its way', async () => {
+test('creates the folder of a named file unless a file is in its place', async () => {
   const folder = tempFolder()
   await writeNamedFile(join(folder, 'no', 'such', 'a.csv'), 'text')
   expect(readFileSync(join(folder, 'no', 'such', 'a.csv'), 'utf8')).toBe('text')
@@ -101,25 +104,25 @@ test.for([
   { code: 'EISDIR', why: 'it is a folder' },
   { code: 'EACCES', why: 'you have no permission' },
   { code: 'EIO', why: 'i/o error' },
-])('a file that a user names and that cannot be read has plain words: $code', ({ code, why }) => {
-  const fault = inputError('a.csv', Object.assign(new Error('i/o error'), { code }), 'Name a CSV file.')
-  expect(fault).toMatchObject({
+])('reports in plain words why a user file cannot be read: $code', ({ code, why }) => {
+  const failure = inputError('a.csv', Object.assign(new Error('i/o error'), { code }), 'Name a CSV file.')
+  expect(failure).toMatchObject({
     code: 'USAGE',
     message: `cannot read a.csv: ${why}`,
     fix: 'Name a CSV file.',
   })
 })
 
-test('a link inside an export is not followed', async () => {
+test('does not follow a link inside an export', async () => {
   const folder = realpathSync(tempFolder())
   mkdirSync(join(folder, 'mine'))
   writeFileSync(join(folder, 'canary'), 'kept')
   symlinkSync(join(folder, 'canary'), join(folder, 'mine', 'report.html'))
-  const kept = { inputs: {}, exports: [join(folder, 'mine')] }
-  await expect(resolveOutputPath(join(folder, 'mine', 'report.html'), kept)).rejects.toMatchObject({
+  const protectedPaths = { inputs: {}, exports: [join(folder, 'mine')] }
+  await expect(resolveOutputPath(join(folder, 'mine', 'report.html'), protectedPaths)).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
     message: expect.stringContaining('is a symbolic link inside the export'),
   })
   symlinkSync(join(folder, 'canary'), join(folder, 'report.html'))
-  expect(await resolveOutputPath(join(folder, 'report.html'), kept)).toBe(join(folder, 'canary'))
+  expect(await resolveOutputPath(join(folder, 'report.html'), protectedPaths)).toBe(join(folder, 'canary'))
 })

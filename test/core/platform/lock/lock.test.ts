@@ -17,7 +17,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { lockOutput, requireLock } from '../../../../src/core/platform/lock/lock.ts'
 import { tempFolder } from '../../../helpers/temp-folder.ts'
 
-/** The process id of a process that has ended. */
+/** Id of a process that has ended. */
 function deadPid(): number {
   return spawnSync(process.execPath, ['--version']).pid
 }
@@ -27,7 +27,7 @@ function leaveLock(folder: string, holder: object): void {
   writeFileSync(join(folder, 'lock'), JSON.stringify({ ...left, ...holder }))
 }
 
-test('a second run is refused and told who holds the output', async () => {
+test('refuses a second run and names the holder of the output', async () => {
   const folder = join(tempFolder(), 'new', 'folder')
   const release = await lockOutput(folder)
   await expect(lockOutput(folder)).rejects.toMatchObject({
@@ -38,7 +38,7 @@ test('a second run is refused and told who holds the output', async () => {
   await release()
 })
 
-test('a released output can be taken again and holds nothing', async () => {
+test('a released output can be locked again and contains no lock files', async () => {
   const folder = tempFolder()
   for (let turn = 0; turn < 2; turn += 1) {
     const release = await lockOutput(folder)
@@ -49,10 +49,10 @@ test('a released output can be taken again and holds nothing', async () => {
 })
 
 test.for([
-  { left: 'a dead process', holder: () => ({ pid: deadPid() }) },
-  { left: 'an earlier process of the same number', holder: () => ({ ticks: '1' }) },
-  { left: 'no process', holder: () => ({ pid: 0 }) },
-])('the lock of $left is taken over', async ({ holder }) => {
+  { whose: 'an ended process', holder: () => ({ pid: deadPid() }) },
+  { whose: 'an earlier process with the same id', holder: () => ({ ticks: '1' }) },
+  { whose: 'an invalid process id', holder: () => ({ pid: 0 }) },
+])('takes over the lock of $whose', async ({ holder }) => {
   const folder = tempFolder()
   leaveLock(folder, holder())
   const release = await lockOutput(folder)
@@ -61,7 +61,7 @@ test.for([
   await release()
 })
 
-test('a lock that cannot be read as one is taken over', async () => {
+test('takes over a lock that cannot be parsed', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'lock'), '{"pid":')
   await (await lockOutput(folder))()
@@ -74,37 +74,37 @@ test('a holder on another host counts as alive', async () => {
   await expect(lockOutput(folder)).rejects.toThrow(/on elsewhere has been exporting here since 2024-05-06T07/)
 })
 
-test.for([{ left: 'no lock' }, { left: 'a dead lock' }])(
-  'of two takers of $left at once exactly one wins',
-  async ({ left }) => {
+test.for([{ before: 'no lock' }, { before: 'an expired lock' }])(
+  'exactly one of two concurrent processes gets the lock, starting with $before',
+  async ({ before }) => {
     for (let turn = 0; turn < 20; turn += 1) {
       const folder = tempFolder()
-      if (left === 'a dead lock') leaveLock(folder, { ticks: '1' })
-      const takers = await Promise.allSettled([lockOutput(folder), lockOutput(folder)])
-      const won = takers.filter(({ status }) => status === 'fulfilled')
-      const lost = takers.find(({ status }) => status === 'rejected') as PromiseRejectedResult
+      if (before === 'an expired lock') leaveLock(folder, { ticks: '1' })
+      const attempts = await Promise.allSettled([lockOutput(folder), lockOutput(folder)])
+      const won = attempts.filter(({ status }) => status === 'fulfilled')
+      const lost = attempts.find(({ status }) => status === 'rejected') as PromiseRejectedResult
       expect(won).toHaveLength(1)
       expect(lost.reason).toMatchObject({ code: 'OUTPUT_LOCKED' })
     }
   },
 )
 
-test('of five takers of a dead lock, each a little later, exactly one wins', async () => {
+test('exactly one of five staggered processes takes over an expired lock', async () => {
   for (let turn = 0; turn < 30; turn += 1) {
     const folder = tempFolder()
     leaveLock(folder, { ticks: '1' })
-    const takers = await Promise.allSettled(
+    const attempts = await Promise.allSettled(
       [0, 2, 4, 6, 8].map(async (steps) => {
         for (let step = 0; step < steps; step += 1) await new Promise(setImmediate)
         return lockOutput(folder)
       }),
     )
-    expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(readdirSync(folder)).toEqual(['lock'])
   }
 })
 
-test('the claim of a taker that died is passed on to the next', async () => {
+test('ignores the claim of a process that has ended', async () => {
   const folder = tempFolder()
   leaveLock(folder, { ticks: '1' })
   const dead = readFileSync(join(folder, 'lock'), 'utf8')
@@ -115,14 +115,14 @@ test('the claim of a taker that died is passed on to the next', async () => {
   await release()
 })
 
-test('what dead processes left beside the lock is swept, what living ones make stays', async () => {
+test('removes lock files of ended processes and keeps those of running ones', async () => {
   const folder = tempFolder()
-  const living = `lock.${process.pid}.abc.new`
+  const running = `lock.${process.pid}.abc.new`
   const claim = `lock.${'0'.repeat(16)}.3.claim`
   const made = [`lock.${deadPid()}.0a1b.new`, claim, `${claim}.${deadPid()}.0a1b.new`]
-  for (const name of [...made, living, 'lock.txt']) writeFileSync(join(folder, name), '')
+  for (const name of [...made, running, 'lock.txt']) writeFileSync(join(folder, name), '')
   await lockOutput(folder)
-  expect(readdirSync(folder).sort()).toEqual(['lock', living, 'lock.txt'])
+  expect(readdirSync(folder).sort()).toEqual(['lock', running, 'lock.txt'])
 })
 
 test.runIf(existsSync('/proc/self/stat'))('a zombie counts as dead', async () => {
@@ -136,7 +136,7 @@ test.runIf(existsSync('/proc/self/stat'))('a zombie counts as dead', async () =>
   parent.kill()
 })
 
-test('a release leaves the lock of somebody else alone', async () => {
+test('a release does not remove the lock of another process', async () => {
   const folder = tempFolder()
   const release = await lockOutput(folder)
   leaveLock(folder, { pid: 1 })
@@ -145,13 +145,13 @@ test('a release leaves the lock of somebody else alone', async () => {
 })
 
 test.runIf(existsSync('/proc/self'))(
-  'below a folder that takes none it fails instead of trying for ever',
+  'fails inside a folder that does not allow new entries instead of retrying forever',
   async () => {
     await expect(lockOutput('/proc/walletlake/out')).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
   },
 )
 
-test('folders above the output are made, and a file among them is the fault', async () => {
+test('creates the parent folders of the output and fails if one of them is a file', async () => {
   const folder = join(tempFolder(), 'a', 'b', 'c')
   const release = await lockOutput(folder)
   await release()
@@ -159,16 +159,16 @@ test('folders above the output are made, and a file among them is the fault', as
   await expect(lockOutput(join(folder, 'file', 'out'))).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })
 
-/** Leaves a lock as a container does that has another host's processes, or the same host name, renewed so many seconds ago. */
+/** Leaves a lock of another container with the same host name, last renewed this many seconds ago. */
 function leaveRenewed(folder: string, secondsAgo: number, holder: object = {}): void {
   leaveLock(folder, { pid: process.pid, machine: 'another kernel pid:[1]', ...holder })
   const at = Date.now() / 1000 - secondsAgo
   utimesSync(join(folder, 'lock'), at, at)
 }
 
-test('a container of the same host name is refused while the other one renews its lock', async () => {
+test('refuses a container with the same host name while the other one renews its lock', async () => {
   const folder = tempFolder()
-  // In this container no process of that number lives.
+  // No process in this container has this id.
   leaveRenewed(folder, 30, { pid: deadPid() })
   await expect(lockOutput(folder)).rejects.toMatchObject({
     code: 'OUTPUT_LOCKED',
@@ -178,20 +178,20 @@ test('a container of the same host name is refused while the other one renews it
 })
 
 test.for([
-  { whose: 'a container of the same host name', secondsAgo: 61, holder: {} },
+  { whose: 'a container with the same host name', secondsAgo: 61, holder: {} },
   { whose: 'another host', secondsAgo: 61, holder: { host: 'elsewhere' } },
   { whose: 'a container whose clock was ahead', secondsAgo: -3_600, holder: {} },
   { whose: 'a container that cannot name its kernel', secondsAgo: 61, holder: { machine: null } },
-])('the lock of $whose is taken over once it has expired', async ({ secondsAgo, holder }) => {
+])('takes over the expired lock of $whose', async ({ secondsAgo, holder }) => {
   const folder = tempFolder()
-  // The number is that of a living process, by chance.
+  // The id happens to be that of a running process.
   leaveRenewed(folder, secondsAgo, holder)
   const release = await lockOutput(folder)
   expect(readdirSync(folder)).toEqual(['lock'])
   await release()
 })
 
-test('a lock is renewed without a change of its content', async () => {
+test('renews a lock without changing its content', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const folder = tempFolder()
@@ -205,7 +205,7 @@ test('a lock is renewed without a change of its content', async () => {
   await release()
 })
 
-test('a process that lost its lock while it was suspended is told so', async () => {
+test('requireLock fails if the lock was taken over while the process was suspended', async () => {
   const folder = tempFolder()
   const release = await lockOutput(folder)
   await requireLock(folder)
@@ -218,7 +218,7 @@ test('a process that lost its lock while it was suspended is told so', async () 
   await requireLock(folder)
 })
 
-test.for(['lock', '.'])('a symbolic link in place of %s is not followed', async (name) => {
+test.for(['lock', '.'])('does not follow a symbolic link in place of %s', async (name) => {
   const above = tempFolder()
   const folder = join(above, '.walletlake')
   mkdirSync(join(above, 'canary'))
@@ -231,7 +231,7 @@ test.for(['lock', '.'])('a symbolic link in place of %s is not followed', async 
   expect(readdirSync(join(above, 'canary'))).toEqual([])
 })
 
-test('the folder of a lock, and the lock, are for their owner alone', async () => {
+test('the lock and its folder are accessible only to their owner', async () => {
   const folder = join(tempFolder(), 'private')
   mkdirSync(folder, { mode: 0o755 })
   const release = await lockOutput(folder)
