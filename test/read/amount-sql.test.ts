@@ -31,18 +31,18 @@ test.for([
   [1n, 10n ** 18n],
   [INT64, 10n ** 18n - 1n],
   [INT64, U256],
-] as const)('multiplies %s by %s to the last digit', async ([factor, digits]) => {
+] as const)('multiplies %s by %s exactly', async ([factor, digits]) => {
   expect(await product(factor, digits)).toBe(String(factor * digits))
 })
 
-test('multiplies any gas by any price without rounding', async () => {
+test('multiplies any gas by any price exactly', async () => {
   const law = fc.asyncProperty(fc.bigInt(0n, INT64), fc.bigInt(0n, U256), async (factor, digits) => {
     expect(await product(factor, digits)).toBe(String(factor * digits))
   })
   await fc.assert(law, { numRuns: 100 })
 })
 
-test('moves the point of any value so that it moves back', async () => {
+test('moves the decimal point of any value without losing digits', async () => {
   const law = fc.asyncProperty(
     fc.bigInt(-U256, U256),
     fc.integer({ min: 0, max: 255 }),
@@ -57,6 +57,6 @@ test('moves the point of any value so that it moves back', async () => {
   await fc.assert(law, { numRuns: 100 })
 })
 
-test.for([-1, 256, 2_147_483_647])('gives no amount for %s decimals', async (decimals) => {
+test.for([-1, 256, 2_147_483_647])('returns null for %s decimals', async (decimals) => {
   expect(await amount(5n, decimals)).toBeNull()
 })

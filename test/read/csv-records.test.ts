@@ -7,27 +7,27 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
 
-function written(text: string): string {
+function fileOf(text: string): string {
   const file = join(folder, 'given.csv')
   writeFileSync(file, text)
   return file
 }
 
-async function recordsOf(text: string, needed = ['a', 'b']) {
+async function recordsOf(text: string, requiredColumns = ['a', 'b']) {
   const records: unknown[] = []
-  await readRecords(written(text), needed, (record) => records.push(record))
+  await readRecords(fileOf(text), requiredColumns, (record) => records.push(record))
   return records
 }
 
-describe('records of a CSV file that somebody wrote', () => {
+describe('records of a CSV file', () => {
   test.for(['a,b\n1,2\n', '\ufeffa,b\r\n1,2\r\n', 'b,a\n2,1', '\n a , b \n\n1,2\n\n', '"a","b"\n"1","2"\n'])(
-    'are read by the names of their columns: %j',
+    'are read by column name: %j',
     async (text) => {
       expect(await recordsOf(text)).toEqual([{ line: expect.any(Number), cells: { a: '1', b: '2' } }])
     },
   )
 
-  test('keep commas, quotes and ends of lines within quotes, and know the line they end in', async () => {
+  test('may contain commas, quotes and line breaks in quotes, and have the number of their last line', async () => {
     expect(await recordsOf('a,b\n"1,\n""x""",2\n3,4\n')).toEqual([
       { line: 3, cells: { a: '1,\n"x"', b: '2' } },
       { line: 4, cells: { a: '3', b: '4' } },
@@ -41,7 +41,7 @@ describe('records of a CSV file that somebody wrote', () => {
     { text: 'a,b\n1,"2\n', says: 'expected CSV: a comma between cells, quotes closed' },
     { text: `a,b\n${'1,2\n'.repeat(9)}1,"2\n${'1,2\n'.repeat(99)}`, says: 'quotes closed' },
     { text: 'a,b\n1,"2"x\n', says: 'given.csv:2: found ' },
-  ])('that are none are refused with the line: $says', async ({ text, says }) => {
+  ])('are refused with the line number if they are invalid: $says', async ({ text, says }) => {
     await expect(recordsOf(text)).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(says),
@@ -50,7 +50,7 @@ describe('records of a CSV file that somebody wrote', () => {
   })
 
   test.for(['a;b\n1;2\n', '\ufeff"a";"b"\r\n"1";"2"\r\n', 'a;b\n"1";2\n', 'sep=;\na;b\n1,5;2\n'])(
-    'are refused where semicolons divide the cells: %j',
+    'are refused if cells are separated by semicolons: %j',
     async (text) => {
       await expect(recordsOf(text)).rejects.toMatchObject({
         code: 'USAGE',
@@ -62,27 +62,27 @@ describe('records of a CSV file that somebody wrote', () => {
     },
   )
 
-  test('have semicolons where they please', async () => {
+  test('may contain semicolons', async () => {
     expect(await recordsOf('a,b,;\n";",1;2,3\n', ['a', 'b'])).toEqual([
       { line: 2, cells: { a: ';', b: '1;2', ';': '3' } },
     ])
   })
 
-  test('of a file that is not there are said to be so', async () => {
+  test('of a missing file are reported as missing', async () => {
     await expect(readRawRecords(join(folder, 'none.csv'), () => {})).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringMatching(/^cannot read .*none\.csv: there is no such file$/),
     })
   })
 
-  test('end where whoever takes them refuses one', async () => {
+  test('are not read any further once the callback throws', async () => {
     const refusal = new ExportError('USAGE', 'no')
-    let taken = 0
-    const reading = readRawRecords(written('a\n'.repeat(500)), () => {
-      taken += 1
-      if (taken === 3) throw refusal
+    let read = 0
+    const reading = readRawRecords(fileOf('a\n'.repeat(500)), () => {
+      read += 1
+      if (read === 3) throw refusal
     })
     await expect(reading).rejects.toBe(refusal)
-    expect(taken).toBe(3)
+    expect(read).toBe(3)
   })
 })

@@ -12,7 +12,7 @@ test.for([
   ['x > 1_0e1', 'x > 100'],
   [`x = ${2n ** 128n}`, `x = ('${2n ** 128n}'::BIGNUM)`],
   ['x = 5e39', `x = ('5${'0'.repeat(39)}'::BIGNUM)`],
-] as const)('writes %s as %s', ([sql, written]) => {
+] as const)('rewrites %s to %s', ([sql, written]) => {
   expect(exact(sql)).toBe(written)
 })
 
@@ -22,16 +22,16 @@ test.for([
   'value / 1e18, value * 1e-18, 1e3 ^ 2',
   'x1e5, 0x1e5, 1.5, .5, 5., 1_000',
   '1e999999999999',
-])('leaves %s', (sql) => {
+])('does not change %s', (sql) => {
   expect(exact(sql)).toBe(sql)
 })
 
-test('refuses a decimal that would be floating point', () => {
+test('refuses a decimal that DuckDB would read as floating point', () => {
   const sql = `amount > 1.${'1'.repeat(40)}`
   expect(() => exact(sql)).toThrow(expect.objectContaining({ code: 'USAGE' }))
 })
 
-test('splits statements at semicolons outside of text, names and comments', () => {
+test('splits statements at semicolons outside strings, identifiers and comments', () => {
   const parts = ["select ';'", ' select ";" -- ;\n', ' select $a$;$a$ /* ; */', " select e'\\';'"]
   const statements = splitStatements(`${parts.join(';')};; `)
   expect(statements.map((tokens) => tokens.map(({ text }) => text).join(''))).toEqual(parts)

@@ -12,7 +12,7 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 import { type Cells, goodLake } from '../verify/export/model-export.ts'
 import { writeLake } from '../verify/export/write-model-export.ts'
 
-/** Two values that are one number in floating point. */
+/** Two values that are equal in floating point. */
 const VALUES = ['5000000000000000001', '5000000000000000000']
 const folder = suiteFolder()
 const output = join(folder, 'export')
@@ -40,14 +40,14 @@ afterAll(async () => {
   await rows.close()
 })
 
-async function ask(sql: string): Promise<unknown[][]> {
+async function query(sql: string): Promise<unknown[][]> {
   const cells: unknown[][] = []
   for await (const { batches } of queryExport(output, sql))
     for await (const batch of batches) cells.push(...batch.map((row) => [...row]))
   return cells
 }
 
-/** Checks statements without a database of their own for each. */
+/** Checks statements in the shared database. */
 async function check(sql: string): Promise<void> {
   for (const tokens of splitStatements(sql)) await exactness.check(tokens, withExactNumbers)
 }
@@ -119,16 +119,16 @@ describe('refuses to compare exact numbers in floating point', () => {
     await refused(sql).toMatchObject(ROUNDED)
   })
 
-  test('and says what to write instead', async () => {
+  test('and suggests exact alternatives', async () => {
     const fix = expect.stringMatching(
       /5e18 for 5 \* 1e18.*units\(value, 18\) > 5.*round\(avg\(value\)\)::BIGNUM/,
     )
-    const asked = ask('select 1; select 1 from ledger where value > 5 * 1e18')
-    await expect(asked).rejects.toMatchObject({ ...ROUNDED, fix })
+    const result = query('select 1; select 1 from ledger where value > 5 * 1e18')
+    await expect(result).rejects.toMatchObject({ ...ROUNDED, fix })
   })
 })
 
-describe('refuses text that is rounded to a number', () => {
+describe('refuses text that would be rounded to a number', () => {
   test.for([
     "value = '5000000000000000000.5'",
     "value >= '1.5'",
@@ -177,8 +177,8 @@ test.for([
   ["select count(*) from ledger where try_cast('1.5' as BIGNUM) = 1", [[2]]],
   ['select a.entry_id from ledger as a join ledger as b on a.value = b.value + 1', [['0']]],
   ['select avg(s) from (select wallet_address, sum(value) / 1e18 as s from ledger group by 1)', [[10]]],
-] as const)('answers %s', async ([sql, database]) => {
-  expect(await ask(sql)).toEqual(database)
+] as const)('allows %s', async ([sql, expected]) => {
+  expect(await query(sql)).toEqual(expected)
 })
 
 test.for([
@@ -193,9 +193,9 @@ test.for([
   ["from t pivot (sum(b) for a in ('x'))", "from t pivot (sum(b) for a in ('x'))"],
   ['select "pivot" from t join u on a = b', 'select "pivot" from t join u on a = b'],
 ] as const)('%s is planned as %s', ([sql, planned]) => {
-  const made = withPivotValues(sqlTokens(sql)).map(({ text }) => text)
+  const found = withPivotValues(sqlTokens(sql)).map(({ text }) => text)
   expect(
-    made
+    found
       .join('')
       .replaceAll(/ +/g, ' ')
       .replaceAll(/ (?=[,)])| $/g, ''),

@@ -22,13 +22,13 @@ async function all(batches: AsyncIterable<TextRow[]>): Promise<TextRow[]> {
   return rows
 }
 
-/** Reads a file's content that comes in pieces of so many bytes. */
-function read(text: string, { wanted = WANTED, pieceBytes = 1 << 20 } = {}): Promise<TextRow[]> {
-  async function* pieces() {
+/** Reads file content in chunks of this many bytes. */
+function read(text: string, { wanted = WANTED, chunkBytes = 1 << 20 } = {}): Promise<TextRow[]> {
+  async function* chunks() {
     const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
   }
-  return all(rowsOf(pieces(), wanted))
+  return all(rowsOf(chunks(), wanted))
 }
 
 const anyText = fc.oneof(
@@ -36,21 +36,21 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'",\r\n=+-@\t \'a;\0', '\ufeff', '\u2028', '😀', 'é'), minLength: 1 }),
 )
 
-test.for([true, false])('any text reads back as it was, escaped: %s', async (isEscaped) => {
+test.for([true, false])('any text reads back unchanged, escaped: %s', async (isEscaped) => {
   const property = fc.asyncProperty(
     fc.array(fc.option(anyText), { maxLength: 8 }),
     fc.integer({ min: 1, max: 60 }),
-    async (names, pieceBytes) => {
+    async (names, chunkBytes) => {
       const rows = names.map((name) => sample({ name, signed: '-12' }))
       const text = HEADER + linesOf(rows, { escapeFormulas: isEscaped }).text
-      const found = await read(text, { wanted: { ...WANTED, isEscaped }, pieceBytes })
+      const found = await read(text, { wanted: { ...WANTED, isEscaped }, chunkBytes })
       expect(found).toEqual(names.map((name) => ['-12', name, null]))
     },
   )
   await fc.assert(property, { numRuns: 500 })
 })
 
-test('cells come in the order in which they are asked for', async () => {
+test('cells have the requested order', async () => {
   const row = sample({ name: 'Ünï', small: 1, wide: 2n, yes: true, at: 3, huge: MAX_U256, exact: '0.5' })
   const names = ['huge', 'exact', 'at', 'name', 'yes', 'signed', 'wide']
   const found = await read(HEADER + linesOf([row]).text, { wanted: { ...WANTED, names } })
@@ -64,7 +64,7 @@ test('quoted empty text is not null', async () => {
   ])
 })
 
-test.for(['a.csv', 'a.csv.gz'])('%s is read in batches, in its order', async (name) => {
+test.for(['a.csv', 'a.csv.gz'])('reads %s in batches, in file order', async (name) => {
   const file = join(tempFolder(), name)
   const names = Array.from({ length: 60_000 }, (_, at) => `a name, number ${at}`)
   const text = HEADER + linesOf(names.map((one) => sample({ name: one }))).text
@@ -75,14 +75,18 @@ test.for(['a.csv', 'a.csv.gz'])('%s is read in batches, in its order', async (na
   expect(batches.flat().map(([, one]) => one)).toEqual(names)
 })
 
-describe('a file that is none of ours is refused:', () => {
+describe('rejects a file if', () => {
   test.for([
     { when: 'it is empty', text: '', says: 'it ends within row 1' },
-    { when: 'it is cut within its header', text: 'name,sma', says: 'it ends within row 1' },
-    { when: 'it is cut within a row', text: `${HEADER}a,1,`, says: 'it ends within row 2' },
-    { when: 'it is cut within quotes', text: `${HEADER}"a,\n\n`, says: 'it ends within row 2' },
+    { when: 'it ends within its header', text: 'name,sma', says: 'it ends within row 1' },
+    { when: 'it ends within a row', text: `${HEADER}a,1,`, says: 'it ends within row 2' },
+    { when: 'it ends within quotes', text: `${HEADER}"a,\n\n`, says: 'it ends within row 2' },
     { when: 'a row has fewer fields', text: `${HEADER}a,1\n`, says: 'row 2 has 2 fields, not 8' },
-    { when: 'a row has more', text: `${HEADER}a,,,,,,,\na,,,,,,,,\n`, says: 'row 3 has 9 fields, not 8' },
+    {
+      when: 'a row has more fields',
+      text: `${HEADER}a,,,,,,,\na,,,,,,,,\n`,
+      says: 'row 3 has 9 fields, not 8',
+    },
     {
       when: 'it has other columns',
       text: HEADER.replace('signed', 'sign'),
@@ -90,17 +94,17 @@ describe('a file that is none of ours is refused:', () => {
     },
   ])('$when', async ({ text, says }) => {
     await expect(read(text)).rejects.toThrow(says)
-    await expect(read(text, { pieceBytes: 3 })).rejects.toThrow(says)
+    await expect(read(text, { chunkBytes: 3 })).rejects.toThrow(says)
   })
 
-  test('its gzip is broken', async () => {
+  test('its gzip data is damaged', async () => {
     const file = join(tempFolder(), 'a.csv.gz')
     writeFileSync(file, gzipSync(HEADER).subarray(0, 30))
     await expect(all(readExportCsvRows(file, WANTED))).rejects.toThrow('unexpected end of file')
   })
 })
 
-test('a cell of many megabytes is not copied anew with every chunk that follows', async () => {
+test('does not copy a cell of many megabytes again with every following chunk', async () => {
   let copied = 0
   const { concat } = Buffer
   const spy = vi.spyOn(Buffer, 'concat').mockImplementation((list, length) => {
@@ -110,7 +114,7 @@ test('a cell of many megabytes is not copied anew with every chunk that follows'
   onTestFinished(() => spy.mockRestore())
   const name = 'x'.repeat(8_000_000)
   const rows = [sample({ name }), sample({ name: 'y' })]
-  const found = await read(HEADER + linesOf(rows).text, { pieceBytes: 64 * 1024 })
+  const found = await read(HEADER + linesOf(rows).text, { chunkBytes: 64 * 1024 })
   expect(found.map((row) => row[1]?.length)).toEqual([8_000_000, 1])
   expect(copied).toBeLessThan(4 * name.length)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { unreadableFileError } from '../../src/read/open-export.ts'
 
-test('a file that may not be read is not called damaged', () => {
+test('a permission error is not reported as damage', () => {
   const why = 'IO Error: Cannot open file "ledger.csv": Permission denied'
   expect(unreadableFileError('ledger.csv', why)).toMatchObject({
     code: 'OUTPUT_FAILED',

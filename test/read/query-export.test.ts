@@ -8,7 +8,7 @@ import { type Writing, writeLake } from '../verify/export/write-model-export.ts'
 
 const folder = suiteFolder()
 const MAX = 2n ** 256n - 1n
-/** DECIMAL(38, 18) holds these. */
+/** DECIMAL(38, 18) represents all of these. */
 const SMALL = [
   [-15n, 1],
   [9n, 0],
@@ -16,7 +16,7 @@ const SMALL = [
   [25n * 10n ** 17n, 18],
   [-1n, 18],
 ] as const
-/** No DECIMAL holds these. */
+/** No DECIMAL type represents all of these. */
 const LARGE = [...SMALL, [MAX, 0], [-MAX, 255], [MAX - 1n, 3], [1n, 255]] as const
 
 let written = 0
@@ -44,33 +44,33 @@ function amountOf(value: bigint, decimals: number): string {
   return `${value < 0n ? '-' : ''}${decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`}`
 }
 
-/** The numbers, smallest first, by integers of one scale. */
+/** The amounts in ascending order, compared as integers of one scale. */
 const ascending = (values: readonly (readonly [bigint, number])[]) =>
   [...values]
     .sort(([a, m], [b, n]) => (a * 10n ** BigInt(255 - m) < b * 10n ** BigInt(255 - n) ? -1 : 1))
     .map(([value, decimals]) => amountOf(value, decimals))
 
-async function ask(output: string, sql: string): Promise<unknown[][]> {
+async function query(output: string, sql: string): Promise<unknown[][]> {
   const rows: unknown[][] = []
   for await (const { batches } of queryExport(output, sql))
     for await (const batch of batches) rows.push(...batch.map((row) => [...row]))
   return rows
 }
 
-const column = async (output: string, sql: string) => (await ask(output, sql)).map(([cell]) => cell)
+const column = async (output: string, sql: string) => (await query(output, sql)).map(([cell]) => cell)
 
 for (const ending of ['csv', 'csv.gz', 'parquet'] as const)
   test.for([
-    ['that DECIMAL holds', SMALL],
+    ['that fit into DECIMAL', SMALL],
     ['of 78 digits', LARGE],
-  ] as const)(`sorts amounts %s as numbers, from ${ending}`, async ([, values]) => {
+  ] as const)(`sorts amounts %s in numeric order, from ${ending}`, async ([, values]) => {
     const output = await exportOf(values, { ending })
     const sorted = ascending(values)
     expect(await column(output, 'select amount from ledger order by amount')).toEqual(sorted)
     const units = 'select units(value, asset_decimals) as u from ledger order by u desc'
     expect(await column(output, units)).toEqual(sorted.toReversed())
     const extremes = 'select min(amount), max(amount), max(units(value, asset_decimals)) from ledger'
-    expect(await ask(output, extremes)).toEqual([[sorted[0], sorted.at(-1), sorted.at(-1)]])
+    expect(await query(output, extremes)).toEqual([[sorted[0], sorted.at(-1), sorted.at(-1)]])
     const nested =
       'with a as (select amount as x from ledger) select x from (select * from a) order by x desc'
     expect(await column(output, nested)).toEqual(sorted.toReversed())
@@ -80,7 +80,7 @@ for (const ending of ['csv', 'csv.gz', 'parquet'] as const)
     expect(await column(output, above)).toEqual(sorted.slice(sorted.indexOf('10')))
   })
 
-test('sorts any amounts as numbers', async () => {
+test('sorts any amounts in numeric order', async () => {
   const amount = fc.tuple(fc.bigInt(-MAX, MAX), fc.integer({ min: 0, max: 255 }))
   const near = fc.tuple(fc.bigInt(-150n, 150n), fc.integer({ min: 0, max: 3 }))
   const law = fc.asyncProperty(
@@ -100,10 +100,10 @@ test('sorts any amounts as numbers', async () => {
   await fc.assert(law, { numRuns: 8 })
 })
 
-test('sums and compares amounts exactly where DECIMAL holds all of them', async () => {
+test('sums and compares amounts exactly if all fit into DECIMAL', async () => {
   const output = await exportOf(SMALL)
   const sums = 'select sum(amount), sum(units(value, asset_decimals)) from ledger'
-  expect(await ask(output, sums)).toEqual([['19.999999999999999999', '19.999999999999999999']])
+  expect(await query(output, sums)).toEqual([['19.999999999999999999', '19.999999999999999999']])
   expect(await column(output, 'select amount from ledger where amount > 5 order by amount')).toEqual([
     '9',
     '10',
@@ -133,22 +133,22 @@ test.for([
   'select amount::double from ledger',
   'select amount from ledger union all select 5',
   'select coalesce(amount, 0) from ledger',
-])('refuses where no DECIMAL holds all amounts, with what to write instead: %s', async (sql) => {
+])('refuses computations with amounts that do not fit into DECIMAL, with an alternative: %s', async (sql) => {
   const output = await exportOf(LARGE)
-  await expect(ask(output, sql)).rejects.toMatchObject({
+  await expect(query(output, sql)).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining('amount has up to 78 digits before the point and 255 after it'),
     fix: expect.stringContaining('units(sum(value), 18)'),
   })
 })
 
-test('refuses sums beyond 38 digits, and gives them as text', async () => {
+test('refuses sums beyond 38 digits and suggests units_text', async () => {
   const output = await exportOf([
     [9n * 10n ** 37n, 18],
     [9n * 10n ** 37n, 18],
   ])
   for (const sql of ['select sum(amount) from ledger', 'select units(sum(value), 18) from ledger'])
-    await expect(ask(output, sql)).rejects.toMatchObject({
+    await expect(query(output, sql)).rejects.toMatchObject({
       code: 'USAGE',
       fix: expect.stringContaining('units_text(sum(value), 18)'),
     })
@@ -156,16 +156,16 @@ test('refuses sums beyond 38 digits, and gives them as text', async () => {
   expect(await column(output, text)).toEqual(['180000000000000000000'])
 })
 
-test('never rounds a decimal that a statement reaches without naming it', async () => {
+test('never rounds a decimal that a statement uses without naming it', async () => {
   const output = await exportOf([[1n, 40]])
-  const row = ask(output, 'select l from ledger as l')
+  const row = query(output, 'select l from ledger as l')
   await expect(row).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining('too many digits in 0.0'),
   })
 })
 
-test('sorts prices as numbers, too', async () => {
+test('sorts prices in numeric order', async () => {
   const sql = 'select price_value from erc20_transfers order by price_value desc'
   expect(await column(await exportOf(SMALL, { prices: ['9.5', '10', '-1'] }), sql)).toEqual([
     '10',
@@ -189,7 +189,7 @@ test('compares 256-bit numbers with literals of any size exactly', async () => {
   expect(await found(`value in (${MAX - 1n}, -1E0)`)).toEqual([String(MAX - 1n)])
 })
 
-test('marks floating point in an answer', async () => {
+test('marks floating-point columns in a result', async () => {
   const output = await exportOf(SMALL)
   for await (const { columns } of queryExport(output, 'select avg(value) as a, sum(value) as s from ledger'))
     expect(columns.map(({ isRounded }) => isRounded)).toEqual([true, false])
@@ -198,7 +198,7 @@ test('marks floating point in an answer', async () => {
 test('pivots, explains, describes and summarizes', async () => {
   const output = await exportOf(SMALL)
   const pivot = 'pivot ledger on asset_decimals using sum(value) group by wallet_address'
-  expect((await ask(output, pivot))[0]?.slice(1)).toEqual(['19', '-15', '2499999999999999999'])
+  expect((await query(output, pivot))[0]?.slice(1)).toEqual(['19', '-15', '2499999999999999999'])
   const inside = `select "0" from (${pivot}); select 1`
   expect(await column(output, inside)).toEqual(['19', 1])
   expect((await column(output, 'explain select max(amount) from ledger')).join('\n')).toMatch(
@@ -217,10 +217,10 @@ test.for([
   'explain',
 ])('refuses %s', async (sql) => {
   const output = await exportOf(SMALL)
-  await expect(ask(output, sql)).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(query(output, sql)).rejects.toMatchObject({ code: 'USAGE' })
 })
 
-test('has no statement in comments and semicolons', async () => {
+test('ignores comments and empty statements', async () => {
   const output = await exportOf(SMALL)
-  expect(await ask(output, "select ';' as a; -- ; select 2\n ; /* ; */ select 3;")).toEqual([[';'], [3]])
+  expect(await query(output, "select ';' as a; -- ; select 2\n ; /* ; */ select 3;")).toEqual([[';'], [3]])
 })
