@@ -76,7 +76,7 @@ async function isPublished(location: BucketLocation): Promise<boolean> {
 /** The job with a place instead of its folder; pages as they were received are kept in folders alone. */
 function withBucket(job: Job): Job {
   if (job.keepRaw) return job
-  const store = bucketLocations.get(job.output) ?? radosgw.place()
+  const store = bucketLocations.get(job.output) ?? radosgw.newLocation()
   bucketLocations.set(job.output, store)
   return { ...job, store }
 }

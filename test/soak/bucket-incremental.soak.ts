@@ -18,5 +18,5 @@ const FILES = {
 }
 
 testInObjectStore(FILES, (radosgw) => {
-  bucketLocations.next = radosgw.place
+  bucketLocations.next = radosgw.newLocation
 })

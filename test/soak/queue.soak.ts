@@ -22,6 +22,6 @@ const planned = Array.from({ length: rounds }, (_, at) => {
 })
 
 test.for(planned)('$kind, into $place, seed $seed', { timeout: 1_800_000 }, async ({ place, ...round }) => {
-  await runRound({ ...round, server, newLocation: place === 'a bucket' ? radosgw?.place : undefined })
+  await runRound({ ...round, server, newLocation: place === 'a bucket' ? radosgw?.newLocation : undefined })
   console.log(`${round.kind}, ${place}, seed ${round.seed}: same bytes`)
 })

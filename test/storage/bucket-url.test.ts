@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { bucketUrl, parseBucketUrl, workFolder } from '../../src/storage/bucket-url.ts'
 
 test.for([
-  { text: 's3://lake', place: { bucket: 'lake', prefix: '' } },
-  { text: 's3://lake/', place: { bucket: 'lake', prefix: '' } },
-  { text: 'S3://my.lake-1/a/b c/', place: { bucket: 'my.lake-1', prefix: 'a/b c' } },
-])('$text is a place', ({ text, place }) => {
-  expect(parseBucketUrl(text)).toEqual(place)
-  expect(parseBucketUrl(bucketUrl(place))).toEqual(place)
-  expect(workFolder(place, 'state').startsWith(join('state', place.bucket))).toBe(true)
+  { text: 's3://lake', location: { bucket: 'lake', prefix: '' } },
+  { text: 's3://lake/', location: { bucket: 'lake', prefix: '' } },
+  { text: 'S3://my.lake-1/a/b c/', location: { bucket: 'my.lake-1', prefix: 'a/b c' } },
+])('parses $text', ({ text, location }) => {
+  expect(parseBucketUrl(text)).toEqual(location)
+  expect(parseBucketUrl(bucketUrl(location))).toEqual(location)
+  expect(workFolder(location, 'state').startsWith(join('state', location.bucket))).toBe(true)
 })
 
 test.for([
@@ -21,6 +21,6 @@ test.for([
   's3://lake/../b',
   's3://lake/a?x=1',
   'lake/a',
-])('%s is none', (text) => {
+])('rejects %s', (text) => {
   expect(parseBucketUrl(text)).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { machineId } from '../../src/core/platform/lock/holder.ts'
 import type { Bucket } from '../../src/storage/bucket.ts'
 import { acquireLease, LEASE_FILE } from '../../src/storage/lease.ts'
 
-/** Small objects in memory, with the conditions of an object store. */
+/** Small objects in memory, with conditional writes. */
 function memoryBucket(aheadMs = 0) {
   const objects = new Map<string, { text: string; version: string; writtenMs: number }>()
   let versions = 0
@@ -37,7 +37,7 @@ const holder = (given: object) =>
     ...given,
   })
 
-test('a place is held by one, and free again after', async () => {
+test('only one process holds a lease, until it is released', async () => {
   const { bucket, objects } = memoryBucket()
   const lease = await acquireLease(bucket)
   await expect(acquireLease(bucket)).rejects.toMatchObject({
@@ -50,26 +50,26 @@ test('a place is held by one, and free again after', async () => {
 })
 
 test.for([
-  { what: 'of another name', text: holder({}) },
+  { what: 'another machine', text: holder({}) },
   {
-    what: 'of the same name, where no such process is here,',
+    what: 'another machine with the same name',
     text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: 'another kernel' }),
   },
-])('a machine $what holds it while its lease is young', async ({ text }) => {
+])('refuses while $what holds an unexpired lease', async ({ text }) => {
   const { bucket } = memoryBucket()
   await bucket.putText(LEASE_FILE, text)
   await expect(acquireLease(bucket)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
 })
 
 test.for([
-  { what: 'of another machine that nobody has renewed', text: holder({}), aheadMs: 61_000 },
+  { what: 'an expired lease of another machine', text: holder({}), aheadMs: 61_000 },
   {
-    what: 'of a dead process of this machine',
+    what: 'a lease of an ended process on this machine',
     text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: await machineId() }),
     aheadMs: 0,
   },
-  { what: 'that is none', text: 'rubbish', aheadMs: 0 },
-])('a lease $what is taken over', async ({ text, aheadMs }) => {
+  { what: 'an invalid lease', text: 'rubbish', aheadMs: 0 },
+])('takes over $what', async ({ text, aheadMs }) => {
   const { bucket, objects } = memoryBucket(aheadMs)
   await bucket.putText(LEASE_FILE, text)
   const lease = await acquireLease(bucket)
@@ -77,7 +77,7 @@ test.for([
   await lease.release()
 })
 
-test('what another one has taken is not given back', async () => {
+test('a release does not remove the lease of another process', async () => {
   const { bucket, objects } = memoryBucket()
   const lease = await acquireLease(bucket)
   await bucket.putText(LEASE_FILE, holder({ lease: 'other' }))

@@ -8,8 +8,8 @@ import { startRedis } from '../helpers/start-redis.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /**
- * Runs a job over a queue whose machines share nothing but an object store: each has folders of its own, and one of its three
- * workers is killed. Resolves with the command's exit code and whether the worker was killed.
+ * Runs a job over a queue whose machines share only an object store: each has its own folders, and one of the
+ * three workers is killed. Resolves with the command's exit code and whether the worker was killed.
  */
 export async function runOverQueue(job: string, endpoint: string) {
   const redis = await startRedis()

@@ -29,7 +29,7 @@ import { noRadosgw, type Radosgw, startRadosgw } from './start-radosgw.ts'
 /** Enough wallets for tables of several files. */
 const addresses = demoWallets.slice(0, 16)
 
-/** Kills of a run that publishes. */
+/** Number of times that a publishing run is killed. */
 const KILLS = Number(process.env.WALLETLAKE_UPLOAD_KILLS ?? 3)
 
 let radosgw: Radosgw
@@ -39,14 +39,14 @@ const whole = join(folder, 'whole')
 beforeAll(async () => {
   if (noRadosgw) return
   radosgw = await startRadosgw()
-  bucketLocations.next = radosgw.place
+  bucketLocations.next = radosgw.newLocation
   await exportDemo(whole, { addresses, maxRowsPerFile: 1_000 })
 })
 
 afterAll(() => radosgw?.stop())
 
-async function withBucket<T>(place: BucketLocation, use: (bucket: Bucket) => Promise<T>): Promise<T> {
-  const bucket = await openBucket(place)
+async function withBucket<T>(location: BucketLocation, use: (bucket: Bucket) => Promise<T>): Promise<T> {
+  const bucket = await openBucket(location)
   try {
     return await use(bucket)
   } finally {
@@ -54,10 +54,13 @@ async function withBucket<T>(place: BucketLocation, use: (bucket: Bucket) => Pro
   }
 }
 
-/** A job of all demo wallets that is exported there, as a file; commands find the store by the environment. */
-function jobFile(place: BucketLocation, more: object = { service: { baseUrl: 'demo' } }): string {
+/**
+ * Writes a job file that exports the demo wallets to this location. Commands find the endpoint in the
+ * environment.
+ */
+function jobFile(location: BucketLocation, more: object = { service: { baseUrl: 'demo' } }): string {
   const file = join(tempFolder(), 'test.yaml')
-  const { bucket, prefix, endpoint } = place
+  const { bucket, prefix, endpoint } = location
   const fields = {
     ...{ chain: 43114, endBlock: 421, addresses, maxRowsPerFile: 1_000 },
     ...{ output: `s3://${bucket}/${prefix}`, store: { endpoint }, ...more },
@@ -66,10 +69,10 @@ function jobFile(place: BucketLocation, more: object = { service: { baseUrl: 'de
   return file
 }
 
-/** The bytes of an export by path, as readers of the object store see them. */
-async function publishedBytes(place: BucketLocation) {
+/** The files of a published export by path, as readers of the object store see them. */
+async function publishedBytes(location: BucketLocation) {
   const copy = tempFolder()
-  await fetchExport(place, copy)
+  await fetchExport(location, copy)
   return outputBytes(copy)
 }
 
@@ -77,8 +80,8 @@ const command = (args: readonly string[], cwd = tempFolder()) =>
   runCommand(args, { AWS_ENDPOINT_URL_S3: radosgw.endpoint }, { cwd })
 
 describe.skipIf(noRadosgw)('an object store', async () => {
-  test('writes an object only where none is, or where it is still the same', async () => {
-    await withBucket(radosgw.place(), async (bucket) => {
+  test('writes an object only if it does not exist or still has the given version', async () => {
+    await withBucket(radosgw.newLocation(), async (bucket) => {
       const first = (await bucket.putText('a', '1', { ifAbsent: true })) ?? ''
       expect(await bucket.putText('a', '2', { ifAbsent: true })).toBeUndefined()
       const second = (await bucket.putText('a', '3', { ifVersion: first })) ?? ''
@@ -88,11 +91,11 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     })
   })
 
-  test('lists and removes what lies below its own prefix only', async () => {
-    const place = radosgw.place()
-    const beside = { ...place, prefix: `${place.prefix}0` }
+  test('lists and removes only objects below its own prefix', async () => {
+    const location = radosgw.newLocation()
+    const beside = { ...location, prefix: `${location.prefix}0` }
     await withBucket(beside, (bucket) => bucket.putText('x', 'beside'))
-    await withBucket(place, async (bucket) => {
+    await withBucket(location, async (bucket) => {
       await bucket.putText('t/x', 'here')
       expect([...(await bucket.sizes(''))]).toEqual([['t/x', 4]])
       await bucket.remove(['t/x', 'x'])
@@ -101,17 +104,18 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     expect(await withBucket(beside, (bucket) => bucket.readText('x'))).toMatchObject({ text: 'beside' })
   })
 
-  test('has files of many parts as they were, and gives up what was begun', async () => {
-    const [place, from, to] = [radosgw.place(), join(tempFolder(), 'a'), join(tempFolder(), 'b')]
+  test('stores multipart files unchanged and aborts unfinished uploads', async () => {
+    const [location, from, to] = [radosgw.newLocation(), join(tempFolder(), 'a'), join(tempFolder(), 'b')]
     writeFileSync(from, Buffer.alloc(20_000_000, 'walletlake'))
     const s3 = await import('@aws-sdk/client-s3')
     const client = new s3.S3Client({ endpoint: radosgw.endpoint, region: 'us-east-1', forcePathStyle: true })
-    const asked = { Bucket: place.bucket, Key: `${place.prefix}/ledger/begun` }
-    await client.send(new s3.CreateMultipartUploadCommand(asked))
+    const upload = { Bucket: location.bucket, Key: `${location.prefix}/ledger/begun` }
+    await client.send(new s3.CreateMultipartUploadCommand(upload))
     const left = async () =>
-      (await client.send(new s3.ListMultipartUploadsCommand({ Bucket: place.bucket }))).Uploads?.length ?? 0
+      (await client.send(new s3.ListMultipartUploadsCommand({ Bucket: location.bucket }))).Uploads?.length ??
+      0
     expect(await left()).toBe(1)
-    await withBucket(place, async (bucket) => {
+    await withBucket(location, async (bucket) => {
       await bucket.abortUploads((path) => path === 'ledger/begun')
       await bucket.putFile('a', from)
       const sha256 = await bucket.fetch('a', to)
@@ -122,12 +126,12 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     client.destroy()
   })
 
-  test('has the bytes that a folder has, and every command reads them', async () => {
-    const place = radosgw.place()
-    const [file, cwd] = [jobFile(place), tempFolder()]
+  test('contains the same files as a folder, and every command reads them', async () => {
+    const location = radosgw.newLocation()
+    const [file, cwd] = [jobFile(location), tempFolder()]
     expect(await command(['run', file, '--quiet'], cwd)).toMatchObject({ exit: 0 })
-    expect(await publishedBytes(place)).toEqual(outputBytes(whole))
-    const name = bucketUrl(place)
+    expect(await publishedBytes(location)).toEqual(outputBytes(whole))
+    const name = bucketUrl(location)
     for (const args of [
       ['verify', name],
       ['status', name],
@@ -141,15 +145,15 @@ describe.skipIf(noRadosgw)('an object store', async () => {
       ['verify', name],
     ])
       expect([args[0], await command(args, cwd)]).toMatchObject([args[0], { exit: 0 }])
-    const compacted = await publishedBytes(place)
+    const compacted = await publishedBytes(location)
     expect(Object.keys(compacted).filter((path) => path.startsWith('ledger/'))).toHaveLength(1)
-    expect(await withBucket(place, (bucket) => bucket.sizes('report.html'))).toHaveProperty('size', 1)
+    expect(await withBucket(location, (bucket) => bucket.sizes('report.html'))).toHaveProperty('size', 1)
     const again = await command(['run', file, '--fresh', '--quiet'], cwd)
     expect(again).toMatchObject({ exit: 0 })
-    expect(await publishedBytes(place)).toEqual(outputBytes(whole))
+    expect(await publishedBytes(location)).toEqual(outputBytes(whole))
   })
 
-  test('goes on night after night, from whatever machine, and after a merge', async () => {
+  test('continues with incremental runs from any machine and after compaction', async () => {
     const chain = await growingChain(60)
     const job = headJob(chain.url, { count: 12 })
     const { store } = job
@@ -171,68 +175,70 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     }
   })
 
-  test('lets one of two runs at once publish, and the other says so', async () => {
-    const place = radosgw.place()
+  test('lets one of two concurrent runs publish and refuses the other', async () => {
+    const location = radosgw.newLocation()
     const runs = await Promise.all(
-      [1, 2].map(() => command(['run', jobFile(place), '--quiet', '--state-dir', tempFolder()])),
+      [1, 2].map(() => command(['run', jobFile(location), '--quiet', '--state-dir', tempFolder()])),
     )
     expect(runs.map(({ exit }) => exit).sort()).toEqual([0, 8])
     const { stderr = '' } = runs.find(({ exit }) => exit === 8) ?? {}
     expect(stderr).toMatch(/OUTPUT_LOCKED: test: s3:\/\/lake\/.*: process \d+ on .* holds the output/)
-    expect(await publishedBytes(place)).toEqual(outputBytes(whole))
+    expect(await publishedBytes(location)).toEqual(outputBytes(whole))
   })
 
-  test.skipIf(noRedis)('is all that machines share which do a run over a queue', async () => {
-    const place = radosgw.place()
-    const job = jobFile(place, { partitionBy: 'blocks:100', service: undefined })
+  test.skipIf(noRedis)('is sufficient as shared storage for a run over a queue', async () => {
+    const location = radosgw.newLocation()
+    const job = jobFile(location, { partitionBy: 'blocks:100', service: undefined })
     expect(await runOverQueue(job, radosgw.endpoint)).toEqual({ exit: 0, isKilled: true })
     const output = join(tempFolder(), 'alone')
     await exportDemo(output, { addresses, maxRowsPerFile: 1_000, partitionBy: 'blocks:100' })
-    expect(await publishedBytes(place)).toEqual(outputBytes(output))
-    const paths = await withBucket(place, async (bucket) => [...(await bucket.sizes('')).keys()])
+    expect(await publishedBytes(location)).toEqual(outputBytes(output))
+    const paths = await withBucket(location, async (bucket) => [...(await bucket.sizes('')).keys()])
     expect(paths.filter((path) => path.startsWith('.walletlake/'))).toEqual([])
   })
 
-  test('keeps what another has published meanwhile', async () => {
-    const place = radosgw.place()
-    const store = await openStore({ output: tempFolder(), store: place })
-    await withBucket(place, (bucket) => bucket.putText('manifest.json', 'of another'))
+  test('does not overwrite a manifest that another run has published', async () => {
+    const location = radosgw.newLocation()
+    const store = await openStore({ output: tempFolder(), store: location })
+    await withBucket(location, (bucket) => bucket.putText('manifest.json', 'of another'))
     await expect(store.putManifest('mine')).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
     await store.close()
-    expect(await withBucket(place, (bucket) => bucket.readText('manifest.json'))).toMatchObject({
+    expect(await withBucket(location, (bucket) => bucket.readText('manifest.json'))).toMatchObject({
       text: 'of another',
     })
   })
 
-  test('has no half file in a manifest, however often runs are killed', { timeout: 600_000 }, async () => {
-    const place = radosgw.place()
-    const [file, cwd, random] = [jobFile(place), tempFolder(), createSeededRandom(7)]
+  test('never lists a partial file in a manifest, however often runs are killed', {
+    timeout: 600_000,
+  }, async () => {
+    const location = radosgw.newLocation()
+    const [file, cwd, random] = [jobFile(location), tempFolder(), createSeededRandom(7)]
     for (let kills = 0; kills < KILLS; kills += 1) {
       const env = { AWS_ENDPOINT_URL_S3: radosgw.endpoint }
       const running = startCommand(['run', file, '--quiet', ...(kills % 2 ? ['--fresh'] : [])], env, { cwd })
       const timer = setTimeout(() => running.kill('SIGKILL'), 500 + 3_000 * random.next())
       await running.ended
       clearTimeout(timer)
-      const has = await withBucket(place, (bucket) => bucket.readText('manifest.json'))
-      if (has !== undefined) expect(await command(['verify', bucketUrl(place)])).toMatchObject({ exit: 0 })
+      const has = await withBucket(location, (bucket) => bucket.readText('manifest.json'))
+      if (has !== undefined) expect(await command(['verify', bucketUrl(location)])).toMatchObject({ exit: 0 })
     }
     expect(await command(['run', file, '--quiet'], cwd)).toMatchObject({ exit: 0 })
-    expect(await publishedBytes(place)).toEqual(outputBytes(whole))
-    const names = [...(await withBucket(place, (bucket) => bucket.sizes(''))).keys()]
-    const strangers = names.filter((path) => !TABLE_NAMES.some((table) => path.startsWith(`${table}/`)))
-    expect(strangers.filter((path) => !path.startsWith('runs/'))).toEqual(['manifest.json'])
+    expect(await publishedBytes(location)).toEqual(outputBytes(whole))
+    const names = [...(await withBucket(location, (bucket) => bucket.sizes(''))).keys()]
+    const otherNames = names.filter((path) => !TABLE_NAMES.some((table) => path.startsWith(`${table}/`)))
+    expect(otherNames.filter((path) => !path.startsWith('runs/'))).toEqual(['manifest.json'])
   })
 
   test.for([
     { what: 'without credentials', env: { AWS_ACCESS_KEY_ID: '' }, says: 'Set AWS_ACCESS_KEY_ID' },
     { what: 'with a wrong key', env: { AWS_SECRET_ACCESS_KEY: 'no' }, says: 'Grant these credentials' },
-    { what: 'of a bucket that is none', names: 's3://nobody/a', says: 'Create the bucket' },
+    { what: 'with a bucket that does not exist', names: 's3://nobody/a', says: 'Create the bucket' },
     {
-      what: 'that nobody answers',
+      what: 'with an endpoint that does not respond',
       env: { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
       says: 'Check the endpoint',
     },
-  ])('$what is told with what to do', async ({ env = {}, names = 's3://lake/a', says }) => {
+  ])('reports a fix when it is accessed $what', async ({ env = {}, names = 's3://lake/a', says }) => {
     const base = { AWS_ENDPOINT_URL_S3: radosgw.endpoint, AWS_EC2_METADATA_DISABLED: 'true' }
     const { exit, stderr } = await runCommand(['verify', names], { ...base, ...env })
     expect(exit).toBe(7)

@@ -8,13 +8,13 @@ import type { BucketLocation } from '../../src/core/model/model.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { isMissing } from '../helpers/programs.ts'
 
-/** True where tests of object stores have to be skipped. */
+/** Whether tests of object stores must be skipped. */
 export const noRadosgw = isMissing('Ceph (radosgw)')
 
 export type Radosgw = {
   endpoint: string
-  /** A place in its bucket that nobody else has. */
-  place(): BucketLocation
+  /** A new location in the bucket. */
+  newLocation(): BucketLocation
   stop(): Promise<void>
 }
 
@@ -22,8 +22,9 @@ const KEY = { id: 'LAKE', secret: 'lake-secret' }
 const BUCKET = 'lake'
 
 /**
- * A Ceph of one machine, in memory: monitor, manager, one store of objects, and the gateway that speaks S3, on free ports of
- * 127.0.0.1. It checks signatures and conditions. This process has its key in the environment from then on.
+ * Starts a Ceph cluster in memory on free ports of 127.0.0.1: monitor, manager, object storage daemon and the
+ * S3 gateway, which checks signatures and conditional writes. Sets the credentials in the environment of this
+ * process.
  */
 export async function startRadosgw(): Promise<Radosgw> {
   if (noRadosgw) throw new Error(`Ceph is missing: apt-get install radosgw ceph-mon ceph-mgr ceph-osd`)
@@ -47,15 +48,15 @@ export async function startRadosgw(): Promise<Radosgw> {
   run('ceph-osd', '-i', '0', '--mkfs')
   servers.push(start('ceph-osd', ['-c', config, '-i', '0', '-f']))
   servers.push(start('radosgw', ['-c', config, '-n', 'client.rgw', '-f']))
-  await answering(endpoint)
+  await waitUntilReachable(endpoint)
   const user = ['--uid', 'lake', '--display-name', 'lake', '--access-key', KEY.id, '--secret-key', KEY.secret]
   run('radosgw-admin', '-n', 'client.rgw', 'user', 'create', ...user)
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: KEY.id, AWS_SECRET_ACCESS_KEY: KEY.secret })
   await makeBucket(endpoint)
-  let places = 0
+  let locations = 0
   return {
     endpoint,
-    place: () => ({ bucket: BUCKET, prefix: `place/${process.pid}-${++places}`, endpoint }),
+    newLocation: () => ({ bucket: BUCKET, prefix: `place/${process.pid}-${++locations}`, endpoint }),
     stop: async () => {
       await Promise.all(servers.reverse().map(end))
       rmSync(folder, { recursive: true, force: true })
@@ -120,7 +121,7 @@ async function end(server: ChildProcess): Promise<void> {
   await once(server, 'exit')
 }
 
-async function answering(endpoint: string): Promise<void> {
+async function waitUntilReachable(endpoint: string): Promise<void> {
   for (;;) {
     const isUp = await fetch(endpoint).then(
       ({ ok }) => ok,

@@ -19,7 +19,10 @@ afterEach(() => {
 
 const versionOf = (text: string) => createHash('md5').update(text).digest('hex')
 
-/** Small objects under their conditions; the answers to the first writings are lost, after they were carried out. */
+/**
+ * An object store with conditional writes. It destroys the connection instead of responding to the first
+ * `lost` writes after it has carried them out, and breaks off the first `cut` downloads.
+ */
 async function startStore({ lost = 0, cut = 0, uploads = [] as readonly string[] } = {}) {
   const objects = new Map<string, string>()
   const aborted: string[] = []
@@ -78,7 +81,7 @@ async function startStore({ lost = 0, cut = 0, uploads = [] as readonly string[]
     server.close()
   })
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { place: { bucket: 'lake', prefix: '', endpoint }, aborted, objects }
+  return { location: { bucket: 'lake', prefix: '', endpoint }, aborted, objects }
 }
 
 const uploadsXml = (keys: readonly string[]) =>
@@ -86,17 +89,17 @@ const uploadsXml = (keys: readonly string[]) =>
     .map((key) => `<Upload><Key>${key}</Key><UploadId>1</UploadId></Upload>`)
     .join('')}</ListMultipartUploadsResult>`
 
-test('a manifest counts as written although the answer was lost', async () => {
-  const { place } = await startStore({ lost: 1 })
-  const bucket = await openBucket(place)
+test('a manifest counts as written although the response was lost', async () => {
+  const { location } = await startStore({ lost: 1 })
+  const bucket = await openBucket(location)
   closing.push(bucket.close)
   expect(await bucket.putText('manifest.json', 'mine', { ifAbsent: true })).toBe(versionOf('mine'))
   expect(await bucket.putText('manifest.json', 'other', { ifAbsent: true })).toBeUndefined()
 })
 
-test('a lease is taken and renewed although answers were lost', async () => {
-  const { place, objects } = await startStore({ lost: 1 })
-  const bucket = await openBucket(place)
+test('a lease is acquired and renewed although responses were lost', async () => {
+  const { location, objects } = await startStore({ lost: 1 })
+  const bucket = await openBucket(location)
   closing.push(bucket.close)
   const lease = await acquireLease(bucket)
   await lease.require()
@@ -104,21 +107,21 @@ test('a lease is taken and renewed although answers were lost', async () => {
   expect(objects.has(LEASE_FILE)).toBe(false)
 })
 
-test('only uploads of its own files are given up, not those of places below', async () => {
+test('aborts only unfinished uploads of its own files, not of exports in nested prefixes', async () => {
   const uploads = ['ledger/a.csv', 'other/ledger/a.csv', 'film.mp4']
-  const { place, aborted } = await startStore({ uploads })
-  const store = await openBucketStore(place, tempFolder())
+  const { location, aborted } = await startStore({ uploads })
+  const store = await openBucketStore(location, tempFolder())
   expect(aborted).toEqual(['ledger/a.csv'])
   await store.close()
 })
 
-test('a process that slept while another took the place writes no more', async () => {
-  const { place } = await startStore()
-  const bucket = await openBucket(place)
+test('a process that lost its lease while it was suspended stops writing', async () => {
+  const { location } = await startStore()
+  const bucket = await openBucket(location)
   closing.push(bucket.close)
   let aheadMs = 0
-  const asleep: Bucket = { ...bucket, now: () => Date.now() + aheadMs }
-  const lease = await acquireLease(asleep)
+  const suspended: Bucket = { ...bucket, now: () => Date.now() + aheadMs }
+  const lease = await acquireLease(suspended)
   aheadMs = 61_000
   await Promise.all([lease.require(), lease.require()])
   const elsewhere = { pid: 1, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null }
@@ -131,9 +134,9 @@ test('a process that slept while another took the place writes no more', async (
   await lease.release()
 })
 
-test('a file whose answer breaks off is fetched again', async () => {
-  const { place, objects } = await startStore({ cut: 2 })
-  const bucket = await openBucket(place)
+test('downloads a file again after the response breaks off', async () => {
+  const { location, objects } = await startStore({ cut: 2 })
+  const bucket = await openBucket(location)
   closing.push(bucket.close)
   objects.set('a', 'all of it')
   const folder = tempFolder()
