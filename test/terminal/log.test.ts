@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { createLog } from '../../src/terminal/log.ts'
 
-test('each of several mistakes begins with the code, and lines that continue one do not', () => {
+test('each of several errors starts with the code, continuation lines do not', () => {
   const lines: string[] = []
   const log = createLog({ format: 'pretty', level: 'info', write: (line) => lines.push(line) })
   const message = [

@@ -23,24 +23,24 @@ const reading = {
   requests: 400,
 } as const
 
-test('shows pages, transactions, rate, refusals and the time left of a job', () => {
+test('shows pages, transactions, request rate, 429s and the remaining time of a job', () => {
   const text = progressLines(state({ jobs: [{ name: 'treasury', stats: { ...reading, refusals: 2 } }] }))
   expect(text).toBe('treasury #####.....  50% 1,234 pages 99,000 txs 40.0 req/s 2 429s ~10.0 s left')
 })
 
-test('says nothing of refusals where there were none, nor slows down once a job is done', () => {
+test('omits 429s if there were none and keeps the request rate of an ended job', () => {
   const done = { ...reading, phase: 'done', endedMs: 5_000 } as const
   const text = progressLines(state({ jobs: [{ name: 'night', stats: done }], now: 60_000 }))
   expect(text).toBe('night  done  1,234 pages, 0 rows, 80.0 req/s')
 })
 
-test.for(['stopped', 'failed'] as const)('does not call a job done that %s', (phase) => {
+test.for(['stopped', 'failed'] as const)('does not show a job as done that has %s', (phase) => {
   const ended = { ...reading, phase, endedMs: 5_000 }
   const text = progressLines(state({ jobs: [{ name: 'night', stats: ended }], now: 60_000 }))
   expect(text).toBe(`night  ${phase}  1,234 pages, 0 rows, 80.0 req/s`)
 })
 
-test('keeps every line within the terminal and says why it waits', () => {
+test('keeps every line within the terminal width and shows why it waits', () => {
   const jobs = Array.from({ length: 3 }, (_, at) => ({
     name: `a-very-long-job-name-number-${at}`,
     stats: reading,
@@ -51,25 +51,25 @@ test('keeps every line within the terminal and says why it waits', () => {
   expect(lines[3]).toContain('waiting 7.0 s')
 })
 
-test('waits for nothing any more once all jobs have ended', () => {
+test('does not show a pause once all jobs have ended', () => {
   const ended = { ...reading, phase: 'stopped' as const }
   expect(progressLines(state({ jobs: [{ name: 'a', stats: ended }], pausedMs: 400 }))).not.toContain('wait')
 })
 
-test('says below a job why it does not get on', () => {
+test('shows the reason for retries below a job', () => {
   const service = {
     hasResponded: false,
     lastError: 'nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
   }
-  const trouble = state({ jobs: [{ name: 'a', stats: { ...reading, service } }] })
-  expect(progressLines(trouble).split('\n')[1]).toBe(
+  const retrying = state({ jobs: [{ name: 'a', stats: { ...reading, service } }] })
+  expect(progressLines(retrying).split('\n')[1]).toBe(
     '  retrying: nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
   )
   const done = state({ jobs: [{ name: 'a', stats: { ...reading, service, phase: 'done' } }] })
   expect(progressLines(done).split('\n')).toHaveLength(1)
 })
 
-test('sums up jobs that do not fit on a screen', () => {
+test('summarizes jobs that do not fit on the screen', () => {
   const jobs = Array.from({ length: 30 }, (_, at) => ({
     name: `job-${at}`,
     stats: { ...reading, phase: at < 5 ? ('done' as const) : reading.phase },
@@ -86,11 +86,11 @@ test('sums up jobs that do not fit on a screen', () => {
   ).toBe('… 1 of 30 jobs done, 1 stopped, 2 failed')
 })
 
-test('lets no control character of a stranger reach a terminal', () => {
+test('replaces control characters in untrusted text', () => {
   expect(printable('\u001b[2Ja\u0007\u202eb\u0000\ud800')).toBe('\ufffd[2Ja\ufffd\ufffdb\ufffd\ufffd')
 })
 
-test('writes numbers, times and sizes as people read them', () => {
+test('formats numbers, durations and sizes for people', () => {
   expect([formatInteger(1_234_567), formatCount(1, 'row'), formatCount(2, 'row')]).toEqual([
     '1,234,567',
     '1 row',
@@ -110,7 +110,7 @@ test('writes numbers, times and sizes as people read them', () => {
   expect([formatBytes(0), formatBytes(1_500), formatBytes(14_300_000)]).toEqual(['0 B', '1.5 KB', '14.3 MB'])
 })
 
-test('names ranges of missing blocks, a dozen at most', () => {
+test('lists at most twelve ranges of missing blocks', () => {
   const one = [{ from: 7, to: 8 }]
   const many = Array.from({ length: 2_000 }, (_, at) => ({ from: at * 3, to: at * 3 + 2 }))
   expect(missingBlocksMessage(one)).toBe('1 block is missing: [7, 8)')

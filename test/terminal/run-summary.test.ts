@@ -25,7 +25,7 @@ const job = testJob({
 })
 const done = { job, state: 'complete', error: undefined, stats }
 
-test('has the fields that programs read, each with its meaning', () => {
+test('has the documented fields', () => {
   expect(summarizeRun({ id: 'r1', code: undefined, jobs: [done] })).toEqual({
     run: 'r1',
     exit: 0,
@@ -82,15 +82,15 @@ test('has the fields that programs read, each with its meaning', () => {
 })
 
 test('counts transactions whose status or fee is unknown', () => {
-  const unsure = { ...done, stats: { ...stats, statusUnknown: 1, feeUnknown: 2 } }
-  const { jobs } = summarizeRun({ id: 'r1', code: undefined, jobs: [unsure] })
+  const withUnknowns = { ...done, stats: { ...stats, statusUnknown: 1, feeUnknown: 2 } }
+  const { jobs } = summarizeRun({ id: 'r1', code: undefined, jobs: [withUnknowns] })
   expect(jobs[0]).toMatchObject({ exit: 0, statusUnknown: 1, feeUnknown: 2 })
-  const text = summaryText([unsure], { now: 0, programName: 'walletlake' })
+  const text = summaryText([withUnknowns], { now: 0, programName: 'walletlake' })
   expect(text).toContain('\n  1 transaction with unknown status, counted as successful\n')
   expect(text).toContain('\n  2 own transactions with unknown fee: gas used or gas price absent or 0\n')
 })
 
-test('gives each job its own exit code and the run the one that speaks', () => {
+test('gives each job its own exit code and the run that of the given code', () => {
   const error = new ExportError('BUDGET_REACHED', 'the deadline is reached')
   const failed = { job, state: 'failed', error, stats: { ...stats, endBlock: undefined } }
   const rejecting = { ...done, stats: { ...stats, rejects: 2 } }
@@ -104,17 +104,17 @@ test('gives each job its own exit code and the run the one that speaks', () => {
   })
 })
 
-test('counts the blocks that are missing and gives their job exit code 6', () => {
+test('counts missing blocks and gives their job exit code 6', () => {
   const missing = [
     { from: 5, to: 9 },
     { from: 20, to: 21 },
   ]
-  const lacking = { ...done, state: 'incomplete', stats: { ...stats, missing } }
-  const summary = summarizeRun({ id: 'r3', code: 'BLOCKS_MISSING', jobs: [lacking] })
+  const incomplete = { ...done, state: 'incomplete', stats: { ...stats, missing } }
+  const summary = summarizeRun({ id: 'r3', code: 'BLOCKS_MISSING', jobs: [incomplete] })
   expect(summary).toMatchObject({ exit: 6, jobs: [{ exit: 6, state: 'incomplete', missingBlocks: 5 }] })
 })
 
-test('says how many rows changed by table and where they are listed', () => {
+test('shows the number of changed rows by table and the file that lists them', () => {
   const range = { from: 100, to: 321 }
   const file = 'changes/000002-000000000100-000000000321.ndjson'
   const changes = {
@@ -137,7 +137,7 @@ test('says how many rows changed by table and where they are listed', () => {
 const summaryOf = (given: object, of: object = {}) =>
   summaryText([{ ...done, ...of, stats: { ...stats, ...given } }], { now: 0, programName: 'npx walletlake' })
 
-test('a night says which blocks it wrote and from when they are', () => {
+test('shows the blocks that a run wrote and their times', () => {
   expect(summaryOf({})).toContain('\n  blocks 400 to 420, 2024-12-31 23:00 to 23:30 UTC\n')
   const days = { first: Date.UTC(2024, 11, 30, 5, 6), last: Date.UTC(2025, 0, 1, 7, 8) }
   expect(summaryOf({ written: { from: 0, to: 9, times: days } })).toContain(
@@ -150,7 +150,7 @@ test('a night says which blocks it wrote and from when they are', () => {
   expect(summaryOf({ written: { from: 0, to: 9, times: undefined } })).toContain('\n  blocks 0 to 8\n')
 })
 
-test('a summary names up to five wallets without a transaction, then their number', () => {
+test('lists up to five wallets without transactions and counts the others', () => {
   const address = `0x${'b'.repeat(40)}`
   const labelled = { ...job, wallets: [{ address, label: 'savings' }] }
   expect(summaryOf({ emptyWallets: { count: 1, addresses: [address] } }, { job: labelled })).toContain(
@@ -165,13 +165,13 @@ test('a summary names up to five wallets without a transaction, then their numbe
   expect(summaryOf({ emptyWallets: { count: 0, addresses: [] } })).not.toContain('without transactions')
 })
 
-test('without a reader there are no next steps', () => {
+test('omits the next steps without a program name', () => {
   const outcome = { ...done, stats }
   expect(summaryText([outcome], { now: 0, programName: undefined })).not.toContain('Next:')
   expect(summaryText([outcome], { now: 0, programName: 'npx walletlake' })).toContain('Next:')
 })
 
-test('the next steps never ask the service again', () => {
+test('no next step sends requests to the service', () => {
   const [, next = ''] = summaryOf({}, { job: { ...job, output: 'out/my wallets' } }).split('Next:\n')
   expect(next.split('\n')).toEqual([
     "  npx walletlake verify 'out/my wallets'",
@@ -205,18 +205,18 @@ test('jobs/schedule/README.md lists every field of the summary', () => {
   expect(fieldsIn('field of a job')).toEqual(Object.keys(summary.jobs[0] ?? {}).sort())
 })
 
-test('names the block that each wallet was read to, where a later run goes on', () => {
-  const told = (given: Partial<typeof job>) =>
+test('shows the block up to which every wallet was read', () => {
+  const summaryFor = (given: Partial<typeof job>) =>
     summaryText([{ ...done, job: { ...job, ...given } }], { now: stats.endedMs, programName: 'walletlake' })
   const line = '  each wallet was read to block 420; the next run reads the last blocks again'
-  expect(told({ endBlock: undefined }).split('\n')).toContain(line)
-  expect(told({ endBlock: 421 })).not.toContain('was read to')
+  expect(summaryFor({ endBlock: undefined }).split('\n')).toContain(line)
+  expect(summaryFor({ endBlock: 421 })).not.toContain('was read to')
 })
 
 test.for([
   { startBlock: 0, line: '  no transactions yet; the next run checks again' },
   { startBlock: 1000, line: '  no transactions yet from block 1000 on; the next run checks again' },
-])('names no block where nothing was found from block $startBlock on', ({ startBlock, line }) => {
+])('shows no block if there are no transactions from block $startBlock on', ({ startBlock, line }) => {
   for (const state of ['complete', 'unchanged']) {
     const text = summaryOf(
       { endBlock: startBlock, written: undefined },
