@@ -8,7 +8,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const textOf = (...path: string[]) => readFileSync(join(ROOT, ...path), 'utf8')
 
-test("gives importers of 'walletlake' what index.ts exports", () => {
+test("an import of 'walletlake' has the exports of index.ts", () => {
   const print = "console.log(JSON.stringify(Object.keys(await import('walletlake'))))"
   const names = execFileSync(process.execPath, ['--input-type=module', '-e', print], { cwd: ROOT })
   expect(JSON.parse(names.toString())).toEqual(Object.keys(source).sort())
@@ -32,7 +32,7 @@ export const isOn = ({ status }: Webhook) => status === 'active' || status === '
 export const isGone = (thrown: unknown) => thrown instanceof ExportError && thrown.status === 404
 `
 
-test('has declarations that a strict program compiles against', () => {
+test('a strict TypeScript program compiles against the type declarations', () => {
   const folder = tempFolder()
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(ROOT, join(folder, 'node_modules', 'walletlake'))
@@ -45,7 +45,7 @@ test('has declarations that a strict program compiles against', () => {
   expect(compile()).toBe('')
 })
 
-/** Every exported name with the file that declares it, from the lists in index.ts. */
+/** Every exported name and the file that declares it, from the lists in index.ts. */
 const exported = [...textOf('src/index.ts').matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(
   ([, names = '', file = '']) =>
     names
@@ -60,14 +60,14 @@ describe('public docstrings', () => {
     expect(exported.length).toBeGreaterThan(50)
   })
 
-  test.for(exported)('$name says what it is', ({ name, file }) => {
+  test.for(exported)('$name has a docstring', ({ name, file }) => {
     const declared = new RegExp(
       String.raw`\*/\nexport (type|class|const|function|async function\*?) ${name}\b`,
     )
     expect(declared.test(textOf(file))).toBe(true)
   })
 
-  test('every operation says what it does and where the interface has it', async () => {
+  test('the docstring of every operation names its section of the interface', async () => {
     const client = source.createServiceClient({ baseUrl: 'http://127.0.0.1' })
     await client.close()
     const operations = join(ROOT, 'src/sources/data-api/operations')
@@ -75,12 +75,12 @@ describe('public docstrings', () => {
       membersOf(textOf('src/sources/data-api/operations', file)),
     )
     expect(['close', ...members.map(({ name }) => name)].sort()).toEqual(Object.keys(client).sort())
-    const silent = members.filter(({ doc }) => !/section|beyond the interface/i.test(doc))
-    expect(silent).toEqual([])
+    const undocumented = members.filter(({ doc }) => !/section|beyond the interface/i.test(doc))
+    expect(undocumented).toEqual([])
   })
 })
 
-/** The methods of a file's `…Operations` type, each with its docstring. */
+/** The methods of a file's `…Operations` type, with their docstrings. */
 function membersOf(text: string): { name: string; doc: string }[] {
   const [, type = ''] = /export type \w+Operations = \{\n([\s\S]*?)\n\}/.exec(text) ?? []
   return [...type.matchAll(/(?:( {2}\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n)?^ {2}(\w+)\(/gm)].map(

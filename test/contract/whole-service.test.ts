@@ -9,7 +9,7 @@ const WALLET = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const OTHER = '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'
 const RECEIVER = 'http://127.0.0.1:9/hook'
 
-/** A typed client of an embedded service behind a real socket; both end with the test. */
+/** A typed client of an embedded server on a real socket; both are closed after the test. */
 async function serve(options: DataServiceOptions = {}, client: Partial<ServiceClientOptions> = {}) {
   const service = createDataService({ keys: ['k3y'], ...options })
   const listening = await listen(service)
@@ -22,14 +22,14 @@ async function serve(options: DataServiceOptions = {}, client: Partial<ServiceCl
   return typed
 }
 
-test('reads the chains and one of them by its id', async () => {
+test('lists the chains and gets one by its id', async () => {
   const client = await serve()
   const chains = await client.listChains()
   expect(chains.map(({ chainId }) => chainId)).toContain('43114')
   expect(await client.getChain({ chainId: 43114 })).toEqual(chains.find(({ chainId }) => chainId === '43114'))
 })
 
-test('gets a transaction with at least what a wallet saw of it', async () => {
+test('gets a transaction with at least the data of a wallet view', async () => {
   const client = await serve()
   const { transactions } = await client.walletTransactionsPage({
     chainId: 43114,
@@ -44,7 +44,7 @@ test('gets a transaction with at least what a wallet saw of it', async () => {
   }
 })
 
-test('follows a webhook from its creation to its end', async () => {
+test('creates, finds, changes and deletes a webhook', async () => {
   const client = await serve()
   const spec = { eventType: 'address_activity', url: RECEIVER, chainId: '43114', name: 'mine' }
   const made = await client.createWebhook({ ...spec, metadata: { addresses: [WALLET] }, includeLogs: true })
@@ -65,14 +65,14 @@ test('follows a webhook from its creation to its end', async () => {
   expect(await pagesOf(client.listWebhooks({ status: 'active' }))).toEqual([{ webhooks: [] }])
 })
 
-test('makes a shared secret and replaces it', async () => {
+test('creates and rotates a shared secret', async () => {
   const client = await serve()
   const first = await client.rotateSharedSecret()
   expect(await client.getSharedSecret()).toBe(first)
   expect(await client.rotateSharedSecret()).not.toBe(first)
 })
 
-test('reindexes a token once an hour and holds nothing else back', async () => {
+test('reindexes a token once an hour without delaying other requests', async () => {
   const client = await serve({ quota: { perSecond: 1_000, burst: 1_000 } })
   const nft = await someNft(client)
   await client.reindexNft(nft)
@@ -97,7 +97,7 @@ test.for([
   const client = await serve({}, { apiKey: key })
   const { close: _, ...operations } = client
   const id = 'w1'
-  const asks = [
+  const calls = [
     client.listChains(),
     client.getChain({ chainId: '1' }),
     client.getTransaction({ chainId: '1', txHash: `0x${'a'.repeat(64)}` }),
@@ -120,8 +120,8 @@ test.for([
     client.getSharedSecret(),
     client.rotateSharedSecret(),
   ]
-  const errors = await Promise.all(asks.map(failureOf))
-  // Listings ask through their pages, and findWebhooks through the list.
+  const errors = await Promise.all(calls.map(failureOf))
+  // Listings send requests through their page methods, and findWebhooks through listWebhooks.
   expect(errors).toHaveLength(Object.keys(operations).length - 5)
   for (const error of errors) expect(error).toMatchObject({ code: 'KEY_REFUSED', status })
 })

@@ -1,7 +1,7 @@
 import { toBytes, toText } from '../../src/core/platform/byte-text.ts'
 import type { Cell, Column, ColumnType, Table } from '../../src/core/table/index.ts'
 
-/** What is wrong with a row by its table's own declaration; undefined where nothing is. */
+/** The first violation of a table's column declarations in a row; undefined if there is none. */
 export function rowProblem(
   row: Readonly<Record<string, Cell>>,
   { name, columns }: Table,

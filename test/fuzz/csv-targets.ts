@@ -37,7 +37,7 @@ const SPECIAL = [
   '0x',
 ]
 
-/** Files that users write: a mistake is a message of USAGE, and nothing but the file itself is read or written. */
+/** User files: an error is reported as USAGE, and only the file itself is read or written. */
 export function csvTargets(): Target[] {
   return [
     csvTarget('files of opening balances', AMOUNTS, (file) =>
@@ -66,7 +66,7 @@ const csvTarget = (name: string, valid: string, read: (file: string) => unknown)
   cost: 2,
 })
 
-/** Files of any program, as its preset writes their header. */
+/** Import files of any accounting program, with the header of its preset. */
 function importFileTarget(): Target {
   const headers = PRESETS.map(({ columns }) => columns.map(([header]) => header).join(','))
   const files = fc
@@ -83,7 +83,7 @@ function importFileTarget(): Target {
         mkdirSync(output, { recursive: true })
         writeFileSync(file, bytes)
         await checkFile(file, preset, ({ line, what: message }) => {
-          if (!(line > 0) || message === '') throw new Error('a mistake without line or words')
+          if (!(line > 0) || message === '') throw new Error('a problem without a line or message')
         })
       }),
     cost: 2,
@@ -95,7 +95,7 @@ const cell = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
 )
 
-/** A valid file with bytes removed and put in, or with whole cells replaced. */
+/** A valid file with bytes removed and inserted, or with whole cells replaced. */
 function corrupted(valid: string): fc.Arbitrary<Buffer> {
   const cells = valid.split(/([,\n])/)
   const replaced = fc

@@ -8,7 +8,10 @@ import { queueTargets } from './queue-targets.ts'
 import { makeSamples } from './samples.ts'
 import { expectKnownFailure, fuzzTargets } from './targets.ts'
 
-/** Feeds every target its share of so many inputs, fewer where one is dear; gives how many each got. */
+/**
+ * Runs every target with its share of `inputs`; expensive targets get fewer. Resolves with the number of
+ * inputs per target.
+ */
 export async function fuzzAll({ inputs, seed }: { inputs: number; seed: number }) {
   const targets = [...fuzzTargets(await makeSamples()), ...queueTargets(), ...csvTargets()]
   const shares = targets.reduce((sum, { cost }) => sum + 1 / cost, 0)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Values that stand where others are expected; `absent` takes the place away. */
+/** Unexpected values; `absent` removes the field or item. */
 const absent = Symbol('absent')
 
 const numbers = [0, -0, -1, 1.5, 1e21, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308]
@@ -29,7 +29,7 @@ const unexpectedValue: fc.Arbitrary<unknown> = fc.oneof(
 
 const changes = fc.array(fc.tuple(fc.nat(1_000_000), unexpectedValue), { minLength: 1, maxLength: 6 })
 
-/** A valid document with some of its parts replaced, taken away or grown. */
+/** A valid document with some of its parts replaced, removed or grown. */
 export function mutated<T>(valid: T): fc.Arbitrary<unknown> {
   return changes.map((all) =>
     all.reduce<unknown>((document, [position, value]) => change(document, position, value), valid),
@@ -41,7 +41,10 @@ function change(document: unknown, position: number, value: unknown): unknown {
   return put(document, paths[position % paths.length] ?? [], value)
 }
 
-/** Paths of all parts, the whole first; long lists only by their ends, so that every field has its turn. */
+/**
+ * Paths of all parts, starting with the document itself. Only the first and last items of long lists, so that
+ * every field is chosen.
+ */
 function pathsOf(part: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof part !== 'object' || part === null) return [path]
   const keys = Object.keys(part)
@@ -87,7 +90,7 @@ const edits = fc.array(
   { minLength: 1, maxLength: 5 },
 )
 
-/** Valid bytes with some of them removed and others put in. */
+/** Valid bytes with some of them removed and others inserted. */
 export function edited(valid: string | Uint8Array): fc.Arbitrary<Buffer> {
   return edits.map((all) =>
     all.reduce(

@@ -7,7 +7,7 @@ import { folderStore } from '../../src/storage/store.ts'
 import { folderTree } from '../helpers/folder-tree.ts'
 import { HOSTILE_PATHS } from '../helpers/hostile-paths.ts'
 
-/** Paths of every kind, built of what paths are built of. */
+/** Paths of all kinds, composed of typical fragments. */
 const paths = fc.oneof(
   fc.constantFrom(...HOSTILE_PATHS),
   fc
@@ -37,7 +37,7 @@ const paths = fc.oneof(
     .map((pieces) => pieces.join('')),
 )
 
-/** Paths that others wrote, in manifests and as keys of objects: nothing outside the output is written or removed. */
+/** Untrusted paths in manifests and object keys: nothing outside the output may be written or removed. */
 export function pathTargets(manifest: object) {
   return [
     {
@@ -64,9 +64,9 @@ async function readListed(manifest: object, path: string, output: string): Promi
     files: [{ path, rows: 0, bytes: 0, sha256: 'a'.repeat(64), fromBlock: 0, toBlock: 1 }],
   }
   const problems = manifestProblems({ ...manifest, tables: { ledger: table } })
-  // The rest of the manifest is good: what is refused is the path.
+  // The rest of the manifest is valid, so only the path may be rejected.
   if (problems.some((problem) => !isPathProblem(problem)))
-    throw new Error('the rest of the manifest is not good')
+    throw new Error('the rest of the manifest is not valid')
   if (problems.length > 0) return
   const store = folderStore(output)
   await store.putText(path, 'written')
@@ -79,7 +79,10 @@ async function putObject(path: string, output: string): Promise<void> {
   if (!(await objects.paths('')).includes(path)) throw new Error(`an object has another path: ${path}`)
 }
 
-/** Works in a folder beside another one, and looks whether that one, and the folder of both, are as they were. */
+/**
+ * Runs `work` in a folder next to a canary folder and checks that the canary and their parent folder are
+ * unchanged.
+ */
 export async function withCanary(folder: string, work: (output: string) => Promise<void>): Promise<void> {
   const output = join(folder, 'output')
   for (const name of [output, join(folder, 'canary')]) mkdirSync(name)

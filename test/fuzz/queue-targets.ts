@@ -34,7 +34,10 @@ const plan = planAttempt({
   ...{ destination: { output: '/lake' }, found: undefined, isFresh: false, now: 1 },
 })
 
-/** What Redis and the state of a run over a queue hold: an entry that is used is of a known form and leads nowhere else. */
+/**
+ * Data from Redis and the state of a run over a queue: an entry is used only if it is valid and does not
+ * point outside the allowed folders.
+ */
 export function queueTargets(): Target[] {
   return [
     {
@@ -49,20 +52,21 @@ export function queueTargets(): Target[] {
         for (const run of runs) {
           if (/\p{Cc}/u.test(JSON.stringify(run))) throw new Error('a run has a control character')
           if ((await checkLocation(run, [root])) !== undefined) continue
-          if (relative(root, join(run.output)).startsWith('..')) throw new Error(`${run.output} lies outside`)
+          if (relative(root, join(run.output)).startsWith('..'))
+            throw new Error(`${run.output} is outside the root`)
         }
       },
       cost: 1,
     },
     {
-      name: 'units in a queue',
-      input: fc.constantFrom(...TASKS).chain((unit) => mutated(unit)),
+      name: 'tasks in a queue',
+      input: fc.constantFrom(...TASKS).chain((task) => mutated(task)),
       read: (value) => {
-        const unit = parseTask(value, TASK_BOUNDS)
-        if (unit === undefined) return
-        const isInside = unit.from >= 0 && unit.from < unit.to && unit.to <= TASK_BOUNDS.range.to
-        if (!isInside || (unit.kind === 'read' && unit.end > TASK_BOUNDS.wallets))
-          throw new Error('a unit lies outside')
+        const task = parseTask(value, TASK_BOUNDS)
+        if (task === undefined) return
+        const isInside = task.from >= 0 && task.from < task.to && task.to <= TASK_BOUNDS.range.to
+        if (!isInside || (task.kind === 'read' && task.end > TASK_BOUNDS.wallets))
+          throw new Error('a task is out of bounds')
       },
       cost: 0.2,
     },
@@ -71,7 +75,7 @@ export function queueTargets(): Target[] {
       input: mutated(JSON.parse(JSON.stringify(plan)) as object).map((value) => JSON.stringify(value)),
       read: (text) => {
         const read = parseTextAs(PLAN_SCHEMA, String(text))
-        if (read !== undefined && read.sha256 !== plan.sha256) throw new Error('a changed plan counts')
+        if (read !== undefined && read.sha256 !== plan.sha256) throw new Error('a modified plan is accepted')
       },
       cost: 1,
     },

@@ -7,7 +7,7 @@ import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
-/** Valid documents of every kind, to be spoilt. */
+/** Valid documents of all kinds, as a basis for mutations. */
 export type Samples = {
   job: object
   yaml: string
@@ -16,13 +16,13 @@ export type Samples = {
   manifest: object
   /** A checkpoint of an unfinished run. */
   log: Buffer
-  /** A small output that verifies as good. */
+  /** A small output that passes verification. */
   output: string
 }
 
 const folder = suiteFolder()
 
-/** Makes the samples from the embedded service, once a test file. */
+/** Creates the samples with the embedded server, once per test file. */
 export async function makeSamples(): Promise<Samples> {
   const { url } = await startLoopback(service)
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 9_000 }
@@ -49,7 +49,7 @@ export async function makeSamples(): Promise<Samples> {
 
 type Listing = { transactions: Record<string, unknown[]>[] }
 
-/** The few items that have entries of every list between them. */
+/** Keeps one item with entries for each kind of list. */
 function onePerList({ transactions, ...page }: Listing): object {
   const lists = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
   const chosen = lists.map((list) => transactions.find((item) => (item[list]?.length ?? 0) > 0))

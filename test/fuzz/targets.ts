@@ -30,27 +30,30 @@ import { edited, mutated } from './mutate.ts'
 import { pathTargets } from './path-targets.ts'
 import type { Samples } from './samples.ts'
 
-/** Something that reads what others wrote: any input may be refused with a failure of the table, and nothing else. */
+/**
+ * Code that reads untrusted input: it may reject any input with a known failure, but must not fail in any
+ * other way.
+ */
 export type Target = {
   name: string
   input: fc.Arbitrary<unknown>
-  /** Throws for a bug. `folder` is the target's own. */
+  /** Throws if there is a bug. `folder` is exclusive to this call. */
   read: (input: unknown, folder: string) => unknown
-  /** How many inputs a target of average speed gets for one of this. */
+  /** Cost of an input relative to a target of average speed. */
   cost: number
 }
 
-/** A bug is what is thrown without a code, or with the code of a bug. */
+/** An error without a code, or with the code BUG, is a bug. */
 export async function expectKnownFailure(work: () => unknown): Promise<void> {
   try {
     await work()
   } catch (thrown) {
     if (!(thrown instanceof ExportError) || thrown.code === 'BUG') throw thrown
-    if (thrown.message === '' || thrown.fix === '') throw new Error(`${thrown.code} says nothing`)
+    if (thrown.message === '' || thrown.fix === '') throw new Error(`${thrown.code} has no message or fix`)
   }
 }
 
-/** Everything that is fuzzed. */
+/** All targets except those in separate files. */
 export function fuzzTargets(samples: Samples): Target[] {
   return [
     ...jobTargets(samples),
@@ -112,7 +115,7 @@ function pageTargets({ page }: Samples): Target[] {
       cost: 1,
     },
     {
-      name: 'answers of any kind',
+      name: 'responses of any kind',
       input: responses(page),
       read: (response) => sendOnce(response as FuzzedResponse),
       cost: 1,
@@ -121,12 +124,12 @@ function pageTargets({ page }: Samples): Target[] {
   ]
 }
 
-/** Goes the way of a page from its receipt to the rows of all tables, and looks at every cell. */
+/** Processes a page from its receipt to the rows of all tables and checks every cell. */
 async function exportPage(body: Buffer): Promise<void> {
   const { items, blocks, keys, next } = readPage(body, LIMITS)
   const expectedKeys = keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs }))
   if (!isDeepStrictEqual({ items, keys: expectedKeys, next }, parsedListing(body.toString())))
-    throw new Error('a page is not read to what parsing gives')
+    throw new Error('a page reads differently from its parsed JSON')
   const rejected: Reject[] = []
   const context = {
     chain: '43114',
@@ -137,10 +140,10 @@ async function exportPage(body: Buffer): Promise<void> {
   }
   const { items: found, entries } = itemsOfPage({ wallet: WALLET, body })
   if (blocks !== undefined && found.some(({ key }) => key.block < blocks.min || key.block > blocks.max))
-    throw new Error('an item lies outside the blocks of its page')
+    throw new Error('an item is outside the block range of its page')
   const parts = splitPage(body) ?? []
   if (parts.length === entries && found.some((item) => !isFoundIn(body, item, parts)))
-    throw new Error('an item lies elsewhere in its page')
+    throw new Error('an item has a wrong position in its page')
   const source = { keyRange: null, load: () => found }
   let count = 0
   for (const views of mergeItems([source])) {
@@ -154,7 +157,7 @@ async function exportPage(body: Buffer): Promise<void> {
     }
   }
   if (items < found.length || (items > 0 && found.length > 0 && count === 0 && rejected.length === 0))
-    throw new Error('items are gone')
+    throw new Error('items were lost')
   for (const reject of rejected) JSON.stringify(reject)
 }
 
@@ -205,7 +208,7 @@ function responses(page: unknown): fc.Arbitrary<FuzzedResponse> {
   return fc.record({ status, headers: fc.dictionary(fc.constantFrom(...headerNames), retryAfter), body })
 }
 
-/** Asks a client that gives this answer, without waiting and without trying again. */
+/** Sends a request that receives this response, without waiting or retrying. */
 function sendOnce(response: FuzzedResponse): Promise<unknown> {
   const noop = () => {}
   const requestContext: RequestContext = {
@@ -213,7 +216,7 @@ function sendOnce(response: FuzzedResponse): Promise<unknown> {
     rateLimiter: { acquire: async () => noop, pausedForMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 0 },
-    signal: AbortSignal.abort(new ExportError('BUDGET_REACHED', 'no second try')),
+    signal: AbortSignal.abort(new ExportError('BUDGET_REACHED', 'no retry')),
     onEvent: noop,
   }
   const signal = response.status === 429 ? requestContext.signal : new AbortController().signal
@@ -230,15 +233,15 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
   const jobIn = (folder: string) => testJob({ addresses: [WALLET], output: folder })
   const identity = { chain: '43114', startBlock: 0, endBlock: 421, finalityMs: 0 }
   const openLog = async (bytes: unknown, folder: string) => {
-    const place = join(folder, '.walletlake')
-    mkdirSync(place, { recursive: true })
-    writeFileSync(join(place, 'pages.log'), bytes as Buffer)
+    const privateFolder = join(folder, '.walletlake')
+    mkdirSync(privateFolder, { recursive: true })
+    writeFileSync(join(privateFolder, 'pages.log'), bytes as Buffer)
     await inspectJob(jobIn(folder))
-    const checkpoint = await openCheckpoint({ folder: place, identity, now: 1, onDamage: () => {} })
+    const checkpoint = await openCheckpoint({ folder: privateFolder, identity, now: 1, onDamage: () => {} })
     try {
       const wallets = listed(WALLET)
       for (const { from, to } of checkpoint.remaining(WALLET))
-        if (!(from <= to)) throw new Error('a range that is none')
+        if (!(from <= to)) throw new Error('an invalid range')
       for (const { location } of checkpoint.records(wallets))
         JSON.parse((await checkpoint.read(location)).toString())
       await checkpoint.pinEndBlock()
@@ -259,7 +262,7 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
       cost: 1,
     },
     { name: 'checkpoints of other bytes', input: edited(log), read: openLog, cost: 4 },
-    { name: 'checkpoints of other frames', input: records(), read: openLog, cost: 4 },
+    { name: 'checkpoints of other records', input: records(), read: openLog, cost: 4 },
     {
       name: 'manifests before a run',
       input: mutated(manifest).map((value) => JSON.stringify(value) ?? ''),
@@ -284,14 +287,14 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
           ok &&
           JSON.stringify(JSON.parse(text as string)) !== JSON.stringify(JSON.parse(before.toString()))
         )
-          throw new Error('a changed manifest was found good')
+          throw new Error('a modified manifest passed verification')
       },
       cost: 400,
     },
   ]
 }
 
-/** Checkpoints whose checksums hold, of frames that this program, or another version of it, may have written. */
+/** Checkpoints with valid checksums whose records this version, or another one, may have written. */
 function records(): fc.Arbitrary<Buffer> {
   const identity = { chain: '43114', startBlock: 0, endBlock: 421, finalityMs: 0 }
   const page = {
@@ -314,9 +317,9 @@ function records(): fc.Arbitrary<Buffer> {
     { kind: 'next', cutMs: 5, from: 400 },
   ]
   const head = fc.oneof(fc.constantFrom(...heads), fc.oneof(...heads.map((valid) => mutated(valid))))
-  const frame = fc.tuple(head, fc.constant('{"transactions":[]}'))
+  const record = fc.tuple(head, fc.constant('{"transactions":[]}'))
   return fc
-    .array(frame, { maxLength: 5 })
+    .array(record, { maxLength: 5 })
     .map((all) => Buffer.concat([[heads[0], ''] as const, ...all].map(recordOf)))
 }
 
