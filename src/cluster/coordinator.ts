@@ -198,6 +198,6 @@ async function noticeQuotaPause({
   onNotice,
 }: CoordinatorContext): Promise<void> {
   const { pausedMs } = await readQuotaState(queue.server.rateLimitState(run.quota))
-  const notice = pausedMs > SHARED_LIMITER_SETTINGS.longestHoldMs ? checkWait(pausedMs) : undefined
+  const notice = pausedMs > SHARED_LIMITER_SETTINGS.maxBackoffMs ? checkWait(pausedMs) : undefined
   if (notice !== undefined) onNotice(`${plan.job.name}: ${notice}`)
 }

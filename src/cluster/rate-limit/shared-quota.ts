@@ -1,69 +1,85 @@
 /**
- * The quota of one key, shared by processes: a server that all of them reach keeps the book, by its own clock. Times are
- * milliseconds.
+ * The quota of one API key, shared by all processes: a server keeps its state and uses its own clock. Times
+ * are in milliseconds.
  */
 export type SharedQuota = {
-  /** Asks for up to so many slots. */
+  /** Requests up to `max` permits. */
   reserve(max: number): Promise<ReservedPermits>
-  /** Tells that a request was refused (`slot`: the one it left by), or that the service asked for a pause of everybody. */
+  /**
+   * Reports a 429 (`permit`: the permit of the throttled request) or a pause that the API requested.
+   * `waitMs`: the requested delay, undefined if unknown.
+   */
   pause(throttle: { permit: ReservedPermit | undefined; waitMs: number | undefined }): Promise<void>
 }
 
 type ReservedPermits = {
-  /** When each may leave from now on: at most the look-ahead away. */
+  /** The permits, at most the look-ahead in the future. */
   permits: readonly ReservedPermit[]
-  /** When it makes sense to ask again. */
+  /** Delay before the next call is useful. */
   nextRequestMs: number
-  /** How long everybody is held back; 0 where nobody is. */
+  /** Remaining pause of all processes; 0 if there is none. */
   pausedMs: number
 }
 
-/** `stretch`: the time between two pauses that it belongs to; `nth`: its place there; `at`: when it leaves, by the server's clock. */
+/**
+ * A permit. `delayMs`: time until the request may be sent; `window`, `sequence`: its sample window and its
+ * number within it; `at`: its send time by the server's clock.
+ */
 export type ReservedPermit = { delayMs: number; window: number; sequence: number; at: number }
 
-/** How a rate is learnt from refusals. Milliseconds, and requests a millisecond. */
+/** Settings of the shared rate limiter. Times are in milliseconds, rates in requests per millisecond. */
 export const SHARED_LIMITER_SETTINGS = {
-  /** Slots are given out so long ahead: what has one still leaves when another process is refused. */
+  /** Permits are issued up to this far ahead. They remain valid if another process is throttled meanwhile. */
   lookAheadMs: 30,
-  /** Slots missed in so long are made up for: late timers cost no quota. */
+  /** Permits missed within this time are made up for, so that late timers cost no quota. */
   catchUpMs: 100,
-  /** Then requests leave closer together than the rate has them, down to so much of the interval. */
-  closest: 0.6,
-  /** The rate of a key of which nothing is known, and how long it takes to double until the first refusal. */
+  /** While catching up, requests keep at least this share of the regular interval between them. */
+  minSpacing: 0.6,
+  /** Initial rate of an unknown quota, and its doubling time until the first 429. */
   firstPerMs: 0.02,
   firstDoublingMs: 300,
-  /** No rate is lower than one request an hour, or higher than this. */
-  leastPerMs: 1 / 3_600_000,
-  mostPerMs: 1_000,
-  /** A refusal without Retry-After holds everybody back so long, twice as long each time nothing was granted. */
-  firstHoldMs: 250,
-  longestHoldMs: 30_000,
-  /** What was granted in so long before a refusal is a rate, not a store. */
+  /** Bounds of the rate: one request per hour, and 1,000 per millisecond. */
+  minPerMs: 1 / 3_600_000,
+  maxPerMs: 1_000,
+  /**
+   * Pause after a 429 without Retry-After: doubles with each window without a grant, from the first value up
+   * to the second.
+   */
+  firstBackoffMs: 250,
+  maxBackoffMs: 30_000,
+  /** Grants over this time before a 429 indicate a rate, not a burst. */
   sustainedMs: 20_000,
   /**
-   * The first refusal finds many requests on their way: what was still granted of them is what came back meanwhile, a
-   * rate without a store. So many at least must have left, and so much of that rate is believed.
+   * At the first 429, many requests are in flight. Those still granted after it measure the refill rate
+   * without a burst. This needs at least `overflowMinRequests` requests, and `overflowShare` of the measured
+   * rate is used.
    */
-  overflowLeast: 6,
+  overflowMinRequests: 6,
   overflowShare: 0.95,
-  /** A little less than the rate that was seen is long without refusals: each costs a pause. */
-  keptShare: 0.99,
-  /** A short stretch could mean a rate or a store: so much of the rate stays. */
-  largestFall: 0.75,
-  /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */
-  probeStretches: 20,
-  probeLeastMs: 7_000,
-  /** The very first rate is half guessed: it doubles sooner. */
+  /** Share of the estimated rate that is used: slightly less avoids many 429s, each of which costs a pause. */
+  safetyShare: 0.99,
+  /** After a 429 at least this share of the rate remains, since a short window may reflect a burst. */
+  minRetainedShare: 0.75,
+  /**
+   * A learned rate doubles within this multiple of the last window, in no less than `probeMinMs`, and within
+   * no more than `probeMaxPauses` pauses or `probeMaxRequests` requests, whichever is longer.
+   */
+  probeWindows: 20,
+  probeMinMs: 7_000,
+  /** Upper bound of the doubling time of the first rate, which is uncertain and therefore probed sooner. */
   probeFirstMs: 6_000,
-  probeMostPauses: 600,
-  probeMostRequests: 1_000,
-  /** Below the best rate that is remembered a rate doubles sooner, by its share of the best to this power, but not below. */
-  soonerPower: 20,
-  soonestShare: 0.1,
-  /** Departures of a stretch that are kept. */
-  mostMarks: 512,
-  /** With each refusal so much of the memory of the best rate stays. */
-  memory: 0.95,
-  /** A book that nobody asked for so long is forgotten. */
-  forgetMs: 86_400_000,
+  probeMaxPauses: 600,
+  probeMaxRequests: 1_000,
+  /**
+   * Below the best recent rate, the upper bound of the doubling time is multiplied by (rate /
+   * best)^`speedUpPower`, but by no less than `minSpeedUp`.
+   */
+  speedUpPower: 20,
+  minSpeedUp: 0.1,
+  /** Maximum number of send times per window. */
+  maxSamples: 512,
+  /** Share of the best recent rate that remains after each 429. */
+  bestRateDecay: 0.95,
+  /** The state expires after this time without use. */
+  ttlMs: 86_400_000,
 } as const

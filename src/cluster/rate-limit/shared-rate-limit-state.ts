@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { ExportError } from '../../core/model/errors.ts'
 import type { ReservedPermit, SharedQuota } from './shared-quota.ts'
 
-/** What a quota belongs to: its name holds a hash of both, never the key itself. */
+/** The scope of a quota. Its key in Redis contains a hash of both fields, never the API key itself. */
 export type QuotaScope = { baseUrl: string; apiKey: string | undefined }
 
-/** The name under which the book of a service and key is kept. */
+/** The Redis key of the quota of an API and key. */
 export function quotaKey({ baseUrl, apiKey = '' }: QuotaScope): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([baseUrl, apiKey]))
@@ -14,29 +14,34 @@ export function quotaKey({ baseUrl, apiKey = '' }: QuotaScope): string {
 }
 
 /**
- * The book of a quota on a server, which reads its own clock: `take` (how many) gives the pause, when to ask again, the
- * stretch, and three numbers a slot; `hold` (stretch, place, departure, wait) nothing; `look` the rate and the pause.
+ * The shared rate-limit state of a quota on a server, which uses its own clock. Operations, their arguments
+ * and results:
+ *
+ * - `reserve` (count): remaining pause, delay until the next call, window, and three numbers per permit:
+ *   delay, sequence   number, send time
+ * - `pause` (window, sequence number, send time, delay; -1: none): nothing
+ * - `read`: rate (requests per ms; 0: unknown) and remaining pause
  */
 export type SharedRateLimitState = (
-  op: 'take' | 'hold' | 'look',
+  op: 'reserve' | 'pause' | 'read',
   ...args: number[]
 ) => Promise<readonly (string | number)[]>
 
-/** The quota that a book keeps. */
+/** Wraps the state as a `SharedQuota`. */
 export function sharedQuotaOn(backend: SharedRateLimitState): SharedQuota {
   return {
-    reserve: async (max) => parsePermits(parseNumbers(await backend('take', max))),
+    reserve: async (max) => parsePermits(parseNumbers(await backend('reserve', max))),
     pause: async ({ permit, waitMs }) => {
-      await backend('hold', permit?.window ?? -1, permit?.sequence ?? 0, permit?.at ?? 0, waitMs ?? -1)
+      await backend('pause', permit?.window ?? -1, permit?.sequence ?? 0, permit?.at ?? 0, waitMs ?? -1)
     },
   }
 }
 
-/** The numbers that a book answers with; throws where one is none, or below 0. */
+/** Parses a result. Throws QUEUE_UNAVAILABLE if a number is invalid or negative. */
 function parseNumbers(result: Awaited<ReturnType<SharedRateLimitState>>): number[] {
   const numbers = result.map(Number)
   if (numbers.every((number) => Number.isFinite(number) && number >= 0)) return numbers
-  throw new ExportError('QUEUE_UNAVAILABLE', 'the quota in the queue holds what is no number')
+  throw new ExportError('QUEUE_UNAVAILABLE', 'the rate-limit state in the queue contains an invalid number')
 }
 
 function parsePermits([pausedMs = 0, nextRequestMs = 0, window = 0, ...rest]: readonly number[]) {
@@ -48,11 +53,14 @@ function parsePermits([pausedMs = 0, nextRequestMs = 0, window = 0, ...rest]: re
   return { permits, nextRequestMs, pausedMs }
 }
 
-/** What is known of a quota: requests a second (undefined: nothing yet), and for how long nobody may ask. */
+/**
+ * State of a quota: the rate in requests per second (undefined: unknown yet) and the remaining pause in
+ * milliseconds.
+ */
 export type QuotaState = { perSecond: number | undefined; pausedMs: number }
 
-/** Reads the book without taking a slot. */
+/** Reads the state without reserving a permit. */
 export async function readQuotaState(backend: SharedRateLimitState): Promise<QuotaState> {
-  const [perMs = 0, pausedMs = 0] = parseNumbers(await backend('look'))
+  const [perMs = 0, pausedMs = 0] = parseNumbers(await backend('read'))
   return { perSecond: perMs > 0 ? perMs * 1_000 : undefined, pausedMs }
 }

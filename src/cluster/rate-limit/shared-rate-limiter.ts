@@ -9,12 +9,15 @@ type State = {
   quota: SharedQuota
   clock: LimiterClock
   waiters: Waiter[]
-  /** The book is being asked, or will be. */
+  /** A call for permits is pending or scheduled. */
   isRequesting: boolean
   pausedUntil: number
 }
 
-/** A gate of a quota that processes share: requests leave by the slots that its book gives out. */
+/**
+ * Creates a rate limiter for a quota that several processes share. It implements the interface of the local
+ * one and obtains its permits from the shared state.
+ */
 export function createSharedRateLimiter(quota: SharedQuota, clock: LimiterClock = systemClock): RateLimiter {
   const state: State = { quota, clock, waiters: [], isRequesting: false, pausedUntil: clock.now() }
   return {
@@ -43,10 +46,10 @@ function acquire(state: State, signal: AbortSignal): Promise<Permit> {
   })
 }
 
-/** The book could not be asked: it is asked again after so long. */
+/** Delay (ms) before permits are requested again after a failed call. */
 const REQUEST_RETRY_MS = 500
 
-/** Asks the book for slots as long as somebody waits; one question at a time. */
+/** Requests permits while there are waiters, one call at a time. */
 async function requestPermits(state: State): Promise<void> {
   if (state.isRequesting) return
   state.isRequesting = true
@@ -62,13 +65,13 @@ async function requestPermits(state: State): Promise<void> {
   })
 }
 
-/** Lets out who waits longest; after a pause that came meanwhile nobody leaves by an old slot. */
+/** Grants a permit to the longest waiter. Permits issued before a pause that has started meanwhile are dropped. */
 function grantNext(state: State, permit: ReservedPermit): void {
   if (state.pausedUntil > state.clock.now()) return
   state.waiters.shift()?.grant((outcome) => recordOutcome(state, permit, outcome))
 }
 
-/** Remaining requests are believed where a service says that none is left. */
+/** The reported remaining quota is honoured only if it is 0. */
 const EXHAUSTED = 0
 
 function recordOutcome(state: State, permit: ReservedPermit, outcome: RequestOutcome): void {
@@ -80,11 +83,11 @@ function recordOutcome(state: State, permit: ReservedPermit, outcome: RequestOut
     pauseAll(state, { permit: undefined, waitMs: outcome.resetMs })
 }
 
-/** A wait beyond all reason ends its request, and is no reason to stop everybody. */
+/** Pauses all processes. Delays above `MAX_WAIT_MS` are ignored: they fail their request and pause nobody. */
 function pauseAll(state: State, throttle: Parameters<SharedQuota['pause']>[0]): void {
   if ((throttle.waitMs ?? 0) > MAX_WAIT_MS) return
   const pausedUntil = state.clock.now() + (throttle.waitMs ?? 0)
   state.pausedUntil = Math.max(state.pausedUntil, pausedUntil)
-  // What the book does not hear costs a refusal more.
+  // If the report is lost, the only cost is another 429.
   state.quota.pause(throttle).catch(() => undefined)
 }

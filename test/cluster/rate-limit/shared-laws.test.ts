@@ -70,11 +70,11 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
   while (now < BEGIN + SECONDS * 1_000) {
     for (const { due, told } of refusals.filter((one) => one.due <= now)) {
       passTo(due)
-      await sharedState('hold', ...told)
+      await sharedState('pause', ...told)
     }
     refusals = refusals.filter(({ due }) => due > now)
     passTo(now)
-    const [, againMs = 0, window = 0, ...slots] = (await sharedState('take', 8)).map(Number)
+    const [, againMs = 0, window = 0, ...slots] = (await sharedState('reserve', 8)).map(Number)
     for (let place = 0; place < slots.length; place += 3) {
       const [nth = 0, at = 0] = slots.slice(place + 1, place + 3)
       outsiderUntil(at - BEGIN)
