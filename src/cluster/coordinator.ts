@@ -26,18 +26,22 @@ import { listWrites, rangeKey, WRITE_RESULTS, type WriteResult } from './write-r
 
 export type CoordinatorContext = PublishContext & Omit<FinishReadsContext, 'server'> & { queue: TaskQueue }
 
-/** Between two looks at the queue. */
+/** Interval between polls of the queue, in milliseconds. */
 const POLL_MS = 300
-/** Rounds in which what is stored turns out to be damaged and is made again, at most. */
+/** Maximum number of rounds in which damaged pages or partitions are recreated. */
 const MAX_REPAIRS = 3
-/** Looks without any worker after which that is said. */
+/** Polls without a worker before the user is notified. */
 const NO_WORKER_POLLS = 10
-/** Looks at an empty queue after which what the record lacks is planned again: an ending unit may just be adding others. */
+/**
+ * Polls of an empty queue before missing tasks are planned again: a task that is just finishing may be adding
+ * others.
+ */
 const EMPTY_POLLS = 2
 
 /**
- * Has workers read all pages, then make all partitions, and publishes these once no transaction stands in two of them. What is to be done comes from the record alone:
- * a queue that is empty before all is done has lost its units, which are planned again.
+ * Coordinates a run: workers read all pages, then write all partitions, which are published once no
+ * transaction is in two of them. The remaining work is derived from the run state alone: if the queue is
+ * empty before everything is done, it has lost tasks, and they are planned again.
  */
 export async function coordinate(context: CoordinatorContext): Promise<void> {
   const { stats, plan, runState, queue } = context
@@ -57,7 +61,7 @@ export async function coordinate(context: CoordinatorContext): Promise<void> {
       const wasRemoved = writes === undefined || (await removeDamaged(context, { selection, writes }, thrown))
       repairs += 1
       if (!wasRemoved || repairs > MAX_REPAIRS) throw thrown
-      context.onNotice(`${plan.job.name}: stored pages or partitions were damaged; they are made again`)
+      context.onNotice(`${plan.job.name}: stored pages or partitions were damaged; they are created again`)
     }
     await queue.clear(plan.id)
   }
@@ -68,7 +72,7 @@ const damagedPagesError = ({ job }: Plan) => {
   return new ExportError('OUTPUT_FAILED', `${job.name}: stored pages are damaged`, { fix })
 }
 
-/** Has everything read that is missing, and fixes what partitions are made of. */
+/** Has workers read everything that is missing, then fixes the selection of reads for the partitions. */
 async function runReadTasks(context: CoordinatorContext): Promise<ReadSelection> {
   const { plan, runState, queue } = context
   const results = READ_RESULTS.open(runState, plan)
@@ -84,8 +88,8 @@ async function runReadTasks(context: CoordinatorContext): Promise<ReadSelection>
 }
 
 /**
- * Has all partitions made; resolves with one of each, in the order of their blocks. Undefined where a worker found damaged
- * pages and forgot them: they are to be read again first.
+ * Has workers write all partitions. Returns one result per partition, in block order, or undefined if a
+ * worker found damaged pages and removed them: they must be read again first.
  */
 async function runWriteTasks(
   context: CoordinatorContext,
@@ -105,7 +109,7 @@ async function runWriteTasks(
   return tasks.flatMap((task) => written.get(rangeKey(task)) ?? [])
 }
 
-/** All partitions: where those by time begin is known once all is read. */
+/** Plans all partitions. Those by time start at blocks that are known once everything is read. */
 function planPartitions(
   { range: { from }, partitionBy }: Plan,
   { reads, end: to }: ReadSelection,
@@ -118,11 +122,11 @@ function planPartitions(
 type Phase = {
   kind: TaskKind
   missing: () => Promise<Task[]>
-  /** False once the units can no longer be done. @default they always can */
+  /** Whether the tasks can still be done. @default always */
   isCurrent?: () => Promise<boolean>
 }
 
-/** Resolves with true once all units are done; with false where they can no longer be done. */
+/** Resolves with true once all tasks are done, with false if they can no longer be done. */
 async function finishTasks(
   context: CoordinatorContext,
   { kind, missing, isCurrent }: Phase,
@@ -157,38 +161,41 @@ async function finishTasks(
 
 function describeNoWorker(liveWorkers: LiveWorkers): string {
   const others = [...new Set(liveWorkers.values())].join(', ')
-  const start = 'start one with walletlake worker and the same --queue'
-  if (liveWorkers.size === 0) return `no worker is there; ${start}`
-  const count = liveWorkers.size === 1 ? 'the only worker is' : `all ${liveWorkers.size} workers are`
-  return `no worker of ${GENERATOR} is there: ${count} of ${others}; ${start} and of this version`
+  const start = 'start one with `walletlake worker` and the same --queue'
+  if (liveWorkers.size === 0) return `no worker is connected; ${start}`
+  const count = liveWorkers.size === 1 ? 'the only worker runs' : `all ${liveWorkers.size} workers run`
+  return `no worker of ${GENERATOR} is connected: ${count} ${others}; ${start} and this version`
 }
 
 function noticeReplanned({ plan, onNotice }: CoordinatorContext, tasks: readonly Task[]): void {
-  const tasksText = tasks.length === 1 ? '1 unit is' : `${tasks.length} units are`
+  const tasksText = tasks.length === 1 ? '1 task is' : `${tasks.length} tasks are`
   onNotice(
-    `${plan.job.name}: the queue lost units; ${tasksText} planned again, what is stored is not asked again`,
+    `${plan.job.name}: the queue lost tasks; ${tasksText} planned again, stored pages are not requested again`,
   )
 }
 
-/** Units that were given up, as the failure of the run: what was read stays. */
+/** The error for tasks that failed permanently. Stored pages remain. */
 async function tasksFailed({ queue, plan }: CoordinatorContext, kind: TaskKind): Promise<ExportError> {
   const failed = await queue.failed(plan.id, kind)
   const named = failed.slice(0, MAX_NAMED_TASKS).map(({ task, reason }) => `${task} (${reason})`)
   const remaining = failed.length > MAX_NAMED_TASKS ? [`and ${failed.length - MAX_NAMED_TASKS} more`] : []
-  const count = failed.length === 1 ? '1 unit' : `${failed.length} units`
-  return new ExportError('UNITS_FAILED', `${count} failed for good: ${[...named, ...remaining].join('; ')}`)
+  const count = failed.length === 1 ? '1 task' : `${failed.length} tasks`
+  return new ExportError(
+    'UNITS_FAILED',
+    `${count} failed permanently: ${[...named, ...remaining].join('; ')}`,
+  )
 }
 
 const MAX_NAMED_TASKS = 5
 
-/** What the workers count, for progress and summary. */
+/** Updates the statistics with the counters of the workers. */
 async function updateProgress({ queue, plan, stats }: CoordinatorContext): Promise<void> {
   Object.assign(stats, await readProgress(queue.server, plan.id))
 }
 
 /**
- * Takes note that all workers wait because the service asked for it: a wait past the deadline ends the run. Shorter pauses may
- * be of the workers' own making.
+ * Notices a pause that the API requested from all workers. A pause past the deadline aborts the run. Shorter
+ * pauses may be the rate limiter's own backoff.
  */
 async function noticeQuotaPause({
   queue,

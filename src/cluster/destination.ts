@@ -8,7 +8,7 @@ import type { Destination } from './plan.ts'
 import { RUN_STATE_FOLDER } from './run-state.ts'
 import type { OpenRun } from './server/shared-server.ts'
 
-/** Where a job's export goes, the same from every machine. */
+/** Resolves the destination of a job's export to a location that is the same for all machines. */
 export async function resolveDestination({ output, store }: Job): Promise<Destination> {
   if (store === undefined) {
     await makeFolder(output)
@@ -20,13 +20,15 @@ export async function resolveDestination({ output, store }: Job): Promise<Destin
   return { output: bucketUrl(store), store: Object.fromEntries(defined) as typeof named }
 }
 
-/** Outputs that a worker may be limited to: folders, or places in object stores, each with all below it. */
+/** Folders or object store locations that a worker is limited to, each including everything below it. */
 export type AllowedRoots = readonly string[]
 
 /**
- * Why a worker does not touch the place that an entry of the queue names; undefined: it may. An object store is this
- * machine's own one, since its credentials go there; a folder is named by its real path and holds no links on the way to the
- * record; both lie within what the worker is limited to.
+ * Checks the location of a queue entry. An object store must be at this machine's own endpoint, because its
+ * credentials are sent there. A folder must be given by its real path, without symbolic links on the way to
+ * the run state. Both must be within `roots`.
+ *
+ * @returns the reason for rejecting the entry; undefined if it is accepted
  */
 export async function checkLocation(
   { output, store, attempt }: Pick<OpenRun, 'output' | 'store' | 'attempt'>,
@@ -35,19 +37,20 @@ export async function checkLocation(
   if (store !== undefined) {
     if (output !== bucketUrl(store)) return 'its entry in the queue is malformed'
     if (!isSameEndpoint(store.endpoint, endpointFromEnv()))
-      return `its object store is at ${store.endpoint ?? 'AWS'}, and this worker's is at ${endpointFromEnv() ?? 'AWS'}: set AWS_ENDPOINT_URL_S3 to the store that this machine is to use`
+      return `its object store is at ${store.endpoint ?? 'AWS'}, but this worker's is at ${endpointFromEnv() ?? 'AWS'}: set AWS_ENDPOINT_URL_S3 to the store that this machine should use`
   } else {
     const resolved = await realpath(output).catch(() => undefined)
-    if (resolved === undefined) return `${output} is not there: all machines must see it under one path`
-    if (resolved !== output) return `${output} is no real path`
+    if (resolved === undefined)
+      return `${output} does not exist here: all machines must see it under the same path`
+    if (resolved !== output) return `${output} is not a real path`
     const runState = join(output, RUN_STATE_FOLDER, attempt)
     if ((await realpath(runState).catch(() => runState)) !== runState)
-      return `${output} has links in its record`
+      return `${output} has links in the path of its run state`
   }
   const isWithin = await Promise.all(roots.map((root) => isInside(output, root)))
   return roots.length === 0 || isWithin.some(Boolean)
     ? undefined
-    : `${output} lies outside of ${roots.join(', ')}, which this worker is limited to (--output)`
+    : `${output} is outside of ${roots.join(', ')}, to which this worker is limited (--output)`
 }
 
 const isSameEndpoint = (one: string | undefined, other: string | undefined) =>

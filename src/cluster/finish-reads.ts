@@ -22,9 +22,11 @@ export type FinishReadsContext = Pick<PublishContext, 'plan' | 'previous' | 'sta
 }
 
 /**
- * Asks the service what a run of one machine asks once all pages are there: whether it answers other wallets than those it refused,
- * and whether the chain has reached the end of the run. Resolves with the end, which is determined once in a process. Throws
- * the first refusal where every wallet is refused.
+ * Makes the requests that a run on one machine makes once all pages are there: whether the API still responds
+ * for other wallets than the refused ones, and whether the chain has reached the end of the run.
+ *
+ * @returns the end of the export, which is determined once per process
+ * @throws the first refusal if every wallet is refused
  */
 export async function finishReads(
   context: FinishReadsContext,
@@ -73,7 +75,7 @@ async function confirmRefusals(
   )
 }
 
-/** Notes the end of a run and the wallets that were refused, for its summary and exit code. */
+/** Records the end of a run and the refused wallets, for its summary and exit code. */
 export function recordReads(
   stats: RunStats,
   plan: Plan,

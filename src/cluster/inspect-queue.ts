@@ -7,7 +7,7 @@ import { openRunObjects, runStateOf } from './run-state.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 import { WRITE_RESULTS } from './write-results.ts'
 
-/** A run over a queue: its units by what has become of them, its requests, and the rate of its quota. */
+/** A queue run: its tasks by state, its requests and the state of its quota. */
 export type QueuedRun = {
   id: string
   name: string
@@ -19,7 +19,7 @@ export type QueuedRun = {
 
 type TaskStateCounts = TaskCounts & { done: number }
 
-/** What goes on over a queue: workers that are alive, and the runs that are open. */
+/** Inspects a queue: the number of live workers and all open runs. */
 export async function inspectQueue(address: QueueAddress): Promise<{ workers: number; runs: QueuedRun[] }> {
   const queue = await openQueue(address)
   try {
@@ -41,7 +41,7 @@ async function inspectRun(queue: TaskQueue, run: OpenRun) {
   return { id, name, output, units: { read, write }, requests, quota: rate }
 }
 
-/** What the record has; nothing of a place that this machine does not look into. */
+/** Counts the finished tasks in the run state; 0 if this machine may not access the location. */
 async function countCompleted(run: OpenRun): Promise<{ reads: number; writes: number }> {
   if ((await checkLocation(run)) !== undefined) return { reads: 0, writes: 0 }
   const runState = runStateOf(await openRunObjects(run), run.attempt)

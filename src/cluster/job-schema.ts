@@ -15,7 +15,10 @@ export const partitionBy: v.GenericSchema<unknown, PartitionBy> = v.custom<Parti
 
 const tableName: v.GenericSchema<unknown, TableName> = v.picklist(TABLE_NAMES)
 
-/** A field of a job each: a job that gets another has to name it here, or it would be lost on the way to the workers. */
+/**
+ * All fields of a job. The `satisfies` clause makes a new field a compile error here: otherwise workers would
+ * not receive it.
+ */
 const JOB_FIELDS = {
   name: jobName,
   file: printableLine,

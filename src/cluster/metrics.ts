@@ -6,7 +6,7 @@ import type { QueueAddress } from './server/shared-server.ts'
 type QueueState = Awaited<ReturnType<typeof inspectQueue>>
 type Sample = { labels?: Record<string, string>; value: number }
 
-/** Answers `GET /metrics` with what goes on over a queue, for Prometheus. Throws USAGE where the port cannot be had. */
+/** Serves the state of a queue for Prometheus at `GET /metrics`. Throws USAGE if the port is not available. */
 export async function serveMetrics(
   queue: QueueAddress,
   at: Endpoint,
@@ -24,7 +24,7 @@ export async function serveMetrics(
   return { url: `${url}/metrics`, close: () => closeServer(server) }
 }
 
-/** Prometheus' text format, version 0.0.4. */
+/** Formats metrics in Prometheus text format 0.0.4. */
 export function metricsText({ workers, runs }: QueueState): string {
   const tasks = runs.flatMap((run) =>
     (['read', 'write'] as const).flatMap((kind) =>
@@ -41,21 +41,23 @@ export function metricsText({ workers, runs }: QueueState): string {
     return perSecond === undefined ? [] : [{ labels: labelsOf(run), value: perSecond }]
   })
   return [
-    formatMetric('walletlake_workers', 'Workers that are alive.', [{ value: workers }]),
-    formatMetric('walletlake_units_left', 'Units of all runs that wait or are under way.', [{ value: left }]),
-    formatMetric('walletlake_units', 'Units of a run by what has become of them.', tasks),
+    formatMetric('walletlake_workers', 'Live workers.', [{ value: workers }]),
+    formatMetric('walletlake_units_left', 'Tasks of all runs that are waiting or running.', [
+      { value: left },
+    ]),
+    formatMetric('walletlake_units', 'Tasks of a run by state.', tasks),
     formatMetric(
       'walletlake_requests_total',
-      'Requests that workers of a run have sent.',
+      'Requests sent by the workers of a run.',
       runs.map((run) => ({ labels: labelsOf(run), value: run.requests })),
     ),
-    formatMetric('walletlake_quota_rate', 'Requests a second that the quota of a run allows.', rates),
+    formatMetric('walletlake_quota_rate', 'Requests per second that the quota of a run allows.', rates),
   ].join('')
 }
 
 const labelsOf = ({ id, name }: QueuedRun) => ({ run: id, job: name })
 
-/** A name that ends in `_total` is a counter's, as is the custom. */
+/** By convention, a name ending in `_total` is a counter. */
 function formatMetric(name: string, help: string, samples: readonly Sample[]): string {
   const type = name.endsWith('_total') ? 'counter' : 'gauge'
   const lines = samples.map(({ labels = {}, value }) => {

@@ -1,12 +1,15 @@
 import type { PartitionBy } from '../core/model/model.ts'
 import { createPartitioner } from '../files/partition.ts'
 
-/** The first block that was seen of each partition, by its folder; partitions of so many blocks need none. */
+/**
+ * The first known block of each partition by time, keyed by its folder. Partitions of a fixed number of
+ * blocks need none.
+ */
 export type PartitionStarts = { [folder: string]: number }
 
 type DatedBlock = { block: number; timeMs: number }
 
-/** Takes note of items, in place. */
+/** Records the blocks of items; updates `starts` in place. */
 export function recordStarts(starts: PartitionStarts, keys: readonly DatedBlock[], by: PartitionBy): void {
   if (by.startsWith('blocks:')) return
   const folderOf = createPartitioner(by)
@@ -16,13 +19,13 @@ export function recordStarts(starts: PartitionStarts, keys: readonly DatedBlock[
   }
 }
 
-/** The first block of each partition, of all that was read; in ascending order. */
+/** Merges the starts of all reads: the first block of every partition but the first, ascending. */
 export function mergeStarts(all: readonly PartitionStarts[]): number[] {
   const merged: PartitionStarts = {}
   for (const one of all)
     for (const [folder, block] of Object.entries(one))
       merged[folder] = Math.min(merged[folder] ?? block, block)
-  // What lies before the first partition that has items has none: it belongs to that one.
+  // Blocks before the first partition with items belong to that partition.
   return Object.values(merged)
     .sort((a, b) => a - b)
     .slice(1)

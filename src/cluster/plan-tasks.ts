@@ -2,21 +2,22 @@ import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { Covered, ReadTask, WriteTask } from './task.ts'
 
-/** Wallets in one unit, at most: small ones take a request each, and a unit costs about as much as one. */
+/** Maximum wallets per read task. A small wallet takes one request, and a task costs about as much as a request. */
 const MAX_WALLETS_PER_TASK = 25
-/** Fewer go together where there would be fewer units than this, for all workers to have some. */
+/** Wallets are grouped less if there would be fewer tasks than this, so that all workers have some. */
 const MIN_TASKS = 200
-/** A unit stops at the next whole block once it has asked for so many pages; the rest are units of their own. */
+/** A task stops at the next complete block after this many pages; the rest becomes new tasks. */
 export const TASK_PAGES = 50
-/** Into so many stretches is the rest of a large wallet split at most. */
+/** Maximum number of block ranges into which the rest of a large wallet is split. */
 const MAX_SPLITS = 64
 
-/** All that is to be read: of each wallet, in the order of their numbers, its blocks. */
+/** Blocks to read for each wallet, by wallet number. */
 export type WalletRanges = readonly BlockRange[]
 
 /**
- * What is still to be read, from what the record covers: nothing where it covers all without a gap. Wallets next to each
- * other that lack the same blocks go together. Each unit is as small as it was, so that a plan made again is the same.
+ * Plans the read tasks for what the run state does not cover; none if it covers everything. Adjacent wallets
+ * with the same missing blocks are grouped. Planning is deterministic, so that planning again yields the same
+ * tasks.
  */
 export function planReads(walletRanges: WalletRanges, covered: readonly Covered[]): ReadTask[] {
   const group = Math.min(MAX_WALLETS_PER_TASK, Math.ceil(walletRanges.length / MIN_TASKS))
@@ -51,7 +52,11 @@ export function rangesByWallet(covered: readonly Covered[]): Map<number, BlockRa
   return byWallet
 }
 
-/** What a unit leaves when it stops early; `pages`: those of its last wallet. */
+/**
+ * The remaining tasks of a task that stopped early.
+ *
+ * @param pages pages of its last wallet so far, from which the size of the rest is estimated
+ */
 export function planRemaining(task: ReadTask, { end, reached }: Covered, pages: number): ReadTask[] {
   const laterWallets: ReadTask[] = end < task.end ? [{ ...task, first: end }] : []
   if (reached >= task.to) return laterWallets
@@ -65,21 +70,24 @@ export function planRemaining(task: ReadTask, { end, reached }: Covered, pages: 
   return [...own, ...laterWallets]
 }
 
-/** The partitions of so many blocks, counted from block 0, that a range lies in; the first and the last may be cut. */
+/** Plans the partitions of `size` blocks each, counted from block 0. The first and the last may be shorter. */
 export function planWrites({ from, to }: BlockRange, size: number): WriteTask[] {
   const starts: number[] = []
   for (let at = (Math.floor(from / size) + 1) * size; at < to; at += size) starts.push(at)
   return planWritesAt({ from, to }, starts)
 }
 
-/** The partitions that begin at these blocks, as days do; what lies before the first of them belongs to it. */
+/**
+ * Plans the partitions that start at the given blocks, as days do. Blocks before the first start belong to
+ * that partition.
+ */
 export function planWritesAt({ from, to }: BlockRange, starts: readonly number[]): WriteTask[] {
   const inside = [...new Set(starts)].filter((start) => start > from && start < to).sort((a, b) => a - b)
   const boundaries = [from, ...inside]
   return boundaries.map((start, at) => ({ kind: 'write', from: start, to: boundaries[at + 1] ?? to }))
 }
 
-/** The same partitions, those as one unit that a range reaches from one into another. */
+/** Merges adjacent partitions that one of the ranges spans. */
 export function mergeWrites(tasks: readonly WriteTask[], ranges: readonly BlockRange[]): WriteTask[] {
   const merged: WriteTask[] = []
   for (const task of tasks) {

@@ -8,35 +8,35 @@ import { GENERATOR } from '../core/model/version.ts'
 import { JOB_SCHEMA, partitionBy } from './job-schema.ts'
 import { block, bucketLocation, count, printableLine, runId, sha256, token, version } from './schemas.ts'
 
-/** The layout of a run's state; workers of another one say so. */
+/** Version of the run state's layout. A plan of another version is not accepted. */
 const PLAN_FORMAT = 4
 
-/** What all units of a run have in common; it lies beside the pages, so that a worker needs nothing else. */
+/** What all tasks of a run share. It is stored beside the pages, so that a worker needs nothing else. */
 export type Plan = {
   format: typeof PLAN_FORMAT
-  /** The version that began the run; no other one goes on with it. */
+  /** The version that started the run; no other version continues it. */
   version: string
-  /** Names this attempt of the run: everything that is written for it bears this name. */
+  /** Random token of this attempt. Everything that is written for it is stored under this name. */
   attempt: string
-  /** Names the attempt in the queue. */
+  /** Name of the attempt in the queue. */
   id: string
-  /** The output as `Destination` names it. */
+  /** The output, as in `Destination`. */
   output: string
   store?: BucketLocation | undefined
   job: Job
-  /** The blocks of the run; where the chain has not reached the last of them, its export ends earlier. */
+  /** Block range of the run. If the chain has not reached its end, the export ends earlier. */
   range: BlockRange
-  /** How its files are parted; a partition is the least that can be written by itself. */
+  /** How tables are partitioned. A partition is the smallest unit that is written independently. */
   partitionBy: PartitionBy
   /**
-   * The earlier export, with those of its wallets only that are not in the job any more, and without files: the rows of
-   * these wallets stay, up to where they were read. undefined: there is no such wallet.
+   * The previous export, reduced to the wallets that were removed from the job, without files: the rows of
+   * these wallets are retained up to the block to which they were read. Undefined if there is no such wallet.
    */
   before?: Manifest | undefined
-  /** It replaces whatever the output holds. */
+  /** Whether the run replaces everything in the output. */
   isFresh: boolean
   begunMs: number
-  /** A hash of all that decides the bytes of the export. */
+  /** Hash of everything that determines the bytes of the export. */
   sha256: string
 }
 
@@ -55,35 +55,38 @@ export const PLAN_SCHEMA: v.GenericSchema<unknown, Plan> = v.pipe(
   v.check(({ job, range }) => job.startBlock === range.from && job.endBlock === range.to),
 )
 
-/** Where a run's export goes, the same from every machine: the real path of a folder, or an object store by its endpoint. */
+/**
+ * Destination of an export, the same for all machines: the real path of a folder, or an object store with its
+ * endpoint.
+ */
 export type Destination = { output: string; store?: BucketLocation | undefined }
 
-/** A job that a run over a queue takes. */
+/** A job that a queue run supports. */
 export type QueueJob = { job: Job; range: BlockRange; partitionBy: PartitionBy }
 
-/** Checks that a queue run takes a job. Throws USAGE with what to change. */
+/** Checks that a queue run supports a job. Throws USAGE with the required change otherwise. */
 export function checkQueueJob(job: Job): QueueJob {
   const { file, kind, endBlock, partitionBy, startBlock, keepRaw, service } = job
   const reject = (feature: string, fix: string) => {
-    throw new ExportError('USAGE', `${file}: a run over a queue does not take ${feature} yet`, { fix })
+    throw new ExportError('USAGE', `${file}: a queue run does not support ${feature} yet`, { fix })
   }
-  if (kind !== 'wallets') reject('jobs of whole blocks', 'Run it without --queue.')
+  if (kind !== 'wallets') reject('block jobs', 'Run it without --queue.')
   if (endBlock === undefined)
     return reject('jobs without endBlock', 'Set endBlock, or run it without --queue.')
   if (partitionBy === undefined)
     return reject(
       'jobs without partitionBy',
-      'Set partitionBy (or --partition-by): day, month or blocks:<n>, with some ten to a hundred partitions.',
+      'Set partitionBy (or --partition-by): day, month or blocks:<n>, with about 10 to 100 partitions.',
     )
   if (keepRaw) reject('keepRaw', 'Set keepRaw: false, or run it without --queue.')
   if (service.baseUrl === 'demo')
-    reject('the embedded service', 'Start walletlake serve, and name its address by --base-url.')
+    reject('the embedded service', 'Start `walletlake serve` and set --base-url to its URL.')
   return { job, range: { from: startBlock, to: endBlock }, partitionBy }
 }
 
 export type AttemptOptions = QueueJob & {
   destination: Destination
-  /** What the output holds. */
+  /** The manifest of the existing export. */
   found: Manifest | undefined
   isFresh: boolean
   now: number
@@ -117,7 +120,7 @@ function retainRemovedWallets(found: Manifest, { wallets, startBlock }: Job): Ma
   return coverage.length === 0 ? undefined : { ...found, coverage, tables: {} }
 }
 
-/** A name that nothing else has. */
+/** A random, unique name. */
 export const newToken = (): string => randomBytes(8).toString('hex')
 
 function hashPlan({ version, job, before }: Pick<Plan, 'version' | 'job' | 'before'>): string {
@@ -133,7 +136,7 @@ function hashPlan({ version, job, before }: Pick<Plan, 'version' | 'job' | 'befo
     .digest('hex')
 }
 
-/** What of a job decides the bytes of its export. */
+/** The settings of a job that determine the bytes of its export. */
 function outputSettingsOf({
   file: _file,
   output: _output,
@@ -145,23 +148,23 @@ function outputSettingsOf({
   return { ...rest, baseUrl: service.baseUrl }
 }
 
-/** Fields in one order and without absent ones, as a plan that was read again has them. */
+/** Defined fields in a fixed order, so that a plan hashes the same after it was parsed from JSON. */
 const sortedEntries = (fields: object) =>
   Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** The names of settings in which two jobs differ. */
+/** Names of the settings in which two jobs differ. */
 export function differingSettings(one: Job, other: Job): string[] {
   const [before, after] = [outputSettingsOf(one), outputSettingsOf(other)] as Record<string, unknown>[]
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
 }
 
-/** What is read of one wallet. */
+/** A wallet and the blocks to read. */
 export type PlannedWallet = BlockRange & { address: string }
 
-/** The wallets that units number: those of the job, then those that left it, each with its blocks. */
+/** The wallets that tasks refer to by number: those of the job, then those removed from it, each with its blocks. */
 export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 'range'>): PlannedWallet[] {
   return [
     ...job.wallets.map(({ address }) => ({ address, ...range })),

@@ -6,7 +6,7 @@ export async function readProgress(server: SharedServer, id: string): Promise<Pr
   return Object.fromEntries(SHARED_COUNTERS.map((name) => [name, counts[name] ?? 0])) as Progress
 }
 
-/** Tells what a worker has counted since it last told; `told` changes in place. */
+/** Adds a worker's counts since its last report to the shared counters; updates `reported` in place. */
 export async function addProgress(
   server: SharedServer,
   id: string,

@@ -27,7 +27,7 @@ export type PublishContext = {
   signal: AbortSignal
 }
 
-/** Makes one export of the partitions' exports, which lie side by side without a gap: the same as one machine makes. */
+/** Publishes the contiguous partitions as one export, identical to that of one machine. */
 export async function publishRun(
   context: PublishContext,
   { reads, end }: ReadSelection,
@@ -73,14 +73,14 @@ export async function publishRun(
 
 type OpenedPartition = { write: WriteResult; manifest: Manifest; rejects: string[] }
 
-/** A partition's manifest and rejects. Throws OUTPUT_FAILED where they are not what was noted of them. */
+/** Reads a partition's manifest and rejects. Throws OUTPUT_FAILED if they do not match their record. */
 export async function openPartition(
   { plan, runState }: Pick<PublishContext, 'plan' | 'runState'>,
   write: WriteResult,
 ): Promise<OpenedPartition> {
   const manifest = await readPartition(runState, plan, write)
   if (manifest === undefined)
-    throw new ExportError('OUTPUT_FAILED', `the partition ${write.token} of the run is none of this job`)
+    throw new ExportError('OUTPUT_FAILED', `partition ${write.token} of the run does not belong to this job`)
   const path = runState.at(partitionPath(write.token, REJECTS_FILE))
   const text = manifest.rejects === 0 ? '' : await runState.objects.readText(path)
   const rejects = (text ?? '').split('\n').filter((line) => line !== '')
@@ -92,13 +92,13 @@ export async function openPartition(
   return { write, manifest, rejects }
 }
 
-/** Throws OUTPUT_FAILED where partitions leave a gap or overlap. */
+/** Throws OUTPUT_FAILED if partitions leave gaps or overlap. */
 function requireContiguous(range: BlockRange, partitions: readonly OpenedPartition[]): void {
   const ends = partitions.map(({ write }) => write.to)
   const starts = partitions.map(({ write }) => write.from)
   const isComplete = starts[0] === range.from && ends.at(-1) === range.to
   if (!isComplete || starts.some((from, at) => at > 0 && from !== ends[at - 1]))
-    throw new ExportError('OUTPUT_FAILED', 'the partitions of the run do not lie side by side')
+    throw new ExportError('OUTPUT_FAILED', 'the partitions of the run leave gaps or overlap')
 }
 
 function joinTimes(partitions: readonly OpenedPartition[]): Times | undefined {
@@ -116,7 +116,7 @@ type JoinContext = {
   partitions: readonly OpenedPartition[]
 }
 
-/** The files of a table one after the other, numbered through; a table without rows keeps the one file that says so. */
+/** The files of a table in order, numbered consecutively. A table without rows keeps one empty file. */
 function partsOf({ plan: { job }, range, runState, table, partitions }: JoinContext): PublishedPart[] {
   const all = partitions.flatMap(({ write, manifest }) =>
     (manifest.tables[table]?.files ?? []).map((file) => {

@@ -13,19 +13,19 @@ import { openServer } from './server/open-server.ts'
 import type { QueueAddress, SharedServer, TaskKind } from './server/shared-server.ts'
 import { describeTask, nameTask, parseTask, type Task } from './task.ts'
 
-/** Units of a run by what has become of them; those that are done leave no trace but their objects. */
+/** Numbers of open and failed tasks of a run. Finished tasks leave only their results in the run state. */
 export type TaskCounts = { left: number; failed: number }
 
-/** The queue of units, by BullMQ: a means, never the record of what is done. */
+/** The task queue, implemented with BullMQ. It distributes tasks and is never the record of what is done. */
 export type TaskQueue = {
   server: SharedServer
   add(id: string, tasks: readonly Task[]): Promise<void>
   counts(id: string, kind: TaskKind): Promise<TaskCounts>
-  /** Has others do what workers have under way that are not alive; resolves with how many units these have. */
+  /** Requeues the active tasks of dead workers. Resolves with their number. */
   reclaim(options: ReclaimOptions): Promise<number>
-  /** Units that were given up, in words, with why. */
+  /** Descriptions of the tasks that failed permanently, with reasons. */
   failed(id: string, kind: TaskKind): Promise<{ task: string; reason: string }[]>
-  /** Forgets all units of a run. */
+  /** Deletes all tasks of a run. */
   clear(id: string): Promise<void>
   startWorker(work: WorkerOptions): TaskWorker
   close(): Promise<void>
@@ -35,31 +35,37 @@ type ReclaimOptions = { id: string; kind: TaskKind; isAlive: (worker: string) =>
 
 type WorkerOptions = {
   id: string
-  /** The worker, as `isAlive` is asked of it. */
+  /** Id of the worker, as passed to `isAlive`. */
   worker: string
   kind: TaskKind
   concurrency: number
-  /** Does what an entry of the queue says, which may be anything; what it throws is tried again. */
+  /** Processes a queue entry, whose data is untrusted. A task whose processing throws is retried. */
   process: (data: unknown) => Promise<void>
-  /** True where another try would throw the same. */
+  /** Whether a retry would fail with the same error. */
   isFinal: (thrown: unknown) => boolean
-  /** True once units that fail are left to other workers. */
+  /** Whether failing tasks are handed back to other workers. */
   isHandedBack: () => boolean
 }
 
 export type TaskWorker = { setConcurrency(most: number): void; close(): Promise<void> }
 
-/** A unit is tried so often; a lock that is not renewed in time makes it stalled, and another worker does it. */
+/**
+ * Retry and lock settings. A task whose lock is not renewed in time counts as stalled and is given to another
+ * worker.
+ */
 const TASK_OPTIONS: JobsOptions = {
   attempts: 3,
   backoff: { type: 'exponential', delay: 1_000 },
   removeOnComplete: true,
 }
 const LOCK_OPTIONS = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount: 5 }
-/** Units that are added at once: one big request would hold everybody up. */
+/** Tasks added per request. A single large request would block the server for everyone. */
 const BULK_SIZE = 1_000
 
-/** Opens the queue at a server. Throws USAGE for another kind of address, QUEUE_UNAVAILABLE where nothing answers. */
+/**
+ * Opens the queue at a server. Throws USAGE for another kind of URL, QUEUE_UNAVAILABLE if the server does not
+ * respond.
+ */
 export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
   const server = await openServer(address)
   const { Queue } = withBackend(server.backend)
@@ -98,7 +104,7 @@ export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
   }
 }
 
-/** Entries that cannot even be read cost the queue all of its kind: what the record lacks is planned again. */
+/** If entries cannot be parsed, the whole queue of that kind is deleted; missing tasks are planned again. */
 async function readOrClear<T>(queue: Queue, read: () => Promise<T>, fallback: T): Promise<T> {
   try {
     return await read()
@@ -113,7 +119,7 @@ function describeFailed({ data, failedReason }: { data: unknown; failedReason?: 
   const task = parseTask(data, ANY_TASK)
   const reason = String(failedReason ?? '').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
   return {
-    task: task === undefined ? 'an entry that is no unit' : describeTask(task),
+    task: task === undefined ? 'an invalid queue entry' : describeTask(task),
     reason: reason.slice(0, 500),
   }
 }
@@ -141,7 +147,7 @@ async function addTasks(queueOf: QueueOf, id: string, tasks: readonly Task[]): P
 async function reclaim(queueOf: QueueOf, { id, kind, isAlive }: ReclaimOptions): Promise<number> {
   const active = await queueOf(id, kind).getActive()
   const lost = active.filter(({ processedBy }) => processedBy !== undefined && !isAlive(processedBy))
-  // A unit that is there already is not added again: the name says which try was lost.
+  // BullMQ ignores a job id that already exists, so the new id contains the number of the lost attempt.
   const requeued = lost.map(({ id: name = '', data, attemptsStarted }) => {
     const opts = { ...TASK_OPTIONS, jobId: `${name}-again${attemptsStarted}` }
     return { name: kind, data: data as unknown, opts }

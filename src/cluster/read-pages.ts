@@ -5,14 +5,17 @@ import type { BlockRange } from '../core/model/model.ts'
 import { coveredBy, pagesPath, type ReadResult } from './read-results.ts'
 import { type RunState, verifiedPath } from './run-state.ts'
 
-/** Opens the pages of a read. Throws OUTPUT_FAILED where they are not what was noted of them. */
+/** Opens the pages of a read. Throws OUTPUT_FAILED if they do not match their record. */
 export async function openReadPages(runState: RunState, read: ReadResult): Promise<PageLog> {
   const log = await openPageLog(await verifiedPath(runState, pagesPath(read.token), read.sha256))
   requireCovered(read, log)
   return log
 }
 
-/** Throws OUTPUT_FAILED where pages are of other wallets or blocks than was noted, or do not cover what they should. */
+/**
+ * Throws OUTPUT_FAILED if pages are of other wallets or blocks than recorded, or do not cover the recorded
+ * blocks.
+ */
 function requireCovered(read: ReadResult, { identity, pages }: PageLog): void {
   const { chain, addresses, covered, token } = read
   const { first, from, to } = covered
@@ -25,5 +28,5 @@ function requireCovered(read: ReadResult, { identity, pages }: PageLog): void {
     return expected.every((range) => gapsIn(coveredRanges, range).length === 0)
   })
   if (hasExpectedWallets && matchesPlan && isComplete) return
-  throw new ExportError('OUTPUT_FAILED', `the pages ${token} of the run do not hold what was noted of them`)
+  throw new ExportError('OUTPUT_FAILED', `the pages ${token} of the run do not match their record`)
 }

@@ -14,27 +14,30 @@ import { address, block, parseAs, sha256, token } from './schemas.ts'
 import { COVERED_SCHEMA, type Covered } from './task.ts'
 import { taskResults } from './task-results.ts'
 
-/** What one execution of a read has added to an attempt; bound to it, to its plan and to the pages by their hash. */
+/** The result of one execution of a read task, bound to its attempt, its plan and, by a hash, to its pages. */
 export type ReadResult = {
   attempt: string
   plan: string
   token: string
   chain: string
-  /** The wallets that it covers, in the order of their numbers. */
+  /** Covered wallets, by wallet number. */
   addresses: readonly string[]
-  /** What need not be read any more: the blocks that the pages cover, and those that the service refused. */
+  /** Blocks that need no further request: those covered by the pages and those that the API refused. */
   covered: Covered
-  /** Wallets among them whose listing the service refused. */
+  /** Wallets among them that the API refused. */
   refused: readonly RefusedListing[]
-  /** The highest block that was there before the run began, and the wallet whose pages show it; null where they show none. */
+  /**
+   * The highest block that existed before the run started and the wallet in whose pages it is; null if the
+   * pages contain none.
+   */
   newest: Newest | null
   /** SHA-256 of the file with the pages. */
   sha256: string
-  /** The first blocks of partitions by time, as far as these pages show. */
+  /** First blocks of partitions by time, as far as these pages show. */
   starts: PartitionStarts
 }
 
-/** A wallet that was refused: its pages cover its blocks up to `reached`. */
+/** A refused wallet. Its pages cover the blocks up to `reached`, exclusive. */
 export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[number]; reached: number }
 
 export type Newest = { wallet: string; block: number }
@@ -52,10 +55,10 @@ const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
 
 export const pagesPath = (token: string): string => `pages/${token}.pages`
 
-/** The reads of an attempt. */
+/** The read results of an attempt. */
 export const READ_RESULTS = taskResults({ folder: 'reads', schema: READ_SCHEMA, belongsTo: belongsToPlan })
 
-/** True where a read names this plan and its wallets, and covers blocks that are to be read of them. */
+/** Whether a read result belongs to this plan and its wallets and covers only blocks of it. */
 function belongsToPlan(plan: Plan, read: ReadResult): boolean {
   const { attempt, plan: sha256, chain, addresses, covered, refused } = read
   if (attempt !== plan.attempt || sha256 !== plan.sha256 || chain !== plan.job.chain) return false
@@ -69,19 +72,19 @@ function belongsToPlan(plan: Plan, read: ReadResult): boolean {
   )
 }
 
-/** Forgets reads of an attempt, and what partitions are made of, so that what they covered is read again. */
+/** Removes reads and the selection of an attempt, so that the blocks are read again. */
 export async function removeReads(runState: RunState, reads: readonly ReadResult[]): Promise<void> {
   await runState.objects.clear(runState.at(SELECTION_FILE))
   for (const { token } of reads) await READ_RESULTS.remove(runState, token)
 }
 
-/** Leaves wallets that were refused to be asked for again. */
+/** Removes reads with refused wallets, so that these are requested again. */
 export async function removeRefusedReads(runState: RunState, plan: Plan): Promise<void> {
   const refused = (await READ_RESULTS.open(runState, plan).list()).filter((read) => read.refused.length > 0)
   if (refused.length > 0) await removeReads(runState, refused)
 }
 
-/** The blocks of each wallet, by its number, that the pages of a read have. */
+/** The blocks of each wallet, by wallet number, that the pages of a read contain. */
 export function coveredBy({ addresses, covered, refused }: ReadResult): Map<number, BlockRange[]> {
   const reached = new Map(refused.map((one) => [one.address, one.reached]))
   const ranges = [...rangesByWallet([covered])].map(([wallet, all]) => {
@@ -93,8 +96,8 @@ export function coveredBy({ addresses, covered, refused }: ReadResult): Map<numb
 }
 
 /**
- * Reads that cover all that any of them covers, without those that add nothing: what was read twice counts once, and a refusal
- * only where no other read has the blocks.
+ * Selects reads that together cover everything that any of them covers, without redundant ones. Reads without
+ * refusals come first, so that a refusal counts only if no other read has the blocks.
  */
 export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
   const sizeOf = ({ covered: { first, end, from, to } }: ReadResult) => (end - first) * (to - from)
@@ -117,7 +120,7 @@ export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
   return selected.sort((a, b) => (a.token < b.token ? -1 : 1))
 }
 
-/** Wallets that the service refused, each with the block up to which pages have it, exclusive. */
+/** The wallets that the API refused, each with the block up to which its pages are complete, exclusive. */
 export function refusedWallets(
   plan: Plan,
   reads: readonly ReadResult[],
@@ -135,7 +138,7 @@ export function refusedWallets(
   })
 }
 
-/** The highest block of all reads; undefined where they show none. */
+/** The highest block of all reads; undefined if they contain none. */
 export function newestBlockOf(reads: readonly ReadResult[]): Newest | undefined {
   const all = reads.flatMap(({ newest }) => newest ?? [])
   return all.reduce<Newest | undefined>(
@@ -147,10 +150,13 @@ export function newestBlockOf(reads: readonly ReadResult[]): Newest | undefined 
 const SELECTION_FILE = 'reading.json'
 const SELECTION_SCHEMA = v.strictObject({ attempt: token, end: block, reads: v.array(READ_SCHEMA) })
 
-/** What all partitions of an attempt are made of: reads, the blocks up to the end, and the hash that names this choice. */
+/**
+ * The selection from which all partitions of an attempt are written: reads, the end of the export, and a hash
+ * that identifies the selection.
+ */
 export type ReadSelection = { reads: readonly ReadResult[]; end: number; sha256: string }
 
-/** Fixes what partitions are made of; the first choice counts. */
+/** Fixes the selection for the partitions. The first saved selection wins. */
 export async function saveSelection(
   runState: RunState,
   plan: Plan,
@@ -164,7 +170,7 @@ export async function saveSelection(
   return { reads, end, sha256: hashOf(text) }
 }
 
-/** What partitions are made of; undefined where that is not fixed yet, or does not hold everything that the plan asks for. */
+/** Loads the selection; undefined if there is none yet or it does not cover the whole plan. */
 export async function loadSelection(runState: RunState, plan: Plan): Promise<ReadSelection | undefined> {
   const text = await runState.objects.readText(runState.at(SELECTION_FILE))
   if (text === undefined) return undefined
@@ -182,11 +188,11 @@ export async function loadSelection(runState: RunState, plan: Plan): Promise<Rea
     : undefined
 }
 
-/** The same; throws where pages are missing. */
+/** Like `loadSelection`, but throws if pages are missing. */
 export async function requireSelection(runState: RunState, plan: Plan): Promise<ReadSelection> {
   const selection = await loadSelection(runState, plan)
   if (selection !== undefined) return selection
-  throw new ExportError('PAGE_MALFORMED', 'pages of the run are missing, so that no partition can be made')
+  throw new ExportError('PAGE_MALFORMED', 'pages of the run are missing, so its partitions cannot be written')
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -21,13 +21,15 @@ export type TaskContext = {
   runState: RunState
   requestContext: RequestContext
   stats: RunStats
-  /** What this worker knows of wallets that the service refuses. */
+  /** Refusals of wallets that this worker has seen. */
   refusals: Pick<Refusals, 'recordResponse' | 'recordRefusal'>
 }
 
 /**
- * Reads the pages of a unit into the record, with a note of what they really cover, and of wallets whose listing the service
- * refuses. Resolves with the units that are left of it where it was too much for one.
+ * Runs a read task: stores its pages in the run state, with a record of the blocks that they cover and of
+ * refused wallets.
+ *
+ * @returns the remaining tasks if the task was too large
  */
 export async function runReadTask(context: TaskContext, task: ReadTask): Promise<ReadTask[]> {
   const { plan, runState } = context
@@ -58,12 +60,12 @@ export async function runReadTask(context: TaskContext, task: ReadTask): Promise
   }
 }
 
-/** What the pages of a unit have in common; it stands at the head of their file. */
+/** Identity of a task's pages, stored in the header of their file. */
 export function identityOf({ job }: Plan, { from, to }: BlockRange) {
   return { chain: job.chain, startBlock: from, endBlock: to, finalityMs: 0 }
 }
 
-/** What the pages of a unit show, changed in place. */
+/** Findings from the pages of a task, updated in place. */
 type ReadFindings = Pick<ReadResult, 'newest'> & { starts: PartitionStarts; refused: RefusedListing[] }
 
 type ReadContext = TaskContext & {
@@ -72,7 +74,10 @@ type ReadContext = TaskContext & {
   wallets: readonly PlannedWallet[]
 }
 
-/** Reads wallet after wallet until all are read, or enough pages; gives what they cover, and the pages of the last. */
+/**
+ * Reads the wallets one after the other, until all are read or `TASK_PAGES` is reached. Returns what was
+ * covered and the number of pages of the last wallet.
+ */
 async function readWallets(
   context: ReadContext,
   task: ReadTask,
@@ -91,7 +96,7 @@ async function readWallets(
 type WalletRead = { task: ReadTask; wallet: number; maxPages: number }
 type WalletProgress = { pages: number; reached: number }
 
-/** Reads a wallet; where the service refuses it alone, that is noted, and it counts as read. */
+/** Reads one wallet. If the API refuses this wallet only, the refusal is recorded and the wallet counts as read. */
 async function readWallet(context: ReadContext, walletRead: WalletRead): Promise<WalletProgress> {
   const { refusals, checkpoint, findings, wallets } = context
   const { to } = walletRead.task
@@ -111,7 +116,10 @@ async function readWallet(context: ReadContext, walletRead: WalletRead): Promise
   }
 }
 
-/** Reads pages from the lowest block up; stops where a block has ended and they are enough. Resolves with how many. */
+/**
+ * Reads pages in ascending block order. Stops at a complete block after `maxPages`. Resolves with the number
+ * of pages.
+ */
 async function readPages(
   context: ReadContext,
   { task, maxPages }: WalletRead,

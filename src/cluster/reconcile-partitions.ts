@@ -14,20 +14,21 @@ export type ReconcilerOptions = {
   onNotice: (notice: string) => void
 }
 
-/** Reads that are done again, at most: each has up to 50 pages. */
+/** Maximum number of reads that are repeated. Each has up to 50 pages. */
 const MAX_REREADS = 20
 
 /**
- * Leaves to be read again, once for each block of a listing, pages that place a transaction in two partitions, and pages whose
- * views of a transaction contradict each other. Where a transaction stays in two partitions, all from its first place to its
- * last become one unit, which then unites its views as a run on one machine does.
+ * Repeats reads, once per block of a listing, if their pages place a transaction in two partitions or if
+ * their views of a transaction contradict each other. If a transaction remains in two partitions, the
+ * partitions from its first to its last block are merged into one, in which its views are united as in a run
+ * on one machine.
  */
 export function createReconciler({ plan, runState, stats, onNotice }: ReconcilerOptions) {
   const reread = new Set<string>()
   let mergedRanges: readonly BlockRange[] = []
   let rereadsLeft = MAX_REREADS
   const notice = (message: string) => onNotice(`${plan.job.name}: ${message}`)
-  /** Resolves with whether any of these blocks are to be read again. */
+  /** Schedules blocks for another read. Resolves with false if none of them may be repeated. */
   const reopen = async (message: string, positions: readonly ListingPosition[]): Promise<boolean> => {
     const open = positions.filter((one) => !reread.has(positionKey(one)))
     for (const one of open) reread.add(positionKey(one))
@@ -37,14 +38,14 @@ export function createReconciler({ plan, runState, stats, onNotice }: Reconciler
     )
     rereadsLeft -= reopened.length
     if (reopened.length === 0) return false
-    notice(`${message}; ${reopened.length === 1 ? '1 unit is' : `${reopened.length} units are`} read again`)
+    notice(`${message}; ${reopened.length === 1 ? '1 task is' : `${reopened.length} tasks are`} repeated`)
     await removeReads(runState, reopened)
     return true
   }
   return {
-    /** Blocks whose partitions are one unit. */
+    /** Ranges whose partitions are merged. */
     mergedRanges: (): readonly BlockRange[] => mergedRanges,
-    /** Resolves with whether the partitions are one export as they are. */
+    /** Whether the partitions form a consistent export. */
     isConsistent: async (selection: ReadSelection, writes: readonly WriteResult[]): Promise<boolean> => {
       recordContradictions(stats, writes)
       const reorged = await findReorged(runState, selection, writes)
@@ -73,7 +74,7 @@ function recordContradictions(stats: RunStats, writes: readonly WriteResult[]): 
 
 const positionKey = ({ wallet, block }: ListingPosition) => `${wallet}/${block}`
 
-/** The reads that cover one of these blocks of a wallet's listing. */
+/** The reads that cover one of these listing positions. */
 function readsCovering(
   plan: Plan,
   reads: readonly ReadResult[],
@@ -97,6 +98,6 @@ function readsCovering(
 
 function describeReorged({ transactions }: ReorgedInCluster): string {
   return transactions === 1
-    ? 'the service places 1 transaction in two partitions'
-    : `the service places ${transactions} transactions in two partitions each`
+    ? 'the service reports 1 transaction in two partitions'
+    : `the service reports ${transactions} transactions in two partitions each`
 }

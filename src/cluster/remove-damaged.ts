@@ -12,8 +12,8 @@ type Attempt = { runState: RunState; plan: Plan }
 type StoredResults = { selection: ReadSelection; writes: readonly WriteResult[] }
 
 /**
- * After a failure, forgets what of an attempt is not what was noted of it, so that the run reads those pages again and makes
- * those partitions again. Resolves with whether there was any; never throws.
+ * After a failure, removes reads and partitions whose files do not match their record, so that the run
+ * recreates them. Resolves with whether there were any. Never throws.
  */
 export async function removeDamaged(
   { runState, plan }: Attempt,
@@ -23,7 +23,7 @@ export async function removeDamaged(
   const hasDamagedPage = isDamagedPage(thrown)
   const isDamage = hasDamagedPage || (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED')
   if (!isDamage) return false
-  // What was verified before may have changed since.
+  // Files that were verified earlier may have changed since.
   const unverified = { ...runState, verified: new Map<string, Promise<string>>() }
   try {
     const reads: ReadResult[] = []
@@ -32,7 +32,7 @@ export async function removeDamaged(
     const partitions: WriteResult[] = []
     for (const write of writes)
       if (!(await isWriteIntact({ runState: unverified, plan }, write))) partitions.push(write)
-    // Another worker may have found the same, and the pages may have been read again since.
+    // Another worker may have found the same damage, and the pages may have been read again since.
     const isCurrent = (await loadSelection(runState, plan))?.sha256 === selection.sha256
     if (reads.length > 0 && isCurrent) await removeReads(runState, reads)
     for (const { token } of partitions) await WRITE_RESULTS.remove(runState, token)
@@ -67,7 +67,7 @@ async function isWriteIntact({ runState, plan }: Attempt, write: WriteResult): P
   }
 }
 
-/** Whether an object exists. Throws where that cannot be told, or the object cannot be copied to this machine. */
+/** Whether an object exists. Throws if that cannot be determined or the object cannot be copied to this machine. */
 async function isStored({ objects, at }: RunState, path: string): Promise<boolean> {
   const exists = (await objects.paths(at(path))).includes(at(path))
   if (exists) await objects.localPath(at(path))

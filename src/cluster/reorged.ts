@@ -9,7 +9,10 @@ import type { ReadSelection } from './read-results.ts'
 import { fingerprintsPath, type RunState, verifiedPath } from './run-state.ts'
 import type { ListingPosition, WriteResult } from './write-results.ts'
 
-/** Transactions that stand in several partitions, the blocks of listings that show them, and of each the blocks from its first place to its last. */
+/**
+ * Transactions in several partitions: their number, the listing positions that show them, and for each one
+ * the range from its first to its last block.
+ */
 export type ReorgedInCluster = {
   transactions: number
   positions: readonly ListingPosition[]
@@ -17,8 +20,8 @@ export type ReorgedInCluster = {
 }
 
 /**
- * Finds transactions that stand in several partitions: the chain was reorganised while pages were read, or the service
- * places a transaction differently for two wallets. Fingerprints find them, pages confirm it.
+ * Finds transactions in several partitions: a reorg happened while pages were read, or the API reports
+ * different blocks for two wallets. Fingerprints find candidates, pages confirm them.
  */
 export async function findReorged(
   runState: RunState,

@@ -20,10 +20,10 @@ const RUN_ENTRY: v.GenericSchema<unknown, OpenRun> = v.pipe(
   v.check(({ id, name, attempt }) => id === `${name}-${attempt}`),
 )
 
-/** What entries of any version have in common. */
+/** The part of an entry that all versions share. */
 const ANY_VERSION_ENTRY = v.looseObject({ version })
 
-/** The runs of Redis' table of them; others can write there, so that entries may be anything. */
+/** Parses the run entries in Redis. Other programs can write there, so the entries are untrusted. */
 export function parseRuns(table: { [id: string]: string }): { runs: OpenRun[]; invalid: InvalidRun[] } {
   const runs: OpenRun[] = []
   const invalid: InvalidRun[] = []
@@ -42,11 +42,12 @@ export function parseRuns(table: { [id: string]: string }): { runs: OpenRun[]; i
 }
 
 const versionMismatch = (runVersion: string) =>
-  `it was begun by ${runVersion}, and this is ${GENERATOR}: run and workers must be of one version`
+  `it was started by ${runVersion}, but this is ${GENERATOR}: the run and its workers must have the same version`
 
 /**
- * A seal over what an entry says, made with the API key, which Redis never sees: whoever can write to Redis alone cannot send
- * workers elsewhere. Without a key the seal only tells accidents; workers then trust what the record itself proves.
+ * Signs a run entry with an HMAC of the API key, which Redis never sees: write access to Redis alone is not
+ * enough to direct workers elsewhere. Without an API key the signature detects accidental changes only;
+ * workers then rely on checks of the run state.
  */
 export function signRun(
   { seal: _seal, ...run }: Omit<OpenRun, 'seal'> & { seal?: string },

@@ -31,19 +31,22 @@ import {
 } from './run-state.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 
-/** How jobs are run by workers on many machines. */
+/** Options of a run by workers on several machines. */
 export type QueueRunOptions = Pick<RunLimits, 'deadlineMs' | 'signal'> & {
-  /** The Redis server that all machines reach. */
+  /** Redis server that all machines can reach. */
   queue: QueueAddress
   apiKey?: string | undefined
-  /** Send the key unencrypted, over http, to another machine. @default false */
+  /** Allow the key to be sent unencrypted, over HTTP, to another machine. @default false */
   allowPlainHttp?: boolean | undefined
   fresh?: boolean
   onNotice?: (notice: string) => void
   onStart?: (jobs: readonly { job: Job; stats: RunStats }[]) => void
 }
 
-/** Plans jobs, has workers do their units, and publishes the exports. Throws USAGE for what a queue run does not take. */
+/**
+ * Plans jobs, has workers process their tasks, and publishes the exports. Throws USAGE for jobs that a queue
+ * run does not support.
+ */
 export async function runOverQueue(jobs: readonly Job[], options: QueueRunOptions): Promise<RunResult> {
   requireDistinctOutputs(jobs)
   for (const job of jobs) requireService(job, { ...options, apiKey: options.apiKey })
@@ -79,7 +82,7 @@ async function runJob(
   return { ...result, stats }
 }
 
-/** A job whose output this process holds. */
+/** A job whose output this process has locked. */
 type LockedJob = CheckedJob & {
   fresh: boolean
   onNotice: (notice: string) => void
@@ -104,7 +107,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
     await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous })
       .catch(throwQueueError)
       .finally(() => unregisterRun(queue, plan.id))
-    // What an earlier run on one machine has kept is not of this export.
+    // The checkpoint of an earlier run on one machine does not belong to this export.
     await removeCheckpoint(privateFolder(job))
     await endAttempt(runState)
     return 'complete'
@@ -113,7 +116,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
   }
 }
 
-/** The attempt that goes on, or a new one. Throws OUTPUT_CHANGED where the output is another job's. */
+/** Continues the current attempt or starts a new one. Throws OUTPUT_CHANGED if the output belongs to another job. */
 async function findAttempt(
   locked: LockedJob,
   objects: ObjectFolder,
@@ -131,12 +134,12 @@ async function findAttempt(
     return { plan: before, previous }
   }
   if (before !== undefined)
-    onNotice(`${job.name}: the output has changed since an unfinished run began, which begins anew`)
+    onNotice(`${job.name}: the output has changed since an unfinished run started; the run starts over`)
   await beginAttempt(objects, nextPlan)
   return { plan: nextPlan, previous }
 }
 
-/** The plan of an unfinished run of this job. Throws OUTPUT_CHANGED where it is another job's, or another version's. */
+/** The plan of an unfinished run of this job. Throws OUTPUT_CHANGED if that run is of another job or version. */
 async function findPlan(job: Job, objects: ObjectFolder): Promise<Plan | undefined> {
   const attempt = await readCurrentAttempt(objects)
   const plan = attempt === undefined ? undefined : await readPlan(runStateOf(objects, attempt))
@@ -146,24 +149,27 @@ async function findPlan(job: Job, objects: ObjectFolder): Promise<Plan | undefin
   const difference =
     plan.version === GENERATOR
       ? `another job, which differs in ${differing.join(', ')}`
-      : `another version: ${plan.version}, and this is ${GENERATOR}`
+      : `another version: it is ${plan.version}, this is ${GENERATOR}`
   throw new ExportError('OUTPUT_CHANGED', `${outputName(job)} holds an unfinished queue run of ${difference}`)
 }
 
-/** The entry by which workers find a run. */
+/** The queue entry by which workers find a run. */
 function runEntryOf({ id, job, attempt, version, output, store }: Plan, apiKey: string | undefined): OpenRun {
   const quota = quotaKey({ baseUrl: job.service.baseUrl ?? '', apiKey })
   const run = { id, name: job.name, attempt, version, output, store, quota }
   return { ...run, seal: signRun(run, apiKey) }
 }
 
-/** Redis answers with an error where others have put something else in the place of the queue. */
+/** Redis responds with an error if another program has replaced the queue's keys. */
 function throwQueueError(thrown: unknown): never {
   if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') throw thrown
   throw new ExportError('QUEUE_UNAVAILABLE', `the queue cannot be used: ${thrown.message}`, { cause: thrown })
 }
 
-/** Workers leave the run alone; where the queue is away, they do so once nothing is there to do. */
+/**
+ * Unregisters a run, so that workers stop serving it. If the server is unavailable, they stop once there is
+ * nothing to do.
+ */
 async function unregisterRun(queue: TaskQueue, id: string): Promise<void> {
   const unregistered = queue.server.unregisterRun(id).then(() => queue.clear(id))
   const timeout = new Promise((resolve) => setTimeout(resolve, UNREGISTER_TIMEOUT_MS).unref())

@@ -8,38 +8,38 @@ import { newToken, PLAN_SCHEMA, type Plan } from './plan.ts'
 import { parseTextAs, token } from './schemas.ts'
 
 /**
- * What a run has done so far: objects below the output, where all machines see them. Nothing else is the record: a queue may
- * be lost at any time.
+ * State of a queue run: objects below the output, where all machines see them. It is the only record of what is
+ * done; the queue may be lost at any time.
  *
- *     current.json                the attempt that goes on; no other one counts
- *     <attempt>/plan.json         the job, its wallets, the pinned end
- *     <attempt>/pages/<token>.pages       pages of wallets, as in a checkpoint
+ *     current.json                the current attempt; all others are ignored
+ *     <attempt>/plan.json         the job, its wallets and its block range
+ *     <attempt>/pages/<token>.pages       pages of wallets, in the format of a checkpoint
  *     <attempt>/reads/<token>.json        what these pages cover, and their hash
- *     <attempt>/reading.json      the reads that all partitions are made of; written once, when nothing is missing
+ *     <attempt>/reading.json      the selection of reads for all partitions; written once, when nothing is missing
  *     <attempt>/partitions/<token>/       the export of one partition
- *     <attempt>/partitions/<token>.fingerprints   its transactions, to be compared with those of other partitions
- *     <attempt>/writes/<token>.json       which partition that is, and what it was made of
+ *     <attempt>/partitions/<token>.fingerprints   fingerprints of its transactions, compared with other partitions
+ *     <attempt>/writes/<token>.json       the partition's range, and the selection it was written from
  *
- * Every execution of a unit writes under a token of its own and its `.json` last, so that nothing is ever overwritten: a
- * worker that comes late adds objects that nobody reads, or objects of an attempt that is over.
+ * Each execution of a task writes under its own token, its `.json` last, so that nothing is ever overwritten: a late
+ * worker adds objects that nobody reads, or objects of an attempt that is over.
  */
 export type RunState = {
   attempt: string
   objects: ObjectFolder
-  /** The path of an object of this attempt. */
+  /** Path of an object of this attempt. */
   at(path: string): string
-  /** Hashes of files of this attempt, by path; they never change. */
+  /** Hashes of this attempt's files by path. The files never change. */
   verified: Map<string, Promise<string>>
 }
 
-/** Where the record lies in the output. */
+/** Folder of the run state in the output. */
 export const RUN_STATE_FOLDER = `${PRIVATE_FOLDER}/cluster`
 
-/** Opens what an output keeps of runs over a queue. */
+/** Opens the run states of an output. */
 export const openRunObjects = (output: Pick<Job, 'output' | 'store'>): Promise<ObjectFolder> =>
   openObjectFolder(output, RUN_STATE_FOLDER)
 
-/** The part of these objects that belongs to an attempt. */
+/** The run state of one attempt. */
 export function runStateOf(objects: ObjectFolder, attempt: string): RunState {
   return { attempt, objects, at: (path) => `${attempt}/${path}`, verified: new Map() }
 }
@@ -48,37 +48,40 @@ const CURRENT_FILE = 'current.json'
 const CURRENT_SCHEMA = v.strictObject({ attempt: token })
 const PLAN_FILE = 'plan.json'
 
-/** The attempt that goes on; undefined where there is none. */
+/** The current attempt; undefined if there is none. */
 export async function readCurrentAttempt(objects: ObjectFolder): Promise<string | undefined> {
   return parseTextAs(CURRENT_SCHEMA, await objects.readText(CURRENT_FILE))?.attempt
 }
 
-/** The plan of an attempt; undefined where there is none that this version understands. */
+/** The plan of an attempt; undefined if there is none that this version can read. */
 export async function readPlan({ objects, at, attempt }: RunState): Promise<Plan | undefined> {
   const plan = parseTextAs(PLAN_SCHEMA, await objects.readText(at(PLAN_FILE)))
   return plan?.attempt === attempt ? plan : undefined
 }
 
-/** Begins an attempt: whatever earlier ones have left goes first. */
+/** Starts an attempt and removes the state of earlier ones first. */
 export async function beginAttempt(objects: ObjectFolder, plan: Plan): Promise<void> {
   await objects.clear()
   await objects.putText(runStateOf(objects, plan.attempt).at(PLAN_FILE), JSON.stringify(plan))
   await objects.putText(CURRENT_FILE, JSON.stringify({ attempt: plan.attempt }))
 }
 
-/** Ends an attempt; one that has begun since stays. */
+/** Ends an attempt and removes its state. A newer attempt is left untouched. */
 export async function endAttempt({ objects, attempt, at }: RunState): Promise<void> {
   if ((await readCurrentAttempt(objects)) === attempt) await objects.clear(CURRENT_FILE)
   await objects.clear(at(''))
 }
 
-/** Throws RUN_OVER where the attempt does not go on any more. */
+/** Throws INTERRUPTED if the attempt is no longer the current one. */
 export async function requireCurrentAttempt({ objects, attempt }: RunState): Promise<void> {
   if ((await readCurrentAttempt(objects)) !== attempt)
-    throw new ExportError('INTERRUPTED', 'the run that this unit belongs to is over')
+    throw new ExportError('INTERRUPTED', 'the run of this task is over')
 }
 
-/** Runs what adds to an attempt, before and after which it must go on; what was added too late is removed. */
+/**
+ * Adds a result to an attempt, which must be the current one before and after. A result that was added too
+ * late is removed.
+ */
 export async function addResult<T>(runState: RunState, add: (token: string) => Promise<T>): Promise<T> {
   await requireCurrentAttempt(runState)
   const added = await add(newToken())
@@ -91,13 +94,13 @@ export async function addResult<T>(runState: RunState, add: (token: string) => P
   return added
 }
 
-/** Where this machine can read an object that is known by its hash. Throws OUTPUT_FAILED where it is another. */
+/** The local path of an object. Throws OUTPUT_FAILED if its hash differs from `sha256`. */
 export async function verifiedPath(runState: RunState, path: string, sha256: string): Promise<string> {
   const local = await runState.objects.localPath(runState.at(path))
   const hash = runState.verified.get(path) ?? hashOf(runState, path, local)
   runState.verified.set(path, hash)
   if ((await hash) === sha256) return local
-  throw new ExportError('OUTPUT_FAILED', `${runState.at(path)} is not what the run has written there`)
+  throw new ExportError('OUTPUT_FAILED', `${runState.at(path)} does not match what the run wrote there`)
 }
 
 async function hashOf({ at, verified }: RunState, path: string, local: string): Promise<string> {
@@ -109,7 +112,7 @@ async function hashOf({ at, verified }: RunState, path: string, local: string): 
   }
 }
 
-/** Keeps the export of a partition. */
+/** Stores the export of a partition, its manifest last. */
 export async function putPartition(
   { objects, at }: RunState,
   token: string,
@@ -121,8 +124,8 @@ export async function putPartition(
   for (const path of paths) await objects.putFile(at(partitionPath(token, path)), `${folder}/${path}`)
 }
 
-/** Where the fingerprints of a partition's transactions lie in an attempt. */
+/** Path of the fingerprints of a partition's transactions, within an attempt. */
 export const fingerprintsPath = (token: string): string => `partitions/${token}.fingerprints`
 
-/** Where the export of a partition lies in an attempt. */
+/** Path of a file of a partition's export, within an attempt. */
 export const partitionPath = (token: string, path: string): string => `partitions/${token}/${path}`

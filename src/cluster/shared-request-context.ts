@@ -9,7 +9,7 @@ type SharedContextOptions = Pick<
   'apiKey' | 'allowPlainHttp' | 'limit' | 'signal' | 'stats' | 'checkWait' | 'onNotice'
 > & { server: SharedServer; plan: Plan; run: OpenRun }
 
-/** Opens the way to the service of a run, within the quota that all its machines share. */
+/** Opens the request context of a run, with the rate limiter that all its machines share. */
 export function openSharedRequestContext({ server, plan, run, ...options }: SharedContextOptions) {
   const rateLimiter = createSharedRateLimiter(sharedQuotaOn(server.rateLimitState(run.quota)))
   return openRequestContext(plan.job, { ...options, demoUrl: undefined, rateLimiter, countRequest: () => {} })

@@ -4,29 +4,32 @@ import type { Plan } from './plan.ts'
 import type { RunState } from './run-state.ts'
 import { parseTextAs } from './schemas.ts'
 
-/** What one execution of a unit has added to an attempt: bound to it and to its plan, under a token of its own. */
+/** The result of one execution of a task, stored under its own token and bound to an attempt and its plan. */
 type TaskResult = { attempt: string; plan: string; token: string }
 
-/** The notes of one kind of unit in an attempt. */
+/** The results of one kind of task in an attempt. */
 export type TaskResults<T extends TaskResult> = {
   put(runState: RunState, result: T): Promise<void>
-  /** How many an attempt has. */
+  /** Number of results in an attempt. */
   count(runState: RunState): Promise<number>
-  /** Opens those of an attempt: `list` reads them, in the order of their tokens, and each of them once. */
+  /**
+   * Opens the results of an attempt. `list` returns them in the order of their tokens and reads each of them
+   * once.
+   */
   open(runState: RunState, plan: Plan): { list(): Promise<T[]> }
-  /** Removes the note of this token. */
+  /** Removes the result with this token. */
   remove(runState: RunState, token: string): Promise<void>
 }
 
 type TaskResultOptions<T> = {
-  /** The folder in the attempt. */
+  /** Folder within the attempt. */
   folder: string
   schema: v.GenericSchema<unknown, T>
-  /** Whether a note of this attempt and plan fits the plan. @default it does */
+  /** Whether a result of this attempt and plan is valid for the plan. @default always */
   belongsTo?: (plan: Plan, result: T) => boolean
 }
 
-/** Objects that are read at once. */
+/** Maximum number of concurrent reads. */
 const CONCURRENT_READS = 16
 
 const RESULT_PATH = /\/([0-9a-f]{16})\.json$/
@@ -53,7 +56,7 @@ export function taskResults<T extends TaskResult>({
       const read = (path: string) => {
         const [, name = ''] = RESULT_PATH.exec(path) ?? []
         const pending = cache.get(path) ?? limit(() => load(runState, plan, name))
-        // What could not be read is read again the next time.
+        // A failed read is repeated by the next call.
         pending.catch(() => cache.delete(path))
         cache.set(path, pending)
         return pending

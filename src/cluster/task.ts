@@ -2,19 +2,17 @@ import * as v from 'valibot'
 import type { BlockRange } from '../core/model/model.ts'
 import { block, count, parseAs } from './schemas.ts'
 
-/** Wallets of a plan by number, `first` to before `end`, in blocks [from, to): what is to be read. */
+/** Read wallets `[first, end)`, by number, in blocks [from, to). */
 export type ReadTask = { kind: 'read'; first: number; end: number } & BlockRange
-/** A partition whose files are to be made: blocks [from, to); none where the chain has not reached the run's first block. */
+/** Write the partition of blocks [from, to), which is empty if the chain has not reached the run's first block. */
 export type WriteTask = { kind: 'write' } & BlockRange
-/** A piece of a run that any worker can do, again and again with the same outcome. */
+/** A part of a run that any worker can process. Processing it again has the same outcome. */
 export type Task = ReadTask | WriteTask
 
-/**
- * What pages cover: wallets from `first` to before `end` in blocks [from, to), the last of them up to `reached` only.
- */
+/** What pages cover: wallets [first, end) in blocks [from, to), the last wallet only up to `reached`, exclusive. */
 export type Covered = Omit<ReadTask, 'kind'> & { reached: number }
 
-/** What a unit must fit: so many wallets, in these blocks. */
+/** Bounds of valid tasks: the number of wallets, and the blocks of the run. */
 export type TaskBounds = { wallets: number; range: BlockRange }
 
 const READ_TASK_SCHEMA = v.pipe(
@@ -32,7 +30,7 @@ export const COVERED_SCHEMA: v.GenericSchema<unknown, Covered> = v.pipe(
   v.check(({ first, end, from, to, reached }) => first < end && from < reached && reached <= to),
 )
 
-/** The unit in a queue's entry; undefined where it is none, or lies outside of the run. */
+/** Parses a queue entry; undefined if it is not a task or is outside the run. */
 export function parseTask(value: unknown, { wallets, range }: TaskBounds): Task | undefined {
   const task = parseAs(TASK_SCHEMA, value)
   if (task === undefined || task.from < range.from || task.to > range.to) return undefined
@@ -40,16 +38,16 @@ export function parseTask(value: unknown, { wallets, range }: TaskBounds): Task 
   return task.kind === 'read' && task.end > wallets ? undefined : task
 }
 
-/** The name of a unit in the queue; without a colon, which BullMQ does not take. */
+/** The name of a task in the queue. BullMQ does not allow colons in it. */
 export function nameTask(task: Task): string {
   const blocks = `${task.from}-${task.to}`
   return task.kind === 'write' ? `write-${blocks}` : `read-${task.first}-${task.end}-${blocks}`
 }
 
-/** A unit in words, for people. */
+/** Describes a task for messages. */
 export function describeTask(task: Task): string {
   const blocks = `blocks ${task.from} to ${task.to - 1}`
-  if (task.kind === 'write') return `the files of ${blocks}`
+  if (task.kind === 'write') return `files of ${blocks}`
   const last = task.end - 1
   return task.first === last
     ? `wallet ${task.first} in ${blocks}`

@@ -21,26 +21,26 @@ import { openSharedRequestContext } from './shared-request-context.ts'
 import { parseTask, type Task } from './task.ts'
 import { runWriteTask } from './write-task.ts'
 
-/** How a worker works. */
+/** Options of a worker. */
 export type WorkOptions = {
   queue: QueueAddress
   apiKey?: string | undefined
-  /** Outputs that the worker is limited to. @default it serves every run of its API key */
+  /** Outputs that the worker is limited to. @default all runs with its API key */
   roots?: AllowedRoots
-  /** Send the key unencrypted, over http, to another machine. @default false */
+  /** Allow the key to be sent unencrypted, over HTTP, to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Units that are read at once, all runs together. */
+  /** Read tasks processed concurrently, over all runs. */
   concurrency: number
-  /** How long units under way may take once the worker is to end, in milliseconds; then they are handed back. */
+  /** Time to finish active tasks after the stop signal, in milliseconds; then they are handed back. */
   shutdownMs: number
-  /** Ends the worker. */
+  /** Stops the worker. */
   signal: AbortSignal
   onNotice: (notice: string) => void
 }
 
-/** Between two looks at which runs there are. */
+/** Interval between polls of the open runs, in milliseconds. */
 const POLL_MS = 500
-/** Partitions made at once: each takes a core and memory. */
+/** Partitions written concurrently: each takes a core and memory. */
 const CONCURRENT_PARTITIONS = 2
 
 type ServedRun = ProgressReport & { workers: TaskWorker[]; close(): Promise<void> }
@@ -49,16 +49,16 @@ type Worker = {
   queue: TaskQueue
   id: string
   servedRuns: Map<string, ServedRun>
-  /** Runs that were said not to be served. */
+  /** Rejections that were already reported. */
   rejectedRuns: Set<string>
   stop: AbortSignal
 }
 
-/** Does units of all runs that there are until it is told to end; every run gets the same share. */
+/** Processes tasks of all open runs until it is stopped. Each run gets the same share of the concurrency. */
 export async function runWorker(options: WorkOptions): Promise<void> {
   const queue = await openQueue(options.queue)
   const stop = new AbortController()
-  // Every request listens to it: many listeners are no leak here.
+  // Every request adds a listener, so many listeners do not indicate a leak.
   setMaxListeners(0, stop.signal)
   const id = `${process.pid}-${randomBytes(4).toString('hex')}`
   const worker: Worker = {
@@ -71,7 +71,7 @@ export async function runWorker(options: WorkOptions): Promise<void> {
   }
   try {
     while (!options.signal.aborted) {
-      // A server that is away holds nobody who is to end.
+      // An unavailable server must not delay the shutdown.
       await raceAbort(pollRuns(worker), options.signal).catch(noticeQueueError(worker))
       await wait(POLL_MS, undefined, { signal: options.signal }).catch(() => undefined)
     }
@@ -84,7 +84,7 @@ export async function runWorker(options: WorkOptions): Promise<void> {
   }
 }
 
-/** What Redis answers to one look may be anything: it ends no worker, and the next look may find it mended. */
+/** An invalid response of Redis does not end the worker; the next poll may succeed. */
 const noticeQueueError =
   ({ options, rejectedRuns }: Worker) =>
   (thrown: unknown) => {
@@ -93,9 +93,9 @@ const noticeQueueError =
     rejectedRuns.add(message)
   }
 
-const handedBackError = () => new ExportError('INTERRUPTED', 'the unit was handed back')
+const handedBackError = () => new ExportError('INTERRUPTED', 'the task was handed back')
 
-/** Takes up runs that are new, lets go of those that are over, and shares the places among them. */
+/** Starts serving new runs, stops serving finished ones, and divides the concurrency among them. */
 async function pollRuns(worker: Worker): Promise<void> {
   const { queue, servedRuns, options, id } = worker
   await queue.server.heartbeat(id)
@@ -119,7 +119,10 @@ async function pollRuns(worker: Worker): Promise<void> {
   for (const { workers } of servedRuns.values()) workers[0]?.setConcurrency(share)
 }
 
-/** Ends the work for a run that is over; what this worker has still told the queue goes too, unless the run has begun again. */
+/**
+ * Stops serving a finished run, and removes what this worker has still added to the queue, unless the run has
+ * started again.
+ */
 async function stopServing({ server, clear }: TaskQueue, id: string, { close }: ServedRun): Promise<void> {
   await close()
   if ((await server.runs()).runs.some((run) => run.id === id)) return
@@ -127,7 +130,7 @@ async function stopServing({ server, clear }: TaskQueue, id: string, { close }: 
   await clear(id)
 }
 
-/** Has others do what is left of a unit; units of a run that is over would lie about. */
+/** Adds the remaining tasks of a task to the queue, unless the run is over. */
 async function addRemaining(
   { server, add }: TaskQueue,
   id: string,
@@ -138,7 +141,7 @@ async function addRemaining(
   if (runs.some((run) => run.id === id)) await add(id, remaining)
 }
 
-/** Begins to work for a run; undefined where its record cannot be seen from here. */
+/** Starts serving a run; undefined if it is rejected. */
 async function serveRun(worker: Worker, run: OpenRun): Promise<ServedRun | undefined> {
   const reason = await checkRunEntry(worker, run)
   if (reason !== undefined) return rejectRun(worker, run, reason)
@@ -150,24 +153,24 @@ async function serveRun(worker: Worker, run: OpenRun): Promise<ServedRun | undef
   return servedRun
 }
 
-/** Why a run is not served, by its entry alone; undefined: it may be. */
+/** The reason for rejecting a run by its entry alone; undefined if it is accepted. */
 async function checkRunEntry({ options }: Worker, run: OpenRun): Promise<string | undefined> {
   if (signRun(run, options.apiKey) !== run.seal)
-    return 'it was begun with another key than WALLETLAKE_API_KEY here, or its entry in the queue was changed'
+    return 'it was started with another key than WALLETLAKE_API_KEY of this worker, or its queue entry was modified'
   return checkLocation(run, options.roots)
 }
 
-/** Why the record does not fit a run's entry; undefined: it does. */
+/** The reason why a plan does not match the run's entry; undefined if it does. */
 function checkPlan(plan: Plan, run: OpenRun, apiKey: string | undefined): string | undefined {
   const { id, output, store, version } = plan
   const isSame = JSON.stringify([id, output, store, version])
   if (isSame !== JSON.stringify([run.id, run.output, run.store, run.version]))
-    return `${run.output} has another plan than the queue says`
-  // Who has no key cannot name a service that this one's key is then sent to.
+    return `the plan in ${run.output} does not match its queue entry`
+  // Without the key, nobody can direct workers to a service to which they then send it.
   const { baseUrl = '' } = plan.job.service
   return quotaKey({ baseUrl, apiKey }) === run.quota
     ? undefined
-    : 'it was begun with another key than WALLETLAKE_API_KEY here'
+    : 'it was started with another key than WALLETLAKE_API_KEY of this worker'
 }
 
 async function serveWithState(
@@ -179,7 +182,7 @@ async function serveWithState(
   const plan =
     (await readCurrentAttempt(runState.objects)) === run.attempt ? await readPlan(runState) : undefined
   if (plan === undefined)
-    return rejectRun(worker, run, `no plan in ${run.output}: all machines must see this place`)
+    return rejectRun(worker, run, `no plan in ${run.output}: all machines must see this location`)
   const reason = checkPlan(plan, run, options.apiKey)
   if (reason !== undefined) return rejectRun(worker, run, reason)
   const stats = newRunStats(plan.job.wallets.length, Date.now())
@@ -192,8 +195,7 @@ async function serveWithState(
   const taskBounds = { wallets: wallets.length, range: plan.range }
   const processEntry = async (data: unknown) => {
     const task = parseTask(data, taskBounds)
-    if (task === undefined)
-      throw new ExportError('UNITS_FAILED', 'its entry in the queue is no unit of this run')
+    if (task === undefined) throw new ExportError('UNITS_FAILED', 'its queue entry is not a task of this run')
     if (task.kind === 'write') await runWriteTask(taskContext, task)
     else await addRemaining(queue, run.id, await runReadTask(taskContext, task))
     await addProgress(queue.server, run.id, progressReport)
@@ -209,7 +211,7 @@ async function serveWithState(
       isHandedBack: () => stop.aborted,
     })
   const workers = [startWorker('read', options.concurrency), startWorker('write', CONCURRENT_PARTITIONS)]
-  options.onNotice(`${run.name}: working for ${run.id}`)
+  options.onNotice(`${run.name}: serving ${run.id}`)
   const closeAll = async () => {
     await Promise.all(workers.map((one) => one.close()))
     await close()
@@ -218,7 +220,7 @@ async function serveWithState(
   return { ...progressReport, workers, close: closeAll }
 }
 
-/** Says once why this worker does nothing for a run. */
+/** Reports once why this worker does not serve a run. */
 function rejectRun(
   { rejectedRuns, options }: Worker,
   { id, name }: Pick<OpenRun, 'id' | 'name'>,
@@ -240,6 +242,6 @@ function openWorkerRequestContext({ options, queue, stop }: Worker, resources: R
   })
 }
 
-/** What a unit fails with for good: another try would be answered the same. */
+/** Whether an error is permanent: a retry would fail in the same way. */
 const isFinal = (thrown: unknown) =>
   thrown instanceof ExportError && !thrown.failure.retry && thrown.code !== 'BUG'

@@ -11,25 +11,25 @@ import { partitionPath, type RunState, verifiedPath } from './run-state.ts'
 import { address, block, count, sha256, timeMs, token } from './schemas.ts'
 import { taskResults } from './task-results.ts'
 
-/** What one execution of a write has added to an attempt: the export of one partition, made of one choice of reads. */
+/** The result of one execution of a write task: the export of one partition, written from one selection of reads. */
 export type WriteResult = {
   attempt: string
   plan: string
   token: string
   from: number
   to: number
-  /** The choice of reads that it was made of. */
+  /** Hash of the selection of reads that it was written from. */
   reading: string
   /** SHA-256 of the partition's manifest. */
   manifest: string
   /** SHA-256 of the fingerprints of the partition's transactions. */
   fingerprints: string
-  /** Logs that views list in more than one of the ERC lists. */
+  /** Logs that are in more than one of the ERC lists of a view. */
   repeatedLogs: number
-  /** Transactions whose views contradict each other, and the pages that show the first of them. */
+  /** Transactions whose views contradict each other, and the listing positions of the first of them. */
   contradicted: number
   contradictions: readonly ListingPosition[]
-  /** When the first and the last of its transactions were made. */
+  /** Times of its first and last transaction. */
   times: Times | null
 }
 
@@ -49,10 +49,10 @@ const WRITE_SCHEMA: v.GenericSchema<unknown, WriteResult> = v.strictObject({
   times: v.nullable(v.strictObject({ first: timeMs, last: timeMs })),
 })
 
-/** The partitions that an attempt has made. */
+/** The write results of an attempt. */
 export const WRITE_RESULTS = taskResults({ folder: 'writes', schema: WRITE_SCHEMA })
 
-/** The partitions of an attempt that are made of this choice of reads; by their blocks, each once. */
+/** The partitions that were written from a selection of reads, by range, each once. */
 export async function listWrites(
   writes: { list(): Promise<WriteResult[]> },
   reading: string,
@@ -63,7 +63,7 @@ export async function listWrites(
 
 export const rangeKey = ({ from, to }: BlockRange): string => `${from}-${to}`
 
-/** The manifest of a partition; undefined where it is not what the write has noted, or none of this plan. */
+/** The manifest of a partition; undefined if it does not match the write result or the plan. */
 export async function readPartition(
   runState: RunState,
   plan: Plan,

@@ -24,9 +24,9 @@ import type { WriteTask } from './task.ts'
 import { WRITE_RESULTS, type WriteResult } from './write-results.ts'
 
 /**
- * Makes the export of one partition from the pages in the record: it needs nothing but these, so that its bytes are those
- * of one machine. Doing it twice gives the same. Refuses where pages are missing; damaged ones are forgotten, so that the
- * run reads them again.
+ * Runs a write task: writes the export of one partition from the stored pages alone, so that its bytes equal
+ * those of one machine. Idempotent. Throws if pages are missing; damaged pages are removed, so that the run
+ * reads them again.
  */
 export async function runWriteTask(context: TaskContext, task: WriteTask): Promise<void> {
   const { plan, runState } = context
@@ -98,7 +98,7 @@ type PartitionContext = {
   selection: ReadSelection
   checkpoint: Checkpoint
   stats: RunStats
-  /** The file that the fingerprints of the transactions go to. */
+  /** File that receives the fingerprints of the transactions. */
   fingerprints: string
   signal: AbortSignal
 }
@@ -113,7 +113,7 @@ async function writePartition({
   ...writing
 }: PartitionContext): Promise<PartitionFindings> {
   const { startBlock, endBlock = startBlock } = job
-  // Rows of wallets that left the job are made as those of the others, up to where they were read.
+  // Rows of removed wallets are built like those of the others, up to the block to which they were read.
   const previous: PreviousExport = {
     ...{ from: startBlock, manifest: plan.before, written: [], rejects: [] },
     isComparable: false,
@@ -134,17 +134,20 @@ async function writePartition({
   }
 }
 
-/** Where wallets end that the service refused. */
+/** The blocks up to which refused wallets were read. */
 function refusedEnds(plan: Plan, { reads }: ReadSelection): ReadonlyMap<string, number> {
   return new Map(refusedWallets(plan, reads).map(({ address, toBlock }) => [address, toBlock]))
 }
 
-/** Pages of contradictions that are named, at most. */
+/** Maximum number of listing positions of contradictions per partition. */
 const MAX_CONTRADICTIONS = 1_000
 
 type GatherOptions = { runState: RunState; plan: Plan; job: Job; folder: string }
 
-/** A checkpoint of the pages that may hold items of these blocks; and of items that have no place, wherever they are. */
+/**
+ * Collects the pages that may contain items of the partition's blocks, and all pages with items that have no
+ * position.
+ */
 async function gatherPages(
   { runState, plan, job, folder }: GatherOptions,
   reads: readonly ReadResult[],

@@ -18,7 +18,7 @@ import {
   beginAttempt,
   endAttempt,
   openRunObjects,
-  type RunState as RunRecord,
+  type RunState,
   readCurrentAttempt,
   readPlan,
   runStateOf,
@@ -52,17 +52,17 @@ const SHA = 'a'.repeat(64)
 let output: string
 let objects: ObjectFolder
 let plan: Plan
-let record: RunRecord
+let runState: RunState
 
 beforeEach(async () => {
   output = join(tempFolder(), 'out')
   objects = await openRunObjects({ output })
   plan = planOf(output)
   await beginAttempt(objects, plan)
-  record = runStateOf(objects, plan.attempt)
+  runState = runStateOf(objects, plan.attempt)
 })
 
-/** A read of wallets `first` to before `end`, as a worker notes it. */
+/** A read result of wallets [first, end), as a worker records it. */
 function readOf(
   of: Plan,
   token: string,
@@ -92,25 +92,25 @@ const refusal = (digit: string, reached: number) => {
 }
 
 describe('an attempt of a run', () => {
-  test('has a plan that any machine reads as it was made', async () => {
+  test('has a plan that every machine reads unchanged', async () => {
     expect(await readCurrentAttempt(objects)).toBe(plan.attempt)
-    expect(await readPlan(record)).toEqual(JSON.parse(JSON.stringify(plan)))
+    expect(await readPlan(runState)).toEqual(JSON.parse(JSON.stringify(plan)))
   })
 
   test.for([
     ['another wallet', { addresses: WALLETS.slice(1) }],
     ['another range', { endBlock: 90 }],
     ['other tables', { tables: ['ledger'] as const }],
-  ] as const)('does not count with a plan that was changed to %s', async ([, changes]) => {
+  ] as const)('is ignored if its plan was changed to %s', async ([, changes]) => {
     const changed = { ...plan, job: planOf(output, changes as Partial<Job>).job }
-    await objects.putText(record.at('plan.json'), JSON.stringify(changed))
-    expect(await readPlan(record)).toBeUndefined()
+    await objects.putText(runState.at('plan.json'), JSON.stringify(changed))
+    expect(await readPlan(runState)).toBeUndefined()
   })
 
-  test('begins with nothing of earlier ones, and they add nothing to it', async () => {
+  test('starts without results of earlier ones, and they add none to it', async () => {
     const later = planOf(output)
     await beginAttempt(objects, later)
-    const add = addResult(record, (token) => READ_RESULTS.put(record, readOf(plan, token.slice(0, 1))))
+    const add = addResult(runState, (token) => READ_RESULTS.put(runState, readOf(plan, token.slice(0, 1))))
     await expect(add).rejects.toThrow('is over')
     expect(await READ_RESULTS.open(runStateOf(objects, later.attempt), later).list()).toEqual([])
     expect(readdirSync(join(output, '.walletlake', 'cluster')).sort()).toEqual(
@@ -118,67 +118,67 @@ describe('an attempt of a run', () => {
     )
   })
 
-  test('that has ended keeps nothing of what a worker adds that was paused meanwhile', async () => {
-    const add = addResult(record, async (token) => {
-      await endAttempt(record)
-      await READ_RESULTS.put(record, readOf(plan, token.slice(0, 1)))
+  test('that has ended keeps nothing that a late worker adds', async () => {
+    const add = addResult(runState, async (token) => {
+      await endAttempt(runState)
+      await READ_RESULTS.put(runState, readOf(plan, token.slice(0, 1)))
     })
     await expect(add).rejects.toThrow('is over')
     const left = readdirSync(join(output, '.walletlake'), { recursive: true, withFileTypes: true })
     expect(left.filter((entry) => entry.isFile())).toEqual([])
   })
 
-  test('that has ended leaves the one that has begun since', async () => {
+  test('that has ended leaves a newer one untouched', async () => {
     const later = planOf(output)
     await beginAttempt(objects, later)
-    await endAttempt(record)
+    await endAttempt(runState)
     expect(await readCurrentAttempt(objects)).toBe(later.attempt)
   })
 })
 
-describe('a read counts only', () => {
+describe('a read result counts only', () => {
   const foreign = (name: string) => planOf(name, { addresses: WALLETS.slice(1) })
   test.for<[string, () => ReadResult]>([
     ['of its attempt', () => readOf(planOf(output), '1')],
     ['of its plan', () => readOf(plan, '1', {}, { plan: 'b'.repeat(64) })],
     ['of its chain', () => readOf(plan, '1', {}, { chain: '1' })],
     ['of its wallets', () => readOf(plan, '1', {}, { addresses: readOf(foreign(output), '1').addresses })],
-    ['of wallets that there are', () => readOf(plan, '1', { end: 4 })],
+    ['of existing wallets', () => readOf(plan, '1', { end: 4 })],
     ['of its blocks', () => readOf(plan, '1', { to: 101, reached: 101 })],
     ['with refusals of its wallets', () => readOf(plan, '1', {}, { refused: [refusal('9', 50)] })],
     ['with refusals of its blocks', () => readOf(plan, '1', {}, { refused: [refusal('1', 100)] })],
     ['under its own name', () => ({ ...readOf(plan, '1'), token: '2'.repeat(16) })],
   ])('%s', async ([, make]) => {
-    await objects.putText(record.at(`reads/${'1'.repeat(16)}.json`), JSON.stringify(make()))
-    expect(await READ_RESULTS.open(record, plan).list()).toEqual([])
+    await objects.putText(runState.at(`reads/${'1'.repeat(16)}.json`), JSON.stringify(make()))
+    expect(await READ_RESULTS.open(runState, plan).list()).toEqual([])
   })
 
-  test('with the pages that it noted', async () => {
+  test('with the pages that it recorded', async () => {
     const file = join(tempFolder(), 'pages')
     writeFileSync(file, 'other pages')
-    await objects.putFile(record.at(pagesPath('1'.repeat(16))), file)
-    await expect(verifiedPath(record, pagesPath('1'.repeat(16)), SHA)).rejects.toMatchObject({
+    await objects.putFile(runState.at(pagesPath('1'.repeat(16))), file)
+    await expect(verifiedPath(runState, pagesPath('1'.repeat(16)), SHA)).rejects.toMatchObject({
       code: 'OUTPUT_FAILED',
     })
   })
 })
 
-describe('what partitions are made of', () => {
-  test('is refused where pages are missing', async () => {
-    await expect(requireSelection(record, plan)).rejects.toThrow('pages of the run are missing')
+describe('the selection of reads for partitions', () => {
+  test('is rejected if pages are missing', async () => {
+    await expect(requireSelection(runState, plan)).rejects.toThrow('pages of the run are missing')
     const reads = [readOf(plan, '1', { end: 2 }), readOf(plan, '2', { first: 2, reached: 60 })]
-    await saveSelection(record, plan, { reads, end: 100 })
-    await expect(requireSelection(record, plan)).rejects.toThrow('pages of the run are missing')
+    await saveSelection(runState, plan, { reads, end: 100 })
+    await expect(requireSelection(runState, plan)).rejects.toThrow('pages of the run are missing')
   })
 
-  test('is what was fixed first, whatever comes later', async () => {
-    const first = await saveSelection(record, plan, { reads: [readOf(plan, '1')], end: 90 })
-    const late = await saveSelection(record, plan, { reads: [readOf(plan, '2')], end: 100 })
+  test('is the first one that was saved', async () => {
+    const first = await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 90 })
+    const late = await saveSelection(runState, plan, { reads: [readOf(plan, '2')], end: 100 })
     expect(late).toEqual(first)
-    expect((await loadSelection(record, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
+    expect((await loadSelection(runState, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
   })
 
-  test('has what was read twice once', () => {
+  test('contains no redundant reads', () => {
     const twice = [readOf(plan, '3'), readOf(plan, '1', { end: 2 }), readOf(plan, '2', { first: 1 })]
     expect(selectReads(twice).map(({ token }) => token[0])).toEqual(['3'])
     const parts = [
@@ -189,7 +189,7 @@ describe('what partitions are made of', () => {
     expect(selectReads(parts).map(({ token }) => token[0])).toEqual(['1', '2'])
   })
 
-  test('has wallets that were refused up to where pages have them, unless another read has them', () => {
+  test('contains refused wallets up to the block of their pages, unless another read covers them', () => {
     const early = readOf(plan, '1', { to: 60, reached: 60 })
     const late = readOf(plan, '2', { from: 60 }, { refused: [refusal('2', 60)] })
     expect(refusedWallets(plan, [early, late])).toEqual([{ ...refusal('2', 60), toBlock: 60 }])
@@ -198,44 +198,40 @@ describe('what partitions are made of', () => {
     expect(refusedWallets(plan, [early, again])).toEqual([])
   })
 
-  test('decides which partitions count', async () => {
+  test('determines which partitions count', async () => {
     const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [] }
     const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
     const write = { ...ofPlan, ...facts, manifest: SHA, times: null }
-    await WRITE_RESULTS.put(record, { ...write, token: '1'.repeat(16), reading: SHA })
-    await WRITE_RESULTS.put(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
-    const writes = WRITE_RESULTS.open(record, plan)
+    await WRITE_RESULTS.put(runState, { ...write, token: '1'.repeat(16), reading: SHA })
+    await WRITE_RESULTS.put(runState, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
+    const writes = WRITE_RESULTS.open(runState, plan)
     expect([...(await listWrites(writes, SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
     expect((await listWrites(writes, 'c'.repeat(64))).size).toBe(0)
   })
 })
 
-test('what is damaged is forgotten after a failure of the output, and after no other', async () => {
-  await saveSelection(record, plan, { reads: [readOf(plan, '1')], end: 100 })
-  await READ_RESULTS.put(record, readOf(plan, '1'))
-  const selection = await requireSelection(record, plan)
+test('damaged results are removed after an output failure and after no other', async () => {
+  await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 100 })
+  await READ_RESULTS.put(runState, readOf(plan, '1'))
+  const selection = await requireSelection(runState, plan)
   const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [], times: null }
   const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
   const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: selection.sha256 }
-  await WRITE_RESULTS.put(record, write)
+  await WRITE_RESULTS.put(runState, write)
   const stored = async () => [
-    (await READ_RESULTS.open(record, plan).list()).length,
-    (await listWrites(WRITE_RESULTS.open(record, plan), selection.sha256)).size,
+    (await READ_RESULTS.open(runState, plan).list()).length,
+    (await listWrites(WRITE_RESULTS.open(runState, plan), selection.sha256)).size,
   ]
   const forget = (code: 'OUTPUT_FAILED' | 'SERVICE_UNAVAILABLE') =>
-    removeDamaged(
-      { runState: record, plan },
-      { selection, writes: [write] },
-      new ExportError(code, 'it failed'),
-    )
+    removeDamaged({ runState, plan }, { selection, writes: [write] }, new ExportError(code, 'it failed'))
   expect([await forget('SERVICE_UNAVAILABLE'), await stored()]).toEqual([false, [1, 1]])
   expect([await forget('OUTPUT_FAILED'), await stored()]).toEqual([true, [0, 0]])
-  expect(await loadSelection(record, plan)).toBeUndefined()
+  expect(await loadSelection(runState, plan)).toBeUndefined()
 })
 
-test('wallets that left the job are read up to where they were, after those of the job', () => {
-  const [, , gone = ''] = WALLETS
-  const found = { coverage: [{ address: gone, fromBlock: 0, toBlock: 40, transactions: 1, label: null }] }
+test('removed wallets are read up to their previous end, after those of the job', () => {
+  const [, , removed = ''] = WALLETS
+  const found = { coverage: [{ address: removed, fromBlock: 0, toBlock: 40, transactions: 1, label: null }] }
   const job = testJob({
     addresses: WALLETS.slice(0, 2),
     service: SERVICE,
@@ -248,7 +244,7 @@ test('wallets that left the job are read up to where they were, after those of t
   expect(walletsOf(next).map(({ address, to }) => [address, to])).toEqual([
     [WALLETS[0], 100],
     [WALLETS[1], 100],
-    [gone, 40],
+    [removed, 40],
   ])
   expect(next.sha256).not.toBe(planAttempt({ ...checkQueueJob(job), ...options, found: undefined }).sha256)
 })

@@ -11,7 +11,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const LONG = { timeout: 300_000 }
 
-describe.skipIf(noRedis)('a run over a queue whose workers are all held back by the service', () => {
+describe.skipIf(noRedis)('a queue run whose workers are all throttled', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -21,7 +21,7 @@ describe.skipIf(noRedis)('a run over a queue whose workers are all held back by 
   test.for([
     { waitSeconds: 20, deadlineMs: 2_000, says: 'the deadline is reached' },
     { waitSeconds: 20_000, deadlineMs: 600_000, says: 'past the deadline' },
-  ])('ends at its deadline, or at once where it has to wait longer: %j', LONG, async (one) => {
+  ])('ends at its deadline, or immediately if the requested delay exceeds it: %j', LONG, async (one) => {
     await server.flush()
     const { url } = await startLoopback(createDataService(), () => (response) => {
       response.writeHead(429, { 'retry-after': String(one.waitSeconds) }).end()

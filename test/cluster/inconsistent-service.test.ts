@@ -19,13 +19,13 @@ import {
 } from '../helpers/synthetic-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Machines that share their cores with other work. */
+/** For machines that share their cores with other work. */
 const LONG = { timeout: 300_000 }
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 /** A payment in each of the ten partitions. */
 const payments = Array.from({ length: 10 }, (_, at) => payment(1 + 100 * at, ALICE, BOB))
 
-describe.skipIf(noRedis)('a run over a queue', () => {
+describe.skipIf(noRedis)('a queue run', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -39,7 +39,10 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     return testJob({ addresses: [ALICE, BOB], service, ...range, output: join(folder, name) })
   }
 
-  /** Shows the transaction in these blocks, to each wallet's first requests and to later ones. */
+  /**
+   * Starts a chain that reports one more transaction in the block that `blockOf` returns for a wallet and the
+   * number of its request.
+   */
   async function chainWith(blockOf: (wallet: string, asked: number) => number) {
     const chain = await startSyntheticChain(payments)
     const asked = new Map<string, number>()
@@ -51,7 +54,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     return chain
   }
 
-  test('reads a transaction again that a reorganisation moved to another partition', LONG, async () => {
+  test('reads a transaction again that a reorg moved to another partition', LONG, async () => {
     const chain = await chainWith((wallet, asked) => (wallet === ALICE && asked === 1 ? 1205 : 1705))
     const many = jobOf(chain.url, 'many')
     const { code, figures: stats } = await runQueued(server.url, many)
@@ -64,7 +67,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
   })
 
   test.for([{ partitionBy: 'blocks:100' }, { partitionBy: 'day' }] as const)(
-    'exports a transaction that the service keeps in two partitions as one machine does: %j',
+    'exports a transaction that the service reports in two partitions as one machine does: %j',
     LONG,
     async (given) => {
       const chain = await chainWith((wallet) => (wallet === ALICE ? 1205 : 1705))
@@ -87,13 +90,13 @@ describe.skipIf(noRedis)('a run over a queue', () => {
       expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
       expect(queued.figures?.contradicted).toEqual(plain.jobs[0]?.stats.contradicted)
       expect(notices.join('\n')).toContain(
-        'the service places 1 transaction in two partitions, even when read again',
+        'the service reports 1 transaction in two partitions, even when read again',
       )
       expect((await verifyOutput(many.output)).problems).toEqual([])
     },
   )
 
-  test('publishes nothing where partitions hold transactions of several chains', LONG, async () => {
+  test('publishes nothing if partitions contain transactions of several chains', LONG, async () => {
     const another = payment(901, ALICE, BOB, { chainId: '1' })
     const { url } = await startSyntheticChain([...payments.slice(0, 9), another])
     const chain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
@@ -106,7 +109,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect(outputBytes(many.output)).toEqual({})
   })
 
-  test('counts what is unknown, rejected, repeated and contradicted as one machine does', LONG, async () => {
+  test('counts unknown, rejected, repeated and contradicting data as one machine does', LONG, async () => {
     const other = addressOf('other')
     const twoLists = {
       erc20Transfers: [syntheticErc20(3, other, ALICE)],

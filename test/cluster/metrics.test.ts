@@ -10,7 +10,7 @@ const run = {
   quota: { perSecond: 12.5, pausedMs: 0 },
 }
 
-test('metrics of a queue are Prometheus text, whose labels break nothing', () => {
+test('formats the state of a queue as Prometheus text with escaped labels', () => {
   const text = metricsText({ workers: 4, runs: [run] })
   expect(text).toContain('# TYPE walletlake_workers gauge\nwalletlake_workers 4\n')
   expect(text).toContain('\nwalletlake_units_left 7\n')
@@ -26,7 +26,7 @@ test('metrics of a queue are Prometheus text, whose labels break nothing', () =>
   ).toEqual([])
 })
 
-test('a rate that is not known yet is no zero', () => {
+test('omits an unknown rate', () => {
   const unknown = { ...run, quota: { perSecond: undefined, pausedMs: 0 } }
   expect(metricsText({ workers: 0, runs: [unknown] })).toContain('# TYPE walletlake_quota_rate gauge\n')
   expect(metricsText({ workers: 0, runs: [unknown] })).not.toMatch(/^walletlake_quota_rate/m)

@@ -7,7 +7,7 @@ import type { BlockRange } from '../../src/core/model/model.ts'
 
 type Holdings = Map<number, Set<number>>
 
-/** Every block of every wallet that the names cover. */
+/** The blocks of each wallet that the given ranges cover. */
 function blocksIn(covered: readonly Covered[]): Holdings {
   const held: Holdings = new Map()
   for (const { first, end, from, to, reached } of covered)
@@ -19,13 +19,13 @@ function blocksIn(covered: readonly Covered[]): Holdings {
   return held
 }
 
-/** So many wallets, all in the same blocks. */
+/** The same range for each of `wallets` wallets. */
 const same = (wallets: number, range: BlockRange) => Array.from({ length: wallets }, () => range)
 
 const asCovered = (task: ReadTask): Covered => ({ ...task, reached: task.to })
 
-describe('the plan of what is to be read', () => {
-  test('holds every block of every wallet exactly once', () => {
+describe('the plan of read tasks', () => {
+  test('contains every block of every wallet exactly once', () => {
     const range = { from: 3, to: 20 }
     const tasks = planReads(same(60, range), [])
     const held = blocksIn(tasks.map(asCovered))
@@ -34,13 +34,13 @@ describe('the plan of what is to be read', () => {
     expect(tasks.reduce((sum, { first, end }) => sum + (end - first) * 17, 0)).toBe(60 * 17)
   })
 
-  test('groups many small wallets and gives few a unit each', () => {
+  test('groups many wallets and gives few wallets one task each', () => {
     const range = { from: 0, to: 9 }
     expect(planReads(same(12, range), [])).toHaveLength(12)
     expect(planReads(same(100_000, range), [])).toHaveLength(4_000)
   })
 
-  test('is empty only where nothing is missing, whatever stopped, was split or was lost', () => {
+  test('is empty only if nothing is missing, whatever was stopped, split or lost', () => {
     const runs = fc.array(
       fc.record({
         pick: fc.nat(),
@@ -81,7 +81,7 @@ describe('the plan of what is to be read', () => {
   })
 })
 
-test('a wallet that left the job is read up to where it was read before', () => {
+test('a removed wallet is read up to the block of the previous export', () => {
   const tasks = planReads(
     [
       { from: 0, to: 90 },
@@ -95,10 +95,10 @@ test('a wallet that left the job is read up to where it was read before', () => 
   ])
 })
 
-describe('what a unit leaves when it stops early', () => {
+describe('the remaining tasks of a task that stopped early', () => {
   const task: ReadTask = { kind: 'read', first: 4, end: 8, from: 100, to: 1_100 }
 
-  test('is the rest of its last wallet, in stretches, and the wallets after it', () => {
+  test('are the rest of its last wallet, in ranges, and the wallets after it', () => {
     const rest = planRemaining(task, { ...task, end: 6, reached: 300 }, 50)
     expect(rest.at(-1)).toEqual({ ...task, first: 6 })
     const own = rest.slice(0, -1)
@@ -107,13 +107,13 @@ describe('what a unit leaves when it stops early', () => {
     expect(own.at(-1)).toMatchObject({ to: 1_100 })
   })
 
-  test('is nothing where all of it was read', () => {
+  test('are none if all of it was read', () => {
     expect(planRemaining(task, { ...task, reached: 1_100 }, 50)).toEqual([])
   })
 })
 
 describe('the partitions of a range', () => {
-  test('are counted from block 0 and cut where the range ends', () => {
+  test('are counted from block 0 and clipped to the range', () => {
     expect(planWrites({ from: 150, to: 320 }, 100)).toEqual([
       { kind: 'write', from: 150, to: 200 },
       { kind: 'write', from: 200, to: 300 },
@@ -125,7 +125,7 @@ describe('the partitions of a range', () => {
 describe('partitions by time', () => {
   const at = (block: number, day: string) => ({ block, timeMs: Date.parse(`${day}T12:00:00Z`) })
 
-  test('begin at the first block that any page shows of them', () => {
+  test('start at the first of their blocks in any page', () => {
     const [one, other]: [PartitionStarts, PartitionStarts] = [{}, {}]
     recordStarts(one, [at(10, '2024-01-01'), at(30, '2024-01-02'), at(50, '2024-02-01')], 'day')
     recordStarts(other, [at(25, '2024-01-02'), at(55, '2024-02-01')], 'day')
@@ -137,7 +137,7 @@ describe('partitions by time', () => {
     ])
   })
 
-  test('are one where no page shows anything', () => {
+  test('are a single one if the pages contain nothing', () => {
     expect(planWritesAt({ from: 5, to: 60 }, mergeStarts([{}]))).toEqual([{ kind: 'write', from: 5, to: 60 }])
   })
 })

@@ -18,10 +18,10 @@ import {
 } from '../helpers/small-listing.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Machines that share their cores with other work. */
+/** For machines that share their cores with other work. */
 const LONG = { timeout: 300_000 }
 
-describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', () => {
+describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -39,7 +39,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     return { listing, many: jobOf('many'), alone: jobOf('alone') }
   }
 
-  /** Runs both jobs, over the queue and on one machine, and expects the same of both. */
+  /** Runs both jobs, one over the queue and one on one machine, and expects the same result. */
   async function expectSame(many: Job, alone: Job) {
     const queued = await runQueued(server.url, many)
     const plain = await run([alone])
@@ -56,7 +56,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
   const ofAlice = (count: number) => [...transfersTo(ALICE, count), ...transfersTo(BOB, 30, { from: 1_100 })]
 
   test.for(['blocks:100', 'month'] as const)(
-    'an endBlock that the chain has not reached is not final, and later runs read on: %s',
+    'an endBlock that the chain has not reached is not final, and later runs continue: %s',
     LONG,
     async (partitionBy) => {
       const { listing, many, alone } = await start({ transfers: ofAlice(250) }, { partitionBy })
@@ -65,7 +65,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
       listing.listing.transfers = ofAlice(400)
       expect((await runQueued(server.url, many)).figures?.endBlock).toBe(1_400)
       expect(readManifest(many.output).tables.transactions?.rows).toBe(430)
-      // A run on one machine goes on from there as well.
+      // A run on one machine continues from there as well.
       listing.listing.transfers = ofAlice(500)
       expect((await run([many])).jobs[0]?.stats.endBlock).toBe(1_500)
       listing.listing.transfers = ofAlice(1_100)
@@ -79,12 +79,12 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     },
   )
 
-  test('a chain that has not reached the first block gives an empty export', LONG, async () => {
+  test('a chain that has not reached the first block yields an empty export', LONG, async () => {
     const { many, alone } = await start({ transfers: [] })
     expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_000)
   })
 
-  test('a service that has the last block is asked for it once', LONG, async () => {
+  test('the last block is requested once if the service has it', LONG, async () => {
     const { many, alone, listing } = await start({ transfers: ofAlice(20), head: 9_999 })
     expect((await runQueued(server.url, many)).figures?.endBlock).toBe(2_000)
     expect(listing.requests.filter(({ path }) => path.includes('/blocks/')).length).toBe(1)
@@ -92,7 +92,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
   })
 
-  test('blocks that come while wallets are read are left for a later run', LONG, async () => {
+  test('blocks that appear while wallets are read are left to a later run', LONG, async () => {
     const shown: SmallListing['listing'] = {
       get transfers() {
         const young = { startMs: Date.now() }
@@ -112,7 +112,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     { status: 403, wallets: [ALICE, CAROL], head: 9_999 },
     { status: 400, wallets: [ALICE], head: undefined },
   ])(
-    'wallets that the service refuses do not keep others from being exported: $status',
+    'wallets that the service refuses do not prevent the export of others: $status',
     LONG,
     async ({ status, wallets, head }) => {
       const transfers = [...ofAlice(250), ...transfersTo(CAROL, 150, { from: 1_300 })]
@@ -130,7 +130,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     },
   )
 
-  test('wallets that left the job may be refused, too', LONG, async () => {
+  test('removed wallets may be refused, too', LONG, async () => {
     const { listing, many, alone } = await start({ transfers: ofAlice(250), head: 9_999 })
     await expectSame(many, alone)
     const less = (job: Job) => ({ ...job, wallets: job.wallets.slice(0, 1) })

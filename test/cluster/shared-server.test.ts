@@ -4,8 +4,8 @@ import type { OpenRun } from '../../src/cluster/server/shared-server.ts'
 import { GENERATOR } from '../../src/core/model/version.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
-/** One that a program needs leave for: no other test is ever given it, as it may be given one that was free a moment ago. */
-const NOBODYS_PORT = 1
+/** A privileged port, so that no other test ever listens on it. A free port could be assigned to another one. */
+const UNUSED_PORT = 1
 const NONE = { runs: [], invalid: [] }
 const ATTEMPT = '0123456789abcdef'
 const RUN: OpenRun = {
@@ -19,7 +19,7 @@ async function open(url: string) {
   return server
 }
 
-describe.skipIf(noRedis)('the server that machines share', () => {
+describe.skipIf(noRedis)('the shared server', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -28,7 +28,7 @@ describe.skipIf(noRedis)('the server that machines share', () => {
     await server.stop()
   })
 
-  test('knows runs until they are withdrawn, and then nothing of them', async () => {
+  test('lists runs until they are unregistered, and keeps nothing of them', async () => {
     const [one, other] = [await open(server.url), await open(server.url)]
     await one.registerRun(RUN)
     await one.registerRun({ ...RUN, output: '/other' })
@@ -42,14 +42,14 @@ describe.skipIf(noRedis)('the server that machines share', () => {
     expect(await server.remainingKeys()).toEqual([])
   })
 
-  test('knows who is alive', async () => {
+  test('lists live workers', async () => {
     const one = await open(server.url)
     for (const worker of ['first', 'second', 'second']) await one.heartbeat(worker)
     await one.removeWorker('first')
     expect(await one.liveWorkers()).toEqual(new Map([['second', GENERATOR]]))
   })
 
-  test('waits for one that is away for a while', async () => {
+  test('waits for a server that is temporarily unavailable', async () => {
     const one = await open(server.url)
     await one.unregisterRun(RUN.id)
     const back = server.restart()
@@ -60,15 +60,15 @@ describe.skipIf(noRedis)('the server that machines share', () => {
     await one.unregisterRun(RUN.id)
   })
 
-  test('can be opened by many at once, of whom none found anything there', async () => {
+  test('can be opened by many clients at once while it is empty', async () => {
     await server.flush()
     const all = await Promise.all(Array.from({ length: 8 }, () => open(server.url)))
     expect(await Promise.all(all.map((one) => one.runs()))).toEqual(all.map(() => NONE))
   })
 })
 
-test('an unreachable server is named without user and password', async () => {
-  const opened = openServer({ url: `redis://me:secret@localhost:${NOBODYS_PORT}/0` })
+test('the error about an unreachable server contains neither user nor password', async () => {
+  const opened = openServer({ url: `redis://me:secret@localhost:${UNUSED_PORT}/0` })
   await expect(opened).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
   await expect(opened).rejects.toThrow(/^the queue at localhost:1 cannot be used: connect ECONNREFUSED[^@]+$/)
 })

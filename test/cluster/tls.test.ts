@@ -5,7 +5,10 @@ import { runCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** A Redis with a password that speaks TLS alone, and its self-signed certificate; undefined where the machine has no such Redis. */
+/**
+ * Starts a Redis server with a password and TLS only, and a self-signed certificate. Undefined if the machine
+ * cannot run it.
+ */
 async function startTlsRedis(password: string): Promise<{ port: number; certificate: string } | undefined> {
   const folder = tempFolder()
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]

@@ -43,7 +43,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     })
     await new Promise<void>((resolve) => {
       run.stderr?.on('data', (chunk) => {
-        if (String(chunk).includes('no worker is there; start one')) resolve()
+        if (String(chunk).includes('no worker is connected; start one')) resolve()
       })
     })
     at.startWorker()
@@ -57,7 +57,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     at.startWorker()
     const { exit, stderr } = await at.runQueued()
     expect(exit).toBe(0)
-    expect(stderr).toMatch(/the queue lost units; \d+ units? (is|are) planned again/)
+    expect(stderr).toMatch(/the queue lost tasks; \d+ tasks? (is|are) planned again/)
     const together = [...at.service.requests]
     expect((await at.runAlone()).exit).toBe(0)
     const twice = ADDRESSES.filter(
@@ -117,7 +117,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     const failed = await at.runQueued()
     expect(failed.exit).toBe(5)
     expect(failed.stderr).toMatch(
-      /^UNITS_FAILED: many: 1 unit failed for good: wallet \d+ in blocks 0 to 420/m,
+      /^UNITS_FAILED: many: 1 task failed permanently: wallet \d+ in blocks 0 to 420/m,
     )
     expect(failed.stderr).toMatch(/KEY_REFUSED.*\nfix: /)
     isRefusing = false
@@ -174,7 +174,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     })
     const said = new Promise<void>((resolve) => {
       stranger.stderr?.on('data', (chunk) => {
-        if (String(chunk).includes('begun with another key')) resolve()
+        if (String(chunk).includes('started with another key')) resolve()
       })
     })
     const run = at.runQueued()
@@ -199,7 +199,7 @@ describe('what a run over a queue does not take', () => {
     const env = more.includes('service') ? {} : { WALLETLAKE_BASE_URL: 'http://127.0.0.1:9' }
     const { exit, stderr } = await runCommand(['run', job, '--queue', 'redis://127.0.0.1:9'], env)
     expect(exit).toBe(2)
-    expect(stderr).toContain(`a run over a queue does not take ${what} yet\nfix: `)
+    expect(stderr).toContain(`a queue run does not support ${what} yet\nfix: `)
   })
 
   test.for(['postgres://host/db', 'nonsense'])('is said of the address %s', async (url) => {

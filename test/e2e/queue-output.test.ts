@@ -99,14 +99,14 @@ describe.skipIf(noRedis)('a run over a queue', () => {
       cwd: at.folder,
     })
     onTestFinished(() => void run.kill('SIGKILL'))
-    await saying(run, `no worker of ${GENERATOR} is there: the only worker is of walletlake 9.9.9`)
+    await saying(run, `no worker of ${GENERATOR} is connected: the only worker runs walletlake 9.9.9`)
     await redis.hset(
       'walletlake:runs',
       `other-${'0'.repeat(16)}`,
       JSON.stringify({ version: 'walletlake 9.9.9' }),
     )
     const worker = at.startWorker()
-    await saying(worker, `it was begun by walletlake 9.9.9, and this is ${GENERATOR}`)
+    await saying(worker, `it was started by walletlake 9.9.9, but this is ${GENERATOR}`)
     expect((await run.ended).exit).toBe(0)
   })
 

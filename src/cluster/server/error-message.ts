@@ -1,4 +1,7 @@
-/** The message of an error; an error for several addresses has none of its own. */
+/**
+ * The message of an error. An AggregateError (several addresses) has no message, so those of its errors are
+ * joined.
+ */
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof AggregateError && thrown.message === '')
     return thrown.errors.map(errorMessage).join(', ')

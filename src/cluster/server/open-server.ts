@@ -2,18 +2,20 @@ import { ExportError } from '../../core/model/errors.ts'
 import { errorMessage } from './error-message.ts'
 import type { QueueAddress, SharedServer } from './shared-server.ts'
 
-/** How Redis refuses a password, or the lack of one. */
+/** Redis errors about a wrong or missing password. */
 const AUTH_ERROR = /\b(NOAUTH|WRONGPASS|NOPERM)\b/
 
-/** A server that does not answer within this is not there. */
+/** Connect timeout in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Redis, and Redis over TLS. */
+/** Redis without and with TLS. */
 const PROTOCOLS = ['redis:', 'rediss:']
 
 /**
- * Connects to the server at an address such as `redis://host:6379`; later it waits for a server that is away. Throws USAGE
- * for another kind of address, QUEUE_UNAVAILABLE where nothing answers.
+ * Connects to a Redis server. Later commands wait while the server is unavailable.
+ *
+ * @param address such as `redis://host:6379`
+ * @throws USAGE for another kind of URL; QUEUE_UNAVAILABLE if the server does not respond
  */
 export async function openServer(address: QueueAddress): Promise<SharedServer> {
   const url = URL.canParse(address.url) ? new URL(address.url) : undefined
@@ -25,7 +27,7 @@ export async function openServer(address: QueueAddress): Promise<SharedServer> {
   const { server, ready, lastError } = connectRedis(address)
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(lastError() ?? 'no answer')), CONNECT_TIMEOUT_MS)
+    timer = setTimeout(() => reject(new Error(lastError() ?? 'no response')), CONNECT_TIMEOUT_MS)
   })
   try {
     await Promise.race([ready, timeout])
@@ -38,7 +40,7 @@ export async function openServer(address: QueueAddress): Promise<SharedServer> {
   }
 }
 
-/** Names the host only: user and password are never shown. */
+/** The error contains the host only, never user and password. */
 function queueUnavailable(host: string, cause: unknown): ExportError {
   const message = errorMessage(cause).replace(/\s+/g, ' ')
   return new ExportError('QUEUE_UNAVAILABLE', `the queue at ${host} cannot be used: ${message}`, {
@@ -49,8 +51,8 @@ function queueUnavailable(host: string, cause: unknown): ExportError {
 
 function fixOf(message: string): string | undefined {
   if (AUTH_ERROR.test(message))
-    return 'Set WALLETLAKE_REDIS_PASSWORD, or WALLETLAKE_REDIS_PASSWORD_FILE; the user of an ACL stands in the URL.'
+    return 'Set WALLETLAKE_REDIS_PASSWORD, or WALLETLAKE_REDIS_PASSWORD_FILE; the user name of an ACL belongs in the URL.'
   if (/certificate/i.test(message))
-    return 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority that signed that of the server.'
+    return 'Set NODE_EXTRA_CA_CERTS to a file with the CA certificate of the server.'
   return undefined
 }

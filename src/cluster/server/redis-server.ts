@@ -14,16 +14,16 @@ import {
   WORKER_TTL_SECONDS,
 } from './shared-server.ts'
 
-/** The version of a worker that does not say it. */
+/** Version of a worker that reports none. */
 const UNKNOWN_VERSION = 'an unknown version'
 
 const RUNS_KEY = 'walletlake:runs'
 const workerKey = (id: string) => `walletlake:worker:${id}`
-/** One prefix a run: what a queue remembers of one run never meets another. */
+/** Each run has its own key prefix, so that the queues of two runs never mix. */
 const prefixOf = (id: string) => `walletlake-${id}`
 const progressKey = (id: string) => `${prefixOf(id)}:tally`
 
-/** Connects to a Redis; its commands wait for one that is away. */
+/** Connects to Redis. Commands wait while the server is unavailable. */
 export function connectRedis({ url, password }: QueueAddress): PendingConnection {
   let lastError: string | undefined
   const redis = new Redis(url, {

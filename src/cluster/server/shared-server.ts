@@ -4,72 +4,72 @@ import type { RunStats } from '../../core/model/run-stats.ts'
 import type { SharedRateLimitState } from '../rate-limit/shared-rate-limit-state.ts'
 import type { Task } from '../task.ts'
 
-/** A run that is under way: where its record lies, and whom its requests count for. */
+/** A run in progress: the location of its state and the quota that its requests count against. */
 export type OpenRun = {
   id: string
   name: string
-  /** The attempt whose record is worked on. */
+  /** The attempt that workers serve. */
   attempt: string
-  /** The version of walletlake that began it; only workers of the same one serve it. */
+  /** The version of walletlake that started the run; only workers of the same version serve it. */
   version: string
   /** The real path of a folder, or `s3://bucket/prefix`. */
   output: string
-  /** The object store that the record lies in, if it lies in one; its endpoint is named unless it is AWS. */
+  /** Object store of the output, if it is one. The endpoint is set unless it is AWS. */
   store?: BucketLocation | undefined
   quota: string
-  /** Shows that whoever entered the run has its API key; see `signRun`. */
+  /** Signature that proves knowledge of the API key; see `signRun`. */
   seal: string
 }
 
-/** How the Redis server is reached. A password here replaces that of the URL. */
+/** Address of the Redis server. `password` overrides the one in the URL. */
 export type QueueAddress = { url: string; password?: string | undefined }
 
-/** An entry among the runs that is not used, and why not. */
+/** A run entry that is ignored, with the reason. */
 export type InvalidRun = { id: string; reason: string }
 
-/** Workers that are alive, each with its version. */
+/** Live workers and their versions. */
 export type LiveWorkers = ReadonlyMap<string, string>
 
 export type TaskKind = Task['kind']
 
 export const SHARED_COUNTERS = ['requests', 'refusals', 'retries', 'bytes', 'pages', 'items'] as const
 
-/** What all workers of a run have counted; for people: nothing depends on it. */
+/** Counters of all workers of a run. They are informational only. */
 export type Progress = Pick<RunStats, (typeof SHARED_COUNTERS)[number]>
 
-/** Who has not said for so long that it is alive is not: its units are done by others. */
+/** A worker without a heartbeat for this long (seconds) counts as dead; its tasks are reassigned. */
 export const WORKER_TTL_SECONDS = 6
-/** Counts that nobody touches for so long are forgotten. */
+/** Counters expire after this time (seconds) without an update. */
 export const PROGRESS_TTL_SECONDS = 604_800
 
-/** The server that machines share, of whatever kind. It waits where it is away for a while, but for `ready`. */
+/** The server shared by all machines. Operations wait while it is unavailable. */
 export type SharedServer = {
-  /** Lets workers know of a run; to be said again and again. */
+  /** Registers a run for the workers. Repeated periodically. */
   registerRun(run: OpenRun): Promise<void>
-  /** Has workers leave a run alone, and forgets what they counted. */
+  /** Unregisters a run, so that workers stop serving it, and deletes its counters. */
   unregisterRun(id: string): Promise<void>
   runs(): Promise<{ runs: OpenRun[]; invalid: InvalidRun[] }>
-  /** Says that a worker of this version is alive; to be said again and again. */
+  /** Reports a worker of this version as alive. Repeated periodically. */
   heartbeat(worker: string): Promise<void>
   removeWorker(worker: string): Promise<void>
   liveWorkers(): Promise<LiveWorkers>
-  /** Adds to what workers of a run have counted. */
+  /** Adds to the counters of a run. */
   addProgress(id: string, more: Partial<Progress>): Promise<void>
   readProgress(id: string): Promise<Partial<Progress>>
-  /** The book of a quota. */
+  /** Shared rate-limit state of a quota. */
   rateLimitState(quota: string): SharedRateLimitState
-  /** Where BullMQ keeps its queues. */
+  /** Backend for BullMQ. */
   backend: BackendFactory
-  /** The queue of a run's units: one that no other run ever meets. */
+  /** The queue of a run's tasks, separate from those of other runs. */
   queueLocation(id: string, kind: TaskKind): { name: string; options: QueueOptions }
   close(): Promise<void>
 }
 
-/** A server that is being connected to. */
+/** A server while the connection is being established. */
 export type PendingConnection = {
   server: SharedServer
-  /** Settles once the server can be used, or never can be. */
+  /** Settles once the server is usable, or once it is certain that it is not. */
   ready: Promise<unknown>
-  /** Why the newest try to reach it failed. */
+  /** Error of the latest connection attempt. */
   lastError(): string | undefined
 }

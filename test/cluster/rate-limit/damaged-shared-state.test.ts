@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readQuotaState, sharedQuotaOn } from '../../../src/cluster/rate-limit/shared-rate-limit-state.ts'
 import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 
-const QUOTA = 'spoilt'
-const [FIELDS, DEPARTURES] = [`{${QUOTA}}`, `{${QUOTA}}:departures`]
+const QUOTA = 'damaged'
+const [FIELDS, SENT_TIMES] = [`{${QUOTA}}`, `{${QUOTA}}:departures`]
 const NAMES = [
   ...['base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last'],
   ...['lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest', 'firstAt'],
@@ -19,7 +19,7 @@ const EARLIER = [
   ],
 ]
 
-describe.skipIf(noRedis)('a quota that others have spoilt', () => {
+describe.skipIf(noRedis)('a damaged rate-limit state', () => {
   let server: TestServer
   let redis: Redis
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
 
   const sharedState = () => server.book(QUOTA)
 
-  /** A quota that has learnt a rate from a refusal. */
+  /** Has the quota learn a rate from a 429. */
   async function learn() {
     const quota = sharedQuotaOn(sharedState())
     const { permits } = await quota.reserve(3)
@@ -44,7 +44,7 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
     expect((await readQuotaState(sharedState())).perSecond).toBeGreaterThan(0)
   }
 
-  /** A request may leave soon, at a rate that a service can have. */
+  /** Expects that a request may be sent soon, at a plausible rate. */
   async function expectUsable() {
     const { pausedMs } = await readQuotaState(sharedState())
     const { permits, nextRequestMs } = await sharedQuotaOn(sharedState()).reserve(4)
@@ -58,7 +58,7 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
     for (const name of NAMES) expect([name, Number.isFinite(Number(stored[name]))]).toEqual([name, true])
   }
 
-  test.for(NAMES)('is usable whatever its %s is', async (name) => {
+  test.for(NAMES)('is usable with any value of %s', async (name) => {
     for (const value of VALUES) {
       await server.flush()
       await learn()
@@ -72,25 +72,25 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
     }
   })
 
-  test.for(EARLIER)('is usable whatever it remembers: %s', async (previous) => {
+  test.for(EARLIER)('is usable with any earlier windows: %s', async (previous) => {
     await learn()
     await redis.hset(FIELDS, 'earlier', previous)
     await expectUsable()
   })
 
-  test('is usable whatever its departures are', async () => {
+  test('is usable with any send times', async () => {
     for (const value of ['much', 'nan', 'inf', '']) {
       await server.flush()
       await learn()
-      await redis.rpush(DEPARTURES, value)
+      await redis.rpush(SENT_TIMES, value)
       await sharedQuotaOn(sharedState()).pause({ permit: undefined, waitMs: undefined })
       await expectUsable()
     }
-    await redis.rpush(DEPARTURES, ...Array.from({ length: 20_000 }, () => '1'))
+    await redis.rpush(SENT_TIMES, ...Array.from({ length: 20_000 }, () => '1'))
     await expectUsable()
   })
 
-  test.for([FIELDS, DEPARTURES])('is usable where %s is of another type', async (key) => {
+  test.for([FIELDS, SENT_TIMES])('is usable if %s has another type', async (key) => {
     await learn()
     await redis.del(key)
     await redis.set(key, 'text')
@@ -98,7 +98,7 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
   })
 })
 
-test('an answer that is no number is an error, and gives nobody a slot', async () => {
+test('a result that is not a number is an error and yields no permit', async () => {
   for (const answer of [['nan'], ['0', 'inf', '0'], ['0', '0', '0', '-1', '1', '1']]) {
     await expect(sharedQuotaOn(async () => answer).reserve(1)).rejects.toMatchObject({
       code: 'QUEUE_UNAVAILABLE',

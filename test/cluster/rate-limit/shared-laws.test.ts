@@ -8,26 +8,26 @@ type Case = {
   what: string
   perSecond: number
   burst: number
-  /** Another client takes this share of the quota, between these seconds. */
+  /** Another client uses this share of the quota between these seconds. */
   other?: { share: number; from: number; to: number }
-  /** Seconds after which what is used is counted. */
+  /** Grants are counted after this many seconds. */
   from?: number
-  /** Shares of what there is, and of what was asked, in 200 seconds. */
+  /** Minimum share of the quota that is used, and maximum share of the requests that is throttled, in 200 seconds. */
   used: number
   refused: number
 }
 
 const QUOTA = { perSecond: 50, burst: 5 }
 const CASES: Case[] = [
-  { what: '50 a second, burst 5', ...QUOTA, used: 0.97, refused: 0.002 },
-  { what: '100 a second, burst 20', perSecond: 100, burst: 20, used: 0.97, refused: 0.002 },
-  { what: '10 a second, burst 20', perSecond: 10, burst: 20, used: 0.98, refused: 0.01 },
+  { what: '50/s, burst capacity 5', ...QUOTA, used: 0.97, refused: 0.002 },
+  { what: '100/s, burst capacity 20', perSecond: 100, burst: 20, used: 0.97, refused: 0.002 },
+  { what: '10/s, burst capacity 20', perSecond: 10, burst: 20, used: 0.98, refused: 0.01 },
   {
-    what: 'what an outsider leaves, who takes a fifth',
+    what: 'the rest beside another client that uses a fifth',
     ...{ ...QUOTA, other: { share: 0.2, from: 0, to: 200 }, used: 0.93, refused: 0.002 },
   },
   {
-    what: 'what an outsider gives back',
+    what: 'the share that another client releases',
     ...{ ...QUOTA, other: { share: 0.3, from: 20, to: 80 }, from: 140, used: 0.95, refused: 0.002 },
   },
 ]
@@ -35,7 +35,7 @@ const CASES: Case[] = [
 const SECONDS = 200
 const BEGIN = 1_800_000_000_000
 
-describe.skipIf(noRedis)('a quota that nobody has told, by the book', () => {
+describe.skipIf(noRedis)('an unknown quota with the shared rate limiter', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -54,42 +54,42 @@ describe.skipIf(noRedis)('a quota that nobody has told, by the book', () => {
   })
 })
 
-type Game = { sharedState: SharedRateLimitState; passTo(time: number): void }
+type Simulation = { sharedState: SharedRateLimitState; passTo(time: number): void }
 
-/** Uses every slot at once, gets answers after 60 to 120 ms, and is told to wait for a whole number of seconds when refused. */
-async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, passTo }: Game) {
+/** Uses every permit immediately. Responses arrive after 60 to 120 ms; Retry-After is a whole number of seconds. */
+async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, passTo }: Simulation) {
   const { random } = virtualClock()
   const service = tokenBucket({ perSecond, burst })
-  let refusals: { due: number; told: number[] }[] = []
+  let refusals: { due: number; report: number[] }[] = []
   let [now, asked, refused, counted, othersNext] = [BEGIN, 0, 0, 0, (other?.from ?? 0) * 1_000]
-  const outsiderUntil = (time: number) => {
+  const sendOthersUntil = (time: number) => {
     if (other === undefined) return
     for (; othersNext < Math.min(time, other.to * 1_000); othersNext += 1_000 / (perSecond * other.share))
       service.request(othersNext)
   }
   while (now < BEGIN + SECONDS * 1_000) {
-    for (const { due, told } of refusals.filter((one) => one.due <= now)) {
+    for (const { due, report } of refusals.filter((one) => one.due <= now)) {
       passTo(due)
-      await sharedState('pause', ...told)
+      await sharedState('pause', ...report)
     }
     refusals = refusals.filter(({ due }) => due > now)
     passTo(now)
     const [, againMs = 0, window = 0, ...slots] = (await sharedState('reserve', 8)).map(Number)
     for (let place = 0; place < slots.length; place += 3) {
       const [nth = 0, at = 0] = slots.slice(place + 1, place + 3)
-      outsiderUntil(at - BEGIN)
+      sendOthersUntil(at - BEGIN)
       const { granted, waitMs } = service.request(at - BEGIN)
       asked += 1
       if (granted && at - BEGIN >= from * 1_000) counted += 1
       if (granted) continue
       refused += 1
-      const told = [window, nth, at, 1_000 * Math.max(1, Math.ceil(waitMs / 1_000))]
-      refusals.push({ due: at + 60 + 60 * random(), told })
+      const report = [window, nth, at, 1_000 * Math.max(1, Math.ceil(waitMs / 1_000))]
+      refusals.push({ due: at + 60 + 60 * random(), report })
     }
     const nextRefusal = Math.min(...refusals.map(({ due }) => due))
     now = Math.min(now + Math.max(1, againMs) + 2 * random(), Math.max(nextRefusal, now + 1))
   }
-  const isThere = other !== undefined && other.to > from
-  const supply = burst + (SECONDS - from) * perSecond * (isThere ? 1 - other.share : 1)
+  const isActive = other !== undefined && other.to > from
+  const supply = burst + (SECONDS - from) * perSecond * (isActive ? 1 - other.share : 1)
   return { used: counted / supply, refused: refused / asked }
 }

@@ -10,22 +10,27 @@ import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-
 
 const granted = { kind: 'granted', remaining: undefined, resetMs: undefined } as const
 
-describe('a gate of a quota that processes share', () => {
-  const slot = (sequence: number, delayMs = 0): ReservedPermit => ({ sequence, delayMs, window: 0, at: 0 })
+describe('the shared rate limiter', () => {
+  const permitOf = (sequence: number, delayMs = 0): ReservedPermit => ({
+    sequence,
+    delayMs,
+    window: 0,
+    at: 0,
+  })
 
-  function bookOf(slots: ReservedPermit[], pausedMs = 0) {
-    const holds: unknown[] = []
+  function fakeQuota(permits: ReservedPermit[], pausedMs = 0) {
+    const throttles: unknown[] = []
     const quota: SharedQuota = {
-      reserve: async (most) => ({ permits: slots.splice(0, most), nextRequestMs: 10, pausedMs }),
-      pause: async (told) => {
-        holds.push(told)
+      reserve: async (most) => ({ permits: permits.splice(0, most), nextRequestMs: 10, pausedMs }),
+      pause: async (throttle) => {
+        throttles.push(throttle)
       },
     }
-    return { quota, holds }
+    return { quota, throttles }
   }
 
-  test('lets requests out in the order in which they came', async () => {
-    const { quota } = bookOf([slot(1), slot(2), slot(3)])
+  test('grants permits in the order of the requests', async () => {
+    const { quota } = fakeQuota([permitOf(1), permitOf(2), permitOf(3)])
     const rateLimiter = createSharedRateLimiter(quota)
     const order: number[] = []
     const { signal } = new AbortController()
@@ -33,22 +38,22 @@ describe('a gate of a quota that processes share', () => {
     expect(order).toEqual([1, 2, 3])
   })
 
-  test('tells the book by which slot a refused request had left', async () => {
-    const { quota, holds } = bookOf([slot(7)])
-    const pass = await createSharedRateLimiter(quota).acquire(new AbortController().signal)
-    pass({ kind: 'throttled', retryAfterMs: 2_000 })
-    expect(holds).toEqual([{ permit: slot(7), waitMs: 2_000 }])
+  test('reports the permit of a throttled request', async () => {
+    const { quota, throttles } = fakeQuota([permitOf(7)])
+    const permit = await createSharedRateLimiter(quota).acquire(new AbortController().signal)
+    permit({ kind: 'throttled', retryAfterMs: 2_000 })
+    expect(throttles).toEqual([{ permit: permitOf(7), waitMs: 2_000 }])
   })
 
-  test('says nothing to the book of requests that were granted', async () => {
-    const { quota, holds } = bookOf([slot(1)])
-    const pass = await createSharedRateLimiter(quota).acquire(new AbortController().signal)
-    pass(granted)
-    expect(holds).toEqual([])
+  test('reports nothing about granted requests', async () => {
+    const { quota, throttles } = fakeQuota([permitOf(1)])
+    const permit = await createSharedRateLimiter(quota).acquire(new AbortController().signal)
+    permit(granted)
+    expect(throttles).toEqual([])
   })
 
-  test('gives up who is aborted, and leaves the slot to others', async () => {
-    const { quota } = bookOf([slot(1)])
+  test('rejects an aborted waiter and leaves the permit to others', async () => {
+    const { quota } = fakeQuota([permitOf(1)])
     const rateLimiter = createSharedRateLimiter(quota)
     const stop = new AbortController()
     const first = rateLimiter.acquire(stop.signal)
@@ -58,13 +63,13 @@ describe('a gate of a quota that processes share', () => {
     expect(await second).toBeTypeOf('function')
   })
 
-  test('asks again where the book cannot be reached', async () => {
+  test('retries if the shared state cannot be reached', async () => {
     let tries = 0
     const quota: SharedQuota = {
       reserve: async () => {
         tries += 1
         if (tries < 3) throw new Error('away')
-        return { permits: [slot(1)], nextRequestMs: 1, pausedMs: 0 }
+        return { permits: [permitOf(1)], nextRequestMs: 1, pausedMs: 0 }
       },
       pause: async () => {},
     }
@@ -73,7 +78,7 @@ describe('a gate of a quota that processes share', () => {
   })
 })
 
-test('the name of a quota differs by service and key, and holds neither', () => {
+test('the key of a quota depends on service and API key and contains neither', () => {
   const name = quotaKey({ baseUrl: 'https://a.example', apiKey: 'secret-key' })
   expect(name).not.toMatch(/secret|example/)
   expect(name).toBe(quotaKey({ baseUrl: 'https://a.example', apiKey: 'secret-key' }))
@@ -81,7 +86,7 @@ test('the name of a quota differs by service and key, and holds neither', () => 
   expect(name).not.toBe(quotaKey({ baseUrl: 'https://a.example', apiKey: 'other' }))
 })
 
-describe.skipIf(noRedis)('the book of a quota on Redis', () => {
+describe.skipIf(noRedis)('the shared rate-limit state in Redis', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -91,7 +96,7 @@ describe.skipIf(noRedis)('the book of a quota on Redis', () => {
   })
   const quotaOf = (name: string) => sharedQuotaOn(server.book(name))
 
-  test('gives each slot to one process only', async () => {
+  test('issues each permit to one process only', async () => {
     const [one, other] = [quotaOf('both'), quotaOf('both')]
     const taken = await Promise.all([one, other, one, other].map((quota) => quota.reserve(5)))
     const numbers = taken
@@ -101,7 +106,7 @@ describe.skipIf(noRedis)('the book of a quota on Redis', () => {
     expect(taken.flatMap(({ permits }) => permits).every(({ delayMs }) => delayMs <= 100)).toBe(true)
   })
 
-  test('holds every process back for as long as the service asked one', async () => {
+  test('pauses all processes when one is asked to wait', async () => {
     const [one, other] = [quotaOf('held'), quotaOf('held')]
     const { permits } = await one.reserve(1)
     await one.pause({ permit: permits[0], waitMs: 60_000 })
@@ -110,7 +115,7 @@ describe.skipIf(noRedis)('the book of a quota on Redis', () => {
     expect(pausedMs).toBeGreaterThan(50_000)
   })
 
-  test('learns a rate from a refusal and keeps it for all', async () => {
+  test('learns a rate from a 429 and shares it', async () => {
     const quota = quotaOf('learnt')
     expect(await readQuotaState(server.book('learnt'))).toEqual({ perSecond: undefined, pausedMs: 0 })
     const { permits } = await quota.reserve(3)
@@ -120,8 +125,8 @@ describe.skipIf(noRedis)('the book of a quota on Redis', () => {
     expect((await readQuotaState(server.book('learnt'))).perSecond).toBeGreaterThan(0)
   })
 
-  test('counts the refusals of one herd as one', async () => {
-    const quota = quotaOf('herd')
+  test('counts the 429s of one burst as one', async () => {
+    const quota = quotaOf('burst')
     const { permits } = await quota.reserve(3)
     for (const permit of permits) await quota.pause({ permit, waitMs: 0 })
     const first = (await quota.reserve(1)).permits[0]
