@@ -89,7 +89,7 @@ const calm = new Map<number | undefined, ReturnType<typeof exported>>()
 
 /** The export where nothing is out of order. */
 function calmlyExported(endBlock: number | undefined) {
-  const known = calm.get(endBlock) ?? exported({ ties: 'as in the chain', endBlock })
+  const known = calm.get(endBlock) ?? exported({ ties: 'chain order', endBlock })
   calm.set(endBlock, known)
   return known
 }

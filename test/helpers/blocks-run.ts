@@ -20,7 +20,7 @@ type ChainTransaction = Record<string, string | number> & {
   method?: Record<string, string>
 }
 
-/** The blocks of the demo chain as its files have them, read without the service. */
+/** The blocks of the demo chain, read from its data files without the server. */
 export const chainBlocks = gunzipSync(
   readFileSync(new URL('../../src/demo-server/chains/43114/blocks.ndjson.gz', import.meta.url)),
 )
@@ -29,14 +29,14 @@ export const chainBlocks = gunzipSync(
   .split('\n')
   .map((line) => JSON.parse(line) as { blockNumber: string; transactions: ChainTransaction[] })
 
-/** The number of the block that is asked for. */
+/** The number of the requested block. */
 export const blockOf = ({ path }: ReceivedRequest) => Number(path.split('/')[5])
 
-/** Every block of the demo chain, and a hundred of them with one of three pages, 237. */
+/** Every block of the demo chain, and a hundred blocks, of which block 237 has three pages. */
 export const ALL_BLOCKS = { startBlock: 0, endBlock: 421 }
 const SOME_BLOCKS = { startBlock: 200, endBlock: 300 }
 
-/** Requests that a run of these blocks takes. */
+/** Number of requests that a run of these blocks sends. */
 export function requestsFor({ startBlock, endBlock } = SOME_BLOCKS): number {
   return chainBlocks
     .slice(startBlock, endBlock)
@@ -49,11 +49,11 @@ export type BlocksResult = Awaited<ReturnType<typeof run>> & {
   output: string
   requests: Loopback['requests']
   notices: string[]
-  /** The message of the job's error; empty where there was none. */
+  /** Message of the job's error; empty if there was none. */
   message: string
 }
 
-/** Runs a job of some blocks against a loopback server with a fault; waits between tries are of a millisecond. */
+/** Runs a block job against a loopback server with a fault. Retry delays are 1 to 2 ms. */
 export async function blocksRun(fault?: Fault, overrides: BlocksRun = {}): Promise<BlocksResult> {
   const { url, requests } = await startLoopback(overrides.service ?? service, fault)
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
@@ -70,13 +70,13 @@ export async function blocksRun(fault?: Fault, overrides: BlocksRun = {}): Promi
 
 let baseline: Promise<Record<string, string>> | undefined
 
-/** The bytes that those blocks make as CSV without any fault. */
+/** Hashes of the files that the same job writes without faults. */
 export function baselineBytes(): Promise<Record<string, string>> {
   baseline ??= blocksRun().then(({ output }) => outputBytes(output))
   return baseline
 }
 
-/** Checks that `verify` finds nothing wrong. */
+/** Asserts that `verify` finds no problems. */
 export async function expectVerified(output: string): Promise<void> {
   expect(await verifyOutput(output)).toMatchObject({ ok: true, problems: [] })
 }

@@ -7,12 +7,12 @@ const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
 export type CommandResult = { exit: number | null; stdout: string; stderr: string }
 
 export type StartOptions = {
-  /** What a shell does first, in the process that the program then takes over. */
+  /** Shell commands to run first, in the process that the program then replaces with `exec`. */
   shell?: string
   cwd?: string
 }
 
-/** Starts the built program, as a user would. */
+/** Starts the built program as a user would, without the WALLETLAKE_ variables of this process. */
 export function startCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -33,7 +33,7 @@ export function startCommand(
   return Object.assign(child, { ended })
 }
 
-/** Runs the built program to its end. */
+/** Runs the built program until it exits. */
 export function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},

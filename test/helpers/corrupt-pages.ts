@@ -3,8 +3,10 @@ import { crc32 } from 'node:zlib'
 import { parseHeader } from '../../src/checkpoint/record-log.ts'
 
 /**
- * Has pages with items in a checkpoint hold bytes that are no JSON, their checksums right; `picks` is given the number of each
- * such page, from 0. Gives how many were spoilt.
+ * Overwrites pages in a checkpoint log with bytes that are not JSON, with valid checksums.
+ *
+ * @param predicate Selects the pages by number, starting at 0; pages without items are not counted
+ * @returns the number of corrupted pages
  */
 export function corruptPages(log: string, predicate: (page: number) => boolean): number {
   const bytes = readFileSync(log)

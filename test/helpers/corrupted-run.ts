@@ -23,7 +23,7 @@ export async function rowsOf(folder: string): Promise<Rows> {
   return Object.fromEntries(await Promise.all(rows)) as Rows
 }
 
-/** The calm rows of every transaction but one. */
+/** The rows of all transactions but one. */
 function without(rows: Rows, hash: string): Rows {
   const others = TABLE_NAMES.map((table) => [
     table,
@@ -40,7 +40,10 @@ function rejectsOf(folder: string): Reject[] {
     .map((line) => JSON.parse(line) as Reject)
 }
 
-/** Runs with one transaction spoilt in whatever view it comes; checks what every such run has in common. */
+/**
+ * Runs a job with one transaction corrupted in every view of it. Asserts that the run reports rejects, and that the rows of
+ * all other transactions are unchanged.
+ */
 export async function corruptedRun(
   hash: string,
   corrupt: (item: Fields) => unknown,

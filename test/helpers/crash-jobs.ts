@@ -4,27 +4,32 @@ import { addresses } from './faulty-run.ts'
 import type { Fault } from './loopback.ts'
 import { demoWallets } from './node-data.ts'
 
-/** A job that is killed and started again until it is done. */
+/** A job that is killed and restarted until it is complete. */
 export type CrashJob = {
   what: string
   /** Fields of the job file. */
   fields: { concurrency: number } & Record<string, unknown>
   /** Options of the command line. */
   options?: readonly string[]
-  /** What the service does to every answer. */
+  /** Fault in the responses of the server. */
   fault?: Fault
-  /** Exit code of a run that reaches its end. */
+  /** Exit code of a run that is not interrupted. */
   exit: 0 | 6
   /**
-   * An export that already lies in the output: of these other fields, or of a chain that ended before this block; with
-   * `forgotten`, its private folder is gone; `isAnother`: it is replaced by --fresh.
+   * An earlier export in the output: with these other fields, or of a chain whose head was this block. Its private folder is
+   * removed with `withoutCheckpoint`; with `isReplaced`, the job replaces it by --fresh.
    */
-  previous?: { fields?: Record<string, unknown>; head?: number; forgotten?: boolean; isAnother?: boolean }
+  previous?: {
+    fields?: Record<string, unknown>
+    head?: number
+    withoutCheckpoint?: boolean
+    isReplaced?: boolean
+  }
 }
 
 const base = { chain: '43114', endBlock: 421, addresses, concurrency: 3 }
 
-/** Every record of some blocks loses what it cannot be normalized without. */
+/** Removes the block hash, a required field, from every record of some blocks. */
 const corruptedPage: FaultyResponse = withChangedPage(({ transactions, ...page }) => ({
   ...page,
   transactions: transactions.map((item) => {
@@ -34,15 +39,15 @@ const corruptedPage: FaultyResponse = withChangedPage(({ transactions, ...page }
   }),
 }))
 
-/** The kinds of job of the crash harness. */
+/** The jobs of the crash tests. */
 export const CRASH_JOBS: readonly CrashJob[] = [
-  { what: 'a fixed end as CSV', fields: base, exit: 0 },
+  { what: 'CSV up to an endBlock', fields: base, exit: 0 },
   {
     what: 'Parquet',
     fields: { ...base, format: 'parquet', tables: ['transactions', 'ledger'] },
     exit: 0,
   },
-  { what: 'the head as its end', fields: { ...base, endBlock: undefined, compression: 'gzip' }, exit: 0 },
+  { what: 'CSV up to the head', fields: { ...base, endBlock: undefined, compression: 'gzip' }, exit: 0 },
   {
     what: 'many wallets',
     fields: { ...base, addresses: demoWallets.slice(0, 24), concurrency: 8 },
@@ -54,36 +59,36 @@ export const CRASH_JOBS: readonly CrashJob[] = [
     exit: 0,
   },
   {
-    what: 'partitions in place of others',
+    what: 'other partitions, with --fresh',
     fields: { ...base, partitionBy: 'blocks:60', tables: ['erc20_transfers', 'wallet_transactions'] },
-    previous: { fields: { partitionBy: 'blocks:100' }, isAnother: true },
+    previous: { fields: { partitionBy: 'blocks:100' }, isReplaced: true },
     exit: 0,
   },
-  { what: 'raw items kept', fields: { ...base, keepRaw: true, tables: ['ledger'] }, exit: 0 },
-  { what: 'records rejected', fields: base, fault: faultWhere(() => true, corruptedPage), exit: 6 },
+  { what: 'raw items', fields: { ...base, keepRaw: true, tables: ['ledger'] }, exit: 0 },
+  { what: 'rejected records', fields: base, fault: faultWhere(() => true, corruptedPage), exit: 6 },
   {
-    what: 'an older export in its place',
+    what: 'an earlier export of fewer wallets',
     fields: { ...base, maxRowsPerFile: 900, tables: TABLE_NAMES.slice(0, 3) },
     previous: { fields: { addresses: addresses.slice(0, 2), maxRowsPerFile: 400 } },
     exit: 0,
   },
   {
-    what: 'an update',
+    what: 'an incremental run',
     fields: { ...base, endBlock: undefined, format: 'parquet', tables: ['ledger', 'erc20_transfers'] },
     previous: { head: 250 },
     exit: 0,
   },
   {
-    what: 'an update with raw items and rejects',
+    what: 'an incremental run with raw items and rejects',
     fields: { ...base, endBlock: undefined, keepRaw: true },
     fault: faultWhere(() => true, corruptedPage),
     previous: { head: 250 },
     exit: 6,
   },
   {
-    what: 'an update whose checkpoint is gone',
+    what: 'an incremental run without a checkpoint',
     fields: { ...base, endBlock: undefined, keepRaw: true, tables: ['ledger'] },
-    previous: { head: 250, forgotten: true },
+    previous: { head: 250, withoutCheckpoint: true },
     exit: 0,
   },
 ]

@@ -13,29 +13,31 @@ import { outputBytes } from './output-bytes.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** Where a run is ended: at a step to the disk, when the service has got so many requests, or after so long. */
+/**
+ * When a run is interrupted: at a disk operation, at a request, or after a number of milliseconds. `at` counts from 1.
+ */
 export type Interruption = { how: (typeof DISK_INTERRUPTIONS)[number] | 'request' | 'ms'; at: number }
 
 const DISK_INTERRUPTIONS = ['kill', 'kill-after', 'torn', 'power-cut', 'SIGINT', 'SIGTERM'] as const
 
-/** What a job leaves, and costs, when nothing disturbs it. */
+/** Files, requests and disk operations of an uninterrupted run. */
 export type Baseline = { bytes: Record<string, string>; files: string[]; requests: number; steps: string[] }
 
 export type CrashReport = { kills: number; starts: number; extraRequests: number; allowedRequests: number }
 
 const service = createDataService()
-/** The same chain as it was, by its last block then. */
+/** Servers with earlier states of the chain, by head. */
 const earlierServices = new Map<number, DataService>()
 const baselines = new Map<string, Promise<Baseline>>()
 
-/** The undisturbed run of a job, once for all. */
+/** Runs a job without interruption, once per job. */
 export function baselineOf(job: CrashJob): Promise<Baseline> {
   const baseline = baselines.get(job.what) ?? measureBaseline(job)
   baselines.set(job.what, baseline)
   return baseline
 }
 
-/** A job's folder, and the service that it asks. */
+/** The folder of a job and its server. */
 type CrashSetup = {
   folder: string
   jobFile: string
@@ -43,7 +45,7 @@ type CrashSetup = {
   url: string
   requests: Loopback['requests']
   options: readonly string[]
-  /** The manifest of an export that is to be replaced by --fresh. */
+  /** SHA-256 of the manifest of the export that --fresh replaces. */
   replaced: string | undefined
 }
 
@@ -57,21 +59,21 @@ async function measureBaseline(job: CrashJob): Promise<Baseline> {
   return { bytes: outputBytes(output), files: filesIn(output), requests: requests.length, steps }
 }
 
-/** A place to kill a run at that dice choose, anywhere in it. */
+/** A random interruption at any point of a run. */
 export function randomInterruption({ steps, requests }: Baseline, random: SeededRandom): Interruption {
   const how = random.pick([...DISK_INTERRUPTIONS, 'request', 'request'] as const)
   return { how, at: random.between(1, how === 'request' ? requests : steps.length) }
 }
 
-/** The steps at which bytes or names are made to last, or names change. */
+/** Numbers of the disk operations that sync data, or change names. */
 export function durableStepsOf({ steps }: Baseline): number[] {
   return steps.flatMap((step, at) => (/^(\w*sync|rename|link|unlink) /.test(step) ? [at + 1] : []))
 }
 
 /**
- * Kills a job's run at each cut, starts it again, and lets the last start run to its end. Checks that no manifest on the
- * way lists what is not there, that the end is byte for byte the calm one with nothing left over, and that a kill costs
- * no more than the requests in flight and one page a reader. (A loss of power also costs what was not synced.)
+ * Interrupts a run at each of the given points, restarts it each time, and lets the last start finish. Asserts that no
+ * manifest ever lists missing files, that the result equals the uninterrupted run byte for byte without leftover files, and
+ * that a kill costs at most the requests in flight and one page per reader. (A power loss also costs unsynced data.)
  */
 export async function crashRun(job: CrashJob, interruptions: readonly Interruption[]): Promise<CrashReport> {
   const baseline = await baselineOf(job)
@@ -86,7 +88,7 @@ export async function crashRun(job: CrashJob, interruptions: readonly Interrupti
     if ([null, 130, 143].includes(ended.exit)) report.kills += 1
     else expect([ended.exit, ended.stderr]).toEqual([job.exit, expect.any(String)])
     expectConsistentManifest(setup.output)
-    // What was finished and is asked for again without an endBlock is a new export.
+    // Once a run is complete, a further one without endBlock is a new export: its requests do not count.
     if (!finished) requests = setup.requests.length
   }
   expect(outputBytes(setup.output)).toEqual(baseline.bytes)
@@ -99,25 +101,27 @@ export async function crashRun(job: CrashJob, interruptions: readonly Interrupti
 }
 
 /**
- * Lets the disk of a job's run fail, then starts it again on a good one. Checks that the failure is the output's or
- * none, says so with a fix, leaves no manifest of what is not there, and that the end is the calm one.
+ * Runs a job on a failing disk, then again on a working one. Asserts that the first run succeeds or fails with
+ * `OUTPUT_FAILED` and a fix, that it leaves a consistent manifest, and that the result equals the uninterrupted run.
  */
 export async function faultyDiskRun(job: CrashJob, plan: DiskFault): Promise<CommandResult> {
   const baseline = await baselineOf(job)
   const setup = await setUpCrashJob(job)
-  const broken = await start(setup, plan).ended
-  if (broken.exit !== job.exit) {
-    expect([broken.exit, broken.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+\nfix: .+\n/)])
+  const failed = await start(setup, plan).ended
+  if (failed.exit !== job.exit) {
+    expect([failed.exit, failed.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+\nfix: .+\n/)])
   }
   expectConsistentManifest(setup.output)
-  const good = await start(setup).ended
-  expect([good.exit, good.stderr]).toEqual([job.exit, expect.any(String)])
+  const restarted = await start(setup).ended
+  expect([restarted.exit, restarted.stderr]).toEqual([job.exit, expect.any(String)])
   expect(outputBytes(setup.output)).toEqual(baseline.bytes)
   expect(filesIn(setup.output)).toEqual(baseline.files)
-  return broken
+  return failed
 }
 
-/** Sends a signal at a step of a job's run, then starts it again. The first ends by the signal, or was done before. */
+/**
+ * Sends a signal at a disk operation of a run, then restarts it. The first run ends by the signal, or completes before.
+ */
 export async function signalledRun(job: CrashJob, plan: DiskFault): Promise<CommandResult> {
   const baseline = await baselineOf(job)
   const setup = await setUpCrashJob(job)
@@ -132,7 +136,7 @@ export async function signalledRun(job: CrashJob, plan: DiskFault): Promise<Comm
   return signalled
 }
 
-/** True where an export is complete, though its process may have died since. */
+/** Whether an export is complete, even if its process died afterwards. */
 function isFinished({ fields }: CrashJob, output: string, { bytes }: Baseline): boolean {
   if ('endBlock' in fields && fields.endBlock === undefined)
     return hashFile(join(output, 'manifest.json')) === bytes['manifest.json']
@@ -145,7 +149,7 @@ function hashFile(path: string): string | undefined {
 
 type OnRequest = { act: () => void }
 
-/** Writes the job, starts its service, and lets an earlier export stand where the job asks for one. */
+/** Writes the job file, starts the server, and creates the earlier export if the job has one. */
 async function setUpCrashJob(job: CrashJob, onRequest?: OnRequest): Promise<CrashSetup> {
   const folder = tempFolder()
   const output = join(folder, 'out')
@@ -165,8 +169,8 @@ async function setUpCrashJob(job: CrashJob, onRequest?: OnRequest): Promise<Cras
   if (job.previous !== undefined) {
     writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.previous.fields }))
     expect(await start(setup).ended).toMatchObject({ exit: job.exit })
-    if (job.previous.forgotten === true) rmSync(join(output, '.walletlake'), { recursive: true })
-    if (job.previous.isAnother === true) setup.replaced = hashFile(join(output, 'manifest.json'))
+    if (job.previous.withoutCheckpoint === true) rmSync(join(output, '.walletlake'), { recursive: true })
+    if (job.previous.isReplaced === true) setup.replaced = hashFile(join(output, 'manifest.json'))
     requests.length = 0
     currentService = service
   }
@@ -181,7 +185,7 @@ function earlierService(head: number | undefined): DataService {
   return earlier
 }
 
-/** A run that is to replace another export is begun with --fresh, and goes on without it. */
+/** A run that replaces an export is started with --fresh, and resumed without it. */
 function freshOption({ output, replaced }: CrashSetup): string[] {
   if (replaced === undefined || hashFile(join(output, 'manifest.json')) !== replaced) return []
   const log = join(output, '.walletlake', 'pages.log')
@@ -194,7 +198,7 @@ function start(setup: CrashSetup, plan?: DiskFault) {
   return startCommand(['run', jobFile, '--base-url', url, '--quiet', ...options, ...freshOption(setup)], env)
 }
 
-/** One start that the cut may end: `exit` is null where it did. */
+/** Starts the job and interrupts it. `exit` is null if the interruption ended the process. */
 async function startAndInterrupt(
   setup: CrashSetup,
   interruption: Interruption | undefined,
@@ -217,7 +221,7 @@ async function startAndInterrupt(
   return start(setup, { how, at, scratch: join(setup.folder, 'scratch') }).ended
 }
 
-/** Whatever a manifest lists is there, to the byte. */
+/** Asserts that every file in the manifest exists, with the listed size and hash. */
 export function expectConsistentManifest(output: string): void {
   const path = join(output, 'manifest.json')
   if (!existsSync(path)) return
@@ -233,7 +237,7 @@ export function expectConsistentManifest(output: string): void {
   expect(lines).toBeGreaterThanOrEqual(manifest.rejects)
 }
 
-/** Every path of an output but the reports of its runs, which are one a run. */
+/** All paths of an output except the run reports, of which each run writes one. */
 function filesIn(output: string): string[] {
   const entries = readdirSync(output, { recursive: true, encoding: 'utf8' })
   return entries.filter((path) => !/^runs\/[\w-]+\.json$/.test(path)).sort()

@@ -6,13 +6,13 @@ import { demoWallets, nodeData } from './node-data.ts'
 
 type DemoJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
 
-/** Exports wallets of the demo chain into a folder: all 53, unless others are given. */
+/** Exports wallets of the demo chain into a folder, by default all 53. */
 export async function exportDemo(output: string, options: DemoJobOptions = {}): Promise<void> {
   const { code } = await run([testJob({ addresses: demoWallets, nativeSymbol: 'AVAX', output, ...options })])
   expect(code).toBeUndefined()
 }
 
-/** What the node says that each account had before the first block, as a file for `--opening`. */
+/** The genesis balances of all accounts according to the node, as CSV for `--opening`. */
 export function genesisCsv(): string {
   const lines = Object.entries(nodeData.nativeByBlock).map(
     ([wallet, balances]) => `${wallet},native,,,${balances[0]?.[1] ?? '0'}`,

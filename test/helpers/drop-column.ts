@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import type { TableName } from '../../src/core/table/index.ts'
 import { readManifest } from './read-output.ts'
 
-/** Makes an export one of a version that did not have this column yet: files, sizes, hashes and manifest. */
+/** Turns an export into one of an earlier version without this column: files, sizes, hashes and manifest. */
 export async function dropColumn(folder: string, table: TableName, column: string): Promise<void> {
   const manifest = readManifest(folder)
   const listed = manifest.tables[table]

@@ -11,13 +11,13 @@ import {
 import type { ReceivedRequest } from './loopback.ts'
 import { requestAgain } from './request-again.ts'
 
-/** Something that a service, or what stands before it, does to a request now and then. */
+/** A fault or an unusual response that an API, or a proxy in front of it, can produce. */
 export type FaultKind = {
   what: string
   respond: FaultyResponse
-  /** The requests that it can happen to. */
+  /** Requests that it can affect. @default all */
   where?: (request: ReceivedRequest) => boolean
-  /** The client's limit for one request, where the fault is to be slow. */
+  /** Request timeout of the client, for slow responses. */
   timeoutMs?: number
 }
 
@@ -25,7 +25,7 @@ const SLOW_MS = 120
 const JSON_TYPE = { 'content-type': 'application/json' }
 const html = (status: number) => `<html><body><h1>${status}</h1><pre>upstream</pre></body></html>`
 
-/** Answers of proxies and balancers, which speak HTML. */
+/** Errors of proxies and load balancers, mostly as HTML. */
 const PROXY_FAULTS: Record<string, FaultyResponse> = {
   ...Object.fromEntries(
     [500, 502, 503, 504, 520, 522, 524, 529].map((status) => [
@@ -36,7 +36,7 @@ const PROXY_FAULTS: Record<string, FaultyResponse> = {
   'status 408': respondWith(408, ''),
   'status 425': respondWith(425, ''),
   'status 500 with a list of messages': respondWith(500, '{"message":["one","two"],"statusCode":500}'),
-  'status 503 whose body is cut': (response) => {
+  'status 503 with a truncated body': (response) => {
     response.writeHead(503, { 'content-length': '999' }).write('{"mess', () => response.socket?.end())
   },
   'status 206 with half a page': (response, { body }) =>
@@ -46,32 +46,32 @@ const PROXY_FAULTS: Record<string, FaultyResponse> = {
 
 const now = () => new Date().toUTCString()
 
-/** Refusals for asking too much. */
+/** Rate-limit responses. */
 const QUOTA_FAULTS: Record<string, FaultyResponse> = {
   '429 with Retry-After 0': respondWith(429, '', { 'retry-after': '0' }),
-  '429 with a part of a second': respondWith(429, '{"message":"slow"}', { 'retry-after': '0.02' }),
+  '429 with a fraction of a second': respondWith(429, '{"message":"slow"}', { 'retry-after': '0.02' }),
   '429 with a date': (response) => response.writeHead(429, { 'retry-after': now() }).end(),
   '429 with ratelimit-reset': respondWith(429, 'slow', {
     'ratelimit-reset': '0',
     'ratelimit-remaining': '0',
   }),
   '429 as HTML': respondWith(429, html(429), { 'content-type': 'text/html', 'retry-after': '0' }),
-  '503 that everybody is to wait for': respondWith(503, '', { 'retry-after': '0.01' }),
+  '503 with Retry-After': respondWith(503, '', { 'retry-after': '0.01' }),
 }
 
-/** Connections that break in further ways. */
+/** More connection and protocol errors. */
 const WIRE_FAULTS: Record<string, FaultyResponse> = {
   'a close before the headers': (response) => response.socket?.end(),
   'a body longer than its content-length': (response, { body }) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length - 9}\r\n\r\n`
     response.socket?.end(head + body)
   },
-  'a chunk that is no chunk': (response) =>
+  'an invalid chunk': (response) =>
     response.socket?.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n'),
-  'headers without an end': (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-type: '),
-  'headers beyond all bounds': (response, { body }) =>
+  'unterminated headers': (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-type: '),
+  'headers that are too long': (response, { body }) =>
     response.writeHead(200, { ...JSON_TYPE, 'x-padding': 'x'.repeat(60_000) }).end(body),
-  'a status that is no number': (response) => response.socket?.end('HTTP/1.1 OK\r\n\r\n'),
+  'a status that is not a number': (response) => response.socket?.end('HTTP/1.1 OK\r\n\r\n'),
   'a reset after half of the headers': (response) =>
     response.socket?.write('HTTP/1.1 200 OK\r\n', () => response.socket?.resetAndDestroy()),
 }
@@ -82,14 +82,15 @@ const flippedBit: FaultyResponse = (response, { body }) => {
   response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bytes)
 }
 
-/** Whole answers that are no page, and pages that cannot be one. */
+/** Complete responses that are not a page, and invalid pages. */
 const PAGE_FAULTS: Record<string, FaultyResponse> = {
   'gzip with a flipped bit': flippedBit,
   'gzip in gzip': (response, { body }) =>
     response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }).end(gzipSync(gzipSync(body))),
-  'gzip that says brotli': (response, { body }) =>
+  'gzip declared as brotli': (response, { body }) =>
     response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'br' }).end(gzipSync(body)),
-  'gzip that says nothing': (response, { body }) => response.writeHead(200, JSON_TYPE).end(gzipSync(body)),
+  'gzip without content-encoding': (response, { body }) =>
+    response.writeHead(200, JSON_TYPE).end(gzipSync(body)),
   'an error with status 200': respondWith(
     200,
     '{"message":"oops","statusCode":500,"error":"Internal Server Error"}',
@@ -100,9 +101,9 @@ const PAGE_FAULTS: Record<string, FaultyResponse> = {
     ...page,
     transactions: { ...page.transactions },
   })),
-  'a list nested without end': respondWith(200, '['.repeat(200_000)),
+  'a deeply nested list': respondWith(200, '['.repeat(200_000)),
   'a token that is a list': withChangedPage((page) => ({ ...page, nextPageToken: ['a'] })),
-  'the order turned round': withChangedPage((page) => ({
+  'reversed order': withChangedPage((page) => ({
     ...page,
     transactions: page.transactions.toReversed(),
   })),
@@ -110,18 +111,18 @@ const PAGE_FAULTS: Record<string, FaultyResponse> = {
     const { body } = await requestAgain(request, { pageToken: undefined, startBlock: '0', endBlock: '421' })
     const { transactions, ...page } = JSON.parse(body) as { transactions: { nativeTransaction: object }[] }
     const [first, ...others] = transactions
-    const stray = { ...first, nativeTransaction: { ...first?.nativeTransaction, blockNumber: '9999' } }
-    response.writeHead(200, JSON_TYPE).end(JSON.stringify({ ...page, transactions: [stray, ...others] }))
+    const outOfRange = { ...first, nativeTransaction: { ...first?.nativeTransaction, blockNumber: '9999' } }
+    response.writeHead(200, JSON_TYPE).end(JSON.stringify({ ...page, transactions: [outOfRange, ...others] }))
   },
 }
 
 const hasToken = ({ query }: ReceivedRequest) => query.has('pageToken')
 
-/** Page tokens that expire, and pages that come in the wrong place. */
+/** Page tokens that expire, and pages at the wrong position. */
 const TOKEN_FAULTS: Record<string, FaultyResponse> = {
   ...Object.fromEntries(
     [400, 404, 410, 422].map((status) => [
-      `a token refused with ${status}`,
+      `a page token rejected with ${status}`,
       respondWith(status, JSON.stringify({ message: ['page token expired'], statusCode: status })),
     ]),
   ),
@@ -129,15 +130,15 @@ const TOKEN_FAULTS: Record<string, FaultyResponse> = {
     ...page,
     nextPageToken: page.nextPageToken && query.get('pageToken'),
   })),
-  'the first page in the place of a later one': async (response, _response, request) => {
+  'the first page instead of a later one': async (response, _response, request) => {
     const { body } = await requestAgain(request, { pageToken: undefined })
     response.writeHead(200, JSON_TYPE).end(body)
   },
 }
 
-/** Answers that are right but unusual. */
+/** More responses that are valid but unusual. */
 const MORE_UNUSUAL_RESPONSES: Record<string, FaultyResponse> = {
-  'pages smaller than asked': async (response, _response, request) => {
+  'pages smaller than requested': async (response, _response, request) => {
     const { body } = await requestAgain(request, { pageSize: '13' })
     response.writeHead(200, JSON_TYPE).end(body)
   },
@@ -145,25 +146,26 @@ const MORE_UNUSUAL_RESPONSES: Record<string, FaultyResponse> = {
     ...page,
     transactions: transactions.flatMap((item) => [item, item]),
   })),
-  'an item of the page before': withChangedPage(({ transactions, ...page }) => ({
+  'a repeated first item': withChangedPage(({ transactions, ...page }) => ({
     ...page,
     transactions: [...transactions.slice(0, 1), ...transactions],
   })),
-  'a hint before the answer': (response, { body }) => {
+  'early hints before the response': (response, { body }) => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload' })
     response.writeHead(200, JSON_TYPE).end(body)
   },
-  'a close after the answer': (response, { body }) =>
+  'a close after the response': (response, { body }) =>
     response.writeHead(200, { ...JSON_TYPE, connection: 'close' }).end(body),
-  'an answer of HTTP 1.0': (response, { body }) => response.socket?.end(`HTTP/1.0 200 OK\r\n\r\n${body}`),
+  'an HTTP/1.0 response': (response, { body }) => response.socket?.end(`HTTP/1.0 200 OK\r\n\r\n${body}`),
   'no content-type': (response, { body }) => response.writeHead(200).end(body),
-  'blanks around the JSON': (response, { body }) => response.writeHead(200, JSON_TYPE).end(` \n${body}\n `),
+  'whitespace around the JSON': (response, { body }) =>
+    response.writeHead(200, JSON_TYPE).end(` \n${body}\n `),
 }
 
 const kinds = (faults: Record<string, FaultyResponse>, rest: Partial<FaultKind> = {}): FaultKind[] =>
   Object.entries(faults).map(([what, respond]) => ({ what, respond, ...rest }))
 
-/** Every kind of fault, each with a name of its own. */
+/** Every kind of fault, with a unique name. */
 export const FAULT_KINDS: readonly FaultKind[] = [
   ...kinds({ ...CONNECTION_FAULTS, ...WIRE_FAULTS }),
   ...kinds(SLOW_FAULTS, { timeoutMs: SLOW_MS }),

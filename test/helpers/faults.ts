@@ -3,14 +3,14 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { type Fault, type ReceivedRequest, send } from './loopback.ts'
 
-/** Answers one request in its own way, with the right answer at hand. */
+/** Writes a response to one request; `original` is the correct response. */
 export type FaultyResponse = (
   response: ServerResponse,
   original: ServiceResponse,
   request: ReceivedRequest,
 ) => unknown
 
-/** Breaks the answers to the requests that `where` picks. */
+/** Applies a faulty response to the requests that `where` selects. */
 export function faultWhere(where: (request: ReceivedRequest) => boolean, respond: FaultyResponse): Fault {
   return (request) =>
     where(request)
@@ -20,7 +20,7 @@ export function faultWhere(where: (request: ReceivedRequest) => boolean, respond
 
 const json = { 'content-type': 'application/json' }
 
-/** A whole answer of the given status, headers and body. */
+/** A complete response with this status, body and headers. */
 export function respondWith(
   status: number,
   body: string | Buffer,
@@ -35,7 +35,7 @@ export type Listing = {
 }
 export type BlockListing = { nextPageToken?: unknown; transactions: Record<string, unknown>[] }
 
-/** The right page of a wallet's listing with its JSON changed. Any other response stays as it is. */
+/** The correct page of a wallet listing with changed JSON. Other responses are unchanged. */
 export function withChangedPage(
   change: (page: Listing, request: ReceivedRequest) => unknown,
 ): FaultyResponse {
@@ -44,7 +44,7 @@ export function withChangedPage(
   )
 }
 
-/** The right page of a block's listing with its JSON changed. Any other response stays as it is. */
+/** The correct page of a block listing with changed JSON. Other responses are unchanged. */
 export function withChangedBlockPage(
   change: (page: BlockListing, request: ReceivedRequest) => unknown,
 ): FaultyResponse {
@@ -64,7 +64,7 @@ function withChangedBody(
   }
 }
 
-/** The right answer, packed. */
+/** The correct response, compressed. */
 function compressed(encoding: string, compress: (body: string) => Buffer): FaultyResponse {
   return (response, { body }) =>
     response.writeHead(200, { ...json, 'content-encoding': encoding }).end(compress(body))
@@ -77,7 +77,7 @@ const startResponse = (response: ServerResponse, { body }: ServiceResponse) => {
 }
 const resetConnection: FaultyResponse = (response) => response.socket?.resetAndDestroy()
 
-/** Connections that break. */
+/** Connection errors. */
 export const CONNECTION_FAULTS: Record<string, FaultyResponse> = {
   'a reset before the headers': resetConnection,
   'a reset in the middle of the body': (response, original, request) =>
@@ -88,37 +88,37 @@ export const CONNECTION_FAULTS: Record<string, FaultyResponse> = {
     startResponse(response, original).write(firstHalf(original.body), () => response.socket?.end()),
   'a chunked body without its last chunk': (response, { body }) =>
     response.writeHead(200, json).write(firstHalf(body), () => response.socket?.end()),
-  'an answer that is no HTTP': (response) => response.socket?.end('hello\r\n\r\n'),
+  'a response that is not HTTP': (response) => response.socket?.end('hello\r\n\r\n'),
 }
 
-/** Answers that do not end in time. */
+/** Responses that do not complete within the timeout. */
 export const SLOW_FAULTS: Record<string, FaultyResponse> = {
-  'no answer at all': () => {},
+  'no response': () => {},
   'a body that stalls': (response, original) =>
     startResponse(response, original).write(firstHalf(original.body)),
-  'a body that drips': (response, original) => {
+  'a body sent byte by byte': (response, original) => {
     startResponse(response, original)
     let at = 0
-    const drip = setInterval(() => response.write(original.body[at++] ?? ''), 10)
-    response.once('close', () => clearInterval(drip))
+    const timer = setInterval(() => response.write(original.body[at++] ?? ''), 10)
+    response.once('close', () => clearInterval(timer))
   },
 }
 
-/** Whole answers with status 200 whose body is not a page. */
+/** Complete 2xx responses whose body is not a page. */
 export const BODY_FAULTS: Record<string, FaultyResponse> = {
   HTML: respondWith(200, '<html><body>Maintenance</body></html>', { 'content-type': 'text/html' }),
   'an empty body': respondWith(200, ''),
   null: respondWith(200, 'null'),
   'a list': respondWith(200, '[]'),
   'an empty object': respondWith(200, '{}'),
-  'a cut body that only the close ends': (response, { body }) => {
+  'a truncated body delimited by the close of the connection': (response, { body }) => {
     response.useChunkedEncodingByDefault = false
     response.writeHead(200, { ...json, connection: 'close' }).end(firstHalf(body))
   },
   'half a page': (response, { body }) => response.writeHead(200, json).end(firstHalf(body)),
-  'broken gzip': respondWith(200, 'not gzip', { 'content-encoding': 'gzip' }),
-  'cut gzip': compressed('gzip', (body) => gzipSync(body).subarray(0, -20)),
-  'an encoding nobody asked for': compressed('x-rot', (body) => Buffer.from(body).reverse()),
+  'invalid gzip': respondWith(200, 'not gzip', { 'content-encoding': 'gzip' }),
+  'truncated gzip': compressed('gzip', (body) => gzipSync(body).subarray(0, -20)),
+  'an unsupported content-encoding': compressed('x-rot', (body) => Buffer.from(body).reverse()),
   'bytes that are not UTF-8': (response, { body }) =>
     response.writeHead(200, json).end(Buffer.from(body.replace('{', '{"note":"é",'), 'latin1')),
   'a token that is a number': withChangedPage((page) => ({ ...page, nextPageToken: 7 })),
@@ -130,7 +130,7 @@ export const BODY_FAULTS: Record<string, FaultyResponse> = {
   'status 204': respondWith(204, ''),
 }
 
-/** Errors that pass. */
+/** Transient server errors. */
 export const STATUS_FAULTS: Record<string, FaultyResponse> = Object.fromEntries(
   [500, 502, 503].flatMap((status) =>
     [undefined, '0', '-1', 'soon', 'Sun, 06 Nov 1994 08:49:37 GMT'].map((after) => [
@@ -140,12 +140,12 @@ export const STATUS_FAULTS: Record<string, FaultyResponse> = Object.fromEntries(
   ),
 )
 
-/** Unusual answers that are right. */
+/** Responses that are valid but unusual. */
 export const UNUSUAL_RESPONSES: Record<string, FaultyResponse> = {
   'a wrong content-type': (response, { body }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end(body),
   gzip: compressed('gzip', (body) => gzipSync(body)),
-  'GZIP in capitals': compressed('GZIP', (body) => gzipSync(body)),
+  'GZIP in upper case': compressed('GZIP', (body) => gzipSync(body)),
   brotli: compressed('br', (body) => brotliCompressSync(body)),
   deflate: compressed('deflate', (body) => deflateSync(body)),
   'unknown fields': withChangedPage((page) => ({ ...page, more: { of: ['this'] } })),
@@ -153,16 +153,18 @@ export const UNUSUAL_RESPONSES: Record<string, FaultyResponse> = {
     ...page,
     nextPageToken: page.nextPageToken ?? null,
   })),
-  'empty text as the last token': withChangedPage((page) => ({
+  'an empty string as the last token': withChangedPage((page) => ({
     ...page,
     nextPageToken: page.nextPageToken ?? '',
   })),
-  'items of a page in any order but its ends': withChangedPage(({ transactions, ...page }) => ({
-    ...page,
-    transactions: [
-      ...transactions.slice(0, 1),
-      ...transactions.slice(1, -1).reverse(),
-      ...transactions.slice(1).slice(-1),
-    ],
-  })),
+  'items of a page in another order, except the first and last': withChangedPage(
+    ({ transactions, ...page }) => ({
+      ...page,
+      transactions: [
+        ...transactions.slice(0, 1),
+        ...transactions.slice(1, -1).reverse(),
+        ...transactions.slice(1).slice(-1),
+      ],
+    }),
+  ),
 }

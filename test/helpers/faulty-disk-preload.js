@@ -1,24 +1,26 @@
-// Preloaded into the program under test (NODE_OPTIONS=--import …): counts the steps by which it changes the disk and,
-// at the n-th, kills the process, cuts its power, or lets the disk fail from there on. It patches node:fs from outside,
-// so that it holds for any inside, worker threads included. Native code (DuckDB) is not seen.
+// Preloaded into the program under test (NODE_OPTIONS=--import …). Counts the operations that change the disk and, at
+// the
+// n-th, kills the process, simulates a power cut, or makes the disk fail. It patches node:fs from outside, so it works
+// for
+// all code of the program, including worker threads. It does not see native code (DuckDB).
 //
-//   BREAKING_DISK={"how":"count","trace":"file"}       one line a step: its name and its file
-//   {"how":"kill","at":7}                              SIGKILL before the seventh step; `kill-after`: after it
+//   FAULTY_DISK={"how":"count","trace":"file"}         writes one line per operation: its name and its file
+//   {"how":"kill","at":7}                              SIGKILL before the seventh operation; `kill-after`: after it
 //   {"how":"torn","at":7}                              half of the bytes are written, then SIGKILL
-//   {"how":"power-cut","at":7,"scratch":"folder"}      … and what was not synced is lost, bytes and names alike
-//   {"how":"SIGINT","at":7}                            the process gets the signal and goes on; also `SIGTERM`
-//   {"how":"stall","at":7}                             this step never ends; a line on stderr says when it began
-//   {"how":"ENOSPC","at":7}                            from there on nothing can grow; `EROFS`: nothing can change;
-//                                                      any other code: this one step fails
-//   {"how":"ENOSYS","only":"link"}                    the disk has no hard links; `folder sync`: no fsync of folders
+//   {"how":"power-cut","at":7,"scratch":"folder"}      SIGKILL, and all unsynced bytes and names are lost
+//   {"how":"SIGINT","at":7}                            the process gets the signal and continues; also `SIGTERM`
+//   {"how":"stall","at":7}                             the operation never ends; a line on stderr tells when it began
+//   {"how":"ENOSPC","at":7}                            from then on nothing can grow; `EROFS`: nothing can change;
+//                                                      any other code: only this operation fails
+//   {"how":"ENOSYS","only":"link"}                     the disk has no hard links; `folder sync`: no fsync of folders
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
-const plan = JSON.parse(process.env.BREAKING_DISK ?? '{"how":"count"}')
-const shared = getEnvironmentData('breaking-disk') ?? new SharedArrayBuffer(4)
-setEnvironmentData('breaking-disk', shared)
+const plan = JSON.parse(process.env.FAULTY_DISK ?? '{"how":"count"}')
+const shared = getEnvironmentData('faulty-disk') ?? new SharedArrayBuffer(4)
+setEnvironmentData('faulty-disk', shared)
 const counter = new Int32Array(shared)
 const real = { ...fs }
 
@@ -26,10 +28,10 @@ const WRITES = ['appendFile', 'writeFile', 'write', 'writev']
 const SYNCS = ['sync', 'datasync', 'fsync', 'fdatasync']
 const NAMES = ['rename', 'link', 'unlink', 'rm', 'rmdir', 'mkdir', 'truncate', 'copyFile', 'symlink', 'open']
 const GROWING = new Set([...WRITES, 'mkdir', 'link', 'open', 'copyFile', 'symlink'])
-/** Files by inode: where they are and how many of their bytes are safe. */
+/** Files by inode: path and number of synced bytes. */
 const files = new Map()
 let isInternalCall = false
-/** Folders by descriptor, and renames that no sync of their folder has made safe yet. */
+/** Folders by descriptor, and renames whose folder has not been synced yet. */
 const folders = new Map()
 const renames = []
 
@@ -47,7 +49,7 @@ syncBuiltinESMExports()
 function patch(owner, name, { style, step = name }) {
   const original = owner[name]
   if (typeof original !== 'function') return
-  owner[name] = function broken(...args) {
+  owner[name] = function patched(...args) {
     if (isInternalCall) return original.apply(this, args)
     if (!changes(step, args)) return callAndRecord(this, { original, step, style, args })
     const count = Atomics.add(counter, 0, 1) + 1
@@ -61,7 +63,7 @@ function patch(owner, name, { style, step = name }) {
   }
 }
 
-/** Functions of node:fs call each other: what one of them, or this module, does inside is no step of its own. */
+/** Runs code whose calls are not counted: functions of node:fs call each other, and this module uses them too. */
 function withoutCounting(work) {
   const before = isInternalCall
   isInternalCall = true
@@ -72,7 +74,9 @@ function withoutCounting(work) {
   }
 }
 
-/** An opening for reading changes nothing; terminals and pipes are no disk. */
+/**
+ * Whether an operation changes the disk. Opening for reading does not; stdin, stdout and stderr are not on the disk.
+ */
 function changes(step, [target, flags]) {
   if (step === 'open')
     return typeof flags === 'number' ? (flags & 3) !== 0 : /[wa+]/.test(String(flags ?? 'r'))
@@ -91,7 +95,7 @@ function killProcess() {
   for (;;);
 }
 
-/** A promise, or a callback, that is never heard of again. */
+/** Never resolves, and never calls the callback. */
 function stall() {
   real.writeSync(2, 'the disk stalls\n')
   return new Promise(() => {})
@@ -103,7 +107,7 @@ function failureCode(step, count) {
   return plan.how === 'EROFS' || count === plan.at ? plan.how : undefined
 }
 
-/** The code of an operation that the file system does not have. */
+/** Error code of an operation that the simulated file system does not support. */
 function unsupportedCode(step, self) {
   if (plan.only === 'link') return step === 'link' ? plan.how : undefined
   const isFolder = step === 'sync' && withoutCounting(() => real.fstatSync(self.fd)).isDirectory()
@@ -111,13 +115,13 @@ function unsupportedCode(step, self) {
 }
 
 function fail(code, { style, args, step }) {
-  const error = Object.assign(new Error(`${code}: broken on purpose, ${step}`), { code, syscall: step })
+  const error = Object.assign(new Error(`${code}: simulated fault, ${step}`), { code, syscall: step })
   if (style === 'promise') return Promise.reject(error)
   if (style === 'sync') throw error
   process.nextTick(args.at(-1), error)
 }
 
-/** What a write would do if it got no further than its half. */
+/** Performs the first half of a write. */
 function writeHalf(step, self, args) {
   if (!WRITES.includes(step)) return
   const fd = typeof self?.fd === 'number' ? self.fd : args[0]
@@ -130,7 +134,7 @@ function writeHalf(step, self, args) {
   else real.writeFileSync(fd, half)
 }
 
-/** Does the real thing and keeps the books of what a loss of power would undo. */
+/** Performs the operation and, for `power-cut`, records what a power loss would undo. */
 function callAndRecord(self, { original, step, style, args, last = false }) {
   const after = plan.how === 'power-cut' ? withoutCounting(() => recordStep(step, self, args)) : () => {}
   const done = (result) => {
@@ -161,14 +165,14 @@ function recordOpen(path, fd) {
   if (typeof fd !== 'number') return
   const entry = real.fstatSync(fd)
   if (entry.isDirectory()) folders.set(fd, path)
-  // A number is given again when its file is gone.
+  // Inode numbers are reused after a file has been removed.
   else if (entry.isFile() && files.get(entry.ino)?.path !== path)
-    files.set(entry.ino, { path, safe: entry.size })
+    files.set(entry.ino, { path, synced: entry.size })
 }
 
 function recordSync({ fd, ino, size }) {
   const file = files.get(ino)
-  if (file !== undefined) file.safe = size
+  if (file !== undefined) file.synced = size
   const folder = folders.get(fd)
   for (let at = renames.length - 1; at >= 0; at -= 1)
     if (dirname(renames[at].to) === folder) renames.splice(at, 1)
@@ -176,10 +180,10 @@ function recordSync({ fd, ino, size }) {
 
 function recordRename(from, to) {
   const backup = join(plan.scratch, `${process.pid}-${renames.length}-${basename(to)}`)
-  const had = real.existsSync(to)
-  if (had) real.copyFileSync(to, backup)
+  const existed = real.existsSync(to)
+  if (existed) real.copyFileSync(to, backup)
   return () => {
-    renames.push({ from, to, backup: had ? backup : undefined })
+    renames.push({ from, to, backup: existed ? backup : undefined })
     move(from, to)
   }
 }
@@ -195,10 +199,10 @@ function simulatePowerCut() {
     move(to, from)
     if (backup !== undefined) real.copyFileSync(backup, to)
   }
-  for (const [ino, { path, safe }] of files) {
+  for (const [ino, { path, synced }] of files) {
     const found = real.statSync(path, { throwIfNoEntry: false })
-    // Another file may have taken the name since.
-    if (found?.ino === ino && found.size > safe) real.truncateSync(path, safe)
+    // Another file may have this name by now.
+    if (found?.ino === ino && found.size > synced) real.truncateSync(path, synced)
   }
 }
 

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 
-/** How the disk of a started program breaks (breaking-disk.js says what each means); `at` counts steps from 1. */
+/** A disk fault for a started program (see faulty-disk-preload.js). `at` counts operations from 1. */
 export type DiskFault =
   | { how: 'count'; trace: string }
   | { how: 'kill' | 'kill-after' | 'torn' | 'stall' | 'SIGINT' | 'SIGTERM'; at: number }
@@ -10,8 +10,8 @@ export type DiskFault =
 
 const PRELOAD = new URL('./faulty-disk-preload.js', import.meta.url)
 
-/** The environment that makes a program's disk break. */
+/** The environment variables that inject the fault into a program. */
 export function faultyDiskEnv(plan: DiskFault): NodeJS.ProcessEnv {
   const preload = pathToFileURL(PRELOAD.pathname).href
-  return { BREAKING_DISK: JSON.stringify(plan), NODE_OPTIONS: `--import ${preload}` }
+  return { FAULTY_DISK: JSON.stringify(plan), NODE_OPTIONS: `--import ${preload}` }
 }

@@ -9,16 +9,16 @@ import { tempFolder } from './temp-folder.ts'
 export const service = createDataService()
 
 const bySize = Object.entries(nodeData.membership).sort(([, a], [, b]) => b.items - a.items)
-/** A wallet of some nine pages, one of three, and one of a single page. */
+/** A wallet with about nine pages, one with three and one with a single page. */
 export const addresses = [1, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
 
-/** The whale with the last of these: some block of it needs two pages. */
+/** The largest wallet, which has a block of more than one page, and the smallest one. */
 export const withLargeWallet = [0, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
 
 export type FaultyRun = {
-  /** Wallets; the usual ones where they are absent. */
+  /** @default addresses */
   wallets?: readonly string[]
-  /** An output to go on in; a new one where it is absent. */
+  /** An output folder to continue in. @default a new one */
   output?: string
   concurrency?: number
   timeoutMs?: number
@@ -28,11 +28,11 @@ export type FaultyRun = {
 export type FaultyResult = Awaited<ReturnType<typeof run>> & {
   output: string
   requests: Loopback['requests']
-  /** The message of the job's error; empty where there was none. */
+  /** Message of the job's error; empty if there was none. */
   message: string
 }
 
-/** Runs one job against a loopback server with a fault; waits between tries are of a millisecond. */
+/** Runs one job against a loopback server with a fault. Retry delays are 1 to 2 ms. */
 export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promise<FaultyResult> {
   const {
     output = tempFolder(),
@@ -50,7 +50,7 @@ export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promi
 
 let baseline: Promise<{ bytes: Record<string, string>; requests: number }> | undefined
 
-/** What the same job gives, and costs, without any fault. */
+/** File hashes and number of requests of the same job without faults. */
 export function baselineRun() {
   baseline ??= faultyRun().then(({ output, requests }) => ({
     bytes: outputBytes(output),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** All that lies below a folder, a line each: its path, its kind, and a hash of its content or where it leads. */
+/** Lists everything below a folder, one line per entry: path, kind, and content hash or link target. */
 export function folderTree(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries

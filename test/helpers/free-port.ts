@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * A port of 127.0.0.1 that nobody listens on at this moment. It lies below those that systems give to whoever asks for any:
- * so no other test gets it before the server that it is for has begun.
+ * Returns a port of 127.0.0.1 on which nothing listens. It is below the ephemeral port range, so that no other test is
+ * assigned it before the server starts.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

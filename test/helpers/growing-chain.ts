@@ -17,14 +17,14 @@ import { tempFolder } from './temp-folder.ts'
 
 export type Item = Listing['transactions'][number] & { erc20Transfers?: { erc20Token: object }[] }
 
-/** Items as an index lists them. */
+/** Transforms the items that the server lists. */
 type IndexView = (items: Item[]) => Item[]
 
 export const unchanged: IndexView = (items) => items
 
 /**
- * A service whose chain begins with so many blocks and grows as it is told, and whose index may show its items
- * otherwise. The service knows the chain by an alias, too; its items carry the EVM chain id.
+ * Starts a server whose chain has `from` as its head, grows by `advance`, and whose items can be transformed by
+ * `shown.view`. The server also serves the chain under the alias; items carry the EVM chain id.
  */
 export async function growingChain(from: number, { alias = '43114' } = {}) {
   const { handle, ...service } = createDataService({ replay: { from } })
@@ -51,13 +51,13 @@ export async function growingChain(from: number, { alias = '43114' } = {}) {
 
 const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction.blockNumber)
 
-/** The index has not these blocks. */
+/** Hides the items of these blocks, as if they were not indexed. */
 export const withoutBlocks =
   (...blocks: readonly number[]): IndexView =>
   (items) =>
     items.filter((item) => !blocks.includes(blockOf(item)))
 
-/** These blocks have other hashes: they are others. */
+/** Changes the hashes of these blocks and their transactions, as after a reorg. */
 export const forked =
   (...blocks: readonly number[]): IndexView =>
   (items) =>
@@ -70,7 +70,7 @@ export const forked =
 
 type HeadJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[]; count?: number }
 
-/** A job without an end, over the first wallets of the demo chain unless told. */
+/** A job without an endBlock, by default for the first six wallets of the demo chain. */
 export function headJob(url: string, options: HeadJobOptions = {}): Job {
   const { count = 6, ...fields } = options
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
@@ -79,17 +79,17 @@ export function headJob(url: string, options: HeadJobOptions = {}): Job {
   return fields.output === undefined ? withStore(job) : job
 }
 
-/** Where jobs are exported to: a place in an object store for each, or their folders. */
+/** Source of object store locations for the jobs of a test; undefined to export to folders. */
 export const bucketLocations: { next: (() => BucketLocation) | undefined } = { next: undefined }
 
-/** The job with its place in an object store, where jobs have one. */
+/** The job with a new location in an object store, if `bucketLocations` provides one. */
 export const withStore = (job: Job): Job =>
   bucketLocations.next === undefined ? job : { ...job, store: bucketLocations.next() }
 
-/** The job in a folder of its own, as for the first time. */
+/** The job with a new output folder. */
 export const inNewFolder = (job: Job): Job => ({ ...job, store: undefined, output: tempFolder() })
 
-/** Runs the job; a failure of it is thrown. */
+/** Runs the job and throws its error, if any. */
 export async function runOnce(job: Job, options: RunOptions = {}) {
   const result = await run([job], options)
   const error = result.jobs[0]?.error
@@ -105,7 +105,7 @@ export async function mergeFiles(job: Job, options: CompactOptions = {}) {
   return merged
 }
 
-/** Every table's rows of an output by an independent reader, in file order. */
+/** The rows of every table of an output, in file order, by an independent reader. */
 export async function rowsIn(output: string) {
   const rows = {} as Record<TableName, TextRow[]>
   const readTable = readManifest(output).job.format === 'csv' ? readCsvTable : readParquetTable
@@ -113,7 +113,7 @@ export async function rowsIn(output: string) {
   return rows
 }
 
-/** Shows in the job's folder what readers see of an object store, until the next run. */
+/** Downloads an export from the object store into the job's folder, for readers of folders. */
 export async function fetchToFolder({ store, output }: Job): Promise<void> {
   if (store === undefined) return
   await fetchExport(store, output)
@@ -122,7 +122,7 @@ export async function fetchToFolder({ store, output }: Job): Promise<void> {
   bucket.close()
 }
 
-/** The output has the rows and the coverage of a first run to CSV now, and is found good. */
+/** Asserts that the output has the rows and coverage of a new export to CSV, and that `verify` finds no problems. */
 export async function expectSameAsFresh(job: Job): Promise<void> {
   const fresh = { ...inNewFolder(job), format: 'csv' as const, compression: 'none' as const }
   await runOnce(fresh)

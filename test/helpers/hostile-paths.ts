@@ -1,4 +1,4 @@
-/** Paths that lead out of an export, or that some reader takes for another path. */
+/** Paths that lead out of an export, or that a reader may resolve to another path. */
 export const HOSTILE_PATHS: readonly string[] = [
   '/etc/passwd',
   '../canary/file.csv',

@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 
-/** Runs a command line in this process, for what ends before any work begins; no variable of ours is set but these. */
+/** Runs a command line in this process, for commands that end early. Sets only these WALLETLAKE_ variables. */
 export async function runInProcess(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -16,7 +16,7 @@ export async function runInProcess(
   return { exit, stdout: stdout.join(''), stderr: stderr.join('') }
 }
 
-/** What is written to a stream from now on, instead of writing it. */
+/** Captures all later writes to a stream instead of writing them. */
 function captureWrites(stream: NodeJS.WriteStream): string[] {
   const written: string[] = []
   const write = vi.spyOn(stream, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0)

@@ -1,7 +1,7 @@
 import type { Job } from '../../src/core/model/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 
-/** A whole job for tests: what is not given is the contract's default. */
+/** A complete wallet job for tests. Fields that are not given have defaults. */
 export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {
   const { addresses, ...fields } = overrides
   return {
@@ -27,7 +27,7 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
   }
 }
 
-/** A whole job of blocks: all of the demo chain, unless told. */
+/** A complete block job for tests, by default for the whole demo chain. */
 export function blocksJob(overrides: Partial<Job> = {}): Job {
   return testJob({ kind: 'blocks', addresses: [], tables: ['transactions'], ...overrides })
 }

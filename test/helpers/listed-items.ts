@@ -11,7 +11,9 @@ const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'interna
 
 export type ListedItem = { nativeTransaction: Json } & Json
 
-/** A loopback service that lists exactly these items, whatever they hold; the list may be replaced while it runs. */
+/**
+ * Starts a loopback server that lists exactly these items, even malformed ones. `items` can be replaced at any time.
+ */
 export async function startListing(items: readonly ListedItem[]) {
   const listing = { items }
   const url = await serve((request, response) => {
@@ -58,13 +60,13 @@ function viewOf(item: ListedItem, address: string): ListedItem {
 
 type ListedJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }
 
-/** A job that asks such a service, for all blocks unless told. */
+/** A job against such a server, by default for all blocks. */
 export function listedJob(url: string, options: ListedJobOptions): Job {
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
   return testJob({ endBlock: undefined, output: tempFolder(), nativeSymbol: 'AVAX', service, ...options })
 }
 
-/** Runs a job to its end; what the run, the manifest and `verify` say of it. */
+/** Runs a job and returns the results of the run and of `verify`, with the manifest. */
 export async function exportListed(job: Job, options: RunOptions = {}) {
   const { code, jobs } = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
   const verdict = await verifyOutput(job.output)

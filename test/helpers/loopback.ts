@@ -10,16 +10,16 @@ export type ReceivedRequest = {
 }
 
 /**
- * What goes wrong with one request; undefined: nothing. A function writes what it likes, with the right answer at
- * hand, or leaves the response hanging.
+ * Decides on the fault of a request: undefined for none, or a function that writes any response (it gets the correct one),
+ * or writes none and leaves the request pending.
  */
 export type Fault = (
   request: ReceivedRequest,
-) => undefined | ((response: ServerResponse, answer: ServiceResponse) => void | Promise<void>)
+) => undefined | ((response: ServerResponse, original: ServiceResponse) => void | Promise<void>)
 
 export type Loopback = { url: string; requests: ReceivedRequest[] }
 
-/** A real server on a free loopback port in front of a data service, with faults; it ends with the test. */
+/** Starts an HTTP server for a data service on a free loopback port, with faults. It is closed when the test ends. */
 export async function startLoopback(service: DataService, fault: Fault = () => undefined): Promise<Loopback> {
   const requests: ReceivedRequest[] = []
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -37,14 +37,14 @@ export async function startLoopback(service: DataService, fault: Fault = () => u
       url: request.url ?? '/',
       headers,
     })
-    const respondWrongly = fault(received)
-    if (respondWrongly !== undefined) await respondWrongly(response, serviceResponse)
+    const respondWithFault = fault(received)
+    if (respondWithFault !== undefined) await respondWithFault(response, serviceResponse)
     else send(response, serviceResponse)
   }
   return { url: await serve(handle), requests }
 }
 
-/** Writes an answer as it is. */
+/** Writes a response unchanged. */
 export function send(response: ServerResponse, { status, headers, body }: ServiceResponse): void {
   response.writeHead(status, headers)
   response.end(body)

@@ -4,7 +4,7 @@ import { listen } from '../../src/demo-server/listen.ts'
 import { run } from '../../src/export/run.ts'
 import { blocksJob } from './jobs.ts'
 
-/** Exports blocks 380 to 420 of the demo chain from a service that has none after 400. */
+/** Exports blocks 380 to 420 of the demo chain from a server that has no blocks after 400. */
 export async function exportWithMissingBlocks(output: string): Promise<void> {
   const { url, close } = await listen(createDataService({ head: () => 400 }))
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }

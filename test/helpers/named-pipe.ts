@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Makes a named pipe: what a user's path may lead to, and no file. */
+/** Creates a named pipe: a path that is not a regular file. */
 export function makeNamedPipe(path: string): void {
   execFileSync('mkfifo', [path])
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
-/** What the node itself says, by other methods than the listing (test/fixtures/README.md). */
+/**
+ * Reference values from the node of the demo chain, read by other methods than the listing (test/fixtures/README.md).
+ */
 export type NodeData = {
   lastBlock: number
   membership: Record<string, { items: number; sha256OfHashesInOrder: string }>
   nativeByBlock: Record<string, [block: number, wei: string][]>
   erc20: Record<string, { reconcilable: boolean; checkpoints: Record<string, Record<string, string>> }>
-  /** null: burned. */
+  /** Owner by token id, by contract; null if the token is burned. */
   erc721Owners: Record<string, Record<string, string | null>>
   erc1155: Record<string, Record<string, Record<string, string>>>
 }

@@ -7,7 +7,7 @@ import type { BucketLocation } from '../../src/core/model/model.ts'
 
 export type ObjectStore = { location: BucketLocation; endpoint: string; objects: Map<string, Buffer> }
 
-/** An object store in memory that takes any key, also those that no file system would: one bucket, `lake`. */
+/** Starts an in-memory S3 server with one bucket, `lake`. It accepts any key, even one that is no valid file name. */
 export async function startObjectStore(): Promise<ObjectStore> {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
   const objects = new Map<string, Buffer>()

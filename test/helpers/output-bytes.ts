@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** SHA-256 of every file of an output that the contract calls deterministic, by path. */
+/** SHA-256 by path of every file of an output that must be deterministic: all but run reports and private files. */
 export function outputBytes(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   const hashes = files

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 const searchPath = (process.env.PATH ?? '').split(delimiter)
 const onPath = (program: string) => searchPath.some((folder) => existsSync(join(folder, program)))
 
-/** The folder of PostgreSQL's server programs, which Debian keeps out of the search path. */
+/** The folder of PostgreSQL's server programs. Debian does not put it on the PATH. */
 export function findPostgres(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -16,13 +16,13 @@ export function findPostgres(): string | undefined {
 /** Debian's Chromium. */
 export const CHROMIUM = '/usr/bin/chromium'
 
-/** A Python with the packages bittytax and rp2, whose own code reads converted files in tests. */
+/** A Python interpreter with the packages bittytax and rp2, which import converted files in tests. */
 export const IMPORTERS_PYTHON = process.env.WALLETLAKE_IMPORTERS_PYTHON ?? 'python3'
 const hasModule = (name: string) => spawnSync(IMPORTERS_PYTHON, ['-c', `import ${name}`]).status === 0
 
 const CEPH = ['radosgw', 'ceph-mon', 'ceph-mgr', 'ceph-osd', 'radosgw-admin', 'ceph', 'monmaptool']
 
-/** How to find each program that only some tests need. `.ci/run` installs those that Debian or PyPI have. */
+/** Checks for the programs that only some tests need. `.ci/run` installs those that Debian or PyPI provide. */
 const FINDERS = {
   'redis-server': () => onPath('redis-server'),
   PostgreSQL: () => findPostgres() !== undefined,
@@ -42,9 +42,9 @@ const FINDERS = {
 
 export type Program = keyof typeof FINDERS
 
-/** Whether tests that need this program have to be skipped. */
+/** Whether a program is not installed, so that tests that need it are skipped. */
 export const isMissing = (program: Program): boolean => !FINDERS[program]()
 
-/** Programs that are not installed: tests that need them are skipped. */
+/** Programs that are not installed. */
 export const missingPrograms = (): Program[] =>
   (Object.keys(FINDERS) as Program[]).filter((program) => isMissing(program))

@@ -3,13 +3,13 @@ import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export type ProxyOptions = {
-  /** Where all plain requests go; CONNECT goes where it asks for. */
+  /** Target of all plain HTTP requests. CONNECT requests go to the host that they name. */
   target?: string
-  /** `user:password`; undefined: none is asked for. */
+  /** Required credentials, `user:password`. @default none */
   password?: string
 }
 
-/** A forward proxy on a free loopback port, which notes what it is asked for; it ends with the test. */
+/** Starts a forward proxy on a free loopback port that records its requests. It is closed when the test ends. */
 export async function startProxy({
   target,
   password,

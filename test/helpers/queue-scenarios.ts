@@ -13,7 +13,7 @@ import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import type { TestServer } from './shared-servers.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** What happens to a run over a queue, or to two; the export has the bytes of one machine afterwards. */
+/** Disturbances of queued runs. Afterwards, the export must equal that of a run on one machine byte for byte. */
 export const ROUNDS = ['kills', 'paused worker', 'other wallets', 'two outputs', 'lost queue'] as const
 type RoundKind = (typeof ROUNDS)[number]
 
@@ -21,7 +21,7 @@ export type Round = {
   kind: RoundKind
   seed: number
   server: TestServer
-  /** A place in an object store for each output; absent: folders. */
+  /** Returns a new object store location per output. @default outputs are folders */
   newLocation?: (() => BucketLocation) | undefined
 }
 
@@ -29,25 +29,25 @@ const WORKERS = 3
 const WALLETS = DEMO_WALLETS.slice(0, 12).map((address) => address.toLowerCase())
 const PARTITIONS = ['blocks:60', 'blocks:150', 'month']
 
-type Started = ReturnType<typeof startCommand>
+type StartedCommand = ReturnType<typeof startCommand>
 
-/** The machines of one round: workers, a service whose requests set off what happens, and outputs. */
+/** The environment of one round: workers, a server whose requests trigger the disturbances, and outputs. */
 type RoundContext = Round & {
   random: SeededRandom
   folder: string
   env: NodeJS.ProcessEnv
-  /** Resolves when the service has been asked so often more. */
+  /** Resolves when the server has received this many further requests. */
   waitForRequests(more: number): Promise<void>
-  workers: Started[]
-  startWorker(): Started
-  /** Writes a job and gives its file. */
+  workers: StartedCommand[]
+  startWorker(): StartedCommand
+  /** Writes a job file and returns its path. */
   job(wallets: readonly string[]): string
-  /** The output of this name, as `--output` takes it. */
+  /** The output with this name, as a value of `--output`. */
   output(name: string): string
-  run(job: string, output: string, ...more: string[]): Started
-  /** The same on one machine, into a folder. */
+  run(job: string, output: string, ...more: string[]): StartedCommand
+  /** Runs the job without a queue, into a folder. */
   runAlone(job: string, output: string): Promise<void>
-  /** Expects an export to be good, with the bytes of the one in a folder. */
+  /** Asserts that an export passes `verify` and equals the one in a folder byte for byte. */
   expectSame(name: string, alone: string): Promise<void>
 }
 
@@ -69,11 +69,11 @@ const ROUND_RUNNERS: Record<RoundKind, (context: RoundContext) => Promise<void>>
     const job = context.job(WALLETS)
     let run = context.run(job, 'many')
     for (let kill = 0; kill < 4; kill += 1) {
-      const isThere = await Promise.race([
+      const isRunning = await Promise.race([
         context.waitForRequests(random.between(0, 7) + 2).then(() => true),
         run.ended.then(() => false),
       ])
-      if (!isThere) break
+      if (!isRunning) break
       const at = random.between(0, WORKERS)
       const victim = at === WORKERS ? run : workers[at]
       victim?.kill('SIGKILL')
@@ -95,7 +95,7 @@ const ROUND_RUNNERS: Record<RoundKind, (context: RoundContext) => Promise<void>>
     await expectSuccess(run)
     await context.runAlone(job, 'alone')
     paused.kill('SIGCONT')
-    // What it has under way belongs to a run that is over; the next run begins meanwhile.
+    // The paused worker continues with a task of the finished run while the next run starts.
     const other = context.job([...WALLETS.slice(2), ...otherWallets(random)])
     await expectSuccess(context.run(other, 'many'))
     await context.runAlone(other, 'alone')
@@ -146,7 +146,7 @@ const otherWallets = (random: SeededRandom) =>
     address.toLowerCase(),
   )
 
-async function expectSuccess(run: Started): Promise<void> {
+async function expectSuccess(run: StartedCommand): Promise<void> {
   const { exit, stderr } = await run.ended
   expect([exit, stderr.match(/^[A-Z_]+: .*/m)?.[0]]).toEqual([0, undefined])
 }
@@ -158,7 +158,7 @@ async function openRound(round: Round): Promise<RoundContext> {
   const { service, waitForRequests } = await startCountingService()
   const locations = new Map<string, BucketLocation>()
   const env = { WALLETLAKE_BASE_URL: service.url, WALLETLAKE_STATE_DIR: join(folder, 'state') }
-  const workers: Started[] = []
+  const workers: StartedCommand[] = []
   const start = (args: string[], cwd = folder) => {
     const started = startCommand(args, { ...env, ...endpointOf(locations) }, { cwd })
     onTestFinished(() => void started.kill('SIGKILL'))
@@ -212,7 +212,7 @@ const endpointOf = (locations: ReadonlyMap<string, BucketLocation>): NodeJS.Proc
   return first?.endpoint === undefined ? {} : { AWS_ENDPOINT_URL_S3: first.endpoint }
 }
 
-/** The lists of changes are not fetched from an object store. */
+/** File hashes without `changes/`, which `fetchExport` does not download from an object store. */
 async function withoutChanges(folder: string, location: BucketLocation | undefined) {
   const bytes = Object.entries(outputBytes(folder))
   return Object.fromEntries(bytes.filter(([path]) => location === undefined || !path.startsWith('changes/')))
@@ -224,24 +224,24 @@ function settingsOf(random: SeededRandom) {
   return { chain: '43114', endBlock: 300 + random.between(0, 120), format, partitionBy }
 }
 
-/** The embedded service; `asked` resolves when it has been asked so often more. */
+/** Starts the embedded service; `waitForRequests` resolves when it has received this many further requests. */
 async function startCountingService(): Promise<{
   service: Loopback
   waitForRequests: RoundContext['waitForRequests']
 }> {
   let count = 0
-  const waiting: { until: number; go: () => void }[] = []
+  const waiting: { until: number; resolve: () => void }[] = []
   const service = await startLoopback(createDataService(), () => {
     count += 1
     for (const waiter of waiting.splice(0)) {
-      if (waiter.until <= count) waiter.go()
+      if (waiter.until <= count) waiter.resolve()
       else waiting.push(waiter)
     }
-    return (response, answer) => send(response, answer)
+    return (response, original) => send(response, original)
   })
   const waitForRequests = (more: number) =>
-    new Promise<void>((go) => {
-      waiting.push({ until: count + more, go })
+    new Promise<void>((resolve) => {
+      waiting.push({ until: count + more, resolve })
     })
   return { service, waitForRequests }
 }

@@ -1,7 +1,7 @@
-// Helpers of the tests for programs that Node runs as they are.
+// Test helpers for plain JavaScript programs, which Node runs without compilation.
 import { build } from 'esbuild'
 
-/** Imports a module in TypeScript, with all that it imports of ours. */
+/** Bundles and imports a TypeScript module. Packages remain external. */
 async function importTypeScript(url) {
   const entryPoints = [new URL(url).pathname]
   const options = { bundle: true, write: false, platform: 'node', format: 'esm', packages: 'external' }
@@ -9,7 +9,7 @@ async function importTypeScript(url) {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }
 
-/** Starts a Redis server, as the tests do. */
+/** Starts a Redis server like the tests do. */
 export async function startQueueServer() {
   const { startRedis } = await importTypeScript(new URL('./start-redis.ts', import.meta.url))
   return startRedis()

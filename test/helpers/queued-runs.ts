@@ -11,7 +11,7 @@ import { tempFolder } from './temp-folder.ts'
 
 export const ADDRESSES = DEMO_WALLETS.slice(0, 16).map((address) => address.toLowerCase())
 
-/** A job of some wallets in partitions. */
+/** Writes a job file for 16 wallets, by default with partitions. Returns its path. */
 export function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blocks:100\n'): string {
   const file = join(folder, 'many.yaml')
   const list = ADDRESSES.map((address) => `  - { address: "${address}" }`).join('\n')
@@ -19,7 +19,7 @@ export function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blo
   return file
 }
 
-/** An emptied server, a service, and a folder that all workers see. */
+/** Prepares an empty queue server, a data service, and a folder shared by all workers. */
 export async function setUpQueue(server: TestServer, fault?: Fault) {
   await server.flush()
   const folder = tempFolder()
@@ -35,10 +35,10 @@ export async function setUpQueue(server: TestServer, fault?: Fault) {
       onTestFinished(() => void worker.kill('SIGKILL'))
       return worker
     },
-    /** Into `many`, by workers. */
+    /** Runs the job over the queue, into the output `many`. */
     runQueued: () =>
       runCommand(['run', job, '--output', 'many', '--queue', server.url], env, { cwd: folder }),
-    /** Into `alone`, on one machine. */
+    /** Runs the job without a queue, into the output `alone`. */
     runAlone: () => runCommand(['run', job, '--output', 'alone'], env, { cwd: folder }),
     bytesOf: (output: 'many' | 'alone') => outputBytes(join(folder, output)),
   }

@@ -13,7 +13,7 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest
 }
 
-/** Rows of a CSV table by the independent parser, in file order; null is the empty text. */
+/** Rows of a CSV table, in file order, by an independent parser. null is an empty string. */
 export async function readCsvTable(folder: string, table: TableName): Promise<TextRow[]> {
   const rows: TextRow[] = []
   for (const path of filesOf(folder, table)) {
@@ -24,7 +24,7 @@ export async function readCsvTable(folder: string, table: TableName): Promise<Te
   return rows
 }
 
-/** Rows of a Parquet table by the independent reader, as the text that CSV has for them. */
+/** Rows of a Parquet table, in file order, by an independent reader, with the texts that CSV would have. */
 export async function readParquetTable(folder: string, table: TableName): Promise<TextRow[]> {
   const rows: TextRow[] = []
   for (const path of filesOf(folder, table)) {

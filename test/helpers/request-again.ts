@@ -1,7 +1,7 @@
 import { service } from './faulty-run.ts'
 import type { ReceivedRequest } from './loopback.ts'
 
-/** Asks the service the same with other parameters; undefined leaves one out. */
+/** Repeats a request with changed parameters; undefined removes a parameter. */
 export function requestAgain({ path, query }: ReceivedRequest, changes: Record<string, string | undefined>) {
   const other = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {

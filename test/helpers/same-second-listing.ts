@@ -1,39 +1,33 @@
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 
-/** An item with what a listing sorts it by. */
+/** An item with its sort keys. */
 export type SortedItem<T = unknown> = { block: number; second: number; hash: string; item: T }
 
 /**
- * How a listing orders items of one second, which the interface leaves open: as the chain has them, the other way round, by
- * hash, or by lot, once for each chain of tokens or for each request.
+ * Orders of items within one second, which the interface does not define: chain order, reversed, by hash, or random, with a
+ * new order per sequence of page tokens or per request.
  */
-export const TIE_ORDERS = [
-  'as in the chain',
-  'the other way round',
-  'by hash',
-  'by lot',
-  'by lot each time',
-] as const
+export const TIE_ORDERS = ['chain order', 'reversed', 'by hash', 'random', 'random per request'] as const
 type TieOrder = (typeof TIE_ORDERS)[number]
 
 export type ListingRequest = { from: number; to: number; order: 'asc' | 'desc'; token?: string | undefined }
 export type ListingPage<T> = { items: T[]; next: string | undefined }
 
 export type ListingOptions<T> = {
-  /** Asked anew at each request: a listing may grow. */
+  /** Called at each request, because a listing may grow. */
   items: () => readonly SortedItem<T>[]
   ties: TieOrder
   random: SeededRandom
   /** @default 100 */
   pageSize?: number
-  /** How likely it is that a token is refused when it comes for the first time. @default 0 */
+  /** Probability that a page token is rejected at its first use. @default 0 */
   refused?: number
 }
 
-/** A listing that sorts by second alone. Tokens tell where to go on, counted from the beginning of what was asked. */
+/** A listing that sorts by second only. A page token is an offset from the start of the requested range. */
 export function sameSecondListing<T>(
   options: ListingOptions<T>,
-): (ask: ListingRequest) => ListingPage<T> | undefined {
+): (request: ListingRequest) => ListingPage<T> | undefined {
   const { items, ties, random, pageSize = 100, refused = 0 } = options
   const seen = new Set<string>()
   const sort = memoize((sorting: Sorting) => sortTied(items(), sorting))
@@ -42,15 +36,15 @@ export function sameSecondListing<T>(
     const position = `${from} ${to} ${order} ${start}`
     if (token !== undefined && !seen.has(position) && seen.add(position) && random.next() < refused)
       return undefined
-    const lot = { 'by lot': first, 'by lot each time': random.between(1, 1e9) }[ties as string] ?? 0
-    const sorted = sort({ order, ties, lot, count: items().length })
+    const seed = { random: first, 'random per request': random.between(1, 1e9) }[ties as string] ?? 0
+    const sorted = sort({ order, ties, seed, count: items().length })
     const inRange = sorted.filter(({ block }) => block >= from && block < to)
     const next = start + pageSize < inRange.length ? `${first}-${start + pageSize}` : undefined
     return { items: inRange.slice(start, start + pageSize).map(({ item }) => item), next }
   }
 }
 
-/** The same, but what it gave for the last few arguments is not made again. */
+/** Memoizes a function for the last 20 arguments. */
 function memoize<A, R>(compute: (argument: A) => R): (argument: A) => R {
   const cache = new Map<string, R>()
   return (argument) => {
@@ -63,19 +57,19 @@ function memoize<A, R>(compute: (argument: A) => R): (argument: A) => R {
   }
 }
 
-type Sorting = { order: 'asc' | 'desc'; ties: TieOrder; lot: number; count: number }
+type Sorting = { order: 'asc' | 'desc'; ties: TieOrder; seed: number; count: number }
 
-function sortTied<T>(items: readonly SortedItem<T>[], { order, ties, lot }: Sorting): SortedItem<T>[] {
+function sortTied<T>(items: readonly SortedItem<T>[], { order, ties, seed }: Sorting): SortedItem<T>[] {
   const sign = order === 'asc' ? 1 : -1
-  const random = createSeededRandom(lot)
-  const ranked = items.map((item, at) => ({ item, at: sign * at, lot: random.next() }))
+  const random = createSeededRandom(seed)
+  const ranked = items.map((item, at) => ({ item, at: sign * at, rank: random.next() }))
   type Ranked = (typeof ranked)[number]
   const compareTies: Record<TieOrder, (a: Ranked, b: Ranked) => number> = {
-    'as in the chain': (a, b) => a.at - b.at,
-    'the other way round': (a, b) => b.at - a.at,
+    'chain order': (a, b) => a.at - b.at,
+    reversed: (a, b) => b.at - a.at,
     'by hash': (a, b) => (a.item.hash < b.item.hash ? -1 : 1),
-    'by lot': (a, b) => a.lot - b.lot,
-    'by lot each time': (a, b) => a.lot - b.lot,
+    random: (a, b) => a.rank - b.rank,
+    'random per request': (a, b) => a.rank - b.rank,
   }
   const compare = compareTies[ties]
   ranked.sort((a, b) => sign * (a.item.second - b.item.second) || compare(a, b))
@@ -85,7 +79,7 @@ function sortTied<T>(items: readonly SortedItem<T>[], { order, ties, lot }: Sort
 export type GeneratedBlock = { block: number; second: number; items: number }
 export type BlockOptions = { blocks: number; random: SeededRandom; maxPerSecond?: number }
 
-/** Rising blocks with up to so many to a second and none to a few items each. */
+/** Ascending blocks, up to `maxPerSecond` of them in one second, with 0 to 5 items each. */
 export function sameSecondBlocks({
   blocks,
   random,

@@ -1,13 +1,13 @@
-/** Dice that fall the same way for the same seed. */
+/** A pseudo-random number generator that is deterministic per seed. */
 export type SeededRandom = {
   /** A number in [0, 1). */
   next(): number
-  /** A whole number from `least` to `most`, both possible. */
+  /** A whole number from `min` to `max`, both inclusive. */
   between(min: number, max: number): number
   pick<T>(values: readonly T[]): T
 }
 
-/** Mulberry32: small, and good enough to choose places of faults. */
+/** Mulberry32: small, and good enough to choose the positions of faults. */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0
   const next = () => {

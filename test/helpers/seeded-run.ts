@@ -8,12 +8,12 @@ import { outputBytes } from './output-bytes.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** Four wallets: of five pages, of two, of one and of one item. */
+/** Four wallets: with five pages, two pages, one page, and one item. */
 const addresses = Object.entries(nodeData.membership)
   .filter(([, { items }]) => [403, 101, 60, 1].includes(items))
   .map(([address]) => address.toLowerCase())
 
-/** Requests in flight, at most. */
+/** Maximum number of concurrent requests. */
 export const CONCURRENCY = 3
 
 export type SeededRun = {
@@ -24,7 +24,7 @@ export type SeededRun = {
   url?: string
 }
 
-/** Runs a small job against a service with faults; waits between tries are of a millisecond. */
+/** Runs a small job against a server with faults. Retry delays are 1 to 2 ms. */
 export async function seededRun({
   output = tempFolder(),
   fault,
@@ -56,13 +56,13 @@ async function measureBaseline() {
   return { bytes: outputBytes(output), requests: requests.length }
 }
 
-/** The bytes of the job without any fault. */
+/** File hashes of the job without faults. */
 export async function baselineBytes(): Promise<Record<string, string>> {
   baseline ??= measureBaseline()
   return (await baseline).bytes
 }
 
-/** What the job costs without any fault. */
+/** Number of requests of the job without faults. */
 export async function baselineRequests(): Promise<number> {
   baseline ??= measureBaseline()
   return (await baseline).requests
@@ -70,13 +70,13 @@ export async function baselineRequests(): Promise<number> {
 
 export type FaultRate = {
   random: SeededRandom
-  /** How likely it is that a request is broken. */
+  /** Probability that a request fails. */
   probability: number
-  /** How often the same request is broken at most. */
+  /** Maximum number of faults per distinct request. */
   maxPerRequest: number
 }
 
-/** Breaks requests that dice choose, each in one of these ways. */
+/** Applies random faults of these kinds to random requests. */
 export function randomFaults(kinds: readonly FaultKind[], { random, probability, maxPerRequest }: FaultRate) {
   const broken = new Map<string, number>()
   const fault: Fault = (received) => {
@@ -86,7 +86,7 @@ export function randomFaults(kinds: readonly FaultKind[], { random, probability,
     if (random.next() >= probability || earlierFaults >= maxPerRequest || kind.where?.(received) === false)
       return undefined
     broken.set(request, earlierFaults + 1)
-    return async (response, answer) => void (await kind.respond(response, answer, received))
+    return async (response, original) => void (await kind.respond(response, original, received))
   }
   return { fault, count: () => [...broken.values()].reduce((sum, times) => sum + times, 0) }
 }

@@ -4,7 +4,7 @@ import { startLoopback } from './loopback.ts'
 
 let outcome: string | undefined
 
-test.fails('a test fails with the error of its server', async () => {
+test.fails('a test fails with the error of its server handler', async () => {
   const { url } = await startLoopback(createDataService(), () => async () => {
     throw new Error('a mistake in the fault')
   })
@@ -14,6 +14,6 @@ test.fails('a test fails with the error of its server', async () => {
   )
 })
 
-test('a server whose handler fails closes the connection', () => {
+test('a server closes the connection if its handler throws', () => {
   expect(outcome).toBe('closed')
 })

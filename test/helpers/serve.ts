@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest'
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Starts a server on a free loopback port and gives its address; it ends with the test. Where the handler throws or rejects,
- * the connection is closed, so that no client waits for its timeout, and the test fails with that error.
+ * Starts a server on a free loopback port and returns its URL. It is closed when the test ends. If the handler throws or
+ * rejects, the connection is closed, so that no client waits for its timeout, and the test fails with that error.
  */
 export async function serve(handle: Handler): Promise<string> {
   const failures: unknown[] = []

@@ -5,16 +5,16 @@ import { startRedis } from './start-redis.ts'
 
 export { noRedis } from './start-redis.ts'
 
-/** A Redis server of the test's own. */
+/** A Redis server for one test file. */
 export type TestServer = {
   readonly url: string
-  /** The book of a quota; by the server's clock unless another is given. */
+  /** The shared rate-limit state of a quota, with the server's clock unless another is given. */
   book(quota: string, clock?: () => number): SharedRateLimitState
-  /** Forgets everything, as a server that was lost. */
+  /** Deletes all data, as after the loss of the server. */
   flush(): Promise<void>
-  /** The keys that the server still holds for runs. */
+  /** Keys of runs that still exist on the server. */
   remainingKeys(): Promise<string[]>
-  /** Ends as in a crash, and is there again. */
+  /** Kills the server and starts it again. */
   restart(): Promise<void>
   stop(): Promise<void>
 }

@@ -1,4 +1,6 @@
-// An independent witness on purpose: answers the listings from the interface's text alone (sections 4.1 and 4.3).
+// An independent implementation of the listings, written from sections 4.1 and 4.3 of INTERFACE.md. It deliberately
+// shares
+// no code with the program.
 import { createHash } from 'node:crypto'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { type Loopback, startLoopback } from './loopback.ts'
@@ -8,7 +10,7 @@ export const BOB = `0x${'2'.repeat(40)}`
 export const CAROL = `0x${'3'.repeat(40)}`
 const SENDER = `0x${'9'.repeat(40)}`
 
-/** A plain transfer in a block of its own. */
+/** A plain transfer, the only transaction of its block. */
 type Transfer = { block: number; to: string; timeMs: number }
 
 /** Transfers to one wallet in consecutive blocks, two seconds apart. */
@@ -32,13 +34,13 @@ const native = ({ block, to, timeMs }: Transfer) => ({
 })
 
 export type SmallListing = Loopback & {
-  /** What it lists; may be replaced at any time. */
+  /** Content of the listings; can be changed at any time. */
   listing: { transfers: readonly Transfer[]; head?: number; blockStatus?: number; refusal?: string }
-  /** Statuses that wallets are answered with instead of a page. */
+  /** Error statuses by wallet: these wallets get no page. */
   refused: Map<string, number>
 }
 
-/** Lists plain transfers; blocks only up to `head`, others answer `blockStatus`. Page tokens are offsets. */
+/** Lists plain transfers. Blocks exist up to `head`; others get `blockStatus`. Page tokens are offsets. */
 export async function startSmallListing(listing: SmallListing['listing']): Promise<SmallListing> {
   const refused = new Map<string, number>()
   const handle = async ({ url }: { url: string }): Promise<ServiceResponse> => {

@@ -8,15 +8,15 @@ import { isMissing } from './programs.ts'
 
 export type TestRedis = {
   readonly url: string
-  /** Ends it as a crash does, and starts it again where it was. */
+  /** Kills the server and starts it again on the same port with its data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** True where tests of a queue have to be skipped. */
+/** Whether Redis is not installed, so that tests of the queue are skipped. */
 export const noRedis = isMissing('redis-server')
 
-/** A server of the test's own, with a log of what was written, in a temporary folder, on a free port of 127.0.0.1. */
+/** Starts a Redis server on a free port of 127.0.0.1, with an append-only file in a temporary folder. */
 export async function startRedis(): Promise<TestRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-redis-'))
   const port = await freePort()
@@ -25,17 +25,17 @@ export async function startRedis(): Promise<TestRedis> {
     bind: '127.0.0.1',
     dir: folder,
     appendonly: 'yes',
-    // While an fsync is under way Redis would answer before it has written a command: a crash lost it.
+    // With fsync, Redis may reply before it has written a command while an fsync is in progress; a kill would lose it.
     appendfsync: 'no',
     'maxmemory-policy': 'noeviction',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
   let server = await launch(flags)
-  const killed = () => server.kill('SIGKILL')
-  process.once('exit', killed)
+  const kill = () => server.kill('SIGKILL')
+  process.once('exit', kill)
   const crash = async () => {
     const ended = once(server, 'exit')
-    killed()
+    kill()
     await ended
   }
   return {
@@ -45,7 +45,7 @@ export async function startRedis(): Promise<TestRedis> {
       server = await launch(flags)
     },
     stop: async () => {
-      process.off('exit', killed)
+      process.off('exit', kill)
       await crash()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { serve } from './serve.ts'
 
 type Json = Record<string, unknown>
-/** A whole transaction, as nobody's listing shows it: each wallet is shown its entries alone. */
+/** A whole transaction with all entries. Each wallet's listing contains only the entries of the wallet. */
 export type SyntheticItem = { nativeTransaction: Json } & Record<(typeof LISTS)[number], Json[]>
 
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'] as const
@@ -11,7 +11,7 @@ const hex = (text: string, digits: number) => createHash('sha256').update(text).
 export const addressOf = (name: string) => `0x${hex(`address ${name}`, 40)}`
 const party = (address: string) => ({ address })
 
-/** The transaction of this number, in this block; it moves nothing. */
+/** The transaction with this number, in this block. It moves nothing by default. */
 export function syntheticItem(
   number: number,
   { block = 1000 + number, ...native }: Json & { block?: number } = {},
@@ -42,7 +42,7 @@ export function syntheticItem(
 
 export const hashOf = (number: number) => `0x${hex(`transaction ${number}`, 64)}`
 
-/** A payment of one unit from one to another, by itself. */
+/** A transaction that only transfers one unit of the native coin. */
 export const payment = (number: number, from: string, to: string, native: Json & { block?: number } = {}) =>
   syntheticItem(number, { from: party(from), to: party(to), value: '1', ...native })
 
@@ -82,7 +82,7 @@ export const syntheticErc721 = (logIndex: number, from: string, to: string): Jso
 const involves = (entry: Json, wallet: string) =>
   [entry.from, entry.to].some((party) => (party as { address: string }).address === wallet)
 
-/** What a wallet's listing shows of a transaction; undefined where it takes no part in it. */
+/** A wallet's view of a transaction; undefined if the wallet is not involved. */
 function viewOf(item: SyntheticItem, wallet: string): SyntheticItem | undefined {
   const view = { ...item }
   for (const list of LISTS) view[list] = item[list].filter((entry) => involves(entry, wallet))
@@ -90,21 +90,21 @@ function viewOf(item: SyntheticItem, wallet: string): SyntheticItem | undefined 
   return hasPart ? view : undefined
 }
 
-/** What the service shows now; `to` names the wallet that asks. */
+/** The items that the server currently lists; `to` is the wallet of the request. */
 type Listing = { items: (to: string) => readonly SyntheticItem[] }
-/** How the service writes the offset of a page into a token. */
+/** Encodes the offset of a page in its token. */
 type PageTokenCodec = { write: (offset: number) => string; read: (token: string) => number }
 
 const PLAIN_OFFSETS: PageTokenCodec = { write: String, read: Number }
 
-/** Tokens that show nothing of the offset. */
+/** Page tokens from which the offset cannot be read. */
 export const opaqueTokens: PageTokenCodec = {
   write: (offset) => (offset * 7 + 1).toString(36).padStart(8, 'z'),
   read: (token) => (Number.parseInt(token.replace(/^z+/, ''), 36) - 1) / 7,
 }
 type ListingRequest = { wallet: string; from: number; to: number }
 
-/** A service of the wallet listing over transactions that a test makes, and changes as it likes. */
+/** Starts a server of the wallet listing over synthetic transactions. Tests can replace `shown.items` at any time. */
 export async function startSyntheticChain(items: readonly SyntheticItem[], tokens = PLAIN_OFFSETS) {
   const shown: Listing = { items: () => items }
   const requests: ListingRequest[] = []

@@ -1,4 +1,6 @@
-/** Counts time in ticks of 50 ms, of which none pass while the machine itself stands still. */
+/**
+ * Counts timer ticks of 50 ms. Unlike a clock, the count does not advance while the process gets no CPU time.
+ */
 export function countTicks(): () => number {
   let ticks = 0
   const timer = setInterval(() => {

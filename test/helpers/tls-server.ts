@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { tempFolder } from './temp-folder.ts'
 
-/** An https server with a self-signed certificate for localhost that always answers with this body; it ends with the test. */
+/**
+ * Starts an HTTPS server with a self-signed certificate that always returns this body. It is closed when the test ends.
+ */
 export async function startTlsServer(body: string): Promise<{ url: string }> {
   const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(tempFolder(), name)) as [string, string]
   const curve = [

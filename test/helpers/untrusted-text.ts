@@ -1,6 +1,6 @@
 import { type FaultyResponse, withChangedPage } from './faults.ts'
 
-/** What attackers write as the names of their tokens, and what breaks careless readers and writers. */
+/** Malicious token names, and texts that break careless parsers and writers. */
 export const HOSTILE_TEXTS: readonly string[] = [
   ...['=1+1', '+1', '-1+1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '"=1"', '=HYPERLINK("http://127.0.0.1","x")'],
   ...['"', '""', "'", ',', ';', '\n', '\r\n', 'a\nb', '"\n"', '","', '\\', '\\N', 'NULL', 'null', 'NaN'],
@@ -19,11 +19,11 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'x'.repeat(1_000_000),
 ]
 
-/** Fields that hold text of strangers. */
+/** Fields with untrusted text. */
 const UNTRUSTED_FIELDS =
   /^(name|symbol|methodName|tokenUri|indexStatus|currencyCode|description|imageUri|animationUri|externalUrl|background|attributes|properties)$/
 
-/** An answer whose strangers wrote the worst: which text stands where depends on the item and the field alone. */
+/** A page with hostile text in all untrusted fields. The text depends only on the item and the field. */
 export const hostileNames: FaultyResponse = withChangedPage(({ transactions, ...page }) => ({
   ...page,
   transactions: transactions.map((item) => {
@@ -48,5 +48,8 @@ function poison(value: unknown, seed: number): typeof value & { nativeTransactio
   return poisoned(value, seed) as never
 }
 
-/** What may move a cursor, ring, hide or turn text, line feeds aside. */
+/**
+ * Control, format and separator characters, which can move the cursor, ring the bell, hide text or change its
+ * direction.
+ */
 export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u

@@ -1,4 +1,4 @@
-// An independent witness on purpose: a made-up chain that shares no code with what the program reads and writes.
+// An independent model of a chain. It deliberately shares no code with the program.
 import { createHash } from 'node:crypto'
 import type { SeededRandom } from '../seeded-random.ts'
 
@@ -53,7 +53,7 @@ type Internal = {
   gasLimit: string
 }
 
-/** What a transaction says wherever it stands. */
+/** The content of a transaction, independent of its position in the chain. */
 export type TransactionContent = {
   hash: string
   status: '0' | '1'
@@ -70,7 +70,7 @@ export type TransactionContent = {
   erc721: Erc721[]
   erc1155: Erc1155[]
   internal: Internal[]
-  /** The first night that its index lists it. */
+  /** Index of the first run in which the API lists it. */
   since: number
 }
 type Block = { number: number; hash: string; timeMs: number; transactions: TransactionContent[] }
@@ -83,7 +83,7 @@ export type ChainModel = {
 }
 
 const ZERO = `0x${'0'.repeat(40)}`
-/** Names that strangers give, and none. */
+/** Untrusted names. */
 const UNTRUSTED_NAMES = [
   '=cmd|1',
   "'=x",
@@ -104,13 +104,13 @@ export const addressOf = (name: string) => `0x${hex(name, 40)}`
 const OTHER_PARTIES = ['router', 'pool', 'friend', 'exchange'].map(addressOf)
 const TOKENS = ['usdx', 'weth', 'odd', 'punks', 'items'].map(addressOf)
 
-/** A chain with no block yet; it has several blocks a second. */
+/** Creates an empty chain. Several of its blocks may have the same second. */
 export function newChain({ random, wallets }: { random: SeededRandom; wallets: number }): ChainModel {
   const all = Array.from({ length: wallets }, (_, at) => addressOf(`wallet ${at}`))
   return { blocks: [], wallets: all, random, givesMs: random.next() < 0.5, hashCount: 0 }
 }
 
-/** Adds so many blocks; those that are young were made after any run began. */
+/** Adds blocks. With `inFuture`, their times are after the start of any run. */
 export function growChain(
   chainModel: ChainModel,
   { blocks, runIndex, inFuture = false }: { blocks: number; runIndex: number; inFuture?: boolean },
@@ -125,7 +125,7 @@ export function growChain(
   }
 }
 
-/** Times from the year 2100 on are those of young blocks. */
+/** Times from the year 2100 on mark blocks that were created during a run. */
 const FUTURE_MS = Date.UTC(2100, 0)
 
 export const isFuture = ({ timeMs }: Block) => timeMs >= FUTURE_MS
@@ -133,7 +133,7 @@ export const isFuture = ({ timeMs }: Block) => timeMs >= FUTURE_MS
 const timeAfter = ({ random }: ChainModel, last: Block | undefined) =>
   (last?.timeMs ?? 1_700_000_000_000) + random.pick([0, 150, 400, 900, 2_000, 90_000_000])
 
-/** Young blocks of the night before are as old as any others now. */
+/** Moves the times of blocks that were created during the previous run into the past. */
 export function ageBlocks(chainModel: ChainModel): void {
   for (const [at, block] of chainModel.blocks.entries())
     if (isFuture(block)) block.timeMs = timeAfter(chainModel, chainModel.blocks[at - 1])
@@ -182,7 +182,7 @@ function newContent(chainModel: ChainModel, since: number): TransactionContent {
   for (let remaining = times(); remaining > 1; remaining -= 1)
     content.erc1155.push(...newBatch(chainModel, nextLog()))
   for (let remaining = times(); remaining > 0; remaining -= 1) content.internal.push(newInternal(chainModel))
-  // The same call twice in one transaction.
+  // Some transactions contain the same internal call twice.
   const [twice] = content.internal
   if (twice !== undefined && random.next() < 0.3) content.internal.push({ ...twice })
   return content
@@ -289,8 +289,8 @@ function newInternal(chainModel: ChainModel): Internal {
 }
 
 /**
- * Replaces the blocks from `from` on: their hashes and times change; of their transactions some stay, some move to another of
- * these blocks, some are gone, and new ones come.
+ * Reorganizes the chain from block `from` on. The hashes of these blocks change. Of their transactions, some remain, some
+ * move to another of these blocks, some disappear, and new ones are added.
  */
 export function reorg(chainModel: ChainModel, from: number, runIndex: number): void {
   const { random } = chainModel
@@ -308,17 +308,17 @@ export function reorg(chainModel: ChainModel, from: number, runIndex: number): v
   for (const block of replaced) if (random.next() < 0.3) fillBlock(chainModel, block, runIndex)
 }
 
-/** The index lists some transactions of blocks from `from` on only from a later night on. */
+/** Delays some transactions of the blocks from `from` on: the API lists them only from the run `since` on. */
 export function delayIndexing(chainModel: ChainModel, from: number, since: number): void {
   for (const { number, transactions } of chainModel.blocks)
     for (const content of transactions)
       if (number >= from && chainModel.random.next() < 0.4) content.since = since
 }
 
-/** A transaction where it stands in the chain. */
+/** A transaction with its position in the chain. */
 export type PlacedTransaction = { block: Block; index: number; content: TransactionContent }
 
-/** What the index lists by that night, in chain order. */
+/** The transactions that the API lists in this run, in chain order. */
 export function listedTransactions(chainModel: ChainModel, runIndex: number): PlacedTransaction[] {
   return chainModel.blocks.flatMap((block) =>
     block.transactions
@@ -327,7 +327,7 @@ export function listedTransactions(chainModel: ChainModel, runIndex: number): Pl
   )
 }
 
-/** A wallet's view of a transaction; undefined where it takes no part in it. */
+/** A wallet's view of a transaction; undefined if the wallet is not involved. */
 export function viewOf(content: TransactionContent, wallet: string): TransactionContent | undefined {
   const involves = ({ from, to }: { from: Party; to: Party }) =>
     from.address === wallet || to.address === wallet

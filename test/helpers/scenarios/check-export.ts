@@ -10,7 +10,7 @@ import { BLOCKCHAIN_ID, jobOf, type ScenarioState } from './state.ts'
 
 type WalletRead = { label: string | null; toBlock: number; runIndex: number }
 
-/** What an export has of a wallet that was read up to there. */
+/** The expected coverage of a wallet that was read up to `toBlock` in this run. */
 export function coverageOf(
   { chainModel, scenario }: ScenarioState,
   address: string,
@@ -26,7 +26,7 @@ export function coverageOf(
   return { address, label, toBlock, placed }
 }
 
-/** Holds the export, and what is loaded of it, against what the world asks for. */
+/** Asserts that coverage and rows of the export, and the rows of a database that loads it, equal those of the model. */
 export async function checkExport(state: ScenarioState, target: Place, when: string): Promise<void> {
   const job = jobOf(state)
   state.end = expectedEnd(state)
@@ -53,23 +53,23 @@ export async function checkExport(state: ScenarioState, target: Place, when: str
   }
 }
 
-/** One past the newest block that any wallet of the job shows tonight, and never before that of an earlier night. */
+/** One past the newest block listed for any current wallet, but not less than the end of the previous run. */
 function expectedEnd({ chainModel, scenario, listed, current, end }: ScenarioState): number {
   const { startBlock, endBlock } = scenario.job
   if (endBlock !== undefined) return endBlock
-  const shows = ({ block, content }: PlacedTransaction) =>
+  const isListed = ({ block, content }: PlacedTransaction) =>
     !isFuture(block) && [...current.keys()].some((address) => viewOf(content, address) !== undefined)
-  const newest = listedTransactions(chainModel, listed.runIndex).findLast(shows)
+  const newest = listedTransactions(chainModel, listed.runIndex).findLast(isListed)
   return Math.max(end ?? startBlock, (newest?.block.number ?? 0) + 1, startBlock)
 }
 
-/** Those of the job, and those that left it. */
+/** The wallets of the job and the removed ones. */
 function expectedWallets(state: ScenarioState, toBlock: number): CoveredWallet[] {
   const { current, removed, listed } = state
-  const here = [...current].map(([address, label]) =>
+  const inJob = [...current].map(([address, label]) =>
     coverageOf(state, address, { label, toBlock, runIndex: listed.runIndex }),
   )
-  return [...here, ...removed.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+  return [...inJob, ...removed.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
 function expectedCoverage({ scenario, removed }: ScenarioState, wallets: readonly CoveredWallet[]) {
@@ -91,17 +91,19 @@ function expectedRows(
 const linesOf = (rows: readonly Record<string, string | null>[], columns: readonly string[]) =>
   rows.map((row) => JSON.stringify(columns.map((column) => row[column] ?? null)))
 
-/** Null is the empty text in a file; CSV puts a `'` before what a spreadsheet would run. */
+/**
+ * A row as in a file: null becomes an empty string, and in CSV a `'` precedes text that a spreadsheet would evaluate.
+ */
 function asInFile(row: ExpectedRow, { format, escapeFormulas, tables }: Job): TextRow {
   const types = new Map(
     tables.flatMap((table) => tableByName(table).columns.map(({ name, type }) => [name, type] as const)),
   )
-  const isGuarded = (name: string, cell: string) =>
+  const isEscaped = (name: string, cell: string) =>
     format === 'csv' && escapeFormulas && types.get(name) === 'text' && /^'*[=+\-@\t\r]/.test(cell)
   return Object.fromEntries(
     Object.entries(row).map(([name, cell]) => [
       name,
-      cell === null ? '' : isGuarded(name, cell) ? `'${cell}` : cell,
+      cell === null ? '' : isEscaped(name, cell) ? `'${cell}` : cell,
     ]),
   )
 }

@@ -1,4 +1,6 @@
-// An independent witness on purpose: the rows of every table, straight from the words of CONTRACT section 2.
+// An independent implementation of the rows of every table, written from section 2 of CONTRACT.md. It deliberately
+// shares
+// no code with the program.
 import { createHash } from 'node:crypto'
 import {
   type ChainModel,
@@ -11,11 +13,11 @@ import {
 export type ExpectedRow = Record<string, string | null>
 export type ExpectedTables = Record<string, ExpectedRow[]>
 
-/** What an export covers of one wallet. */
+/** The part of a wallet's history that an export covers. */
 export type CoveredWallet = {
   address: string
   label: string | null
-  /** What its listing showed when it was read last, in chain order. */
+  /** The transactions of its listing in the last run that read it, in chain order. */
   placed: readonly PlacedTransaction[]
   /** Exclusive. */
   toBlock: number
@@ -37,7 +39,7 @@ const parties = ({ from, to }: { from: Party; to: Party }): ExpectedRow => ({
   to_name: nameOf(to),
 })
 
-/** value / 10^decimals. */
+/** `value / 10^decimals` as a plain decimal; null if the decimals are unknown. */
 function amount(value: string, decimals: number | null | undefined): string | null {
   if (decimals === null || decimals === undefined) return null
   const negative = value.startsWith('-')
@@ -51,14 +53,14 @@ function amount(value: string, decimals: number | null | undefined): string | nu
   return negative && plain !== '0' ? `-${plain}` : plain
 }
 
-/** The rows of all tables, in the contract's order. */
+/** The rows of all tables, in the order that the contract defines. */
 export function expectedTables(input: Export): ExpectedTables {
   const wallets = [...input.wallets].sort((a, b) => (a.address < b.address ? -1 : 1))
-  const seen = new Map<string, { placed: PlacedTransaction; seers: CoveredWallet[] }>()
+  const seen = new Map<string, { placed: PlacedTransaction; viewers: CoveredWallet[] }>()
   for (const wallet of wallets) {
     for (const placed of wallet.placed) {
-      const entry = seen.get(placed.content.hash) ?? { placed, seers: [] }
-      entry.seers.push(wallet)
+      const entry = seen.get(placed.content.hash) ?? { placed, viewers: [] }
+      entry.viewers.push(wallet)
       seen.set(placed.content.hash, entry)
     }
   }
@@ -69,8 +71,7 @@ export function expectedTables(input: Export): ExpectedTables {
     ...{ transactions: [], erc20_transfers: [], erc721_transfers: [], erc1155_transfers: [] },
     ...{ internal_transactions: [], wallet_transactions: [], ledger: [] },
   }
-  for (const { placed, seers: viewers } of inOrder)
-    addTransaction(tables, { ...input, placed, viewers, wallets })
+  for (const { placed, viewers } of inOrder) addTransaction(tables, { ...input, placed, viewers, wallets })
   return tables
 }
 
@@ -148,7 +149,7 @@ const NO_METADATA = Object.fromEntries(
   ].map((name) => [`metadata_${name}`, null]),
 )
 
-/** Each fact once, those that any of the views holds. */
+/** The facts in any of the views, each once. */
 function factsOf(content: TransactionContent, views: readonly TransactionContent[]): Facts {
   const listedBy = <T>(of: (view: TransactionContent) => readonly T[]) => new Set(views.flatMap(of))
   const inAny = <T>(all: readonly T[], some: Set<T>) => all.filter((entry) => some.has(entry))
@@ -220,7 +221,9 @@ function factsOf(content: TransactionContent, views: readonly TransactionContent
   }
 }
 
-/** As the first view lists them, then what only further views hold: by content and count. */
+/**
+ * Internal transactions in the order of the first view, then those only in further views, matched by content and count.
+ */
 function internalRows(views: readonly TransactionContent[]): ExpectedRow[] {
   const rows: ExpectedRow[] = []
   for (const { internal } of views) {
@@ -306,7 +309,10 @@ function ledgerOf({ placed, wallets, chain, nativeSymbol }: TransactionInput, fa
 const ZERO = `0x${'0'.repeat(40)}`
 const MOVES_NOTHING = ['DELEGATECALL', 'STATICCALL', 'CALLCODE']
 
-/** Fee, native value, internal, ERC-20, ERC-721, ERC-1155; of a failed transaction the fee alone; nothing that is zero. */
+/**
+ * Movements of a transaction in ledger order: fee, native value, internal, ERC-20, ERC-721, ERC-1155. A failed transaction
+ * has only the fee. Movements of 0 are omitted.
+ */
 function movementsOf(content: TransactionContent, facts: Facts, nativeSymbol: string | null): Movement[] {
   const coin = {
     asset_type: 'native',

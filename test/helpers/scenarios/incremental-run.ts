@@ -10,20 +10,20 @@ import { growChain, reorg } from './chain-model.ts'
 import type { IncrementalRun } from './scenario.ts'
 import { jobOf, type ScenarioState } from './state.ts'
 
-/** Runs tonight's job to its end, with what comes between; the chain may grow as the first request comes. */
+/** Runs the current job until it is complete, with an interruption. The chain may grow at the first request. */
 export async function runIncremental(
   state: ScenarioState,
-  { cut: interruption, cutAt, meanwhile }: IncrementalRun,
+  { interruption, interruptAt, blocksDuringRun }: IncrementalRun,
   lookbackBlocks: number | undefined,
 ): Promise<void> {
   const { chainModel, listed, service, scenario } = state
   const job = jobOf(state)
   const options = lookbackBlocks === undefined ? {} : { lookbackBlocks }
-  const [first, last] = [service.requests() + 1, service.requests() + cutAt]
+  const [first, last] = [service.requests() + 1, service.requests() + interruptAt]
   const onInterruption = (interrupt: () => void) => {
     service.onRequest.act = () => {
       if (service.requests() === first)
-        growChain(chainModel, { blocks: meanwhile, runIndex: listed.runIndex, inFuture: true })
+        growChain(chainModel, { blocks: blocksDuringRun, runIndex: listed.runIndex, inFuture: true })
       if (service.requests() === last) interrupt()
     }
   }
@@ -31,7 +31,7 @@ export async function runIncremental(
   if (interruption === 'kill' && scenario.service.faults === 0)
     await runAndKill(state, job, { onInterruption, lookbackBlocks })
   else if (interruption === 'budget')
-    await runOnce(job, { ...options, maxRequests: cutAt }, ['BUDGET_REACHED'])
+    await runOnce(job, { ...options, maxRequests: interruptAt }, ['BUDGET_REACHED'])
   else if (interruption === 'abort') {
     const stop = new AbortController()
     onInterruption(() => stop.abort())
@@ -41,11 +41,14 @@ export async function runIncremental(
   service.onRequest.act = () => {}
 }
 
-/** Runs the job while the chain is reorganised between two of its requests, and once more: that run finds what is stale. */
-export async function runDuringReorg(state: ScenarioState, { cutAt, depth }: IncrementalRun): Promise<void> {
+/** Runs the job with a reorg between two of its requests, then again: the second run finds the stale blocks. */
+export async function runDuringReorg(
+  state: ScenarioState,
+  { interruptAt, depth }: IncrementalRun,
+): Promise<void> {
   const { chainModel, listed, service, finalBefore } = state
   const job = jobOf(state)
-  const at = service.requests() + 1 + (cutAt % 4)
+  const at = service.requests() + 1 + (interruptAt % 4)
   service.onRequest.act = () => {
     if (service.requests() === at)
       reorg(chainModel, Math.max(finalBefore, chainModel.blocks.length - depth, 1), listed.runIndex)
@@ -56,7 +59,7 @@ export async function runDuringReorg(state: ScenarioState, { cutAt, depth }: Inc
   await runOnce(job, {}, [])
 }
 
-/** Runs the job here; a failure is thrown unless it is one of these. */
+/** Runs the job in this process. Throws its error unless the code is in `expected`. */
 async function runOnce(job: Job, options: RunOptions, expected: readonly string[]): Promise<void> {
   const { jobs } = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2, retries: 30 }, ...options })
   const error = jobs[0]?.error
@@ -65,7 +68,7 @@ async function runOnce(job: Job, options: RunOptions, expected: readonly string[
 
 type KillOptions = { onInterruption: (interrupt: () => void) => void; lookbackBlocks: number | undefined }
 
-/** Runs the built program and kills it when the service has got so many requests. */
+/** Runs the built program and kills it at the interruption. */
 async function runAndKill(
   { output, service }: ScenarioState,
   job: Job,
@@ -80,12 +83,12 @@ async function runAndKill(
   const child = startCommand(['run', file, '--base-url', service.url, '--quiet', ...options])
   onInterruption(() => child.kill('SIGKILL'))
   const { exit, stderr } = await child.ended
-  // Young blocks lie in the future: a run that ends before it is killed leaves them out.
+  // Blocks created during the run are in the future, so a run that completes before the kill may report CLOCK_BEHIND.
   const isClockBehind = exit === 6 && stderr.startsWith('CLOCK_BEHIND')
   expect([exit === null || exit === 0 || isClockBehind, stderr]).toEqual([true, stderr])
 }
 
-/** A job as its file has it. */
+/** The fields of a job in its file. */
 function fieldsOf(job: Job): object {
   const { name, chain, tables, format, compression, output, maxRowsPerFile, partitionBy } = job
   const { startBlock, endBlock, nativeSymbol, targetFileBytes, concurrency, keepRaw, finalityMs } = job

@@ -2,31 +2,33 @@ import fc from 'fast-check'
 import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 
 const INCREMENTAL_RUN = fc.record({
-  grows: fc.integer({ min: 0, max: 25 }),
-  /** Blocks that are made while the night's run asks. */
-  meanwhile: fc.constantFrom(0, 0, 1, 4),
+  /** Blocks that are added before the run. */
+  newBlocks: fc.integer({ min: 0, max: 25 }),
+  /** Blocks that are added during the run. */
+  blocksDuringRun: fc.constantFrom(0, 0, 1, 4),
   event: fc.constantFrom(
     'none',
     'none',
     'reorg',
-    'late',
-    'leave',
-    'come',
-    'rename',
-    'symbol',
+    'delayed indexing',
+    'remove wallet',
+    'add wallet',
+    'change labels',
+    'change symbol',
     'compact',
-    'lost',
-    'reread',
-    'shifted',
+    'lost checkpoint',
+    'longer lookback',
+    'reorg during run',
   ),
-  /** How a run ends before it is continued. */
-  cut: fc.constantFrom('none', 'none', 'budget', 'abort', 'kill'),
-  /** Where it is cut, in requests. */
-  cutAt: fc.integer({ min: 1, max: 12 }),
+  /** How the run is interrupted before it is resumed. */
+  interruption: fc.constantFrom('none', 'none', 'budget', 'abort', 'kill'),
+  /** Number of the request at which it is interrupted. */
+  interruptAt: fc.integer({ min: 1, max: 12 }),
+  /** Depth of reorgs, in blocks. */
   depth: fc.integer({ min: 1, max: 20 }),
 })
 
-/** A job, its nights, and the service that it meets. */
+/** A job, its incremental runs, and the behaviour of the API. */
 const SCENARIO = {
   seed: fc.nat(),
   wallets: fc.oneof(
@@ -35,7 +37,7 @@ const SCENARIO = {
   ),
   job: fc.record({
     format: fc.constantFrom('csv' as const, 'csv' as const, 'parquet' as const),
-    packed: fc.boolean(),
+    compressed: fc.boolean(),
     tables: fc.oneof(fc.constant([...TABLE_NAMES]), fc.subarray([...TABLE_NAMES], { minLength: 1 })),
     partitionBy: fc.constantFrom(
       undefined,
@@ -53,11 +55,11 @@ const SCENARIO = {
     keepRaw: fc.boolean(),
     escapeFormulas: fc.boolean(),
     labels: fc.boolean(),
-    /** By its blockchain id, while items name the EVM id. */
+    /** Whether the job names the chain by its blockchain id, while items contain the EVM chain id. */
     blockchainId: fc.boolean(),
   }),
   service: fc.record({
-    ties: fc.constantFrom('chain' as const, 'hash' as const, 'against' as const),
+    ties: fc.constantFrom('chain' as const, 'hash' as const, 'reversed' as const),
     pageItems: fc.constantFrom(100, 4, 11),
     namesChain: fc.boolean(),
     faults: fc.constantFrom(0, 0, 0.15),
@@ -65,11 +67,11 @@ const SCENARIO = {
     repeats: fc.constantFrom(0, 0, 1, 3),
     maxPageSize: fc.constantFrom(100, 100, 100, 25, 10),
   }),
-  /** Where the export is loaded after each night. */
+  /** Database into which the export is loaded after each run. */
   target: fc.constantFrom('sqlite' as const, 'duckdb' as const, 'postgres' as const),
 }
 
-/** Scenarios of up to so many nights. */
+/** Scenarios with up to `maxRuns` runs. */
 export const scenarioArbitrary = (maxRuns: number) =>
   fc.record({ ...SCENARIO, runs: fc.array(INCREMENTAL_RUN, { minLength: 1, maxLength: maxRuns }) })
 

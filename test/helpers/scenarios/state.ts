@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts'
 
 export const BLOCKCHAIN_ID = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpX5AX85Z1gdpp5p'
 
-/** Where the playing of a scenario has got to. */
+/** Current state of a scenario. */
 export type ScenarioState = {
   scenario: Scenario
   chainModel: ChainModel
@@ -16,21 +16,22 @@ export type ScenarioState = {
   service: ListingService
   output: string
   random: SeededRandom
-  /** Wallets of the job, with their labels. */
+  /** Labels of the job's wallets, by address. */
   current: Map<string, string | null>
-  /** Wallets that left, as they were read last. */
+  /** Removed wallets, with their coverage in the last run that read them. */
   removed: Map<string, CoveredWallet>
   symbol: string | null
-  /** Blocks below this one stay as they are: no later night reads them again. */
+  /** Blocks below this one do not change any more, because no later run reads them again. */
   finalBefore: number
-  /** End of the export; undefined before the first night. */
+  /** End of the export (exclusive); undefined before the first run. */
   end: number | undefined
 }
 
-/** The job as it is tonight. */
+/** The job of the current run. */
 export function jobOf({ scenario, output, service, current, symbol }: ScenarioState): Job {
-  const { blockchainId, labels: _labels, packed, partitionBy, targetFileBytes, ...fields } = scenario.job
-  const compression = fields.format === 'csv' ? (packed ? 'gzip' : 'none') : packed ? 'snappy' : 'zstd'
+  const { blockchainId, labels: _labels, compressed, partitionBy, targetFileBytes, ...fields } = scenario.job
+  const compression =
+    fields.format === 'csv' ? (compressed ? 'gzip' : 'none') : compressed ? 'snappy' : 'zstd'
   const wallets = [...current].map(([address, label]) => ({ address, label }))
   const job = testJob({
     ...fields,

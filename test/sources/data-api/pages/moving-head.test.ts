@@ -65,7 +65,7 @@ test('no transaction is lost where a reorganisation removes others between two p
 
 const itemsBelow = (count: number, at = 0) =>
   tiedItems(Array.from({ length: count }, (_, n) => ({ block: at + n, second: 1_000 + at + n, items: 1 })))
-const steady: Moving = { pageSize: 100, ties: 'as in the chain', seed: 1 }
+const steady: Moving = { pageSize: 100, ties: 'chain order', seed: 1 }
 
 test('the rest of an open range is requested as a closed one after its first page', async () => {
   const { asked } = await readMoving(itemsBelow(250), (items) => items, steady)
