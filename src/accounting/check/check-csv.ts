@@ -5,19 +5,19 @@ import { describeSides, typeSides } from '../csv/types.ts'
 import type { LegSide } from '../import-rows.ts'
 import { checkNumber, checkValue, quote } from './check-numbers.ts'
 
-/** Something in a file that its program would refuse, or take for something else. */
+/** Something in a file that the program would reject or misinterpret. */
 export type FormatProblem = { line: number; what: string }
 
 type Row = { line: number; cells: readonly string[] }
 
-/** Holds the records of a CSV file, one after the other, against the rules of a preset. */
+/** Checks the records of a CSV file against the rules of a preset. The first record must be the header. */
 export function createCsvChecker(preset: Preset): { check(row: Row): FormatProblem[] } {
-  let isBegun = false
+  let hasHeader = false
   const seen: SeenRows = { lines: new Map(), ids: new Map(), names: new Map() }
   return {
     check: (row) => {
-      if (isBegun) return checkRow(row, preset, seen)
-      isBegun = true
+      if (hasHeader) return checkRow(row, preset, seen)
+      hasHeader = true
       return checkHeader(row, preset)
     },
   }
@@ -31,11 +31,11 @@ function checkHeader({ line, cells }: Row, { columns }: Preset): FormatProblem[]
   )
   const extra = cells
     .slice(columns.length)
-    .map((name) => ({ line, what: `there is no column ${quote(name)} in this format` }))
+    .map((name) => ({ line, what: `this format has no column ${quote(name)}` }))
   return [...mismatches, ...extra]
 }
 
-/** What earlier rows had, each with its line. */
+/** Rows, ids and asset names of earlier lines, with their line numbers. */
 type SeenRows = {
   lines: Map<string, number>
   ids: Map<string, number>
@@ -54,7 +54,7 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: SeenRows): FormatP
     ...checkType(cell('type'), preset),
     ...PAIRS.flatMap(([amount, asset]) => checkPair(cell(amount), cell(asset))),
     ...AMOUNTS.flatMap((amount) => checkNumber(cell(amount), preset)),
-    ...OR_ZERO.flatMap((amount) => (cell(amount) === '' ? ['no amount, expected 0'] : [])),
+    ...OR_ZERO.flatMap((amount) => (cell(amount) === '' ? ['empty amount, expected 0'] : [])),
     ...ROLE_CHECKS.flatMap(([role, pattern, expected]) => checkPattern(cell(role), pattern, expected)),
     ...checkUnixTime(cell('unixTime'), cell('date'), preset),
     ...checkPrice(cell('price'), preset),
@@ -68,7 +68,7 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: SeenRows): FormatP
   return problems.map((what) => ({ line, what }))
 }
 
-/** Without a hash, an id or a note equal lines may well stand for two movements. */
+/** Without a column that identifies the movement (hash, id or note), equal rows can be two movements. */
 const hasUniqueRows = ({ columns, mayRepeatRows }: Preset) =>
   !mayRepeatRows && columns.some(([, role]) => ['hash', 'id', 'note'].includes(role))
 
@@ -79,7 +79,7 @@ function checkDate(date: string | undefined, { date: format }: Preset): string[]
 
 function checkType(type: string | undefined, preset: Preset): string[] {
   if (type === undefined || preset.labels === undefined || typeSides(preset).has(type)) return []
-  return [`type ${quote(type)} is none of this format`]
+  return [`type ${quote(type)} does not exist in this format`]
 }
 
 const PAIRS: readonly (readonly [amount: Role, asset: Role])[] = [
@@ -103,22 +103,22 @@ function checkPair(amount: string | undefined, asset: string | undefined): strin
 const PLAIN_DECIMAL = /^(\d+(\.\d+)?)?$/
 const ADDRESS = /^(0x[0-9a-fA-F]{40})?$/
 
-/** What cells of some roles look like. */
-const ROLE_CHECKS: readonly (readonly [role: Role, form: RegExp, expected: string])[] = [
+/** Patterns of cells by role. */
+const ROLE_CHECKS: readonly (readonly [role: Role, pattern: RegExp, expected: string])[] = [
   ...(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price', 'coins'] as const).map(
-    (role) => [role, PLAIN_DECIMAL, 'plain digits with a point'] as const,
+    (role) => [role, PLAIN_DECIMAL, 'digits with an optional decimal point'] as const,
   ),
   ['direction', /^(Send|Receive|Trade)$/, 'Send, Receive or Trade'],
-  ['block', /^\d+$/, 'the number of a block'],
-  ['tokenId', /^\d+$/, 'the id of a token'],
+  ['block', /^\d+$/, 'a block number'],
+  ['tokenId', /^\d+$/, 'a token id'],
   ['tokenType', /^(721|1155)$/, '721 or 1155'],
-  ['contract', ADDRESS, 'a contract'],
+  ['contract', ADDRESS, 'a contract address'],
   ['sender', ADDRESS, 'an address'],
   ['receiver', ADDRESS, 'an address'],
   ['zero', /^0$/, '0'],
-  ['holder', /./, 'whose it is'],
-  ['fromWallet', /./, 'where it came from'],
-  ['toWallet', /./, 'where it went'],
+  ['holder', /./, 'the holder'],
+  ['fromWallet', /./, 'the sending wallet'],
+  ['toWallet', /./, 'the receiving wallet'],
 ]
 
 function checkPattern(cell: string | undefined, pattern: RegExp, expected: string): string[] {
@@ -128,14 +128,14 @@ function checkPattern(cell: string | undefined, pattern: RegExp, expected: strin
 function checkUnixTime(seconds: string | undefined, date: string | undefined, preset: Preset): string[] {
   const instant = parseCsvInstant(date ?? '', preset.date)
   if (seconds === undefined || instant === undefined || Number(seconds) * 1_000 === instant) return []
-  return [`${quote(seconds)} seconds are not ${date}`]
+  return [`Unix time ${quote(seconds)} does not equal ${date}`]
 }
 
 function checkPrice(price: string | undefined, { needsPrices }: Preset): string[] {
   return needsPrices && !/[1-9]/.test(price ?? '') ? ['there is no price'] : []
 }
 
-/** The amounts of a line have to fit its type. */
+/** Checks that the row has amounts, and that they fit its type and direction. */
 function checkLegs(cell: (role: Role) => string | undefined, preset: Preset): string[] {
   const type = cell('type')
   const isSet = (role: Role) => (cell(role) ?? '') !== ''
@@ -146,20 +146,20 @@ function checkLegs(cell: (role: Role) => string | undefined, preset: Preset): st
   const side = sideOf(isSet)
   const direction = side === undefined ? undefined : DIRECTIONS[side]
   if (direction !== undefined && cell('direction') !== undefined && cell('direction') !== direction)
-    return [`${cell('direction')}, but this is ${direction}`]
+    return [`direction ${quote(cell('direction'))}, expected ${direction}`]
   return checkSide(type, side, preset)
 }
 
 const DIRECTIONS: Readonly<Record<LegSide, string>> = { in: 'Receive', out: 'Send', swap: 'Trade' }
 
-/** Which amounts a line has; undefined where one column holds what came in and what went out. */
+/** Returns which amounts a row has; undefined if the format has one column for both received and sent amounts. */
 function sideOf(isSet: (role: Role) => boolean): LegSide | undefined {
   if (isSet('quoteAmount') || (isSet('inAmount') && isSet('outAmount'))) return 'swap'
   if (isSet('amount')) return undefined
   return isSet('inAmount') ? 'in' : 'out'
 }
 
-/** A line must have the amounts that its type stands for. */
+/** Checks that the row has the amounts that its type needs. */
 function checkSide(type: string | undefined, side: LegSide | undefined, preset: Preset): string[] {
   const sides = type === undefined ? undefined : typeSides(preset).get(type)
   if (sides === undefined) return []
@@ -167,13 +167,13 @@ function checkSide(type: string | undefined, side: LegSide | undefined, preset: 
   return isAllowed ? [] : [`the type ${quote(type)} needs ${describeSides(sides)}`]
 }
 
-/** Where amounts that are not there are zeros: of a fee nothing went out, of all else something did or came. */
+/** Checks rows of formats that write missing amounts as 0: a fee has no sent amount, every other row with a type has one. */
 function checkFee(cell: (role: Role) => string | undefined, isFee: boolean): string[] {
   const [hasReceived, hasSent, fee] = OR_ZERO.map((role) => /[1-9]/.test(cell(role) ?? ''))
-  if (hasReceived && hasSent) return ['coins came in and went out in one line']
+  if (hasReceived && hasSent) return ['both a received and a sent amount']
   if (cell('type') === undefined) return []
-  if (isFee) return hasSent || !fee ? [`${cell('type')} has to have a fee, and nothing that went out`] : []
-  return hasSent ? [] : [`${cell('type')} has to have what went out`]
+  if (isFee) return hasSent || !fee ? [`the type ${cell('type')} needs a fee and no sent amount`] : []
+  return hasSent ? [] : [`the type ${cell('type')} needs a sent amount`]
 }
 
 function checkWallet(wallet: string | undefined, type = '', { walletOfType }: Preset): string[] {
@@ -188,7 +188,7 @@ function checkText(cells: readonly string[]): string[] {
   const formula = cells.find((text) => /^[=+@]|^-(?![\d.])/.test(text))
   return [
     ...(invisible === undefined ? [] : [`invisible characters in ${quote(invisible)}`]),
-    ...(formula === undefined ? [] : [`${quote(formula)} is a formula for a spreadsheet`]),
+    ...(formula === undefined ? [] : [`a spreadsheet would read ${quote(formula)} as a formula`]),
   ]
 }
 
@@ -196,13 +196,16 @@ function checkDuplicate({ line, cells }: Row, id: string | undefined, { lines, i
   const serialized = JSON.stringify(cells)
   const sameRow = lines.get(serialized)
   lines.set(serialized, sameRow ?? line)
-  if (sameRow !== undefined) return [`the same as line ${sameRow}: it would count twice, or not at all`]
+  if (sameRow !== undefined)
+    return [`duplicate of line ${sameRow}: it would be imported twice, or not at all`]
   const sameId = id === undefined || id === '' ? undefined : ids.get(id)
   if (id !== undefined) ids.set(id, sameId ?? line)
-  return sameId === undefined ? [] : [`the id of line ${sameId}: the program takes it for the same`]
+  return sameId === undefined
+    ? []
+    : [`the id of line ${sameId}: the program would treat both as the same entry`]
 }
 
-/** Names that only differ in their letters' case are one asset for most programs. */
+/** Checks asset names. Most programs treat names that differ only in case as one asset. */
 function checkName(
   { name, line }: { name: string | undefined; line: number },
   { naming }: Preset,
@@ -212,14 +215,14 @@ function checkName(
   const known = seen.names.get(name.toLowerCase())
   if (known === undefined) seen.names.set(name.toLowerCase(), { name, line })
   if (known !== undefined && known.name !== name && naming !== 'caip')
-    return [`asset ${quote(name)} and ${quote(known.name)} of line ${known.line} are one for the program`]
+    return [`the program treats asset ${quote(name)} and ${quote(known.name)} of line ${known.line} as one`]
   if (
     naming === 'caip' &&
     !/^((?!.*-[0-9a-f]{8})[\p{L}\p{N}._-]{1,12}|eip155:\d+\/erc(20|721|1155):0x[0-9a-fA-F]{40}(\/\d+)?)$/u.test(
       name,
     )
   )
-    return [`asset ${quote(name)}, expected a coin or eip155:<chain>/erc20:<contract>`]
+    return [`asset ${quote(name)}, expected the symbol of a coin or eip155:<chain>/erc20:<contract>`]
   if (naming === 'placeholder' && /^(NULL|NFT)0?$/i.test(name))
     return [`placeholder ${quote(name)} without its number`]
   return []

@@ -13,8 +13,8 @@ import { createCsvChecker, type FormatProblem } from './check-csv.ts'
 import { createJournalChecker } from './check-journal.ts'
 
 /**
- * Checks a file against the rules of a format, and reports each mistake with its line. Resolves with the lines below the header,
- * or the transactions of a journal, as a conversion counts them. Throws USAGE where there is no such format, or the file cannot be read.
+ * Checks a file against the rules of a format and reports each problem with its line. Returns the number of CSV rows or
+ * journal entries, counted as `convert` does. Throws USAGE if there is no such format or the file cannot be read.
  */
 export async function checkFile(
   file: string,
@@ -30,7 +30,7 @@ export async function checkFile(
   return checkJournal(file, createJournalChecker(to), onProblem)
 }
 
-/** A folder of several files has one that may be meant. */
+/** Rejects a folder. For a format of several files, the fix names the files in it. */
 async function requireOneFile(file: string, multiFile: MultiFileWriter | undefined): Promise<void> {
   const entry = await stat(file).catch(() => undefined)
   if (!entry?.isDirectory()) return
@@ -42,7 +42,7 @@ async function requireOneFile(file: string, multiFile: MultiFileWriter | undefin
   throw new ExportError('USAGE', `${file} is a folder, and one file is checked at a time`, { fix })
 }
 
-/** Which of a program's files it is, the header says. */
+/** Creates a checker for a format of several files. The header decides which of them is checked. */
 function createSetChecker({ files }: MultiFileWriter): ReturnType<typeof createCsvChecker> {
   let checker: ReturnType<typeof createCsvChecker> | undefined
   return {
@@ -96,6 +96,6 @@ async function checkJournal(
   return entries
 }
 
-/** The first line of a transaction; beancount's directives begin with a day as well. */
+/** The first line of an entry. Directives of beancount start with a date too, but are not entries. */
 const ENTRY =
   /^\d{4}[-/]\d{2}[-/]\d{2} (?!(open|close|commodity|price|balance|note|document|event|query|custom|pad)\b)/

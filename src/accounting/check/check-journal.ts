@@ -3,7 +3,7 @@ import type { FormatProblem } from './check-csv.ts'
 
 type Entry = { line: number; sums: Map<string, { value: bigint; decimals: number }>; postings: number }
 
-/** Holds a journal, line by line, against what its program demands: declared names, days in order, entries that balance. */
+/** Checks a journal line by line: names are declared before use, dates are in order, and entries balance. */
 export function createJournalChecker(program: string): {
   check(text: string, line: number): FormatProblem[]
   end(): FormatProblem[]
@@ -16,13 +16,13 @@ export function createJournalChecker(program: string): {
     entry = undefined
     return ended === undefined ? [] : checkEntry(ended)
   }
-  const begin = (date: string, line: number): FormatProblem[] => {
+  const startEntry = (date: string, line: number): FormatProblem[] => {
     const problems = end()
     entry = { line, sums: new Map(), postings: 0 }
-    if (parseUtc(date) === undefined) return [...problems, { line, what: `there is no day ${date}` }]
+    if (parseUtc(date) === undefined) return [...problems, { line, what: `invalid date ${date}` }]
     const isEarlier = date < day
     day = date
-    return isEarlier ? [...problems, { line, what: `${date} stands after a later day` }] : problems
+    return isEarlier ? [...problems, { line, what: `${date} is after an entry with a later date` }] : problems
   }
   return {
     check: (text, line) => {
@@ -36,7 +36,7 @@ export function createJournalChecker(program: string): {
       }
       if (isPrice(text)) return end()
       const date = /^(\d{4}-\d\d-\d\d)\s/.exec(text)?.[1]
-      if (date !== undefined) return begin(date, line)
+      if (date !== undefined) return startEntry(date, line)
       return /^\s/.test(text)
         ? checkPosting({ text, line }, { entry, declared, program })
         : [{ line, what: UNKNOWN_LINE }]
@@ -53,7 +53,7 @@ const DIRECTIVES = [
   /^\d{4}-\d\d-\d\d commodity (\S+)\s*$/,
 ]
 
-/** P 2024-03-31 AVAX 18.34 USD, or as beancount has it. */
+/** Matches price directives: `P 2024-03-31 AVAX 18.34 USD`, or `2024-03-31 price AVAX 18.34 USD` in beancount. */
 const isPrice = (text: string) =>
   PRICES.some((pattern) => parseUtc(pattern.exec(text)?.[1] ?? '') !== undefined)
 const PRICES = [
@@ -69,12 +69,17 @@ function checkPosting(
   { text, line }: { text: string; line: number },
   { entry, declared, program }: PostingContext,
 ): FormatProblem[] {
-  // Metadata and comments of their own line.
+  // Lines of metadata or comments.
   if (/^\s+([a-z][\w-]*: |;)/.test(text)) return []
   const [, account, sign, whole = '', fraction = '', commodity = ''] = POSTING.exec(text) ?? []
   if (account === undefined)
-    return [{ line, what: 'a posting has an account, two blanks, plain digits and a commodity' }]
-  if (entry === undefined) return [{ line, what: 'a posting that belongs to no entry' }]
+    return [
+      {
+        line,
+        what: 'a posting needs an account, two spaces, digits with an optional decimal point and a commodity',
+      },
+    ]
+  if (entry === undefined) return [{ line, what: 'a posting outside of an entry' }]
   entry.postings += 1
   const digits = `${whole}${fraction}`.replace(/^0+/, '').length
   const known = entry.sums.get(commodity) ?? { value: 0n, decimals: 0 }
@@ -86,8 +91,10 @@ function checkPosting(
     decimals,
   })
   return [
-    ...(declared.has(account) ? [] : [{ line, what: `account ${account} is not declared before` }]),
-    ...(declared.has(commodity) ? [] : [{ line, what: `commodity ${commodity} is not declared before` }]),
+    ...(declared.has(account) ? [] : [{ line, what: `account ${account} is used before it is declared` }]),
+    ...(declared.has(commodity)
+      ? []
+      : [{ line, what: `commodity ${commodity} is used before it is declared` }]),
     ...(program === 'beancount' && digits > 28
       ? [{ line, what: `${digits} digits, more than 28 are rounded` }]
       : []),
@@ -95,7 +102,7 @@ function checkPosting(
       ? [{ line, what: 'a number of over 255 characters' }]
       : []),
     ...(program === 'beancount' && !/^[A-Z][A-Z0-9'._-]{0,22}[A-Z0-9]$/.test(commodity)
-      ? [{ line, what: `commodity ${commodity}: 2 to 24 capitals, digits and '._-' are taken` }]
+      ? [{ line, what: `commodity ${commodity}, expected 2 to 24 characters: capitals, digits and '._-` }]
       : []),
   ]
 }

@@ -1,22 +1,24 @@
 import { exactFiatValue, FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
 import type { Preset } from '../csv/preset.ts'
 
-/** A cell's text in messages. */
+/** Quotes the text of a cell for messages, cut to 60 characters. */
 export const quote = (text: string | undefined) =>
   text === undefined ? 'absent' : JSON.stringify(text.slice(0, 60))
 
-/** What a program would not take of an amount; nothing where the cell is empty. */
+/** Returns the reasons why the program would reject or round an amount; none for an empty cell. */
 export function checkNumber(amount: string | undefined, { numbers }: Preset): string[] {
   if (amount === undefined || amount === '') return []
   if (!/^\d+(\.\d+)?$/.test(amount))
-    return [`amount ${quote(amount)}, expected plain digits with a point, no sign, no exponent`]
+    return [
+      `amount ${quote(amount)}, expected digits with an optional decimal point, no sign and no exponent`,
+    ]
   const [whole = '', fraction = ''] = amount.split('.')
   const problems: string[] = []
   const { maxDecimals, maxDigits, maxWholeDigits, needsPoint } = numbers
   if (needsPoint && !amount.includes('.'))
     problems.push(`amount ${amount}, expected a decimal point: ${amount}.0`)
   if (maxDecimals !== undefined && fraction.length > maxDecimals)
-    problems.push(`amount ${amount} has ${fraction.length} decimals, at most ${maxDecimals} are taken`)
+    problems.push(`amount ${amount} has ${fraction.length} decimals, at most ${maxDecimals} are allowed`)
   const digits = `${whole}${fraction}`.replace(/^0+/, '').length
   if (maxWholeDigits !== undefined && whole.replace(/^0+/, '').length > maxWholeDigits)
     problems.push(`amount ${amount} has more than ${maxWholeDigits} digits before the point`)
@@ -25,7 +27,7 @@ export function checkNumber(amount: string | undefined, { numbers }: Preset): st
   return problems
 }
 
-/** An amount times its price has to have no more digits before the point than the program can compare. */
+/** Checks that amount × price has no more digits before the decimal point than the program can compare. */
 export function checkValue(
   amount: string | undefined,
   price: string | undefined,
@@ -36,7 +38,7 @@ export function checkValue(
   const value = exactFiatValue(BigInt(whole + fraction), fraction.length, price as string)
   if (value < 10n ** BigInt(maxWholeDigits + FIAT_DECIMALS)) return []
   return [
-    `amount ${amount} at the price ${price} is worth more than ${maxWholeDigits} digits before the point`,
+    `the value of amount ${amount} at the price ${price} has more than ${maxWholeDigits} digits before the point`,
   ]
 }
 
