@@ -11,20 +11,21 @@ import { caipName, collectionName, methodName, safeText, tickerName } from '../n
 import type { PlaceholderOf } from '../names/placeholders.ts'
 import type { Preset, Role } from './preset.ts'
 
-/** What cells are made with, beside the line. */
+/** The context that cells need in addition to the row. */
 export type CellContext = {
   preset: Preset
-  /** What the chain is called, where the user says so. */
+  /** The user's name for the chain, if given. */
   chainName: string | undefined
-  /** Names that are kept in a file, for programs that number unknown assets. */
+  /** Returns the placeholder of an asset, for formats with placeholders. */
   placeholderOf: PlaceholderOf
-  /** What wallets of the job are called, by address; absent where they have no label. */
+  /** Names of the job's wallets by address; wallets without a label are absent. */
   walletNames: ReadonlyMap<string, string>
   prices: Prices | undefined
+  /** Formats a time of the tables for the preset. */
   instant: (time: string) => string
 }
 
-/** The amounts of a line as its format has them, and the prices of one whole unit, where they are known and wanted. */
+/** The formatted amounts of a row ('' if absent), and the prices of one whole unit if they are known and needed. */
 export type Amounts = {
   in: string
   out: string
@@ -35,21 +36,21 @@ export type Amounts = {
 
 type CellOf = (row: ImportRow, amounts: Amounts, context: CellContext) => string
 
-/** A fee stands in columns of its own in some formats: then nothing was sold of it. */
+/** Whether a fee goes into the fee columns of the format. The sent amount of its row is then 0. */
 const usesFeeColumns = ({ kind }: ImportRow, { preset }: CellContext) =>
-  kind === 'fee' && preset.fee === 'in the fee columns, nothing sold'
+  kind === 'fee' && preset.fee === 'fee columns'
 
 const DIRECTIONS = { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' } as const
 
 /**
- * Free text as a field of CSV. Importers would take a `'` before a formula for text: what could be one was taken out of
- * strangers' text before.
+ * Formats free text as a CSV field. Formulas are not neutralized with a leading `'`, which importers would read as part
+ * of the text; `safeText` has already removed formula characters from untrusted text.
  */
 const csvField = (text: string) => (needsQuotes(text) ? quoteCsv(text) : text)
 
 const unixSeconds = memoizeLast((time) => String(Math.floor(Date.parse(time) / 1_000)))
 
-/** What stands in a cell of each role, as a field of CSV. */
+/** The content of a cell by its role, as a CSV field. */
 export const CELLS: Readonly<Record<Role, CellOf>> = {
   empty: () => '',
   zero: () => '0',
@@ -119,7 +120,7 @@ function walletOf(row: ImportRow, amounts: Amounts, context: CellContext): strin
   const { walletOfType } = context.preset
   const [{ wallet, label }] = row.movements
   const required = walletOfType?.[typeOf(row, amounts, context)]
-  // Manifests of older versions have no labels.
+  // Manifests of older versions have no labels, so the label may come from the movement.
   return required ?? csvField(context.walletNames.get(wallet) ?? (safeText(label ?? '') || wallet))
 }
 
@@ -135,7 +136,7 @@ function assetNameOf(
     : tickerName(leg.asset)
 }
 
-/** What came in is worth what the line is worth; where it has no price, what went out for it. */
+/** The fiat value of a row: the value of the received amount or, if that has no price, of the sent amount. */
 function fiatValueOfRow(row: ImportRow, { inPrice, outPrice }: Amounts, context: CellContext): string {
   return fiatValueOfLeg(row.in, inPrice, context) || fiatValueOfLeg(row.out, outPrice, context)
 }
@@ -145,7 +146,10 @@ function fiatValueOfLeg(leg: Leg | undefined, price: string | undefined, { prese
   return withDecimalPoint(fiatValueOf(leg.value, leg.asset.decimals, price), preset.numbers)
 }
 
-/** The price of what came in, or of what went out alone; where what came in has none, what went out for it makes one. */
+/**
+ * The price of a row: that of the received asset, or of the sent asset if nothing was received. If the received asset
+ * of a swap has no price, it is implied by the value of the sent amount.
+ */
 export function priceOfRow(
   { in: received, out: sent }: ImportRow,
   { inPrice, outPrice }: Amounts,
@@ -169,7 +173,7 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
   return isOut ? { from: wallet, to: other } : { from: other, to: wallet }
 }
 
-/** What the other columns do not say: contracts, the other party, the method, the entry of the ledger. */
+/** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
 function noteOf({ kind, isOwn, movements, in: received, out: sent }: ImportRow): string {
   const [movement] = movements
   const { type, counterparty, method, entry, transaction, isOut } = movement
@@ -183,6 +187,6 @@ function noteOf({ kind, isOwn, movements, in: received, out: sent }: ImportRow):
   if (method === null) return `${note} / tx ${transaction} / entry ${entry}`
   const name = methodName(method)
   const text = `${note} / method ${name} / tx ${transaction} / entry ${entry}`
-  // All else has nothing that wants quotes, and safe text has no quotes itself.
+  // Only the method can contain commas, and `safeText` has removed its quotes.
   return needsQuotes(name) ? `"${text}"` : text
 }

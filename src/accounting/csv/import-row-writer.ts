@@ -9,24 +9,24 @@ import { type HeaderValues, headersOf } from './headers.ts'
 import { createInstantFormatter } from './instant.ts'
 import type { Role } from './preset.ts'
 
-/** A movement, or a part of one, that a file does not hold. */
+/** A movement, or a part of one, that is missing in the output file. */
 export type Omitted = {
   movement: Movement
-  /** In the asset's smallest unit, negative where it went out. */
+  /** The missing amount in the asset's smallest unit; negative if it was sent. */
   value: bigint
   reason: string
 }
 
-/** A movement that is left out whole. */
+/** Describes a movement that is omitted completely. */
 export function toOmitted(movement: Movement, reason: string): Omitted {
   return { movement, value: movement.isOut ? -movement.value : movement.value, reason }
 }
 
 export type ImportRowWriter = {
   header: string
-  /** Whether the format can hold a line; nothing is told of it. */
+  /** Whether the format can represent a row. Calls no callbacks. */
   canWrite(row: ImportRow): boolean
-  /** The text of a line with its end; undefined, and told, where the format cannot hold it. */
+  /** Returns the row as a CSV line. If the format cannot represent it, reports it to `onOmitted` and returns undefined. */
   write(row: ImportRow): string | undefined
 }
 
@@ -34,11 +34,11 @@ export type WriterOptions = Omit<CellContext, 'instant'> &
   Pick<HeaderValues, 'coin'> & {
     refusalReasonOf: RefusalReasonOf
     onOmitted: (omitted: Omitted) => void
-    /** Told of each side of a line that would have its price in the file, and has none. */
+    /** Called for each amount whose price the format has a column for, but which has no price. */
     onUnpriced: (asset: Asset) => void
   }
 
-/** Turns lines into CSV as a preset has it. */
+/** Creates a writer that formats rows as CSV according to a preset. */
 export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
   const { preset, prices, coin } = options
   const context = { ...options, instant: createInstantFormatter(preset.date) }
@@ -62,7 +62,7 @@ export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
 
 const PRICED: ReadonlySet<Role> = new Set(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price'])
 
-/** Finds the price of a side; undefined where the format has no column for it, or the user has given no prices. */
+/** Returns the price look-up for legs, or undefined if the user gave no prices or the format has no column for them. */
 function createPriceLookup({ preset, prices }: WriterOptions) {
   if (prices === undefined || !preset.columns.some(([, role]) => PRICED.has(role))) return undefined
   return ({ asset }: Leg, { time }: Movement) => prices.at(asset, time)
@@ -70,18 +70,18 @@ function createPriceLookup({ preset, prices }: WriterOptions) {
 
 type ImportRowContext = WriterOptions & { priceOf: ReturnType<typeof createPriceLookup> }
 
-/** What became of the amounts of a line. */
+/** The result of formatting the amounts of a row. */
 type FormattedRow = {
   amounts: Amounts
-  /** Why one of them cannot be written; undefined where all can. */
+  /** Why the row cannot be written; undefined if it can. */
   reason: string | undefined
-  /** What is cut off. */
+  /** Amounts that are cut off because the format has fewer decimals. */
   truncations: Omitted[] | undefined
-  /** Assets that would have their price in the file, and have none. */
+  /** Assets without a price, if the format has a column for it. */
   unpriced: Asset[] | undefined
 }
 
-/** Writes the amounts of a line, up to the first that cannot be written; tells nobody. */
+/** Formats the amounts of a row, up to the first that cannot be represented. Calls no callbacks. */
 function formatRow(row: ImportRow, context: ImportRowContext): FormattedRow {
   const amounts: Amounts = { in: '', out: '', fee: '', inPrice: undefined, outPrice: undefined }
   const result: FormattedRow = { amounts, reason: undefined, truncations: undefined, unpriced: undefined }
@@ -110,7 +110,7 @@ function omitRow({ movements }: ImportRow, reason: string, { onOmitted }: Writer
   for (const movement of movements) onOmitted(toOmitted(movement, reason))
 }
 
-/** An amount as the format has it, or why it has none. */
+/** Formats an amount, or returns the reason why the format cannot represent it. */
 function formatLeg(
   { asset, value }: Leg,
   { preset, refusalReasonOf }: ImportRowContext,
@@ -121,7 +121,7 @@ function formatLeg(
   if (refusal !== undefined) return refusal
   const formatted = formatAmount(value, asset.decimals, numbers)
   if (formatted !== undefined)
-    return /[1-9]/.test(formatted.text) ? formatted : 'nothing is left of it within the decimals'
+    return /[1-9]/.test(formatted.text) ? formatted : 'zero within the decimals of the format'
   return unformattableReason(asset.decimals, numbers)
 }
 

@@ -1,7 +1,7 @@
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import type { DateFormat } from './preset.ts'
 
-/** Writes instants as a format has them; `time` is as the tables have it, 2023-11-14T22:46:40.000Z. */
+/** Creates a function that formats a time of the tables, such as 2023-11-14T22:46:40.000Z. */
 export function createInstantFormatter(format: DateFormat): (time: string) => string {
   return memoizeLast((time) => formatInstant(time, format))
 }
@@ -29,7 +29,7 @@ function formatInstant(time: string, format: DateFormat): string {
   }
 }
 
-/** The instant that a format's text stands for, in milliseconds since 1970; undefined where it is not of that form. */
+/** Parses a formatted time to Unix milliseconds; undefined if it does not match the format. */
 export function parseCsvInstant(text: string, format: DateFormat): number | undefined {
   const match = DATE_PATTERNS[format].exec(text)
   if (match === null) return undefined
@@ -50,6 +50,6 @@ const DATE_PATTERNS: Readonly<Record<DateFormat, RegExp>> = {
   'YYYY-MM-DDTHH:mm:ss.000Z': new RegExp(`^${YMD}T${CLOCK}\\.000Z$`),
   'MM/DD/YYYY HH:mm:ss': new RegExp(String.raw`^(?<m>\d\d)/(?<d>\d\d)/(?<y>20\d\d) ${CLOCK}$`),
   'DD.MM.YYYY HH:mm:ss': new RegExp(String.raw`^(?<d>\d\d)\.(?<m>\d\d)\.(?<y>20\d\d) ${CLOCK}$`),
-  // Seconds would be taken for days of 1970.
+  // Exactly 13 digits, so Unix times in seconds, which would be read as days in 1970, do not match.
   milliseconds: /^1\d{12}$/,
 }

@@ -2,28 +2,32 @@ import type { ImportRow, Labels, TransactionFacts } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import type { Preset } from './preset.ts'
 
-/** A program that takes several files at once, each with columns of its own. */
+/** An import format that consists of several files with different columns. */
 export type MultiFileWriter = {
   name: string
   title: string
   files: readonly OutputFileFormat[]
-  /** Whether each wallet has its own ones. */
+  /** Whether each wallet has its own set of files. */
   isPerWallet: boolean
-  /** Whether lines say what only the table of transactions knows. */
+  /** Whether rows contain facts that only the transactions table has. */
   needsTransactions: boolean
-  /** Where the movements of one transaction stand, in the order of the ledger. */
+  /** Assigns the movements of one transaction to files, in ledger order. */
   placementsOf(movements: readonly Movement[], options: PlacementOptions): Placement[]
+  /** `source`, `rulesOf` and `unverified` as in `Preset`. */
   source: string
   rulesOf: string
   unverified?: string
 }
 
-/** One of the files; `{wallet}` in its name stands for the address. */
+/** The format of one of the files. `{wallet}` in the file name stands for the wallet's address. */
 export type OutputFileFormat = Preset & { file: string }
 
 type PlacementOptions = { labelOf: Labels; facts: TransactionFacts | undefined }
 
-/** Where a line stands; `reason` is why it stands nowhere, `isTold` says that another line tells of it already. */
+/**
+ * The file that a row belongs to, or the `reason` why it is omitted. `isAlreadyWritten` marks the second side of a
+ * transfer between own wallets, which the row of the first side already represents.
+ */
 export type Placement = { row: ImportRow } & (
   | { format: OutputFileFormat; isAlreadyWritten?: boolean }
   | { reason: string }

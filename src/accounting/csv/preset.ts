@@ -1,16 +1,16 @@
 import type { NumberRules } from '../format-amount.ts'
 import type { LegSide } from '../import-rows.ts'
 
-/** What a cell of a line holds. */
+/** The content of a column. */
 export type Role =
   | 'date'
   | 'type'
-  /** Send, Receive or Trade, whatever the type. */
+  /** Send, Receive or Trade, regardless of the type. */
   | 'direction'
-  /** Of what came in or went out, or of what a swap gave. */
+  /** The received or sent amount; the received amount of a swap. */
   | 'amount'
   | 'asset'
-  /** Of what a swap took. */
+  /** The sent amount of a swap. */
   | 'quoteAmount'
   | 'quoteAsset'
   | 'inAmount'
@@ -29,26 +29,29 @@ export type Role =
   | 'id'
   | 'note'
   | 'empty'
-  /** In money, by the prices that the user gives: of a line (what came in, or else what went out), or of one side of it. */
+  /**
+   * Fiat values at the user's prices: of the row (the received amount, or else the sent amount), or of one of its
+   * amounts.
+   */
   | 'worth'
   | 'worthCurrency'
   | 'inWorth'
   | 'outWorth'
   | 'feeWorth'
-  /** Of one whole unit. */
+  /** The price of one whole unit. */
   | 'price'
   | 'priceCurrency'
-  /** 0 where nothing came in, went out or was paid. */
+  /** As inAmount, outAmount and feeAmount, but 0 instead of an empty cell. */
   | 'inAmountOrZero'
   | 'outAmountOrZero'
   | 'feeAmountOrZero'
   | 'holder'
-  /** Names of the wallets between which something was moved. */
+  /** Names of the sending and the receiving wallet. */
   | 'fromWallet'
   | 'toWallet'
   | 'block'
   | 'unixTime'
-  /** Of the transaction: its sender, receiver, coins, and whether it failed. */
+  /** Facts of the transaction: its sender, its receiver, the native coins that it transferred, and whether it failed. */
   | 'sender'
   | 'receiver'
   | 'coins'
@@ -61,7 +64,7 @@ export type Role =
   | 'tokenId'
   | 'tokenType'
 
-/** How instants are written, all of them in UTC. */
+/** Formats of instants. All are in UTC. */
 export type DateFormat =
   | 'YYYY-MM-DD HH:mm:ss'
   | 'YYYY-MM-DD HH:mm:ss UTC'
@@ -72,7 +75,10 @@ export type DateFormat =
   | 'DD.MM.YYYY HH:mm:ss'
   | 'milliseconds'
 
-/** Types that lines get without labels; absent where the format has no such lines. `own`: between own wallets. */
+/**
+ * Default types of rows without a label; absent if the format has no such rows. `ownIn` and `ownOut` are for transfers
+ * between own wallets.
+ */
 type Types = {
   in?: string
   out?: string
@@ -82,45 +88,49 @@ type Types = {
   swap?: string
 }
 
-/** Where the amount of a fee goes: it is a line of its own, so that the sums of the file are those of the ledger. */
-type FeeStyle = 'as what went out' | 'in the fee columns, nothing sold'
+/**
+ * The columns for the amount of a fee: those of a sent amount, or the fee columns with a sent amount of 0. A fee
+ * has its own row (except in explorer formats), so that the sums of the file equal those of the ledger.
+ */
+type FeeStyle = 'sent amount' | 'fee columns'
 
-/** How assets are called. */
+/** How assets are named: symbol and contract digits, CAIP-19 identifier, or numbered placeholder. */
 type Naming = 'ticker' | 'caip' | 'placeholder'
 
-/** One format: the converter, the checker and the pages derive from it. */
+/** An import format of one CSV file. The converter, the checker and the documentation are derived from it. */
 export type Preset = {
   name: string
-  /** The program it is for. */
+  /** The name of the program. */
   title: string
-  /** Headers with the role of what stands below them; `{currency}` and `{coin}` stand for the user's. */
+  /** Headers and roles of the columns. `{currency}` and `{coin}` in headers are replaced (`headersOf`). */
   columns: readonly (readonly [header: string, role: Role])[]
   date: DateFormat
   types: Types
   /**
-   * Types that labels may give beside those above, by the legs that a line needs for them: a received amount, a sent amount, or
-   * both. A type that takes several stands in several lists. Undefined where any text is a type.
+   * Further types that labels may assign, by the amounts that a row needs for them: a received amount, a sent amount,
+   * or both. A type can be in several lists. Undefined if any text is a valid type.
    */
   labels?: Readonly<Record<LegSide, readonly string[]>>
-  /** Whether lines between own wallets may have a label. @default true */
+  /** Whether transfers between own wallets may have a label. @default true */
   labelsOwnTransfers?: boolean
-  /** What stands for the wallet in lines of a type, where the program demands it. */
+  /** Wallet names that the program requires in rows of certain types. */
   walletOfType?: Readonly<Record<string, string>>
   fee: FeeStyle
   naming: Naming
   numbers: NumberRules
-  /** Whether NFTs have lines, and swaps lines of their own. */
+  /** Whether the format has rows for NFTs. */
   supportsNfts: boolean
+  /** Whether a swap can be one row. */
   supportsSwaps: boolean
-  /** Whether no line goes without the price of its asset. */
+  /** Whether every row needs the price of its asset. */
   needsPrices?: boolean
-  /** Whether two equal lines may stand for two movements. */
+  /** Whether two equal rows can represent two movements, so that the checker does not report duplicates. */
   mayRepeatRows?: boolean
-  /** Names of chains by their id, where the program has its own; `other` is that of all others. */
+  /** The program's names of chains by chain id; `other` is used for all other chains. */
   chainNames?: Readonly<Record<string, string>> & { readonly other: string }
-  /** Where the rules come from, and as of when. */
+  /** The source of the rules, and their date. */
   source: string
   rulesOf: string
-  /** What could not be read in the vendor's own words. */
+  /** Rules that could not be verified in the vendor's own documentation. */
   unverified?: string
 }

@@ -5,8 +5,8 @@ import type { TransactionFacts } from '../import-rows.ts'
 const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'success'] as const
 
 /**
- * Reads the table of transactions beside the ledger, whose order it shares: `of` goes on to a transaction, and is asked for
- * each at most once, in order. Closes the export in the end.
+ * Reads the transactions table in parallel with the ledger, which has the same order. `find` skips forward to a
+ * transaction, so call it at most once per transaction and in chain order. `close` also closes the export.
  */
 export function openTransactionFacts(opened: OpenExport) {
   const batches = opened.stream('transactions', COLUMNS)

@@ -1,21 +1,21 @@
 import type { LegSide } from '../import-rows.ts'
 import type { Preset } from './preset.ts'
 
-/** Types of a program that labels may give. */
+/** The types of a program that labels may assign. */
 export type ProgramTypes = {
   sides: TypeSides
-  /** Any other text is a type as well, and takes any legs. */
+  /** Whether any other text is a valid type too. Such a type applies to rows with any amounts. */
   acceptsAnyText: boolean
-  /** Whether lines between own wallets may have a label. */
+  /** Whether transfers between own wallets may have a label. */
   labelsOwnTransfers: boolean
 }
 
-/** The legs that each type of a program can have. */
+/** The sides that each type applies to. */
 export type TypeSides = ReadonlyMap<string, ReadonlySet<LegSide>>
 
 const typeSidesCache = new WeakMap<Preset, TypeSides>()
 
-/** The types that the preset names, with the legs that each of them takes. */
+/** Returns the types of a preset with the sides that each applies to. */
 export function typeSides(preset: Preset): TypeSides {
   const sides = typeSidesCache.get(preset) ?? collectSides(preset)
   typeSidesCache.set(preset, sides)
@@ -23,7 +23,7 @@ export function typeSides(preset: Preset): TypeSides {
 }
 
 function collectSides({ types, labels, supportsSwaps }: Preset): TypeSides {
-  const own: [leg: LegSide, type: string | undefined][] = [
+  const defaultTypes: [side: LegSide, type: string | undefined][] = [
     ['in', types.in],
     ['in', types.ownIn],
     ['out', types.out],
@@ -33,14 +33,14 @@ function collectSides({ types, labels, supportsSwaps }: Preset): TypeSides {
   ]
   const sides = new Map<string, Set<LegSide>>()
   const add = (side: LegSide, type: string) => sides.set(type, (sides.get(type) ?? new Set()).add(side))
-  for (const [side, type] of own) if (type !== undefined) add(side, type)
+  for (const [side, type] of defaultTypes) if (type !== undefined) add(side, type)
   for (const side of LEG_SIDES) for (const type of labels?.[side] ?? []) add(side, type)
   return sides
 }
 
 const LEG_SIDES = ['in', 'out', 'swap'] as const
 
-/** What labels may give to lines of a program's files. */
+/** Combines the types of all files of a program. */
 export function programTypes(presets: readonly Preset[]): ProgramTypes {
   const sides = new Map<string, ReadonlySet<LegSide>>()
   for (const preset of presets)
@@ -53,7 +53,7 @@ export function programTypes(presets: readonly Preset[]): ProgramTypes {
   }
 }
 
-/** What a line of these legs holds, in words. */
+/** Describes the amounts of rows with these sides in words. */
 export function describeSides(sides: ReadonlySet<LegSide>): string {
   return [...sides].map((side) => SIDE_TEXT[side]).join(' or ')
 }
