@@ -14,11 +14,11 @@ const ACCOUNTS: Accounts = {
   out: 'Equity:External:Out',
 }
 
-/** As beancount's own reader has it, capitals of other languages among them. */
+/** The account syntax of beancount's parser. Capitals of any script are allowed. */
 const ACCOUNT_RULE: AccountRule = {
   pattern: /^(Assets|Liabilities|Equity|Income|Expenses)(:[\p{Lu}0-9][\p{L}0-9-]*)+$/u,
   expected:
-    'an account such as Expenses:Rent: Assets, Liabilities, Equity, Income or Expenses, then parts of letters, digits and -, each with : before it and a capital or digit in front',
+    'an account such as Expenses:Rent: Assets, Liabilities, Equity, Income or Expenses, then parts of letters, digits and -, each after a : and starting with a capital or digit',
 }
 
 export const beancount: JournalFormat = {
@@ -54,10 +54,13 @@ export const beancount: JournalFormat = {
   rulesOf: '2026-08-21',
 }
 
-/** beancount 2 takes names of up to 24 characters. */
+/** Maximum length of commodity names in beancount 2. */
 const MAX_NAME_LENGTH = 24
 
-/** Capitals and digits, up to ten, then digits of the contract; all NFTs of a collection are one commodity. */
+/**
+ * Builds a commodity name: up to ten capitals and digits of the symbol, then digits of the contract. All NFTs of a
+ * collection are one commodity.
+ */
 function beancountName({ address, symbol, digits }: Asset): string {
   const letters = (symbol ?? '')
     .toUpperCase()

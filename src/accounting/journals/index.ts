@@ -3,5 +3,5 @@ import { hledger } from './hledger.ts'
 import type { JournalFormat } from './journal-format.ts'
 import { ledger } from './ledger.ts'
 
-/** All journals, in the order of the help. */
+/** All journal formats, in the order of the help. */
 export const JOURNALS: readonly JournalFormat[] = [hledger, ledger, beancount]

@@ -2,32 +2,33 @@ import type { NumberRules } from '../format-amount.ts'
 import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 
-/** A plain text accounting program's journal. */
+/** The journal format of a plain text accounting program. */
 export type JournalFormat = {
   name: string
   title: string
-  /** Accounts by what a movement is. */
+  /** Default counter accounts. */
   accounts: Accounts
-  /** `digits` tell the wallet from others. */
+  /** Returns the account of the movement's wallet. `digits` distinguish the wallet from the others. */
   accountOf(movement: Movement, digits: string): string
-  /** Accounts that users may name. */
+  /** The syntax of accounts that labels may assign. */
   accountRule: AccountRule
   commodityOf(asset: Asset): string
-  /** What stands before the first use of an account, and of a commodity. */
+  /** Declarations, written before the first use of an account or commodity. */
   declareAccount(account: string): string
   declareCommodity(commodity: string, asset: Asset): string
   entryHeader(movement: Movement): string
   posting(posting: Posting): string
-  /** A line that says what one unit was worth on a day. */
+  /** Returns a price directive. */
   price(price: DayPrice): string
-  /** Characters of a number, at most. */
+  /** Maximum number of characters of a number. */
   maxNumberLength: number
   numbers: NumberRules
+  /** The source of the rules, and their date. */
   source: string
   rulesOf: string
 }
 
-/** By what a movement is, the account that stands against the wallet's. */
+/** Counter accounts by the kind of movement. */
 export type Accounts = Record<'fee' | 'mint' | 'burn' | 'own' | 'in' | 'out', string>
 
 export type Posting = {
@@ -35,6 +36,7 @@ export type Posting = {
   amount: string
   commodity: string
   movement: Movement
+  /** Whether the posting carries the details of the movement; true for the wallet's posting only. */
   hasComment: boolean
 }
 

@@ -9,11 +9,14 @@ import { groupByWallet, type TextWriter, type WriterContext } from '../text-writ
 import { createJournalWriter } from './journal.ts'
 import type { JournalFormat } from './journal-format.ts'
 
-/** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
+/**
+ * Opens the writer of a journal, or of one journal per wallet. Each journal declares the accounts and commodities that
+ * it uses.
+ */
 export async function openJournalWriter(format: JournalFormat, context: WriterContext): Promise<TextWriter> {
   const { options, opened, onOmitted } = context
   const walletDigits = digitsToDistinguish(opened.manifest.coverage.map(({ address }) => address))
-  // Of a journal, labels are accounts.
+  // The types of labels are accounts here.
   const labels = await readLabels(options.labels, format.accountRule)
   const refusalReasonOf = await findPrecisionRefusals(format, context)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
@@ -39,7 +42,7 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
   }
 }
 
-/** The user's prices of what the export has: the newest of each day counts there. */
+/** Writes the user's prices of the export's assets as price directives. If a day has several, programs use the last one. */
 async function pricesHeader(
   format: JournalFormat,
   { prices, opened, contracts }: WriterContext,

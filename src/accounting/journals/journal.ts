@@ -8,14 +8,17 @@ import type { Accounts, JournalFormat } from './journal-format.ts'
 
 export type JournalOptions = {
   format: JournalFormat
-  /** What tells a wallet from others, by address. */
+  /** Digits that distinguish each wallet from the others, by address. */
   walletDigits: ReadonlyMap<string, string>
-  /** Assets that the program cannot hold exactly, with the reason. */
+  /** Returns the reason if the program cannot represent an asset exactly. */
   refusalReasonOf: RefusalReasonOf
   onOmitted: (omitted: Omitted) => void
 }
 
-/** Writes one entry a transaction; each movement balances by itself, so that no choice of wallets or days breaks one. */
+/**
+ * Creates a writer of one entry per transaction. Each movement has two postings that balance, so an entry balances for
+ * any selection of wallets and days.
+ */
 export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
   const { format } = options
   const declared = new Set<string>()
@@ -25,7 +28,7 @@ export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
     return text()
   }
   return {
-    /** The text of one transaction's lines; empty where nothing of it can be written. */
+    /** Returns the entry of one transaction with the declarations it needs; empty if none of its movements can be written. */
     write(rows: readonly ImportRow[]): string {
       const declarations: string[] = []
       const postings: string[] = []

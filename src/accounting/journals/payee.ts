@@ -1,15 +1,16 @@
 import type { Movement } from '../movement.ts'
 import { methodName, safeText } from '../names/asset-name.ts'
 
-/** Time of the day, to the second. */
+/** The UTC time of day, to the second: 22:46:40. */
 export const timeOfDay = ({ time }: Movement) => time.slice(11, 19)
 
-/** The method, as what an entry is about. */
+/** The payee of an entry: the called method or, if unknown, the type of the movement. */
 export const payee = ({ method, type }: Movement) => methodName(method ?? '') || type
 
 /**
- * The label of a wallet, without what parts accounts, and the digits that tell it from others. Two blanks would end an account:
- * what was around a sign that is taken out becomes one.
+ * Builds the account name of a wallet: its label without the separators of account parts, then the digits that
+ * distinguish it. The second `safeText` collapses spaces that removed characters leave, because two spaces end an
+ * account name.
  */
 export const walletAccountName = ({ label }: Movement, digits: string) =>
   `${safeText(safeText(label ?? '').replace(/[:()[\]]/g, ''))} ${digits}`.trim()

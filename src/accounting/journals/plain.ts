@@ -14,17 +14,20 @@ const ACCOUNTS: Accounts = {
   out: 'equity:external:out',
 }
 
-/** Visible characters with single blanks between them, one part of an account. */
+/** One part of an account: visible characters with single spaces between them. */
 const ACCOUNT_PART = String.raw`[^\s:;\p{Cc}\p{Cf}]+( [^\s:;\p{Cc}\p{Cf}]+)*`
 
-/** What hledger and ledger both take: some signs in front would make it a note, a virtual posting, or one that is pending. */
+/**
+ * The account syntax that both hledger and ledger accept. A first character of `[(<!*` would make the account a virtual
+ * posting or set the status of the posting.
+ */
 const ACCOUNT_RULE: AccountRule = {
   pattern: new RegExp(`^(?![([<!*])${ACCOUNT_PART}(:${ACCOUNT_PART})*$`, 'u'),
   expected:
-    'an account such as expenses:rent: parts with : between them, single blanks, no tab, no ;, none of ( [ < ! * in front',
+    'an account such as expenses:rent: parts separated by :, single spaces, no tab, no ;, not starting with ( [ < ! or *',
 }
 
-/** What journals of hledger and ledger have in common. */
+/** The parts of the format that hledger and ledger have in common. */
 export const plainForm = {
   accounts: ACCOUNTS,
   accountRule: ACCOUNT_RULE,
@@ -42,7 +45,7 @@ export const plainForm = {
   price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
 }
 
-/** Longer ids stand as a hash, and in full in a comment. */
+/** Longer token ids are replaced by a hash in commodity names, and written in full in a comment. */
 const MAX_ID_LENGTH = 20
 const hasLongId = ({ tokenId }: Asset) => (tokenId?.length ?? 0) > MAX_ID_LENGTH
 
