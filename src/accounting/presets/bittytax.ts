@@ -53,7 +53,7 @@ export const bittytax: Preset = {
     ],
     swap: [],
   },
-  fee: 'in the fee columns, nothing sold',
+  fee: 'fee columns',
   naming: 'ticker',
   numbers: { maxDigits: 28, maxSumDigits: 28 },
   supportsNfts: true,

@@ -24,7 +24,7 @@ export const blockpit: Preset = {
     out: ['Margin_trading_loss'],
     swap: [],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

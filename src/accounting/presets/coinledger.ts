@@ -24,7 +24,7 @@ export const coinledger: Preset = {
     out: ['Gift Sent', 'Merchant Payment'],
     swap: [],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

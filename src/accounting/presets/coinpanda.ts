@@ -52,7 +52,7 @@ export const coinpanda: Preset = {
     ],
     swap: ['Liquidity in', 'Liquidity out', 'NFT'],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

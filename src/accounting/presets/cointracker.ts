@@ -21,7 +21,7 @@ export const cointracker: Preset = {
     swap: ['stake', 'unstake', 'margin'],
   },
   labelsOwnTransfers: false,
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: { maxDecimals: 8 },
   supportsNfts: false,

@@ -56,7 +56,7 @@ export const cointracking: Preset = {
     ],
     swap: ['Swap (non taxable)'],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

@@ -69,7 +69,7 @@ export const cryptotaxcalculator: Preset = {
     ],
     swap: ['sell'],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

@@ -9,7 +9,7 @@ const COMMON = {
     'four files per wallet as downloaded from an Etherscan-like explorer, in the form that BittyTax reads',
   date: 'YYYY-MM-DD HH:mm:ss',
   types: {},
-  fee: 'in the fee columns, nothing sold',
+  fee: 'fee columns',
   naming: 'ticker',
   numbers: {},
   supportsNfts: true,
@@ -102,7 +102,7 @@ const NFTS: OutputFileFormat = {
   ],
 }
 
-/** Transactions with their fees, internal ones, ERC-20 tokens and NFTs, each in its file, for every wallet. */
+/** Four files per wallet: transactions with fees, internal transactions, ERC-20 transfers and NFT transfers. */
 export const etherscan: MultiFileWriter = {
   name: COMMON.name,
   title: COMMON.title,
@@ -117,7 +117,7 @@ export const etherscan: MultiFileWriter = {
       const row = importRowOf(movement, facts)
       const previous = merged.get(wallet)
       if (type === 'self')
-        placements.push({ row, reason: 'a transfer to oneself, which explorers show once' })
+        placements.push({ row, reason: 'a transfer to the same wallet, which explorers list once' })
       else if (source !== 'transactions') placements.push({ row, format: FORMAT_OF_SOURCE[source] ?? TOKENS })
       else if (previous !== undefined) previous.row = mergeFee(previous.row, row)
       else {
@@ -140,7 +140,7 @@ const FORMAT_OF_SOURCE: Readonly<Record<string, OutputFileFormat>> = {
   erc1155_transfers: NFTS,
 }
 
-/** The line of a wallet for the fee of a transaction and the coins that it moved: the fee comes first in the ledger. */
+/** Adds the fee of a transaction to the row of the coins that it transferred. In the ledger, the fee comes first. */
 function mergeFee(fee: ImportRow, row: ImportRow): ImportRow {
   return { ...row, fee: fee.out, movements: [...row.movements, ...fee.movements] }
 }

@@ -24,7 +24,7 @@ export const generic: Preset = {
   ],
   date: 'YYYY-MM-DDTHH:mm:ssZ',
   types: { in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap' },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: true,

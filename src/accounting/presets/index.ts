@@ -17,7 +17,7 @@ import { taxbit } from './taxbit.ts'
 import { tokentax } from './tokentax.ts'
 import { zenledger } from './zenledger.ts'
 
-/** All formats of one CSV file, in the order of the help. */
+/** All formats that consist of one CSV file, in the order of the help. */
 export const PRESETS: readonly Preset[] = [
   koinly,
   cointracker,
@@ -35,5 +35,5 @@ export const PRESETS: readonly Preset[] = [
   generic,
 ]
 
-/** Those of several files. */
+/** All formats that consist of several files. */
 export const MULTI_FILE_WRITERS: readonly MultiFileWriter[] = [rp2, etherscan]

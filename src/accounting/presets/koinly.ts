@@ -39,7 +39,7 @@ export const koinly: Preset = {
     out: ['gift', 'lost', 'donation', 'tax', 'loan fee', 'margin fee', 'realized pnl', 'Add to Pool'],
     swap: [],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'placeholder',
   numbers: { needsPoint: true },
   supportsNfts: true,

@@ -30,7 +30,7 @@ export const kryptos: Preset = {
     out: ['transfer'],
     swap: [],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

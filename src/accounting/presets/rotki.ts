@@ -20,7 +20,7 @@ export const rotki: Preset = {
     out: ['Loss'],
     swap: [],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'caip',
   numbers: {},
   supportsNfts: true,

@@ -7,13 +7,13 @@ const COMMON = {
   name: 'rp2',
   title: 'rp2, through the manual plugin of dali',
   date: 'YYYY-MM-DD HH:mm:ss+00:00',
-  fee: 'in the fee columns, nothing sold',
+  fee: 'fee columns',
   naming: 'ticker',
-  // RP2Decimal has 31 digits and compares at 13 decimals: with more than 18 digits before the point it raises an error.
+  // RP2Decimal has 31 digits and compares numbers at 13 decimals. More than 18 digits before the point raise an error.
   numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
   supportsNfts: false,
   supportsSwaps: false,
-  // They stand in a file that has no types.
+  // Transfers between own wallets go to intra.csv, which has no types.
   labelsOwnTransfers: false,
   needsPrices: true,
   source: 'rp2 eb2a368, rp2_decimal.py, out_transaction.py; dali-rp2 a17f269, plugin/input/csv/manual.py',
@@ -21,7 +21,7 @@ const COMMON = {
   unverified: 'the import: neither program was run',
 } as const
 
-/** How both what came in and what went out begin. */
+/** The first columns of in.csv and out.csv. */
 const COMMON_COLUMNS: Preset['columns'] = [
   ['unique_id', 'id'],
   ['timestamp', 'date'],
@@ -71,7 +71,7 @@ const OUT: OutputFileFormat = {
 const INTRA: OutputFileFormat = {
   ...COMMON,
   file: 'intra.csv',
-  // A move without a fee needs none.
+  // A transfer without a fee needs no price.
   needsPrices: false,
   columns: [
     ['unique_id', 'id'],
@@ -89,7 +89,7 @@ const INTRA: OutputFileFormat = {
   types: {},
 }
 
-/** What comes in, what goes out, and what moves between own wallets, each in its file. */
+/** Three files: received amounts, sent amounts and fees, and transfers between own wallets. */
 export const rp2: MultiFileWriter = {
   name: COMMON.name,
   title: COMMON.title,
@@ -111,7 +111,8 @@ export const rp2: MultiFileWriter = {
 
 function placementOf(row: ImportRow, sent: Map<string, number>): Placement {
   const [movement] = row.movements
-  if (movement.type === 'self') return { row, reason: 'a transfer to oneself, which changes nothing' }
+  if (movement.type === 'self')
+    return { row, reason: 'a transfer to the same wallet, which changes no balance' }
   if (!row.isOwn) return { row, format: row.kind === 'in' ? IN : OUT }
   const key = transferKey(movement)
   const unmatchedSends = movement.isOut ? 0 : (sent.get(key) ?? 0)
@@ -119,7 +120,7 @@ function placementOf(row: ImportRow, sent: Map<string, number>): Placement {
   return { row, format: INTRA, isAlreadyWritten: unmatchedSends > 0 }
 }
 
-/** What both sides of a transfer between own wallets have in common. */
+/** A key that both sides of a transfer between own wallets share. */
 function transferKey({ wallet, counterparty, isOut, asset, value, source }: Movement): string {
   const [from, to] = isOut ? [wallet, counterparty] : [counterparty, wallet]
   return [from, to, assetKey(asset), value, source].join('|')

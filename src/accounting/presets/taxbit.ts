@@ -24,7 +24,7 @@ export const taxbit: Preset = {
     out: ['Sell', 'Gift Sent'],
     swap: ['Buy', 'Sell'],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

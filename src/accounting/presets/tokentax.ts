@@ -25,7 +25,7 @@ export const tokentax: Preset = {
     swap: [],
   },
   walletOfType: { Gift: 'Gift' },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,

@@ -1,2 +1,2 @@
-/** What many programs call what came in, what went out, and both. */
+/** The types for received amounts, sent amounts and swaps that many programs share. */
 export const TRANSFERS = { in: 'Deposit', out: 'Withdrawal', swap: 'Trade' }

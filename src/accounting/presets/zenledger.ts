@@ -22,7 +22,7 @@ export const zenledger: Preset = {
     out: [],
     swap: ['Buy', 'Sell', 'Initial Coin Offering', 'Margin Trade', 'Purchase'],
   },
-  fee: 'as what went out',
+  fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
   supportsNfts: false,
