@@ -2,7 +2,10 @@ import { isNft } from '../../core/model/asset.ts'
 import type { Asset } from '../movement.ts'
 import { firstDigits } from './first-digits.ts'
 
-/** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
+/**
+ * Sanitizes untrusted text: removes control and invisible characters, quotes and delimiters, and leading characters
+ * that start a formula in a spreadsheet.
+ */
 export const safeText = memoized(sanitizeText)
 
 function sanitizeText(text: string): string {
@@ -15,12 +18,12 @@ function sanitizeText(text: string): string {
     .trim()
 }
 
-/** A method's name in notes and journals: safe, and so many characters at most, none of which is cut in two. */
+/** The name of a method in notes and journals: sanitized, and cut to 60 code points. */
 export const methodName = memoized((method) => [...safeText(method)].slice(0, METHOD_CHARACTERS).join(''))
 
 const METHOD_CHARACTERS = 60
 
-/** The same text comes again and again; so many different ones are kept. */
+/** Size of each cache of sanitized texts. The same texts recur in many rows. */
 const MAX_MEMOIZED = 10_000
 
 function memoized(make: (text: string) => string): (text: string) => string {
@@ -35,19 +38,19 @@ function memoized(make: (text: string) => string): (text: string) => string {
   }
 }
 
-/** A symbol as a ticker: letters, digits, dots and lines, up to 12 of them. */
+/** Turns a symbol into a ticker of up to 12 letters, digits, dots, underscores and hyphens. */
 const ticker = memoized(shortenSymbol)
 
 function shortenSymbol(symbol: string): string {
   const allowed = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
-  // What stood before a minus sign may be gone: a spreadsheet would run the rest.
+  // Removing characters can bring a minus sign to the front, which a spreadsheet would read as a formula.
   const safe = allowed.replace(/^-+/, '')
   return [...safe].slice(0, 12).join('')
 }
 
 /**
- * The coin by its symbol, a token by its symbol and eight digits of its contract, an NFT with its id too: a name that does not
- * depend on what part of an export is converted.
+ * Names an asset: the native coin by its symbol, a token by its symbol and digits of its contract, an NFT with its id
+ * as well. The name does not depend on the converted part of the export.
  */
 export function tickerName(asset: Asset): string {
   const { address, symbol, tokenId } = asset
@@ -56,17 +59,20 @@ export function tickerName(asset: Asset): string {
   return isNft(asset) ? `${name}#${tokenId}` : name
 }
 
-/** The name of a contract's tokens, without the id of an NFT; empty for the coin. */
+/** The name of a contract's tokens, without the id of an NFT; empty for the native coin. */
 export function collectionName(asset: Asset | undefined): string {
   if (asset === undefined || asset.address === null) return ''
   return `${ticker(asset.symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${digitsOf(asset.address, asset)}`
 }
 
-/** What tells a contract from others in names. */
+/** The digits that distinguish a contract from others in names. */
 export const digitsOf = (address: string, { digits }: Pick<Asset, 'digits'>): string =>
   digits ?? firstDigits(address)
 
-/** The name of CAIP-19, for programs that know tokens by their contract. */
+/**
+ * The CAIP-19 identifier of a token, for programs that identify tokens by contract. The native coin is named by its
+ * symbol.
+ */
 export function caipName({ type, address, symbol, tokenId }: Asset, chain: string): string {
   if (address === null) return ticker(symbol ?? '') || 'COIN'
   const token = `eip155:${chain}/${type}:${address}`

@@ -2,28 +2,29 @@ import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
 import { countBy, digitsToDistinguish } from './first-digits.ts'
 
-/** What all of the export tells of a contract's tokens of one type. */
+/** The name and decimals of a contract's tokens of one type, derived from the whole export. */
 type Contract = {
-  /** Of the contract's first row; null where that has none. */
+  /** The symbol in the contract's first row; null if that row has none. */
   symbol: string | null
-  /** Tells it from all others of the export. */
+  /** Digits that distinguish the contract from all others of the export. */
   digits: string
-  /** Of the newest row of an ERC-20 token that has any, as balances have them; null where none has. */
+  /** ERC-20 only: the decimals in the newest row that has them, as for balances; null if none has. */
   decimals: number | null
-  /** Of ERC-1155 tokens whose rows differ in them: by id, of the newest row that has some. */
+  /** ERC-1155 only: decimals by token id from the newest row that has them, for tokens whose rows differ. */
   decimalsOfIds?: ReadonlyMap<string, number> | undefined
 }
 
-/** By type and address: a contract may have tokens of several types. */
+/** Contracts by `contractKey`. A contract may have tokens of several types. */
 export type Contracts = ReadonlyMap<string, Contract>
 
 export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
 
 /**
- * Reads what the ledger says of each contract. All of the export counts, whatever part of it is converted. A token that is
- * renamed keeps its first symbol, so that it stays one asset. Contracts whose first digits are the same are told apart by their
- * last digits, and the tokens of one contract by the number of their standard, `-721`, where it has several types. Names do not
- * depend on the order of rows: a wallet with an earlier history cannot make two assets swap their names.
+ * Reads the names and decimals of all contracts from the whole ledger, regardless of the converted period. A token that
+ * was renamed keeps its first symbol, so that it remains one asset. Contracts with the same first digits are
+ * distinguished by their last digits. If a contract has tokens of several types, they are distinguished by the number
+ * of their standard, such as `-721`. Digits do not depend on the order of rows, so a newly added wallet with an earlier
+ * history cannot swap the names of two assets.
  */
 export async function readContracts(opened: OpenExport): Promise<Contracts> {
   const found = await readContractRows(opened)
@@ -50,7 +51,7 @@ export async function readContracts(opened: OpenExport): Promise<Contracts> {
 
 const POSITION = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
 
-/** `most` is the largest number of decimals of an ERC-1155 token. */
+/** `most` is the maximum of the decimals of the contract's ERC-1155 tokens. */
 type ContractRow = Pick<Asset, 'type'> &
   Pick<Contract, 'decimals'> & { address: string; symbol: string; most: number | null }
 
@@ -58,7 +59,7 @@ async function readContractRows({ eachFile, database, textSql }: OpenExport): Pr
   const decimals = `CASE asset_type WHEN 'erc20' THEN asset_decimals::INTEGER END`
   const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
   await database.run(
-    'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, place HUGEINT, ' +
+    'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, oldest HUGEINT, ' +
       'decimals INTEGER, newest HUGEINT, most INTEGER)',
   )
   await eachFile(
@@ -70,12 +71,12 @@ async function readContractRows({ eachFile, database, textSql }: OpenExport): Pr
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
   return (await database.all(
-    'SELECT type, address, arg_min(symbol, place) AS symbol, arg_max(decimals, newest) AS decimals, ' +
-      'max(most) AS most FROM contracts GROUP BY type, address ORDER BY min(place), address, type',
+    'SELECT type, address, arg_min(symbol, oldest) AS symbol, arg_max(decimals, newest) AS decimals, ' +
+      'max(most) AS most FROM contracts GROUP BY type, address ORDER BY min(oldest), address, type',
   )) as ContractRow[]
 }
 
-/** What rows without metadata lack of ERC-1155 tokens: by contract and id, decimals of which some rows have others, or none. */
+/** Reads the decimals of ERC-1155 tokens whose rows differ because some lack metadata, by contract and token id. */
 async function readDecimalsOfIds({ eachFile, database }: OpenExport) {
   const decimals = 'coalesce(asset_decimals::INTEGER, 0)'
   await database.run(
@@ -101,13 +102,13 @@ async function readDecimalsOfIds({ eachFile, database }: OpenExport) {
   return byContract
 }
 
-/** An asset of a row, with what its contract is called, and with the decimals that all its rows have in common. */
+/** Returns the asset with the symbol, digits and decimals of its contract, which are the same for all of its rows. */
 export function withContract(asset: Asset, contracts: Contracts): Asset {
   const contract = asset.address === null ? undefined : contracts.get(contractKey(asset))
   if (contract === undefined) return asset
   const { symbol, digits, decimalsOfIds } = contract
   const { type, address, tokenId } = asset
   const decimals = contract.decimals ?? decimalsOfIds?.get(tokenId ?? '') ?? asset.decimals
-  // Field by field: a spread for each row takes a seventh of a conversion's time.
+  // Field by field: a spread for each row takes a seventh of the time of a conversion.
   return { type, address, symbol, digits, decimals, tokenId }
 }

@@ -4,21 +4,21 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../../core/model/errors.ts'
 import { makeParentFolder } from '../../core/platform/disk.ts'
 
-/** How often, and how far apart, a lock is tried that another process holds: for ten seconds in all. */
+/** Waits up to 10 seconds (200 attempts, 50 ms apart) for a lock that another process holds. */
 const MAX_ATTEMPTS = 200
 const RETRY_MS = 50
 
-/** The work under a lock takes milliseconds: a lock of this age was left by a process that was killed. */
+/** A lock is held for milliseconds, so one of this age was left by a killed process. */
 const STALE_MS = 60_000
 
-/** Does work that only one process at a time may do with a file. Throws OUTPUT_LOCKED where the lock stays taken. */
+/** Runs work under an exclusive lock of a file. Throws OUTPUT_LOCKED if another process does not release the lock in time. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`
   await makeParentFolder(file)
   for (let attempt = 0; !(await tryLock(lock)); attempt += 1) {
     if (attempt === MAX_ATTEMPTS)
       throw new ExportError('OUTPUT_LOCKED', `another conversion holds ${lock}`, {
-        fix: `Wait until it has ended; if there is none, remove ${lock}.`,
+        fix: `Wait until it ends. If none is running, remove ${lock}.`,
       })
     await removeIfStale(lock)
     await wait(RETRY_MS)
@@ -40,7 +40,10 @@ async function tryLock(lock: string): Promise<boolean> {
   }
 }
 
-/** Of several processes only one renames a stale lock; what it renamed is looked at again, since a new one may stand there. */
+/**
+ * Removes a stale lock. Only one of several processes succeeds in renaming it. The renamed lock is checked again,
+ * because another process may have replaced the stale lock by a new one in between; a new one is restored.
+ */
 async function removeIfStale(lock: string): Promise<void> {
   if (!(await isStale(lock))) return
   const renamedLock = `${lock}.${process.pid}.${randomBytes(6).toString('hex')}`

@@ -1,4 +1,4 @@
-/** So many digits of an address tell it from most others. */
+/** Number of digits that are enough to distinguish most addresses. */
 const DIGITS = 8
 
 export const firstDigits = (address: string): string => address.slice(2, 2 + DIGITS)
@@ -8,8 +8,9 @@ const bothEnds = (address: string): string => `${firstDigits(address)}-${address
 const allDigits = (address: string): string => address.slice(2)
 
 /**
- * Digits that tell addresses apart: the first eight; where several addresses share these, the last four too, and all of them where
- * that is not enough. They depend on the set of addresses and not on its order, so two addresses never swap their digits.
+ * Returns digits that distinguish each address from the others: the first eight; if several addresses share these, also
+ * the last four; and if that is not enough, all digits. The result depends on the set of addresses but not on its
+ * order, so two addresses never swap their digits.
  */
 export function digitsToDistinguish(addresses: readonly string[]): ReadonlyMap<string, string> {
   const distinct = [...new Set(addresses)]
@@ -21,7 +22,7 @@ export function digitsToDistinguish(addresses: readonly string[]): ReadonlyMap<s
   return new Map(distinct.map((address) => [address, digitsOf(address)]))
 }
 
-/** How many items have each key. */
+/** Counts the items per key. */
 export function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {
   const counts = new Map<string, number>()
   for (const key of items.map(keyOf)) counts.set(key, (counts.get(key) ?? 0) + 1)

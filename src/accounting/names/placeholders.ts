@@ -11,12 +11,12 @@ import { tickerName } from './asset-name.ts'
 import { type Contracts, withContract } from './contracts.ts'
 import { withFileLock } from './file-lock.ts'
 
-/** The numbered name of an asset that a program does not know, `NULL1` or `NFT1`. */
+/** Returns the numbered placeholder, such as `NULL1` or `NFT1`, of an asset that the program does not know. */
 export type PlaceholderOf = (asset: Asset, chain: string) => string
 
 const COLUMNS = ['placeholder', 'chain_id', 'asset_type', 'asset_address', 'token_id', 'name'] as const
 
-/** What a file says: names by chain and asset, and its lines. */
+/** The contents of the file: placeholders by chain and asset, its lines, and the highest number of each kind. */
 type PlaceholderNumbers = {
   names: Map<string, string>
   lines: string[]
@@ -28,9 +28,9 @@ type ChainAsset = { asset: Asset; chain: string }
 const keyOf = ({ asset, chain }: ChainAsset) => `${chain}|${assetKey(asset)}`
 
 /**
- * Numbers all assets of an export, in the order in which its ledger names them, and keeps the numbers in a file: whatever part
- * of the export is converted, and whatever other exports share the file, a number stands for one asset for good. The file is
- * complete on disk before this returns. Throws USAGE where it holds something else, or cannot be kept there.
+ * Numbers all assets of an export in ledger order and stores the numbers in a file. A number stands for the same asset
+ * permanently, regardless of the converted period and of other exports that share the file. The file is complete on
+ * disk before this returns. Throws USAGE if the file has other contents or cannot be written.
  */
 export async function assignPlaceholders(file: string, exported: ExportedAssets): Promise<PlaceholderOf> {
   const { names } = await updateNumbers(file, exported).catch((cause: unknown) => {
@@ -48,13 +48,13 @@ async function updateNumbers(
 ): Promise<PlaceholderNumbers> {
   const destination = await resolveWritePath(file, 'Name a file with --map.')
   const keys = await assetKeys(opened)
-  // A file without the column chain_id is of this export's chain.
+  // A file without the column chain_id belongs to the chain of this export.
   const chain = keys[0]?.split('|')[0] ?? ''
   const numbers = await readNumbers(file, destination, chain)
   if (keys.every((key) => numbers.names.has(key))) return numbers
   const assets = await assetsInOrder(opened, contracts)
   return withFileLock(destination, async () => {
-    // Another conversion may have numbered some of them meanwhile.
+    // Another conversion may have numbered some assets since the first read.
     const newest = await readNumbers(file, destination, chain)
     const previousCount = newest.lines.length
     for (const asset of assets) if (!newest.names.has(keyOf(asset))) assignNumber(newest, asset)
@@ -69,12 +69,12 @@ function mapFileError(file: string, cause: unknown): unknown {
   const { code, message } = cause as NodeJS.ErrnoException
   const reason = cause instanceof ExportError ? cause.message : (code ?? message)
   return new ExportError('USAGE', `cannot keep the numbers of unknown assets in ${file}: ${reason}`, {
-    fix: 'Name a file that can be written with --map, and give the same one every time.',
+    fix: 'Name a writable file with --map, and use the same one every time.',
     cause,
   })
 }
 
-/** Reads the file, if it is there. */
+/** Reads the file if it exists. */
 async function readNumbers(file: string, destination: string, chain: string): Promise<PlaceholderNumbers> {
   const numbers: PlaceholderNumbers = { names: new Map(), lines: [], counts: { NULL: 0, NFT: 0 } }
   const entry = await stat(destination).catch(() => undefined)
@@ -92,7 +92,7 @@ async function readNumbers(file: string, destination: string, chain: string): Pr
       if (kind === undefined) throw error(`placeholder ${placeholder}`, 'NULL1, NFT1 and so on')
       if (seen.has(placeholder))
         throw error(`${placeholder} again, as in line ${seen.get(placeholder)}`, 'another number')
-      if (numbers.names.has(key)) throw error(`${asset_address} again`, 'one number for an asset')
+      if (numbers.names.has(key)) throw error(`${asset_address} again`, 'one number per asset')
       seen.set(placeholder, line)
       numbers.names.set(key, placeholder)
       numbers.counts[kind as 'NULL' | 'NFT'] = Math.max(

@@ -2,8 +2,8 @@ import type { Coverage } from '../../core/model/manifest.ts'
 import { safeText } from './asset-name.ts'
 
 /**
- * What programs call the wallets of an export, by address: by their label, and where another wallet has that label or address, by
- * the address too. A wallet without a label is called by its address.
+ * Returns the names of wallets by address: the label, followed by the address if the label equals another wallet's
+ * label or address (ignoring case). Wallets without a label are absent; programs show their address.
  */
 export function walletNames(
   coverage: readonly Pick<Coverage, 'address' | 'label'>[],
