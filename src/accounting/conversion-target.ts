@@ -10,18 +10,21 @@ import type { ConvertOptions } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 import type { OutputFile, TextChunk, TextWriter } from './text-writer.ts'
 
-/** Where the text of a conversion goes. */
+/** The destination of a conversion: files, or the caller's `write` function. */
 export type ConversionTarget = {
   write(chunk: TextChunk): void
-  /** Hands on what was written, once it is enough. Throws OUTPUT_FAILED. */
+  /** Passes buffered text on if enough has accumulated. Throws OUTPUT_FAILED. */
   flush(): Promise<void>
-  /** Files that nothing was written to have their heads. */
+  /** Ends the output. Files without rows get their header. */
   end(): Promise<void>
 }
 
 type WriterHeaders = Pick<TextWriter, 'header' | 'outputFiles'>
 
-/** Opens it. Throws USAGE where several files have no folder, OUTPUT_FAILED where that cannot be made, or a file is one. */
+/**
+ * Opens the target. Throws USAGE if `perWallet` is set without `out`; OUTPUT_FAILED if the folder cannot be created, or
+ * if `out` is a folder but must be a file.
+ */
 export async function openConversionTarget(
   options: ConvertOptions,
   { header, outputFiles }: WriterHeaders,
@@ -54,24 +57,24 @@ export async function openConversionTarget(
   }
 }
 
-/** The path of a file in a folder. Throws VERIFY_FAILED where a wallet of the export would lead out of it. */
+/** Returns the path of a file in a folder. Throws VERIFY_FAILED if a damaged wallet address would lead out of the folder. */
 function pathIn(folder: string, name: string): string {
   if (!/[/\\\0]/.test(name)) return join(folder, name)
   throw new ExportError(
     'VERIFY_FAILED',
-    `${JSON.stringify(name)} is no file name: wallet_address is not an address`,
+    `${JSON.stringify(name)} is not a file name: wallet_address is not an address`,
   )
 }
 
-/** Letters that are handed on at once: fewer make more calls. */
+/** Characters to buffer before a call of `write`; a smaller buffer means more calls. */
 const STREAM_FLUSH_CHARACTERS = 64 * 1024
 
-function openStream({ perWallet, write }: ConvertOptions, head: string): ConversionTarget {
+function openStream({ perWallet, write }: ConvertOptions, header: string): ConversionTarget {
   if (perWallet)
     throw new ExportError('USAGE', '--per-wallet writes several files', {
       fix: 'Name a folder with --out.',
     })
-  let pending = head
+  let pending = header
   const flushPending = async () => {
     const text = pending
     pending = ''
@@ -88,7 +91,7 @@ function openStream({ perWallet, write }: ConvertOptions, head: string): Convers
   }
 }
 
-/** Disks take names of 255 bytes, of which a letter may have four. */
+/** File names are limited to 255 bytes: 45 characters of up to 4 bytes, the address and the extension. */
 const MAX_NAME_CHARACTERS = 45
 
 function walletFile({ wallet, label }: Movement, extension: string): string {

@@ -17,41 +17,49 @@ import { openTextFiles, type TextFiles } from './text-files.ts'
 import { transactionsOf } from './transactions.ts'
 import { openWriter } from './writers.ts'
 
-/** What a conversion wrote. */
+/** The result of a conversion. */
 export type ConversionResult = {
-  /** Movements of the ledger that were converted, whole. */
+  /** Number of ledger rows in the period, including omitted ones. */
   movements: number
-  /** Lines, or transactions of a journal, that they became. */
+  /** Number of CSV rows or journal entries written. */
   lines: number
   files: string[]
-  /** By reason, how many movements were left out, or cut off beyond what the format holds. */
+  /** Number of movements per reason that were omitted, or whose amount was cut off because the format has fewer decimals. */
   omitted: Record<string, number>
-  /** Times of the first and last movement of the export, where it has some and none of them was asked for. */
+  /** Times of the first and last movement of the export. Set only if the period contains none of its movements. */
   ledgerTimeRange: TimeRange | undefined
-  /** Where they are listed; undefined where there is none, or the text went to `write`. */
+  /** The list of omitted movements; undefined if there are none, or if the text went to `write`. */
   omittedFile: string | undefined
-  /** By asset, how many amounts have no price among those that were given. */
+  /** Number of amounts per asset without a price in the user's price list. */
   unpriced: Record<string, number>
-  /** Lines of the file of labels that matched nothing, and labels that do not fit the lines that they matched. */
+  /** Labels that matched nothing, and labels that matched rows which cannot have their type. */
   labels: LabelFindings
 }
 
 /**
- * Converts the ledger of an export for an accounting program, row by row: amounts are exact, and what a format cannot hold is
- * left out, counted and listed. Memory does not grow with the rows. Throws USAGE for options that do not fit, an export
- * without ledger, or a mistake in a file of labels or prices; OUTPUT_FAILED where files cannot be written.
+ * Converts the ledger of an export to the import format of an accounting program. Amounts are exact; movements that the
+ * format cannot represent are omitted, counted and listed. Memory does not grow with the number of rows.
+ *
+ * @param output - the folder of the export
+ * @throws ExportError with the code USAGE if options do not fit the format, the export has no ledger table, or a file
+ * of labels or prices is invalid; OUTPUT_FAILED if files cannot be written
+ * @example
+ * ```ts
+ * const { lines, omitted } = await convert('output/mine', { to: 'koinly', out: 'koinly.csv', from: '2024-01-01' })
+ * ```
  */
 export async function convert(output: string, options: ConvertOptions): Promise<ConversionResult> {
   const opened = await openExport(output)
   const resolvePath = async (path: string) => {
-    // The user names a link deliberately; names that this program chooses may have been anticipated by another user.
+    // The user may pass a link as `out` on purpose. Other file names are predictable, so another user of the machine
+    // could have planted a link there.
     if (path !== options.out) await assertNotSpecial(path)
     return resolveOutputFile(path, output, options)
   }
   const files = openTextFiles(resolvePath)
   const emptyFolders = await trackCreatedFolders(options.out ?? output)
   try {
-    requireLedger(opened.manifest, output, 'conversions are made of')
+    requireLedger(opened.manifest, output, 'conversions are made from')
     if (options.out !== undefined) await resolvePath(options.out)
     return await convertExport({ output, opened, files }, options)
   } catch (thrown) {
@@ -110,7 +118,7 @@ function increment(counts: Map<string, number>, asset: Asset): void {
 
 const NO_SPAM: ReadonlyMap<string, string> = new Map()
 
-/** By contract, why its movements are left out. */
+/** Returns the reason for omitting its movements, by the contract of each flagged token. */
 async function readSpam(output: string): Promise<ReadonlyMap<string, string>> {
   const { flagged } = await balances(output)
   return new Map(

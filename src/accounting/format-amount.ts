@@ -1,33 +1,33 @@
 import { shiftDecimal } from '../core/platform/decimal.ts'
 
-/** What a format can hold of a number. */
+/** The numbers that an import format can represent. */
 export type NumberRules = {
-  /** Digits after the point, at most; what is beyond is cut off and listed. */
+  /** Maximum decimal places. Further digits are cut off, and the remainder is listed as omitted. */
   maxDecimals?: number
-  /** Digits in all, from the first that is not zero, at most; an amount with more is left out and listed. */
+  /** Maximum significant digits, without leading zeros. A movement with a longer amount is omitted and listed. */
   maxDigits?: number
   /**
-   * Digits that the program adds up exactly, at most: an asset whose amounts may come to more is left out whole and listed, for
-   * which the ledger is read once more.
+   * Maximum significant digits of a sum that the program computes exactly. An asset whose sums may be longer is omitted
+   * completely and listed. Finding such assets needs another pass over the ledger.
    */
   maxSumDigits?: number
   /**
-   * Digits before the point that the program can compare, at most, of sums and of what they are worth at the user's prices: an
-   * asset that may come to more is left out whole and listed.
+   * Maximum digits before the decimal point that the program can compare, for sums and for their values at the user's
+   * prices. An asset that may exceed them is omitted completely and listed.
    */
   maxWholeDigits?: number
-  /** Every number has a point: 5.0. */
+  /** Whether integers need a decimal point: 5.0. */
   needsPoint?: boolean
 }
 
 export type FormattedAmount = {
-  /** Plain digits with a point, never an exponent, not negative. */
+  /** A non-negative decimal number without an exponent. */
   text: string
-  /** What was cut off, in the asset's smallest unit. */
+  /** The amount that was cut off, in the asset's smallest unit. */
   remainder: bigint
 }
 
-/** An amount as a format takes it; undefined where it cannot: unknown decimals, or too many digits. */
+/** Formats an amount. Undefined if the format cannot represent it: its decimals are unknown, or it has too many digits. */
 export function formatAmount(
   value: bigint,
   decimals: number | null,
@@ -41,17 +41,17 @@ export function formatAmount(
   return { text: withDecimalPoint(text, rules), remainder }
 }
 
-/** Why an amount has no text: what its decimals are, or else how many digits it has. */
+/** Explains why `formatAmount` returned undefined. */
 export function unformattableReason(decimals: number | null, { maxDigits }: NumberRules): string {
   if (decimals === null) return 'the decimals of the token are unknown'
   if (decimals < 0) return 'the decimals of the token are below zero'
   return decimals > 255 ? 'the token has more than 255 decimals' : `more than ${maxDigits} digits`
 }
 
-/** A number as a format has it that wants a point in each. */
+/** Adds `.0` to an integer if the format needs a decimal point. */
 export function withDecimalPoint(text: string, { needsPoint = false }: NumberRules): string {
   return needsPoint && !text.includes('.') ? `${text}.0` : text
 }
 
-/** Digits from the first that is not zero. */
+/** Number of digits without leading zeros. */
 const significantDigits = (text: string) => text.replace('.', '').replace(/^0+/, '').length

@@ -1,45 +1,45 @@
 import { isNft } from '../core/model/asset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 
-/** Which amounts a line has: a received one, a sent one, or both. A fee is sent. */
+/** Which amounts a row has: a received one, a sent one, or both. A fee is a sent amount. */
 export type LegSide = 'in' | 'out' | 'swap'
 
-/** An amount of an asset, in its smallest unit, above zero. */
+/** An amount of an asset, in its smallest unit; always positive. */
 export type Leg = { asset: Asset; value: bigint }
 
 /**
- * What becomes one line of a file: something that came in or went out, a fee, or a swap of one asset for another. Sides are
- * exact; `movements` are the rows of the ledger that it stands for.
+ * One row of an import file: a received amount, a sent amount, a fee, or a swap of one asset for another. Amounts are exact;
+ * `movements` are the ledger rows that the row represents.
  */
 export type ImportRow = {
   kind: 'in' | 'out' | 'fee' | 'swap'
-  /** The other party is a wallet of the job too. */
+  /** Whether the counterparty is a wallet of the job too. */
   isOwn: boolean
   in: Leg | undefined
   out: Leg | undefined
   movements: readonly [Movement, ...Movement[]]
-  /** The type or account that the user's labels give to the line. */
+  /** The type or account that the user's labels assign to the row. */
   label: string | undefined
-  /** For explorers' files: what stands in the same line as fee, and the transaction itself. */
+  /** Explorer formats only: the fee that shares the row with the amount, and the facts of the transaction. */
   fee?: Leg | undefined
   transaction?: TransactionFacts | undefined
 }
 
-/** What the table of transactions says of one. */
+/** A transaction's row in the transactions table. */
 export type TransactionFacts = {
   sender: string | null
   receiver: string | null
-  /** Coins that it moved, in the smallest unit. */
+  /** Native coins that the transaction transferred, in the smallest unit. */
   value: bigint
   isFailed: boolean
 }
 
-/** Gives the user's labels to lines. */
-export type Labels = (line: ImportRow) => string | undefined
+/** Returns the user's label for a row. */
+export type Labels = (row: ImportRow) => string | undefined
 
 /**
- * The lines of what one wallet did in one transaction, in the order of the ledger, without labels. With `pairsSwaps`, what it
- * swapped becomes one line.
+ * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. With
+ * `pairsSwaps`, a swap becomes one row, placed after the fee.
  */
 export function importRowsOf(movements: readonly Movement[], pairsSwaps: boolean): ImportRow[] {
   const pairedSwap = pairsSwaps ? pairSwap(movements) : undefined
@@ -48,13 +48,13 @@ export function importRowsOf(movements: readonly Movement[], pairsSwaps: boolean
   return pairedSwap === undefined ? rows : [...rows, pairedSwap]
 }
 
-/** The lines with the user's labels. */
+/** Sets the user's labels on the rows. */
 export function withLabels(rows: ImportRow[], labelOf: Labels): ImportRow[] {
   for (const row of rows) row.label = labelOf(row)
   return rows
 }
 
-/** The line of one movement; `transaction` is for explorers' files. */
+/** Returns the row of one movement. `transaction` is needed for explorer formats only. */
 export function importRowOf(movement: Movement, transaction?: TransactionFacts | undefined): ImportRow {
   const { type, isOut, isOwn, asset, value } = movement
   const leg = { asset, value }
@@ -71,8 +71,9 @@ export function importRowOf(movement: Movement, transaction?: TransactionFacts |
 }
 
 /**
- * A swap: net and without the fee exactly one asset went out and one came in, both fungible, neither minted to nor burned by
- * the wallet (that is a receipt, a wrapped coin or a share of a pool), and nothing of it between own wallets.
+ * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received. Both are fungible,
+ * and no movement is between own wallets. A mint or burn rules a swap out, because the token is then a receipt, a
+ * wrapped coin or a pool share.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined

@@ -2,25 +2,25 @@ import { readRecords, recordError } from '../read/csv-records.ts'
 import { describeSides, type ProgramTypes } from './csv/types.ts'
 import type { ImportRow, Labels, LegSide } from './import-rows.ts'
 
-/** Lines of a file of labels that matched nothing. */
+/** Labels that matched nothing. */
 type UnmatchedLabels = { count: number; first: { line: number; match: string } }
 
-/** A label that matched lines which cannot have its type; those keep their own type. */
+/** A label that matched rows which cannot have its type. These rows keep their default type. */
 type InapplicableLabel = {
-  /** Line of the file of labels. */
+  /** Line number in the file of labels. */
   line: number
   type: string
-  /** What the type needs, in words. */
+  /** The amounts that the type needs, in words. */
   needs: string
-  /** Lines that it was not given to. */
+  /** Number of rows that did not get the label. */
   count: number
-  /** Hash of the first transaction among them. */
+  /** Transaction hash of the first of these rows. */
   first: string
 }
 
-/** What became of a file of labels. */
+/** Problems with a file of labels. */
 export type LabelFindings = {
-  /** What matched no movement that was asked for until now, fees apart; undefined where all matched. */
+  /** Labels that have matched no row so far, fees excluded; undefined if all have. */
   unmatched: UnmatchedLabels | undefined
   /** In the order of the file. */
   inapplicable: readonly InapplicableLabel[]
@@ -28,13 +28,13 @@ export type LabelFindings = {
 
 export type LabelFile = { labelOf: Labels; findings(): LabelFindings }
 
-/** What the type of a label may be: one of a program's own, or text of a form, such as an account. */
+/** What the type of a label may be: one of the program's types, or, for journals, an account. */
 export type LabelRule = ProgramTypes | AccountRule
 
-/** How accounts of a journal look; `expected` says it in words. */
+/** The syntax of account names in a journal; `expected` describes it in words. */
 export type AccountRule = { pattern: RegExp; expected: string }
 
-/** `match` is as the user wrote it. */
+/** A line of the file; `match` keeps the user's spelling. */
 type Label = {
   line: number
   match: string
@@ -43,14 +43,14 @@ type Label = {
   inapplicable: { count: number; first: string }
 }
 
-/** By what they match, in lower case: several where each takes legs of its own. */
+/** Labels by the lower-case text that they match. A text has several labels if their types apply to different sides. */
 type LabelTable = Map<string, Label[]>
 
 /**
- * Reads the types that a user gives to transactions (by hash), counterparties (by address) or methods: CSV with the columns
- * `match` and `type`. Of hash, counterparty and method, in this order, the first counts that has a type which the line can
- * have; a line that none of them fits keeps its own type, and so do fees. One `match` may have several types, if no line can
- * have two of them. Without a file nothing has a label. Throws USAGE for a type that does not fit the rule.
+ * Reads the user's types from a CSV file with the columns `match` (a transaction hash, counterparty address or method)
+ * and `type`. A row gets the first type that it can have, looked up by hash, then counterparty, then method. Fees, and
+ * rows for which there is no such type, keep their default type. One `match` may have several types if no row can have
+ * two of them. Without a file, no row has a label. Throws USAGE if a type does not satisfy the rule.
  */
 export async function readLabels(file: string | undefined, rule: LabelRule): Promise<LabelFile> {
   const table: LabelTable = new Map()
@@ -64,7 +64,7 @@ export async function readLabels(file: string | undefined, rule: LabelRule): Pro
     addLabel(table, { line, match, type, isMatched: false, inapplicable: { count: 0, first: '' } })
   })
   return {
-    labelOf: (line) => (line.kind === 'fee' ? undefined : findLabel(line, table, rule)),
+    labelOf: (row) => (row.kind === 'fee' ? undefined : findLabel(row, table, rule)),
     findings: () => {
       const labels = [...table.values()].flat().sort((a, b) => a.line - b.line)
       return { unmatched: listUnmatched(labels), inapplicable: listInapplicable(labels, rule) }
@@ -89,7 +89,7 @@ function validateType(type: string, rule: LabelRule): LabelProblem | undefined {
   }
 }
 
-/** Two types of one `match` that a line could both have. */
+/** Finds a type of the same `match` that could apply to the same row. */
 function findConflict(
   table: LabelTable,
   { match, type }: { match: string; type: string },
@@ -104,8 +104,8 @@ function findConflict(
     )
   if (conflicting === undefined) return undefined
   return {
-    found: `type ${type} for ${match}, which has ${conflicting.type} by line ${conflicting.line}`,
-    expected: 'one type for what comes in, and one for what goes out',
+    found: `type ${type} for ${match}, which has ${conflicting.type} from line ${conflicting.line}`,
+    expected: 'one type for received amounts and one for sent amounts',
   }
 }
 
@@ -133,7 +133,7 @@ function findLabel(row: ImportRow, table: LabelTable, rule: LabelRule): string |
     method?.toLowerCase(),
   ]) {
     for (const label of table.get(match ?? '') ?? []) {
-      // A label that another one is preferred to matches all the same.
+      // A label counts as matched even if another label takes precedence.
       label.isMatched = true
       if (!appliesTo(label.type, side, rule) || isUnlabelledOwnTransfer(row, rule)) inapplicable.push(label)
       else found ??= label

@@ -1,8 +1,8 @@
 import type { PricedAsset } from '../ledger/prices/priced-asset.ts'
 
-/** A row of the ledger as conversions see it: one asset that a wallet got or gave. */
+/** A row of the ledger: one asset that a wallet received or sent. */
 export type Movement = {
-  /** Time of the block, as the tables write it: 2023-11-14T22:46:40.000Z. */
+  /** Time of the block, in the format of the tables: 2023-11-14T22:46:40.000Z. */
   time: string
   transaction: string
   chain: string
@@ -12,25 +12,25 @@ export type Movement = {
   type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self'
   isOut: boolean
   counterparty: string | null
-  /** The other party is a wallet of the job too. */
+  /** Whether the counterparty is a wallet of the job too. */
   isOwn: boolean
   asset: Asset
-  /** In the asset's smallest unit, not negative. */
+  /** In the asset's smallest unit; never negative. */
   value: bigint
   method: string | null
   block: string
-  /** The table of facts that the row came from. */
+  /** The table that the row was derived from: transactions, erc20_transfers and so on. */
   source: string
 }
 
 export type Asset = PricedAsset & {
   symbol: string | null
-  /** What tells its contract from others in names. @default its first digits */
+  /** Digits of the contract that distinguish it in names from the other contracts of the export. @default the first 8 */
   digits?: string | undefined
-  /** null where unknown. */
+  /** null if unknown. */
   decimals: number | null
   tokenId: string | null
 }
 
-/** What tells an asset from all others of its chain. */
+/** A key that identifies an asset within its chain. */
 export const assetKey = ({ type, address, tokenId }: Asset): string => `${type}|${address}|${tokenId}`

@@ -16,7 +16,7 @@ import {
   type WriterContext,
 } from './text-writer.ts'
 
-/** Opens the writer of a program that takes several files at once. Throws USAGE where options do not fit it. */
+/** Opens the writer of a format that consists of several files. Throws USAGE if the options do not fit the format. */
 export async function openMultiFileTextWriter(
   multiFile: MultiFileWriter,
   context: WriterContext,
@@ -45,7 +45,7 @@ export async function openMultiFileTextWriter(
   }
 }
 
-/** The writers of all files; the ledger is read once more for those of the same rules together. */
+/** Creates the writers of all files. Files with the same number rules share one pass over the ledger. */
 async function writersFor(
   { files }: MultiFileWriter,
   context: WriterContext,
@@ -60,7 +60,7 @@ async function writersFor(
   return writers
 }
 
-/** The file of a wallet, and what it begins with. */
+/** Returns the name and header of a wallet's file. */
 type OutputFileOf = (format: OutputFileFormat, wallet: string) => OutputFile
 
 function outputFileFactory(writers: ReadonlyMap<OutputFileFormat, ImportRowWriter>): OutputFileOf {
@@ -75,7 +75,10 @@ type ChunkContext = Pick<WriterContext, 'onOmitted'> & {
   outputFileOf: OutputFileOf
 }
 
-/** Makes the text of a line where it stands; none where it stands nowhere, or another tells of it already. */
+/**
+ * Writes a row to its file. Writes nothing if no file can hold the row, or if the counterparty's row already represents
+ * it.
+ */
 function chunkFactory({
   writers,
   outputFileOf,
@@ -94,7 +97,7 @@ function chunkFactory({
   }
 }
 
-/** A wallet that is met for the first time has all its files. */
+/** Creates all files of a wallet at its first movement, so that each wallet has every file, even without rows. */
 function headerChunksFactory(
   { files, isPerWallet }: MultiFileWriter,
   outputFileOf: OutputFileOf,
@@ -116,19 +119,20 @@ function assertOptionsFit(multiFile: MultiFileWriter, { options, prices, opened 
   const { out, perWallet, labels } = options
   const usageError = (problem: string, fix: string) =>
     new ExportError('USAGE', `${multiFile.name}: ${problem}`, { fix })
-  if (out === undefined) throw usageError('it takes several files', 'Name a folder for them with --out.')
+  if (out === undefined)
+    throw usageError('it consists of several files', 'Name a folder for them with --out.')
   if (perWallet && !multiFile.isPerWallet)
-    throw usageError('its files are of all wallets together', 'Leave --per-wallet out.')
+    throw usageError('its files contain all wallets together', 'Omit --per-wallet.')
   if (multiFile.files.some(({ needsPrices }) => needsPrices) && prices === undefined)
     throw usageError(
-      'it takes no line without a price',
-      'List what is needed with --prices-needed, fill in the column price, and name the file with --prices.',
+      'every line needs a price',
+      'List the missing prices with --prices-needed, fill in the column price, and pass the file with --prices.',
     )
   if (labels !== undefined && !multiFile.files.some(hasTypes))
-    throw usageError('its lines have no type', 'Leave --labels out.')
+    throw usageError('its lines have no type', 'Omit --labels.')
   if (multiFile.needsTransactions && opened.manifest.tables.transactions === undefined)
     throw usageError(
-      'it needs the table of transactions, which this export does not have',
+      'it needs the transactions table, which this export does not have',
       'Add transactions to the tables of the job, and run it again with --fresh.',
     )
 }

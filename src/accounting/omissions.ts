@@ -12,7 +12,7 @@ const OMITTED_COLUMNS = [
 
 const HEADER = csvLine(OMITTED_COLUMNS)
 
-/** Counts what was left out, and lists it beside the file. */
+/** Counts omitted movements by reason. With `out`, also lists them in `<out>.omitted.csv`. */
 export function openOmissions(out: string | undefined, files: TextFiles) {
   const omitted: Record<string, number> = {}
   const path = out === undefined ? undefined : siblingPath(out, 'omitted.csv')
@@ -24,7 +24,7 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
       const assetCells = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
       files.add(path, csvLine([reason, time, transaction, entry, wallet, label, ...assetCells]), HEADER)
     },
-    /** Removes the list of an earlier conversion, where this one ended well and left nothing out. Throws OUTPUT_FAILED. */
+    /** Removes the list of an earlier conversion if this one succeeded and omitted nothing. Throws OUTPUT_FAILED. */
     removeStaleList: async () => {
       if (path === undefined || Object.keys(omitted).length > 0 || !(await isOmissionsFile(path))) return
       await rm(path, { force: true }).catch((cause: unknown) => {
@@ -35,7 +35,7 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
   }
 }
 
-/** Whether a list that conversions made stands there: a file, no link, that begins as these do. */
+/** Whether the path is a list written by a conversion: a regular file, not a link, with the header of such lists. */
 async function isOmissionsFile(path: string): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined)
   if (!entry?.isFile()) return false

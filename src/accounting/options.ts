@@ -1,35 +1,39 @@
 import { realpath } from 'node:fs/promises'
 import { resolveOutputPath } from '../core/platform/user-file.ts'
 
-/** What is converted, to what, and where to. */
+/** Options of `convert`. */
 export type ConvertOptions = {
-  /** A preset's name: one of `FORMAT_NAMES`. */
+  /** The import format: one of `FORMAT_NAMES`. */
   to: string
-  /** A file; a folder with `perWallet`, or where the program takes several files. @default `write` takes the text */
+  /** Output file; a folder with `perWallet` or if the format consists of several files. @default the text goes to `write` */
   out?: string | undefined
-  /** Takes the text where there is no `out`. */
+  /** Receives the text in chunks if `out` is not set. */
   write?: (text: string) => Promise<void> | void
-  /** A file for each wallet. @default false */
+  /** Write one file per wallet. @default false */
   perWallet?: boolean
-  /** Leaves out, and lists, movements of tokens that are probably not what they look like. @default false */
+  /** Omit movements of tokens that are probably spam or fakes, and list them. @default false */
   excludeSpam?: boolean
-  /** UTC days or instants: from the first on, up to the second; a day counts whole. @default all of it */
+  /** UTC days or instants that limit the converted period; a day as `until` is included. @default the whole export */
   from?: string | undefined
   until?: string | undefined
-  /** What the program calls the chain. */
+  /** The program's name for the chain. @default the name in the preset, if it has one, or else the chain id */
   chainName?: string | undefined
-  /** Whether what a wallet swapped becomes one line. @default 'pair' where the preset has such lines */
+  /** Whether to write a swap as one row. @default 'pair' if the preset supports such rows, else 'off' */
   swaps?: 'pair' | 'off' | undefined
-  /** CSV with the columns match and type: the preset's own types by transaction hash, counterparty or method. */
+  /**
+   * CSV file with the columns match and type: assigns types of the program (accounts for journals) by transaction hash,
+   * counterparty or method.
+   */
   labels?: string | undefined
   /**
-   * CSV with the columns date, asset, currency and price. What moved is worth the newest price at or before it, at most 36
-   * hours old. @default no values in money
+   * CSV file with the columns date, asset, currency and price. A movement is valued at the newest price at or before
+   * its time that is at most 36 hours old. @default no fiat values
    */
   prices?: string | undefined
   /**
-   * File that keeps the numbers of unknown assets, for presets that have such placeholders; several exports may share one.
-   * @default the export's folder and `.assets.csv`
+   * File that stores the placeholder numbers of assets, for formats that use placeholders. Several exports may share
+   * one file.
+   * @default the path of the export with `.assets.csv` appended
    */
   map?: string | undefined
 }
@@ -37,8 +41,8 @@ export type ConvertOptions = {
 type InputFiles = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
 
 /**
- * Where a file of a conversion is written. Throws USAGE where something else than a file stands there, where it is one that the
- * options name, or where it is part of the export itself.
+ * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
+ * files of the options, or if it is inside the export.
  */
 export async function resolveOutputFile(
   path: string,
@@ -49,12 +53,12 @@ export async function resolveOutputFile(
   return resolveOutputPath(
     path,
     { inputs, exports: [output] },
-    'Name a file, or leave --out away: it goes to stdout.',
+    'Name a file, or omit --out to write to stdout.',
   )
 }
 
-/** The name of a file that a conversion keeps beside `out`, which may be a folder with a slash behind it. */
+/** The path of a file that a conversion writes next to `out`. `out` may be a folder with a trailing slash. */
 export const siblingPath = (out: string, extension: string) => `${out.replace(/[\\/]+$/, '')}.${extension}`
 
-/** The file that keeps the numbers of unknown assets for an export, beside its folder. */
+/** The default of `map`: a file next to the folder of the export. */
 export const defaultMapPath = async (output: string) => `${await realpath(output)}.assets.csv`

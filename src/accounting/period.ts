@@ -3,10 +3,10 @@ import { optionError } from '../core/model/option-error.ts'
 import { DAY_MS, isDay, parseUtc } from '../core/model/utc.ts'
 import type { OpenExport } from '../read/open-export.ts'
 
-/** Times of the first and the last movement of a ledger, as the tables write them. */
+/** Times of the first and the last row of a ledger, in the format of the tables. */
 export type TimeRange = { first: string; last: string }
 
-/** Reads the span of an export's ledger; undefined where it has no rows. */
+/** Reads the time range of an export's ledger; undefined if it has no rows. */
 export async function readTimeRange(opened: OpenExport): Promise<TimeRange | undefined> {
   let range: TimeRange | undefined
   for await (const rows of opened.stream('ledger', ['block_timestamp'])) {
@@ -15,16 +15,19 @@ export async function readTimeRange(opened: OpenExport): Promise<TimeRange | und
   return range
 }
 
-/** Instants that count, as the tables write them: `from` does, `to` does not. */
+/** The half-open interval [from, to) of included times, in the format of the tables. */
 export type Period = { from: string; to: string }
 
-/** The period between two UTC days or instants; a day as its end counts whole. Throws USAGE, also where it holds no instant. */
+/**
+ * Parses `--from` and `--until`, each a UTC day or instant. A day given as `until` is included to its end; an instant is not
+ * included. Throws USAGE if a text is invalid or the period is empty.
+ */
 export function parsePeriod(from: string | undefined, until: string | undefined): Period {
   const first = from === undefined ? undefined : parseInstant('from', from)
   const end = until === undefined ? undefined : parseEnd(until)
   if (first !== undefined && end !== undefined && first >= end)
     throw new ExportError('USAGE', `--from ${from} is not before --until ${until}`, {
-      fix: 'Give the earlier one as --from; one day alone is --from and --until of that day.',
+      fix: 'Give the earlier one as --from. For a single day, give that day as both.',
     })
   return {
     from: first === undefined ? '' : new Date(first).toISOString(),
@@ -39,7 +42,7 @@ function parseInstant(option: string, text: string): number {
   if (instant !== undefined) return instant
   throw optionError(option, {
     found: text,
-    expected: 'a day or an instant of UTC',
+    expected: 'a UTC day or instant',
     fix: 'Write it as 2024-03-31, or as 2024-03-31T12:00:00Z.',
   })
 }

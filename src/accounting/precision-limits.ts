@@ -5,15 +5,15 @@ import type { NumberRules } from './format-amount.ts'
 import type { Asset } from './movement.ts'
 import { type Contracts, contractKey } from './names/contracts.ts'
 
-/** Why a program cannot hold an asset, whatever the amount; undefined where it can. */
+/** Returns the reason why a program cannot hold any amount of an asset; undefined if it can. */
 export type RefusalReasonOf = (asset: Asset) => string | undefined
 
 type ExportFacts = { opened: OpenExport; contracts: Contracts; prices: Prices | undefined }
 
 /**
- * Refuses assets whose sums, or what these are worth, may have more digits than the program's numbers. All of the export
- * counts, so that each year's file has the same assets. Reads the whole ledger where the rules have such a number, and nothing
- * where they do not.
+ * Finds the assets whose sums, or the values of these sums, may have more digits than the program supports. The whole
+ * export is considered, not only the converted period, so the files of all years contain the same assets. Reads the
+ * ledger only if the rules have such a limit.
  */
 export async function findPrecisionRefusals(
   { name, numbers }: { name: string; numbers: NumberRules },
@@ -33,18 +33,18 @@ export async function findPrecisionRefusals(
   return (asset) => reasons.get(contractKey(asset))
 }
 
-/** What came in and what went out of an asset, in its smallest unit; of a collection all tokens together. */
+/** Totals of an asset over the whole export, in its smallest unit. The tokens of an NFT collection are added together. */
 type AssetTotals = {
   asset: Pick<Asset, 'type' | 'address' | 'decimals'>
   received: bigint
   sent: bigint
-  /** Zeros that all amounts end with. */
+  /** Number of trailing zeros that all amounts have in common. */
   zeros: number
 }
 
 async function readAssetTotals({ eachFile, database }: OpenExport): Promise<AssetTotals[]> {
   await database.run(
-    'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, decimals INTEGER, came BIGNUM, gone BIGNUM, zeros BIGINT)',
+    'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
   )
   await eachFile(
     'ledger',
@@ -54,10 +54,10 @@ async function readAssetTotals({ eachFile, database }: OpenExport): Promise<Asse
       `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
   )
   const found = await database.all(
-    'SELECT type, address, min(decimals)::INTEGER AS decimals, sum(came)::VARCHAR AS came, sum(gone)::VARCHAR AS gone, ' +
+    'SELECT type, address, min(decimals)::INTEGER AS decimals, sum(received)::VARCHAR AS received, sum(sent)::VARCHAR AS sent, ' +
       'min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  return found.map(({ type, address, decimals, came: received, gone: sent, zeros }) => ({
+  return found.map(({ type, address, decimals, received, sent, zeros }) => ({
     asset: {
       type: type as Asset['type'],
       address: address as string | null,
@@ -71,20 +71,20 @@ async function readAssetTotals({ eachFile, database }: OpenExport): Promise<Asse
   }))
 }
 
-/** Whether amounts, added up in any way, may have more digits from the first that is not zero. */
+/** Whether a sum of any of the amounts may have more significant digits than the limit. */
 function exceedsSumDigits(
   { received, sent, zeros }: AssetTotals,
   decimals: number,
   { maxSumDigits = Number.POSITIVE_INFINITY, maxDecimals = 255 }: NumberRules,
 ): boolean {
-  // What is cut off beyond the decimals leaves zeros.
+  // Digits beyond `maxDecimals` are cut off, so they are zeros too.
   const unusedDigits = Math.max(zeros, decimals - maxDecimals)
   return String(received + sent).length - unusedDigits > maxSumDigits
 }
 
 type PricedTotals = { totals: AssetTotals; decimals: number; prices: Prices | undefined }
 
-/** Whether what came in, what went out, a price, or what is worth one at it, may have more digits before the point. */
+/** Whether a total, its value at one of the prices, or one of the prices has more digits before the point than the limit. */
 function exceedsWholeDigits(
   { totals, decimals, prices }: PricedTotals,
   { maxWholeDigits }: NumberRules,

@@ -8,19 +8,26 @@ import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
 import { transactionsOf } from './transactions.ts'
 
-/** A day and an asset, the coin or an ERC-20 token, that conversions have no price for. */
+/** A day on which a conversion needs a price of the native coin or an ERC-20 token. */
 export type PriceNeeded = {
-  /** Of UTC. */
+  /** UTC day: 2024-03-31. */
   date: string
-  /** A contract, or `native`. */
+  /** Contract address, or `native`. */
   asset: string
-  /** Without what hides or turns text; empty where there is none. */
+  /** The sanitized symbol; empty if the asset has none. */
   symbol: string
 }
 
 /**
- * Lists the prices that conversions of an export would use and `prices` does not have, by day and asset. Throws USAGE as
- * `convert` does.
+ * Lists the prices that a conversion of an export needs and that `options.prices` does not contain, sorted by day and asset.
+ *
+ * @param output - the folder of the export
+ * @param options - the period, and a CSV file with the prices that are known already
+ * @throws ExportError with the code USAGE as `convert` does
+ * @example
+ * ```ts
+ * const missing = await pricesNeeded('output/mine', { from: '2024-01-01', until: '2024-12-31' })
+ * ```
  */
 export async function pricesNeeded(
   output: string,
@@ -29,7 +36,7 @@ export async function pricesNeeded(
   const period = parsePeriod(options.from, options.until)
   const opened = await openExport(output)
   try {
-    requireLedger(opened.manifest, output, 'conversions are made of')
+    requireLedger(opened.manifest, output, 'conversions are made from')
     const prices =
       options.prices === undefined
         ? undefined
@@ -39,15 +46,15 @@ export async function pricesNeeded(
     for await (const movements of transactionsOf(opened, { period, contracts })) {
       for (const { asset, time } of movements) {
         if (isNft(asset) || prices?.at(asset, time) !== undefined) continue
-        const one = {
+        const price = {
           date: time.slice(0, 10),
           asset: asset.address ?? NATIVE,
           symbol: safeText(asset.symbol ?? ''),
         }
-        needed.set(`${one.date} ${one.asset}`, one)
+        needed.set(`${price.date} ${price.asset}`, price)
       }
     }
-    return [...needed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+    return [...needed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, price]) => price)
   } finally {
     await opened.close()
   }

@@ -5,19 +5,22 @@ import { diskError, makeParentFolder } from '../core/platform/disk.ts'
 import { createTemporary, removeStaleTemporaries } from '../core/platform/temporary-file.ts'
 import { resolveWritePath } from '../core/platform/user-file.ts'
 
-/** Files that are written piece by piece and appear all at once, in the end. */
+/** Files that are written incrementally under temporary names and renamed into place at the end. */
 export type TextFiles = {
-  /** Adds to a file, which begins with `head`. */
-  add(path: string, text: string, head?: string): void
-  /** Writes what was added, once it is enough. Throws OUTPUT_FAILED, and USAGE where a path is no file's. */
+  /** Appends text to a file. A new file starts with `header`. */
+  add(path: string, text: string, header?: string): void
+  /**
+   * Starts writing the buffered text if enough has accumulated; the errors of a write surface in the next call. Throws
+   * OUTPUT_FAILED if a file cannot be written, and USAGE if a path is not that of a file.
+   */
   flush(): Promise<void>
-  /** Gives the files their names; resolves with them. Throws as `flush` does. */
+  /** Writes the rest, renames the files into place and returns their paths. Throws as `flush` does. */
   finish(): Promise<string[]>
-  /** Removes what was written. */
+  /** Removes the temporary files. */
   abort(): Promise<void>
 }
 
-/** `begun`: where the path leads, and the temporary file that is written until then. */
+/** `started` is set with the first write: the resolved path, and the temporary file that is renamed to it in the end. */
 type TextFile = { path: string; ranges: BufferRange[]; started: StartedFile | undefined }
 type StartedFile = { destination: string; temporary: string }
 
@@ -35,19 +38,19 @@ export function openTextFiles(resolvePath: ResolvePath = resolveWritePath): Text
     for (const { file, bytes } of pending) await writePart(file, bytes, resolvePath)
   }
   return {
-    add: (path, text, head = '') => {
+    add: (path, text, header = '') => {
       const existing = files.get(path)
       const file = existing ?? { path, ranges: [], started: undefined }
       if (existing === undefined) {
         files.set(path, file)
-        buffer.append(head, file.ranges)
+        buffer.append(header, file.ranges)
       }
       buffer.append(text, file.ranges)
     },
     flush: async () => {
       if (buffer.pendingBytes() < FLUSH_BYTES) return
       await writing
-      // The next text is made meanwhile: that takes a tenth off the time of a conversion.
+      // Not awaited: the conversion continues during the write, which saves a tenth of its time.
       writing = writeAll()
       writing.catch(() => {})
     },
@@ -83,7 +86,7 @@ async function startFile(path: string, destination: string): Promise<StartedFile
   })
 }
 
-/** Adds to the temporary file, which exists; a symbolic link in its place is not followed. */
+/** Appends to the existing temporary file, and does not follow a symbolic link in its place. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW
 
 async function withWriteError<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -92,24 +95,25 @@ async function withWriteError<T>(path: string, work: () => Promise<T>): Promise<
   })
 }
 
-/** Bytes that are written at once, of all files together: fewer make more calls, more take more memory. */
+/** Bytes to buffer before a write, for all files together. Less means more writes, more means more memory. */
 const FLUSH_BYTES = 512 * 1024
 const BUFFER_BYTES = 2 * FLUSH_BYTES
 
-/** Bytes of a file, which follow each other in a buffer. */
+/** A range of a buffer that holds consecutive bytes of one file. */
 type BufferRange = { buffer: Buffer; start: number; end: number }
 
 const concatRanges = (ranges: readonly BufferRange[]): Buffer =>
   Buffer.concat(ranges.map(({ buffer, start, end }) => buffer.subarray(start, end)))
 
-/** Where the text of all files waits as bytes: kept as text it would cost far more to collect. */
+/** Buffers the text of all files as bytes, which costs the garbage collector far less than strings. */
 function openTextBuffer() {
   let buffer = Buffer.allocUnsafe(BUFFER_BYTES)
   let [used, pendingBytes] = [0, 0]
   return {
     pendingBytes: () => pendingBytes,
-    /** Adds text to the pieces of a file; text that goes on where the last piece ends makes that one longer. */
+    /** Appends text to the ranges of a file. Text that directly follows the last range extends it. */
     append: (text: string, ranges: BufferRange[]) => {
+      // A UTF-16 code unit takes at most 3 bytes in UTF-8.
       const maxBytes = text.length * 3
       if (used + maxBytes > buffer.length) {
         buffer = Buffer.allocUnsafe(Math.max(BUFFER_BYTES, maxBytes))
@@ -122,7 +126,7 @@ function openTextBuffer() {
       pendingBytes += end - used
       used = end
     },
-    /** What was put is copied elsewhere: the buffer begins again. */
+    /** Starts the buffer anew. The caller must have copied its bytes. */
     reset: () => {
       used = 0
       pendingBytes = 0

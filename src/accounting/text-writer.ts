@@ -11,46 +11,46 @@ import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
 import type { RefusalReasonOf } from './precision-limits.ts'
 
-/** Text of a transaction, and the file that it belongs to. */
+/** Output text of one transaction, and the file that it belongs to. */
 export type TextChunk = {
-  /** A movement of the wallet that the text is about. */
+  /** A movement of the wallet that the text belongs to. */
   wallet: Movement
   text: string
-  /** Lines, or entries of a journal. */
+  /** Number of CSV rows or journal entries in the text. */
   lines: number
-  /** Which of a program's files, and what that one begins with; undefined where there is one alone. */
+  /** The file of a multi-file format; undefined for other formats. */
   outputFile?: OutputFile
 }
 
 export type OutputFile = { file: string; header: string }
 
-/** Makes the text of a format out of transactions. */
+/** Writes transactions as the text of a format. */
 export type TextWriter = {
-  /** What a file begins with. */
+  /** The header of each file. */
   header: string
-  /** Files that a program takes even where nothing stands in them; undefined where it takes one file. */
+  /** Files that are written even if they have no rows; undefined for formats of one file. */
   outputFiles: readonly OutputFile[] | undefined
   write(movements: readonly Movement[]): TextChunk[] | Promise<TextChunk[]>
-  /** What became of the user's labels until now. */
+  /** Problems with the user's labels found so far. */
   labelFindings(): LabelFindings
-  /** Ends, whatever became of it. */
+  /** Releases resources; called after errors too. */
   close(): Promise<void>
 }
 
-/** What a writer is opened with. */
+/** Everything that a writer needs. */
 export type WriterContext = {
   output: string
   options: ConvertOptions
   opened: OpenExport
   period: Period
   contracts: Contracts
-  /** The user's, if there are any. */
+  /** The user's prices, if given. */
   prices: Prices | undefined
   onOmitted: (omitted: Omitted) => void
   onUnpriced: (asset: Asset) => void
 }
 
-/** The movements of each wallet in turn. */
+/** Groups consecutive movements of the same wallet. */
 export function groupByWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
   const groups: [Movement, ...Movement[]][] = []
   for (const movement of movements) {
@@ -61,14 +61,14 @@ export function groupByWallet(movements: readonly Movement[]): [Movement, ...Mov
   return groups
 }
 
-/** What the writer of a file's lines asks about assets. */
+/** Look-ups of assets that differ between formats. */
 type AssetRules = {
-  /** Names assets where the program numbers those that it does not know. */
+  /** Returns the placeholder of an asset, for formats with placeholders. */
   placeholderOf?: PlaceholderOf
   refusalReasonOf: RefusalReasonOf
 }
 
-/** The writer of a file's lines. */
+/** Creates the writer of the rows of one CSV file. */
 export function importRowWriterFor(
   preset: Preset,
   { options, opened, prices, onOmitted, onUnpriced }: WriterContext,

@@ -4,7 +4,7 @@ import type { Asset, Movement } from './movement.ts'
 import { type Contracts, withContract } from './names/contracts.ts'
 import type { Period } from './period.ts'
 
-/** The movements of each transaction that counts, in the order of the chain. */
+/** Streams the movements within the period, grouped by transaction, in chain order. */
 export async function* transactionsOf(
   opened: OpenExport,
   { period: { from, to }, contracts }: { period: Period; contracts: Contracts },
@@ -24,7 +24,7 @@ export async function* transactionsOf(
   if (transaction.length > 0) yield transaction
 }
 
-/** Columns of the ledger, in the order in which `movementOf` takes their cells. */
+/** The ledger columns that `movementOf` reads, in the order in which it expects their cells. */
 const MOVEMENT_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'chain_id', 'entry_id', 'wallet_address', 'wallet_label'],
   ...[
@@ -68,7 +68,7 @@ function movementOf(row: TextRow, contracts: Contracts): Movement {
   }
 }
 
-/** ERC-1155 tokens are counted whole unless their metadata says otherwise. */
+/** Unknown decimals of ERC-1155 tokens default to 0: most of them are counted in whole units. */
 function decimalsOf(type: Asset['type'], decimals: string | null | undefined): number | null {
   if (decimals != null) return Number(decimals)
   return type === 'erc1155' ? 0 : null

@@ -22,24 +22,24 @@ import {
   type WriterContext,
 } from './text-writer.ts'
 
-/** The names of all formats, as `to` takes them. */
+/** The names of all import formats: the valid values of `ConvertOptions.to`. */
 export const FORMAT_NAMES: readonly string[] = [...PRESETS, ...MULTI_FILE_WRITERS, ...JOURNALS].map(
   ({ name }) => name,
 )
 
-/** Whether a format gives numbers to assets that its program does not know. */
+/** Whether a format names assets by numbered placeholders. */
 export const usesPlaceholders = (to: string): boolean =>
   PRESETS.some(({ name, naming }) => name === to && naming === 'placeholder')
 
-/** Opens the writer of a format. Throws USAGE where there is none of that name, or options do not fit it. */
+/** Opens the writer of a format. Throws USAGE if there is no such format, or if the options do not fit it. */
 export async function openWriter(context: WriterContext): Promise<TextWriter> {
   const { to, swaps } = context.options
   const preset = PRESETS.find(({ name }) => name === to)
   const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
   const format = JOURNALS.find(({ name }) => name === to)
   if (swaps === 'pair' && !preset?.supportsSwaps)
-    throw new ExportError('USAGE', `${to} has no lines of two assets, so that swaps stay apart`, {
-      fix: 'Leave --swaps out, or say --swaps off.',
+    throw new ExportError('USAGE', `${to} has no lines of two assets, so swaps cannot be paired`, {
+      fix: 'Omit --swaps, or use --swaps off.',
     })
   if (preset !== undefined) return openCsvWriter(preset, context)
   if (multiFile !== undefined) return openMultiFileTextWriter(multiFile, context)
@@ -64,7 +64,10 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
   }
 }
 
-/** Writes what one wallet did in one transaction. Where the format cannot hold a swap, it may hold one side of it. */
+/**
+ * Writes the movements of one wallet in one transaction. If the format cannot represent a swap, its sides are written
+ * as separate rows, because one of them may be representable.
+ */
 function chunkWriter(
   writer: ImportRowWriter,
   { pairsSwaps, labelOf }: { pairsSwaps: boolean; labelOf: Labels },
@@ -95,10 +98,13 @@ async function placeholdersFor(
   return assignPlaceholders(map ?? (await defaultMapPath(output)), { opened, contracts })
 }
 
-/** Earlier versions kept numbers beside each converted file, so that they had other meanings in other files. */
+/**
+ * Earlier versions stored placeholder numbers next to each converted file, so a number had different meanings in
+ * different files.
+ */
 async function rejectSiblingMap(file: string): Promise<void> {
   if ((await readTextIfExists(file)) === undefined) return
-  throw new ExportError('USAGE', `${file} numbers unknown assets, as files imported earlier may have them`, {
-    fix: `Give it with --map ${file} every time, or remove it to number them for all files of the export.`,
+  throw new ExportError('USAGE', `${file} contains asset numbers that files imported earlier may use`, {
+    fix: `Pass --map ${file} every time to keep them, or remove the file to number the assets of the export anew.`,
   })
 }
