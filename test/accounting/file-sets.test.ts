@@ -27,7 +27,7 @@ type Row = Record<string, string>
 const rowsOf = (path: string): Row[] => parse(readFileSync(path), { columns: true })
 const hasDigits = (text: string | undefined) => /[1-9]/.test(text ?? '')
 
-/** Sums by wallet and asset, in the smallest unit. */
+/** Sums by wallet and asset, in the asset's smallest unit. */
 type Sums = Map<string, bigint>
 const add = (sums: Sums, key: string, value: bigint) => sums.set(key, (sums.get(key) ?? 0n) + value)
 const notZero = (sums: Sums) => [...sums].filter(([, value]) => value !== 0n).sort()
@@ -58,15 +58,15 @@ function addOmitted(sums: Sums, out: string): void {
   }
 }
 
-const named = (name: string) => /-([0-9a-f]{8})$/.exec(name)?.[1] ?? 'coin'
+const assetNamed = (name: string) => /-([0-9a-f]{8})$/.exec(name)?.[1] ?? 'coin'
 
 describe('files for rp2', () => {
-  test('have with what is listed as left out the very sums of the ledger, wallet by wallet', () => {
+  test('have, together with the list of omissions, the sums of the ledger for each wallet', () => {
     const expected = ledgerSums()
-    // Wallets without a label stand by their address.
+    // The wallets have no labels, so the files contain their addresses.
     const sums: Sums = new Map()
     const move = (wallet: string | undefined, name: string | undefined, amount: string, sign: bigint) => {
-      const asset = named(name ?? '')
+      const asset = assetNamed(name ?? '')
       add(sums, `${wallet} ${asset}`, sign * unitsOf(amount, asset))
     }
     for (const row of rowsOf(join(outs.rp2, 'in.csv'))) move(row.exchange, row.asset, row.crypto_in ?? '', 1n)
@@ -83,7 +83,7 @@ describe('files for rp2', () => {
     expect(sums.size).toBeGreaterThan(100)
   })
 
-  test('have fees of which nothing was sold, and lines of which something was', () => {
+  test('have only a fee in lines of fees, and only a sent amount in other lines', () => {
     for (const row of rowsOf(join(outs.rp2, 'out.csv'))) {
       const isFee = row.transaction_type === 'FEE'
       expect([row.unique_id, hasDigits(row.crypto_fee), hasDigits(row.crypto_out_no_fee)]).toEqual([
@@ -94,7 +94,7 @@ describe('files for rp2', () => {
     }
   })
 
-  test('have one line for both sides of a transfer between own wallets, and none from a wallet to itself', () => {
+  test('have one line for both sides of a transfer between own wallets, and none for a transfer to the same wallet', () => {
     const intra = rowsOf(join(outs.rp2, 'intra.csv'))
     expect(intra.filter((row) => row.from_exchange === row.to_exchange)).toEqual([])
     expect(intra.filter((row) => row.crypto_sent !== row.crypto_received)).toEqual([])
@@ -106,10 +106,10 @@ describe('files for rp2', () => {
     expect(intra.length).toBeGreaterThan(50)
   })
 
-  test('are refused without prices, and list lines that have none', async () => {
+  test('cannot be written without prices, and omit movements that have none', async () => {
     await expect(convert(output, { to: 'rp2', out: join(folder, 'none') })).rejects.toMatchObject({
       code: 'USAGE',
-      message: 'rp2: it takes no line without a price',
+      message: 'rp2: every line needs a price',
     })
     const few = await convert(output, {
       ...{ to: 'rp2', out: join(folder, 'few'), prices: await writePrices(output, join(folder, 'few.csv')) },
@@ -126,14 +126,14 @@ describe('files for rp2', () => {
   })
 })
 
-describe('files for readers of an explorer', () => {
+describe('files in the format of an explorer', () => {
   const files = (kind: RegExp) => readdirSync(outs.etherscan).filter((name) => kind.test(name))
-  const eachRow = (kind: RegExp, take: (row: Row, wallet: string) => void) => {
+  const eachRow = (kind: RegExp, onRow: (row: Row, wallet: string) => void) => {
     for (const name of files(kind))
-      for (const row of rowsOf(join(outs.etherscan, name))) take(row, /0x[0-9a-f]{40}/.exec(name)?.[0] ?? '')
+      for (const row of rowsOf(join(outs.etherscan, name))) onRow(row, /0x[0-9a-f]{40}/.exec(name)?.[0] ?? '')
   }
 
-  test('are four for each wallet, with its address in their names', () => {
+  test('are four per wallet, with its address in their names', () => {
     const wallets = new Set(ledger.map(({ wallet_address }) => wallet_address))
     const expected = [...wallets].flatMap((wallet) =>
       ['', 'internal-', 'token-', 'nft-'].map((kind) => `export-${kind}${wallet}.csv`),
@@ -141,7 +141,7 @@ describe('files for readers of an explorer', () => {
     expect(readdirSync(outs.etherscan).sort()).toEqual(expected.sort())
   })
 
-  test('have with what is listed as left out the very sums of the ledger, wallet by wallet', () => {
+  test('have, together with the list of omissions, the sums of the ledger for each wallet', () => {
     const expected = ledgerSums()
     const sums: Sums = new Map()
     eachRow(/^export-(internal-)?0x/, (row, wallet) => {
@@ -162,7 +162,7 @@ describe('files for readers of an explorer', () => {
     expect(notZero(sums)).toEqual(notZero(expected))
   })
 
-  test('say of each transaction who sent it to whom, and whether it failed', async () => {
+  test('contain the sender, the receiver and the status of each transaction', async () => {
     const facts = new Map(
       (await readCsvTable(output, 'transactions')).map((row) => [row.transaction_hash, row] as const),
     )
@@ -176,20 +176,20 @@ describe('files for readers of an explorer', () => {
     expect(failures).toBeGreaterThan(10)
   })
 
-  test('are found good, each by the rules that its header tells', async () => {
-    const mistakes: unknown[] = []
+  test('pass the check, which recognizes each file by its header', async () => {
+    const problems: unknown[] = []
     for (const name of files(/./))
-      await checkFile(join(outs.etherscan, name), 'etherscan', (mistake) => mistakes.push([name, mistake]))
-    expect(mistakes).toEqual([])
+      await checkFile(join(outs.etherscan, name), 'etherscan', (problem) => problems.push([name, problem]))
+    expect(problems).toEqual([])
   })
 })
 
 test.for([
-  { options: { to: 'etherscan' }, says: 'etherscan: it takes several files' },
-  { options: { to: 'rp2', out: 'x', perWallet: true }, says: 'rp2: its files are of all wallets together' },
+  { options: { to: 'etherscan' }, says: 'etherscan: it consists of several files' },
+  { options: { to: 'rp2', out: 'x', perWallet: true }, says: 'rp2: its files contain all wallets together' },
   { options: { to: 'etherscan', out: 'x', labels: 'x.csv' }, says: 'etherscan: its lines have no type' },
   { options: { to: 'etherscan', out: 'x', swaps: 'pair' as const }, says: 'has no lines of two assets' },
-])('$says', async ({ options, says }) => {
+])('rejects options that do not fit the format: $says', async ({ options, says }) => {
   await expect(convert(output, options)).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining(says),
@@ -197,11 +197,11 @@ test.for([
   })
 })
 
-test('an export without transactions has no files for readers of an explorer', async () => {
+test('rejects an explorer format for an export without the transactions table', async () => {
   const bare = join(folder, 'bare')
   await exportDemo(bare, { endBlock: 20, tables: ['ledger'] })
   await expect(convert(bare, { to: 'etherscan', out: join(folder, 'x') })).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('it needs the table of transactions'),
+    message: expect.stringContaining('it needs the transactions table'),
   })
 })

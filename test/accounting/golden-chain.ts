@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/demo-server/json.ts'
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const hash = (n: number, kind: string) => `0x${kind}${String(n).padStart(63, '0')}`
 
-/** Two wallets of one owner, with labels that would break careless writers. */
+/** Two wallets of one owner, with labels that need quoting. */
 const ANN = address('a')
 const BEN = address('b')
 export const WALLETS = [
@@ -87,7 +87,7 @@ const coins = (parties: Parties, value: bigint): JsonObject => ({
 
 const SWAP = 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)'
 
-/** What tells formats apart: swaps of all kinds and what only looks like one, NFTs, spam, amounts at the edges. */
+/** Cases that formats treat differently: swaps and transactions that resemble them, NFTs, spam, and extreme amounts. */
 export const GOLDEN_CHAIN: readonly JsonObject[] = [
   transaction({ at: '2023-12-31T23:59:58Z', parties: [FRIEND, ANN], value: 100n * ETHER }),
   transaction({ at: '2023-12-31T23:59:59Z', parties: [FRIEND, BEN], value: 3n * ETHER + 1n }),
@@ -180,7 +180,7 @@ export const GOLDEN_CHAIN: readonly JsonObject[] = [
   ),
 ]
 
-/** Swaps of which one side or both fit some formats or none, and in the end one that fits all. */
+/** Swaps with one or two sides that some or all formats cannot represent, and finally one that all formats can. */
 export const UNHELD_SWAPS: readonly JsonObject[] = [
   transaction(
     { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 100n * ETHER },
@@ -220,7 +220,7 @@ export const UNHELD_SWAPS: readonly JsonObject[] = [
 const HEAP = { address: address('8'), name: 'Heap', symbol: 'HEAP', decimals: 6 }
 const FINE = { address: address('9'), name: 'Fine', symbol: 'FINE', decimals: 18 }
 
-/** Amounts that some programs hold one by one, but not their sums: of dollars they hold all. */
+/** Amounts that fit the number limits of all programs, but whose sums exceed some of them. Those of USDC exceed none. */
 export const LONG_SUMS: readonly JsonObject[] = [
   transaction(
     { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 100n * ETHER },
@@ -249,13 +249,13 @@ export const LONG_SUMS: readonly JsonObject[] = [
   ),
 ]
 
-/** Tokens of which wallets hold very many whole units. */
+/** Tokens with amounts around 10^18 whole units. */
 const MANY = { address: address('9'), name: 'Many', symbol: 'MANY', decimals: 6 }
 const EDGE = { address: `0x${'7e'.repeat(20)}`, name: 'Edge', symbol: 'EDGE', decimals: 0 }
 const DEAR = { address: `0x${'7f'.repeat(20)}`, name: 'Dear', symbol: 'DEAR', decimals: 0 }
 const MOVED = { address: `0x${'7d'.repeat(20)}`, name: 'Moved', symbol: 'MOVED', decimals: 0 }
 
-/** Amounts, and what they are worth, around 10^18 whole units. */
+/** Amounts and values around 10^18. */
 export const WHOLE_UNITS: readonly JsonObject[] = [
   transaction(
     { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: ETHER },
@@ -274,7 +274,7 @@ export const WHOLE_UNITS: readonly JsonObject[] = [
   ),
 ]
 
-/** A token whose metadata comes with its first transfer alone. */
+/** A token of which only the first transfer has metadata. */
 export const LOST_METADATA: readonly JsonObject[] = [
   transaction(
     { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ROUTER], method: 'send()' },
@@ -292,7 +292,7 @@ export const LOST_METADATA: readonly JsonObject[] = [
   ),
 ]
 
-/** Prices of some days: none for WETH.e, and none that is young enough for the last days. */
+/** Prices of some days. WETH.e has none, and those of the last days are too old. */
 export const GOLDEN_PRICES = [
   ...[
     'date,asset,currency,price,source',

@@ -11,7 +11,7 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
 
-/** Busy senders of the two mainnet blocks. */
+/** Addresses with many transactions in the two mainnet blocks. */
 const MAINNET = [
   '0x6b75d8af000000e20b7a7ddf000ba900b4009a80',
   '0xae2fc483527b8ef99eb5d9b44875f005ba1fae13',
@@ -34,52 +34,57 @@ beforeAll(async () => {
   await exportMadeUp(outputs['made-up'], GOLDEN_CHAIN)
 })
 
-/** All that a conversion wrote, one file after the other. */
+/** Concatenates all files that a conversion wrote, including the lists next to its output. */
 function textOf(out: string): string {
   const isFolder = statSync(out).isDirectory()
-  const inside = isFolder
+  const outputs = isFolder
     ? readdirSync(out)
         .sort()
         .map((name) => join(out, name))
     : [out]
-  const numbers = out.endsWith('-koinly') ? [`${out.slice(0, -'-koinly'.length)}.assets.csv`] : []
-  const beside = [`${out}.omitted.csv`, ...numbers].filter((path) =>
+  const placeholders = out.endsWith('-koinly') ? [`${out.slice(0, -'-koinly'.length)}.assets.csv`] : []
+  const lists = [`${out}.omitted.csv`, ...placeholders].filter((path) =>
     readdirSync(folder).includes(basename(path)),
   )
-  return [...inside, ...beside]
+  return [...outputs, ...lists]
     .map((path) => `==> ${path.slice(folder.length + 1)}\n${readFileSync(path, 'utf8')}`)
     .join('')
 }
 
 describe.for(FORMAT_NAMES)('a conversion for %s', (to) => {
-  test.for(['made-up', 'demo', 'mainnet'] as const)('of the %s chain is what it was', async (world) => {
-    const out = join(folder, `${world}-${to}`)
-    const priced = world === 'made-up' ? { prices } : to === 'rp2' ? { prices: nativePrices(world) } : {}
-    const { files } = await convert(outputs[world], { to, out, ...priced })
-    await expect(textOf(out)).toMatchFileSnapshot(join('golden', world, `${to}.txt`))
-    const mistakes: unknown[] = []
-    const own = files.filter((path) => !/\.(omitted|assets)\.csv$/.test(path))
-    for (const path of own) await checkFile(path, to, (mistake) => mistakes.push([path, mistake]))
-    expect(mistakes).toEqual([])
-  })
+  test.for(['made-up', 'demo', 'mainnet'] as const)(
+    'of the %s chain equals its golden file and passes the check',
+    async (chain) => {
+      const out = join(folder, `${chain}-${to}`)
+      const priced = chain === 'made-up' ? { prices } : to === 'rp2' ? { prices: nativePrices(chain) } : {}
+      const { files } = await convert(outputs[chain], { to, out, ...priced })
+      await expect(textOf(out)).toMatchFileSnapshot(join('golden', chain, `${to}.txt`))
+      const problems: unknown[] = []
+      const converted = files.filter((path) => !/\.(omitted|assets)\.csv$/.test(path))
+      for (const path of converted) await checkFile(path, to, (problem) => problems.push([path, problem]))
+      expect(problems).toEqual([])
+    },
+  )
 })
 
-function nativePrices(world: string): string {
-  const file = join(folder, `${world}.csv`)
+function nativePrices(chain: string): string {
+  const file = join(folder, `${chain}.csv`)
   writeFileSync(
     file,
-    `date,asset,currency,price\n${world === 'demo' ? '2023-11-14' : '2023-05-02'},native,USD,17.5\n`,
+    `date,asset,currency,price\n${chain === 'demo' ? '2023-11-14' : '2023-05-02'},native,USD,17.5\n`,
   )
   return file
 }
 
-test('leaving out spam changes no other line of what explorers show, also after a transaction of nothing but spam', async () => {
-  const [all, less] = ['all', 'less'].map((name) => join(folder, name)) as [string, string]
-  await convert(outputs['made-up'], { to: 'etherscan', out: all })
-  const { omitted } = await convert(outputs['made-up'], { to: 'etherscan', out: less, excludeSpam: true })
+test('excludeSpam changes no other line of explorer files, even after a transaction that contains only spam', async () => {
+  const [complete, filtered] = ['all', 'less'].map((name) => join(folder, name)) as [string, string]
+  await convert(outputs['made-up'], { to: 'etherscan', out: complete })
+  const { omitted } = await convert(outputs['made-up'], { to: 'etherscan', out: filtered, excludeSpam: true })
   expect(Object.keys(omitted).join()).toContain('spam: ')
-  for (const name of readdirSync(all)) {
-    const [before, after] = [all, less].map((place) => readFileSync(join(place, name), 'utf8').split('\n'))
+  for (const name of readdirSync(complete)) {
+    const [before, after] = [complete, filtered].map((out) =>
+      readFileSync(join(out, name), 'utf8').split('\n'),
+    )
     expect(after?.filter((line) => !before?.includes(line))).toEqual([])
     if (name.startsWith('export-0x')) expect(after).toEqual(before)
   }

@@ -24,7 +24,7 @@ function readBy(program: string, ...files: string[]): string[] {
   return stdout.split('\n').filter(Boolean)
 }
 
-/** Prints the type of each row, and why a row is refused. */
+/** Prints the type of each row, or the error if BittyTax rejects the row. */
 const BITTYTAX = `
 import csv, sys
 from bittytax.t_row import TransactionRow
@@ -52,7 +52,7 @@ test.skipIf(isMissing('bittytax (PyPI)'))(
   },
 )
 
-/** Compares every amount, its worth and the sums with zero, as rp2 does, with its own numbers. */
+/** Compares every amount, its value and the running sums with zero, using rp2's own number type as rp2 does. */
 const RP2 = `
 import csv, sys
 from rp2.rp2_decimal import RP2Decimal, ZERO
@@ -66,7 +66,7 @@ for path in sys.argv[1:]:
         print(row['asset'])
 `
 
-test.skipIf(isMissing('rp2 (PyPI)'))('rp2 compares every amount and value of the files for it', async () => {
+test.skipIf(isMissing('rp2 (PyPI)'))('rp2 can compare every amount and value in its files', async () => {
   const days = ['native', 'MANY', 'EDGE', 'DEAR', 'MOVED'].flatMap((asset) =>
     ['2024-01-01', '2024-01-03'].map((day) => `${day},${asset},USD,${asset === 'DEAR' ? '2' : '1'}`),
   )

@@ -13,7 +13,7 @@ import { COIN, movement } from './made-up.ts'
 
 const HASH = `0x${'1'.repeat(64)}`
 const PARTY = `0x${'b'.repeat(40)}`
-const paid = movement({
+const payment = movement({
   ...{ asset: COIN, value: 1n, transaction: HASH, counterparty: PARTY, method: 'claim(uint256,address)' },
 })
 
@@ -31,37 +31,37 @@ const swapOf = (...movements: [Movement, ...Movement[]]): ImportRow => ({
   movements,
 })
 
-test('the hash counts before the other party, and that before the method; all of them matched', async () => {
+test('prefers a label by hash to one by counterparty, and that to one by method; all count as matched', async () => {
   const lines = ['"Claim(uint256,address)",Reward', `${PARTY},Staking`, `${HASH.toUpperCase()},Gift`]
   for (const [rank, type] of ['Reward', 'Staking', 'Gift'].entries()) {
     const { labelOf, findings } = await labelsOf(...lines.slice(0, rank + 1))
-    expect(labelOf(importRowOf(paid))).toBe(type)
+    expect(labelOf(importRowOf(payment))).toBe(type)
     expect(findings()).toEqual({ unmatched: undefined, inapplicable: [] })
   }
 })
 
-test('of a swap any other party counts, before the method', async () => {
+test('matches any counterparty of a swap, before the method', async () => {
   const pool = `0x${'c'.repeat(40)}`
   const { labelOf } = await labelsOf('"claim(uint256,address)",Reward', `${pool},Trade`)
-  expect(labelOf(swapOf(paid, { ...paid, counterparty: pool }))).toBe('Trade')
+  expect(labelOf(swapOf(payment, { ...payment, counterparty: pool }))).toBe('Trade')
 })
 
-test('lines that match nothing are counted, and the first is named', async () => {
+test('counts labels that match nothing, and names the first', async () => {
   const { labelOf, findings } = await labelsOf('Mint(),Reward', `${PARTY},Staking`, 'burn(),Loss')
   expect(findings().unmatched).toEqual({ count: 3, first: { line: 2, match: 'Mint()' } })
-  expect(labelOf(importRowOf(paid))).toBe('Staking')
+  expect(labelOf(importRowOf(payment))).toBe('Staking')
   expect(findings().unmatched).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
 })
 
-test('a fee keeps its own type, and matches nothing', async () => {
+test('gives a fee no label, and does not count it as a match', async () => {
   const { labelOf, findings } = await labelsOf(`${HASH},Gift`)
-  expect(labelOf(importRowOf({ ...paid, type: 'fee' }))).toBeUndefined()
+  expect(labelOf(importRowOf({ ...payment, type: 'fee' }))).toBeUndefined()
   expect(findings()).toEqual({ unmatched: { count: 1, first: { line: 2, match: HASH } }, inapplicable: [] })
 })
 
-test('without a file nothing has a label, and no line matched nothing', async () => {
+test('assigns no labels and reports no findings without a file', async () => {
   const { labelOf, findings } = await readLabels(undefined, anyText)
-  expect([labelOf(importRowOf(paid)), findings()]).toEqual([
+  expect([labelOf(importRowOf(payment)), findings()]).toEqual([
     undefined,
     { unmatched: undefined, inapplicable: [] },
   ])
@@ -73,78 +73,78 @@ function presetOf(to: string): Preset {
   return preset
 }
 
-const LINES: Record<LegSide, ImportRow> = {
-  in: importRowOf({ ...paid, isOut: false }),
-  out: importRowOf(paid),
-  swap: swapOf(paid, { ...paid, isOut: false }),
+const ROWS: Record<LegSide, ImportRow> = {
+  in: importRowOf({ ...payment, isOut: false }),
+  out: importRowOf(payment),
+  swap: swapOf(payment, { ...payment, isOut: false }),
 }
 
-async function legsGiven(to: string, type: string): Promise<string[]> {
+async function labelledSides(to: string, type: string): Promise<string[]> {
   const { labelOf, findings } = await readLabels(fileOf(`${HASH},${type}`), programTypes([presetOf(to)]))
-  const given = Object.entries(LINES).flatMap(([leg, line]) => (labelOf(line) === type ? [leg] : []))
-  const refused = findings().inapplicable.map(({ count }) => count)
-  expect(refused).toEqual(given.length === 3 ? [] : [3 - given.length])
-  return given
+  const sides = Object.entries(ROWS).flatMap(([side, row]) => (labelOf(row) === type ? [side] : []))
+  const inapplicable = findings().inapplicable.map(({ count }) => count)
+  expect(inapplicable).toEqual(sides.length === 3 ? [] : [3 - sides.length])
+  return sides
 }
 
 test.for([
-  { to: 'rotki', type: 'Income', legs: ['in'] },
-  { to: 'rotki', type: 'Spend', legs: ['out'] },
-  { to: 'cryptotaxcalculator', type: 'staking', legs: ['in'] },
-  { to: 'cryptotaxcalculator', type: 'lost', legs: ['out'] },
-  { to: 'cryptotaxcalculator', type: 'sell', legs: ['out', 'swap'] },
-  { to: 'taxbit', type: 'Expense', legs: ['out'] },
-  { to: 'bittytax', type: 'Income', legs: ['in'] },
-  { to: 'bittytax', type: 'Gift-Sent', legs: ['out'] },
-  { to: 'bittytax', type: 'Trade', legs: ['swap'] },
-  { to: 'koinly', type: 'reward', legs: ['in'] },
-  { to: 'koinly', type: 'cost', legs: ['out'] },
-  { to: 'koinly', type: 'realized pnl', legs: ['in', 'out'] },
-  { to: 'cointracking', type: 'Trade', legs: ['swap'] },
-  { to: 'cointracking', type: 'Gift / Tip', legs: ['in'] },
-  { to: 'cointracking', type: 'Gift', legs: ['out'] },
-  { to: 'cointracker', type: 'airdrop', legs: ['in'] },
-  { to: 'cointracker', type: 'donation', legs: ['out'] },
-  { to: 'cointracker', type: 'stake', legs: ['out', 'swap'] },
-  { to: 'tokentax', type: 'Gift', legs: ['out'] },
-  { to: 'coinledger', type: 'Mining', legs: ['in'] },
-  { to: 'zenledger', type: 'Payment', legs: ['in'] },
-  { to: 'blockpit', type: 'Bounties', legs: ['in'] },
-  { to: 'coinpanda', type: 'Repay Loan', legs: ['out'] },
-  { to: 'kryptos', type: 'transfer', legs: ['in', 'out'] },
-  { to: 'generic', type: 'my own', legs: ['in', 'out', 'swap'] },
-  { to: 'generic', type: 'in', legs: ['in'] },
-])('$type of $to is only given to lines with these amounts: $legs', async ({ to, type, legs }) => {
-  expect(await legsGiven(to, type)).toEqual(legs)
+  { to: 'rotki', type: 'Income', sides: ['in'] },
+  { to: 'rotki', type: 'Spend', sides: ['out'] },
+  { to: 'cryptotaxcalculator', type: 'staking', sides: ['in'] },
+  { to: 'cryptotaxcalculator', type: 'lost', sides: ['out'] },
+  { to: 'cryptotaxcalculator', type: 'sell', sides: ['out', 'swap'] },
+  { to: 'taxbit', type: 'Expense', sides: ['out'] },
+  { to: 'bittytax', type: 'Income', sides: ['in'] },
+  { to: 'bittytax', type: 'Gift-Sent', sides: ['out'] },
+  { to: 'bittytax', type: 'Trade', sides: ['swap'] },
+  { to: 'koinly', type: 'reward', sides: ['in'] },
+  { to: 'koinly', type: 'cost', sides: ['out'] },
+  { to: 'koinly', type: 'realized pnl', sides: ['in', 'out'] },
+  { to: 'cointracking', type: 'Trade', sides: ['swap'] },
+  { to: 'cointracking', type: 'Gift / Tip', sides: ['in'] },
+  { to: 'cointracking', type: 'Gift', sides: ['out'] },
+  { to: 'cointracker', type: 'airdrop', sides: ['in'] },
+  { to: 'cointracker', type: 'donation', sides: ['out'] },
+  { to: 'cointracker', type: 'stake', sides: ['out', 'swap'] },
+  { to: 'tokentax', type: 'Gift', sides: ['out'] },
+  { to: 'coinledger', type: 'Mining', sides: ['in'] },
+  { to: 'zenledger', type: 'Payment', sides: ['in'] },
+  { to: 'blockpit', type: 'Bounties', sides: ['in'] },
+  { to: 'coinpanda', type: 'Repay Loan', sides: ['out'] },
+  { to: 'kryptos', type: 'transfer', sides: ['in', 'out'] },
+  { to: 'generic', type: 'my own', sides: ['in', 'out', 'swap'] },
+  { to: 'generic', type: 'in', sides: ['in'] },
+])('assigns $type of $to only to rows with these amounts: $sides', async ({ to, type, sides }) => {
+  expect(await labelledSides(to, type)).toEqual(sides)
 })
 
-test('a label that fits no line that it matched is named with what it needs and the first transaction', async () => {
+test('reports a label that fits none of its rows, with the amounts it needs and the first transaction', async () => {
   const { labelOf, findings } = await readLabels(
     fileOf(`${PARTY},Income`),
     programTypes([presetOf('bittytax')]),
   )
-  expect([labelOf(LINES.out), labelOf(LINES.out)]).toEqual([undefined, undefined])
+  expect([labelOf(ROWS.out), labelOf(ROWS.out)]).toEqual([undefined, undefined])
   expect(findings()).toEqual({
     unmatched: undefined,
     inapplicable: [{ line: 2, type: 'Income', needs: 'a received amount alone', count: 2, first: HASH }],
   })
 })
 
-test('where the label of the other party does not fit, that of the method counts', async () => {
+test('falls back to the label of the method if that of the counterparty does not fit', async () => {
   const file = fileOf(`${PARTY},Income`, '"claim(uint256,address)",Lost')
   const { labelOf, findings } = await readLabels(file, programTypes([presetOf('bittytax')]))
-  expect([labelOf(LINES.out), labelOf(LINES.in)]).toEqual(['Lost', 'Income'])
+  expect([labelOf(ROWS.out), labelOf(ROWS.in)]).toEqual(['Lost', 'Income'])
   expect(findings().inapplicable).toEqual([])
 })
 
-test('a counterparty may have one type for what comes in and one for what goes out', async () => {
+test('accepts one type for received and one for sent amounts of a counterparty', async () => {
   const file = fileOf(`${PARTY},Unstake`, `${PARTY},Stake`)
   const { labelOf, findings } = await readLabels(file, programTypes([presetOf('bittytax')]))
-  expect([labelOf(LINES.in), labelOf(LINES.out)]).toEqual(['Unstake', 'Stake'])
+  expect([labelOf(ROWS.in), labelOf(ROWS.out)]).toEqual(['Unstake', 'Stake'])
   expect(findings()).toEqual({ unmatched: undefined, inapplicable: [] })
 })
 
-test('two types that one line could both have are refused', async () => {
+test('rejects two types that could apply to the same row', async () => {
   const file = fileOf(`${PARTY},Income`, `${PARTY.toUpperCase()},Airdrop`)
   await expect(readLabels(file, programTypes([presetOf('bittytax')]))).rejects.toMatchObject({
     code: 'USAGE',
@@ -154,19 +154,19 @@ test('two types that one line could both have are refused', async () => {
   })
 })
 
-test('CoinTracker gets no tag on a transfer between own wallets', async () => {
+test('assigns no CoinTracker tag to a transfer between own wallets', async () => {
   const { labelOf, findings } = await readLabels(
     fileOf(`${HASH},airdrop`),
     programTypes([presetOf('cointracker')]),
   )
-  expect(labelOf({ ...LINES.in, isOwn: true })).toBeUndefined()
+  expect(labelOf({ ...ROWS.in, isOwn: true })).toBeUndefined()
   expect(findings().inapplicable[0]?.needs).toBe('a received amount alone, not between own wallets')
 })
 
 function ruleOf(journal: string): AccountRule {
-  const form = JOURNALS.find(({ name }) => name === journal)
-  if (form === undefined) throw new Error(journal)
-  return form.accountRule
+  const format = JOURNALS.find(({ name }) => name === journal)
+  if (format === undefined) throw new Error(journal)
+  return format.accountRule
 }
 
 test.for([
@@ -178,12 +178,12 @@ test.for([
     journal: 'beancount',
     account,
   })),
-])('$journal takes the account $account', async ({ journal, account }) => {
+])('accepts the account $account for $journal', async ({ journal, account }) => {
   const { labelOf } = await readLabels(fileOf(`${HASH},"${account}"`), ruleOf(journal))
-  expect(labelOf(importRowOf(paid))).toBe(account)
+  expect(labelOf(importRowOf(payment))).toBe(account)
 })
 
-const REFUSED = {
+const REJECTED = {
   hledger: [
     ...[
       'a  b',
@@ -218,17 +218,17 @@ const REFUSED = {
 
 test.for(
   [
-    ...REFUSED.hledger.flatMap((account) => [
+    ...REJECTED.hledger.flatMap((account) => [
       { journal: 'hledger', account },
       { journal: 'ledger', account },
     ]),
-    ...REFUSED.beancount.map((account) => ({ journal: 'beancount', account })),
-  ].map((one) => ({ ...one, shown: JSON.stringify(one.account) })),
-)('$journal refuses the account $shown with its line', async ({ journal, account, shown }) => {
+    ...REJECTED.beancount.map((account) => ({ journal: 'beancount', account })),
+  ].map((one) => ({ ...one, quoted: JSON.stringify(one.account) })),
+)('rejects the account $quoted for $journal with its line', async ({ journal, account, quoted }) => {
   const file = fileOf(`${HASH},"${account}"`)
   const line = account.includes('\n') ? 3 : 2
   await expect(readLabels(file, ruleOf(journal))).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining(`${file}:${line}: found account ${shown}, expected an account such as`),
+    message: expect.stringContaining(`${file}:${line}: found account ${quoted}, expected an account such as`),
   })
 })

@@ -13,7 +13,7 @@ const at = (name: string) => join(folder, name)
 
 beforeAll(() => exportMadeUp(output, GOLDEN_CHAIN))
 
-test('a period outside the export names the first and the last movement, and leaves no empty folder', async () => {
+test('returns the time range of the ledger for a period outside of it, and leaves no empty folder', async () => {
   const early = { to: 'koinly', perWallet: true, out: at('none/wallets'), until: '2020-12-31' }
   const { movements, ledgerTimeRange } = await convert(output, early)
   expect([movements, existsSync(at('none'))]).toEqual([0, false])
@@ -23,7 +23,7 @@ test('a period outside the export names the first and the last movement, and lea
 })
 
 test.for(['koinly', 'generic', 'hledger', 'ledger', 'beancount'])(
-  'a check counts what the conversion counted: %s',
+  'checkFile counts the same number of lines as convert for %s',
   async (to) => {
     const { lines } = await convert(output, { to, out: at(`counted-${to}`) })
     expect(lines).toBeGreaterThan(5)

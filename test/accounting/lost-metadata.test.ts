@@ -10,7 +10,7 @@ import { tableOf } from '../html-report/read-page.ts'
 import { LOST_METADATA } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
 
-// A row without metadata is no reason to leave an amount out: the decimals of a token do not change.
+// The decimals of a token do not change, so a row without metadata can use those of the other rows.
 const output = join(suiteFolder(), 'lost')
 
 beforeAll(() => exportMadeUp(output, LOST_METADATA))
@@ -19,8 +19,8 @@ test('conversions take the decimals of a token from its other rows', async () =>
   let text = ''
   const converted = await convert(output, {
     to: 'generic',
-    write: (piece: string) => {
-      text += piece
+    write: (chunk: string) => {
+      text += chunk
     },
   })
   const lines: Record<string, string>[] = parse(text, { columns: true })

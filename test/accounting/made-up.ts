@@ -17,7 +17,7 @@ export function nft(symbol: string, tokenId: string): Asset {
 
 let entries = 0
 
-/** A movement of a made-up transaction; what is not given is a transfer out of the wallet. */
+/** Creates a movement. Fields that are not given are those of a transfer that the wallet sends. */
 export function movement(given: Partial<Movement> & { asset: Asset; value: bigint }): Movement {
   entries += 1
   return {

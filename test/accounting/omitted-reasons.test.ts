@@ -5,12 +5,12 @@ import { createJournalWriter } from '../../src/accounting/journals/journal.ts'
 import { movement, token } from './made-up.ts'
 
 test.for(
-  JOURNALS.flatMap((form) => [
-    { form, decimals: 256, reason: 'the token has more than 255 decimals' },
-    { form, decimals: -1, reason: 'the decimals of the token are below zero' },
-    { form, decimals: null, reason: 'the decimals of the token are unknown' },
+  JOURNALS.flatMap((format) => [
+    { format, decimals: 256, reason: 'the token has more than 255 decimals' },
+    { format, decimals: -1, reason: 'the decimals of the token are below zero' },
+    { format, decimals: null, reason: 'the decimals of the token are unknown' },
   ]),
-)('$form.name says of a token of $decimals decimals: $reason', ({ form: format, decimals, reason }) => {
+)('$format.name omits a token with $decimals decimals: $reason', ({ format, decimals, reason }) => {
   const reasons: string[] = []
   const writer = createJournalWriter({
     ...{ format, refusalReasonOf: () => undefined, walletDigits: new Map() },

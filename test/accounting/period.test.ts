@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parsePeriod } from '../../src/accounting/period.ts'
 
-test('a day counts whole, from its first instant to its last', () => {
+test('includes a day from its first instant to its last', () => {
   expect(parsePeriod('2024-01-01', '2024-01-01')).toEqual({
     from: '2024-01-01T00:00:00.000Z',
     to: '2024-01-02T00:00:00.000Z',
@@ -12,7 +12,7 @@ test.for([
   { from: '2024-01-01', until: '2023-01-01' },
   { from: '2024-01-01', until: '2024-01-01T00:00:00Z' },
   { from: '2024-01-01T12:00:01Z', until: '2024-01-01T12:00:00Z' },
-])('from $from until $until holds nothing, and is refused', ({ from, until }) => {
+])('rejects the empty period from $from until $until', ({ from, until }) => {
   expect(() => parsePeriod(from, until)).toThrow(
     expect.objectContaining({
       code: 'USAGE',

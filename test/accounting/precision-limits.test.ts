@@ -19,8 +19,8 @@ beforeAll(async () => {
   writeFileSync(prices, `date,asset,currency,price\n${priced.join('\n')}\n`)
 })
 
-/** The assets that are left out whole, with the movements of each. */
-async function leftOut(to: string, from?: string) {
+/** Lists the symbol and reason of each completely omitted movement. */
+async function omittedMovements(to: string, from?: string) {
   const out = join(folder, `${to}-${from}`)
   const { omittedFile } = await convert(output, { to, out, from, prices })
   if (omittedFile === undefined) return []
@@ -31,38 +31,38 @@ async function leftOut(to: string, from?: string) {
 
 const times = (count: number, text: string) => Array.from({ length: count }, () => text)
 
-test.for(['bittytax', 'beancount'])('%s holds no asset whose sums may have over 28 digits', async (to) => {
+test.for(['bittytax', 'beancount'])('omits assets whose sums may exceed 28 digits for %s', async (to) => {
   const reason = `more than 28 digits, which ${to} rounds`
-  expect(await leftOut(to)).toEqual([
+  expect(await omittedMovements(to)).toEqual([
     ...times(2, `FINE: ${reason}`),
     ...times(2, `HEAP: ${reason}`),
     ...times(3, `WETH.e: ${reason}`),
   ])
 })
 
-test('an asset is left out whole, whatever days are asked for', async () => {
-  expect(await leftOut('bittytax', '2024-01-03')).toEqual([
+test('omits such an asset for every period', async () => {
+  expect(await omittedMovements('bittytax', '2024-01-03')).toEqual([
     'WETH.e: more than 28 digits, which bittytax rounds',
   ])
 })
 
-test('what is paid for such an asset is written', async () => {
-  await leftOut('bittytax')
+test('writes the amount that was paid for such an asset', async () => {
+  await omittedMovements('bittytax')
   const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'bittytax-undefined')), {
     columns: true,
   })
   expect(rows.at(-1)).toMatchObject({ Type: 'Withdrawal', 'Sell Quantity': '5', 'Buy Quantity': '' })
 })
 
-test('rp2 counts 31 digits of what is left within its 13 decimals', async () => {
-  expect(await leftOut('rp2')).toEqual(times(2, 'HEAP: more than 31 digits, which rp2 rounds'))
+test('omits assets whose sums exceed 31 digits after truncation to 13 decimals for rp2', async () => {
+  expect(await omittedMovements('rp2')).toEqual(times(2, 'HEAP: more than 31 digits, which rp2 rounds'))
 })
 
-test('a program without such a number holds them all', async () => {
-  expect(await leftOut('cointracking')).toEqual([])
+test('omits no asset for a format without a limit', async () => {
+  expect(await omittedMovements('cointracking')).toEqual([])
 })
 
-describe('rp2 compares no numbers of more than 18 digits before the point, and a file for it', () => {
+describe('a conversion for rp2, which cannot compare numbers with more than 18 digits before the point,', () => {
   const large = join(folder, 'large')
   const [largePrices, out] = [join(folder, 'large-prices.csv'), join(folder, 'large-rp2')]
 
@@ -75,7 +75,7 @@ describe('rp2 compares no numbers of more than 18 digits before the point, and a
     writeFileSync(largePrices, ['date,asset,currency,price', ...days, ...dear, ''].join('\n'))
   })
 
-  test('leaves out assets whose amounts, or what these are worth, have more', async () => {
+  test('omits assets whose amounts or values have more', async () => {
     await convert(large, { to: 'rp2', out, prices: largePrices })
     const listed: Record<string, string>[] = parse(readFileSync(`${out}.omitted.csv`), { columns: true })
     const reason = 'more than 18 digits before the point, on which rp2 fails'
@@ -89,17 +89,17 @@ describe('rp2 compares no numbers of more than 18 digits before the point, and a
   })
 
   test.for([
-    { amount: '999999999999999999', price: '1', mistakes: 0 },
-    { amount: '1000000000000000000', price: '1', mistakes: 2 },
-    { amount: '600000000000000000', price: '1.7', mistakes: 1 },
-  ])('is checked for them: $amount at the price $price', async ({ amount, price, mistakes }) => {
+    { amount: '999999999999999999', price: '1', problems: 0 },
+    { amount: '1000000000000000000', price: '1', problems: 2 },
+    { amount: '600000000000000000', price: '1.7', problems: 1 },
+  ])('is checked for such numbers: $amount at the price $price', async ({ amount, price, problems }) => {
     await convert(large, { to: 'rp2', out, prices: largePrices })
     const file = join(folder, 'checked.csv')
     const text = readFileSync(join(out, 'in.csv'), 'utf8')
     writeFileSync(file, text.replace(/,1,999999999999999999,/, `,${price},${amount},`))
     const found: string[] = []
     await checkFile(file, 'rp2', ({ what }) => found.push(what))
-    expect(found.filter((what) => what.includes('digits before the point'))).toHaveLength(mistakes)
-    expect(found).toHaveLength(mistakes)
+    expect(found.filter((what) => what.includes('digits before the point'))).toHaveLength(problems)
+    expect(found).toHaveLength(problems)
   })
 })

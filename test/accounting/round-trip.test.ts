@@ -28,7 +28,7 @@ beforeAll(async () => {
   ledger = await readCsvTable(outputs.csv, 'ledger')
 })
 
-/** By preset, the columns of what came in and what went out, as its program reads them. */
+/** The columns of received amounts, sent amounts and fees by preset, as the programs read them. */
 const COLUMNS: Record<string, { in: [string, string]; out: [string, string]; fee?: [string, string] }> = {
   koinly: { in: ['Received Amount', 'Received Currency'], out: ['Sent Amount', 'Sent Currency'] },
   cointracker: { in: ['Received Quantity', 'Received Currency'], out: ['Sent Quantity', 'Sent Currency'] },
@@ -60,7 +60,7 @@ function add(sums: Map<string, Fraction>, asset: string, text: string, isOut: bo
   sums.set(asset, { value: before + (isOut ? -value : value), decimals })
 }
 
-/** In the smallest unit of the asset, by the first digits of its contract and the id. */
+/** Converts sums to the smallest unit of each asset. */
 function inUnits(sums: ReadonlyMap<string, Fraction>): Map<string, bigint> {
   return new Map(
     [...sums].map(([asset, { value, decimals }]) => {
@@ -93,7 +93,7 @@ function recordsOf(path: string): Record<string, string>[] {
   return parse(readFileSync(path), { columns: true, bom: false })
 }
 
-/** The asset that a name of a file stands for. */
+/** Returns the key of the asset that a name or placeholder in a file refers to. */
 function assetOf(name: string, placeholders: ReadonlyMap<string, string>): string {
   const placeholder = placeholders.get(name)
   if (placeholder !== undefined) return placeholder
@@ -112,19 +112,19 @@ async function converted(to: string, output = outputs.csv) {
 
 type Conversion = Awaited<ReturnType<typeof converted>>
 
-/** Of the made-up swaps, what has no decimals, and what some formats cannot hold beside. */
+/** Symbol and value of the omitted movements of the made-up swaps: those without decimals, and more for some formats. */
 const NAMELESS = [
   ['', '12345'],
   ['', '-2345'],
   ['', '-1000'],
   ['', '1000000'],
 ]
-const LEFT_OUT: Record<string, string[][]> = {
+const OMITTED: Record<string, string[][]> = {
   bittytax: [...NAMELESS, ['WETH.e', String(10n ** 73n + 1n)]],
   cointracker: [...NAMELESS, ['LONG', '1']],
 }
 
-/** What a file and its list of what was left out come to, by asset, in its smallest unit. */
+/** Sums of a file and its list of omissions by asset, in the asset's smallest unit. */
 function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<string, bigint> {
   const map = to === 'koinly' ? recordsOf(`${output}.assets.csv`) : []
   const placeholders = new Map(
@@ -137,13 +137,16 @@ function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<str
       const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
       const [amount, name] = [row.Amount ?? row['Base Amount'], row.Currency ?? row['Base Currency']]
       add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)
-      const [gone = '', paid = ''] = [row['Quote Amount (Optional)'], row['Quote Currency (Optional)']]
-      add(sums, assetOf(paid, placeholders), gone, true)
+      const [quoteAmount = '', quote = ''] = [
+        row['Quote Amount (Optional)'],
+        row['Quote Currency (Optional)'],
+      ]
+      add(sums, assetOf(quote, placeholders), quoteAmount, true)
       continue
     }
-    for (const way of ['in', 'out', 'fee'] as const) {
-      const [amount = '', asset = ''] = columns[way] ?? []
-      add(sums, assetOf(row[asset] ?? '', placeholders), row[amount] ?? '', way !== 'in')
+    for (const direction of ['in', 'out', 'fee'] as const) {
+      const [amount = '', asset = ''] = columns[direction] ?? []
+      add(sums, assetOf(row[asset] ?? '', placeholders), row[amount] ?? '', direction !== 'in')
     }
   }
   const found = inUnits(sums)
@@ -162,40 +165,40 @@ describe.for(
     (name) => COLUMNS[name] !== undefined || name === 'rotki' || name === 'cryptotaxcalculator',
   ),
 )('a file for %s', (to) => {
-  test('has with what is listed as left out the very sums of the ledger', async () => {
+  test('has, together with the list of omissions, the sums of the ledger', async () => {
     const expected = ledgerSums(ledger)
     const found = fileSums(to, await converted(to))
     expect(notZero(found)).toEqual(notZero(expected))
     expect(found.size).toBeGreaterThan(20)
   })
 
-  test('has a line for every row of the ledger that it does not list, in its order', async () => {
+  test('has one line for every ledger row that is not listed as omitted', async () => {
     const { out, movements, lines, omittedFile } = await converted(to)
     expect(movements).toBe(ledger.length)
-    const whole = listedIn(omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
-    expect(lines + whole.length).toBe(ledger.length)
+    const omitted = listedIn(omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+    expect(lines + omitted.length).toBe(ledger.length)
     const rows = recordsOf(out)
     expect(rows).toHaveLength(lines)
   })
 })
 
 describe.for(PRESETS.filter(({ supportsSwaps }) => supportsSwaps))(
-  'swaps of what $name cannot hold',
+  'swaps that $name cannot represent',
   ({ name: to }) => {
-    test('leave out the side that it cannot hold, and have the sums of the ledger', async () => {
+    test('omit only the unsupported side, and have the sums of the ledger', async () => {
       const conversion = await converted(to, outputs.swaps)
       const expected = ledgerSums(await readCsvTable(outputs.swaps, 'ledger'))
       expect(notZero(fileSums(to, conversion))).toEqual(notZero(expected))
-      const left = listedIn(conversion.omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
-      expect(left.map(({ asset_symbol, value }) => [asset_symbol, value])).toEqual(LEFT_OUT[to] ?? NAMELESS)
+      const omitted = listedIn(conversion.omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+      expect(omitted.map(({ asset_symbol, value }) => [asset_symbol, value])).toEqual(OMITTED[to] ?? NAMELESS)
     })
   },
 )
 
-test('a swap that a format cannot hold has the lines and labels that it has with swaps off', async () => {
+test('writes a swap that the format cannot represent with the lines and labels of swaps: off', async () => {
   const labels = join(folder, 'labels.csv')
   writeFileSync(labels, 'match,type\nbuy(),Gift-Sent\n')
-  const [paired = [], apart] = await Promise.all(
+  const [paired = [], separate] = await Promise.all(
     [undefined, 'off' as const].map(async (swaps) => {
       const out = join(folder, `labelled-${swaps}`)
       await convert(outputs.swaps, { to: 'bittytax', out, labels, swaps })
@@ -204,22 +207,22 @@ test('a swap that a format cannot hold has the lines and labels that it has with
   )
   const lines = paired.filter(({ Type }) => Type !== 'Trade')
   expect(paired.length - lines.length).toBe(2)
-  expect(apart?.filter((line) => lines.some((one) => isDeepStrictEqual(one, line)))).toEqual(lines)
-  const given = lines.filter(({ Type }) => Type === 'Gift-Sent')
-  expect(given.map((line) => line['Buy Quantity'])).toEqual(['', ''])
+  expect(separate?.filter((line) => lines.some((one) => isDeepStrictEqual(one, line)))).toEqual(lines)
+  const labelled = lines.filter(({ Type }) => Type === 'Gift-Sent')
+  expect(labelled.map((line) => line['Buy Quantity'])).toEqual(['', ''])
 })
 
 describe.for(FORMAT_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan'))('a file for %s', (to) => {
-  test('is found good by its own rules, and the same from CSV and Parquet', async () => {
+  test('passes the check of its format, and is the same from CSV and Parquet', async () => {
     const [csv, parquet] = [await converted(to), await converted(to, outputs.parquet)]
-    const mistakes: unknown[] = []
-    const looked = await checkFile(csv.out, to, (mistake) => mistakes.push(mistake))
-    expect(mistakes).toEqual([])
-    expect(looked).toBe(csv.lines)
+    const problems: unknown[] = []
+    const checked = await checkFile(csv.out, to, (problem) => problems.push(problem))
+    expect(problems).toEqual([])
+    expect(checked).toBe(csv.lines)
     expect(readFileSync(csv.out, 'utf8')).toBe(readFileSync(parquet.out, 'utf8'))
   })
 
-  test('holds no number as an exponent and no invisible character', async () => {
+  test('contains no number with an exponent and no invisible character', async () => {
     const text = readFileSync((await converted(to)).out, 'utf8')
     expect(text).not.toMatch(/(^|[,\s])-?\d+(\.\d+)?e[+-]?\d+([,\s]|$)/im)
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)

@@ -8,7 +8,7 @@ import { typeSides } from '../../src/accounting/csv/types.ts'
 import type { LegSide } from '../../src/accounting/import-rows.ts'
 import { MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/presets/index.ts'
 
-// Rules as they stand in the sources of the programs, each with its file and commit; facts only, nothing of their code.
+// Rules from the source code of the programs, each with its file and commit. Only facts are taken, no code.
 
 const golden = (to: string, file = `made-up-${to}`) => {
   const text = readFileSync(join(import.meta.dirname, 'golden/made-up', `${to}.txt`), 'utf8')
@@ -75,7 +75,7 @@ describe('staketaxcsv 87547d5, src/staketaxcsv/common/ExporterTypes.py', () => {
     expect(headers(presetOf(to))).toEqual(fields.split('|'))
   })
 
-  test('CoinTracker has these without the ninth, which its vendor forbids', () => {
+  test('CoinTracker has these columns without the ninth, which the vendor forbids', () => {
     expect(headers(presetOf('cointracker'))).toEqual([
       ...['Date', 'Received Quantity', 'Received Currency', 'Sent Quantity', 'Sent Currency'],
       ...['Fee Amount', 'Fee Currency', 'Tag'],
@@ -107,36 +107,37 @@ describe('BittyTax 287c4b4', () => {
     ])
   })
 
-  test('src/bittytax/t_row.py: what a type demands is there, what it does not take is not', () => {
+  test('src/bittytax/t_row.py: rows have the amounts that their type requires, and no others', () => {
     for (const [type = '', ...cells] of rows) {
       const filled = [0, 1, 3, 4, 6, 7].map((at) => cells[at] !== '')
       const [buy, buyAsset, sell, sellAsset, fee, feeAsset] = filled
       expect([type, buy === buyAsset, sell === sellAsset, fee === feeAsset]).toEqual([type, true, true, true])
-      const demanded = {
+      const required = {
         Deposit: [true, false],
         Withdrawal: [false, true],
         Spend: [false, true],
         Trade: [true, true],
       }
-      expect([type, buy, sell]).toEqual([type, ...(demanded[type as keyof typeof demanded] ?? [])])
+      expect([type, buy, sell]).toEqual([type, ...(required[type as keyof typeof required] ?? [])])
       if (type === 'Spend') expect([cells[3], fee]).toEqual(['0', true])
     }
   })
 
-  test('src/bittytax/bt_types.py: every type is one of these', () => {
-    const legs = typeSides(presetOf('bittytax'))
+  test('src/bittytax/bt_types.py: the types of the preset are these', () => {
+    const sides = typeSides(presetOf('bittytax'))
     const known =
       'Deposit Unstake Mining Staking-Reward Staking Interest Dividend Income Gift-Received Fork Airdrop Referral Cashback Fee-Rebate Loan Margin-Gain Margin-Fee-Rebate Withdrawal Stake Spend Gift-Sent Gift-Spouse Charity-Sent Lost Loan-Repayment Loan-Interest Margin-Loss Margin-Fee Trade'
-    expect([...legs.keys()].sort()).toEqual(known.split(' ').sort())
-    const withLeg = (leg: LegSide) => [...legs].filter(([, ofType]) => ofType.has(leg)).map(([type]) => type)
-    // BUY_TYPES up to Margin-Fee-Rebate, SELL_TYPES from Withdrawal on; Trade is in both lists, as it needs both.
+    expect([...sides.keys()].sort()).toEqual(known.split(' ').sort())
+    const withSide = (side: LegSide) =>
+      [...sides].filter(([, sidesOfType]) => sidesOfType.has(side)).map(([type]) => type)
+    // The source has BUY_TYPES up to Margin-Fee-Rebate, and SELL_TYPES from Withdrawal. Trade is in both, as it needs both.
     const [buy = '', sell = ''] = known.split(' Trade')[0]?.split(' Withdrawal') ?? []
-    expect(withLeg('in').sort()).toEqual(buy.split(' ').sort())
-    expect(withLeg('out').sort()).toEqual(`Withdrawal${sell}`.split(' ').sort())
-    expect(withLeg('swap')).toEqual(['Trade'])
+    expect(withSide('in').sort()).toEqual(buy.split(' ').sort())
+    expect(withSide('out').sort()).toEqual(`Withdrawal${sell}`.split(' ').sort())
+    expect(withSide('swap')).toEqual(['Trade'])
   })
 
-  test("src/bittytax/conv/parsers/etherscan.py: each file's header is the one of its reader", () => {
+  test('src/bittytax/conv/parsers/etherscan.py: each file has the header of its parser', () => {
     const common = ['Transaction Hash', 'Blockno', 'UnixTimestamp', 'DateTime (UTC)']
     const any = /./
     const expected: (string | RegExp)[][] = [
@@ -174,12 +175,14 @@ describe('BittyTax 287c4b4', () => {
     ]
     const wallet = 'a'.repeat(40)
     for (const [at, kind] of ['', 'internal-', 'token-', 'nft-'].entries()) {
-      const [header = ''] = golden('etherscan', `made-up-etherscan/export-${kind}0x${wallet}.csv`).split('\n')
-      const cells = header.split(',')
+      const [firstLine = ''] = golden('etherscan', `made-up-etherscan/export-${kind}0x${wallet}.csv`).split(
+        '\n',
+      )
+      const cells = firstLine.split(',')
       expect(cells).toHaveLength(expected[at]?.length ?? 0)
-      for (const [column, wanted] of (expected[at] ?? []).entries())
+      for (const [column, header] of (expected[at] ?? []).entries())
         expect(cells[column]).toMatch(
-          typeof wanted === 'string' ? new RegExp(`^${wanted.replace(/[()]/g, '\\$&')}$`) : wanted,
+          typeof header === 'string' ? new RegExp(`^${header.replace(/[()]/g, '\\$&')}$`) : header,
         )
     }
   })
@@ -188,7 +191,7 @@ describe('BittyTax 287c4b4', () => {
 describe('rotki ef14aad', () => {
   const rows = rowsOf('rotki')
 
-  test('rotkehlchen/data_import/importers/rotki_events.py: only these types, a fee that makes no second event', () => {
+  test('rotkehlchen/data_import/importers/rotki_events.py: only these types, and an empty fee, which would create a second event', () => {
     const types = new Set(['Deposit', 'Withdrawal', 'Income', 'Loss', 'Spend', 'Staking'])
     expect(rows.filter(({ Type, Fee }) => !types.has(Type ?? '') || Fee !== '')).toEqual([])
     expect(Object.keys(rows[0] ?? {})).toEqual([
@@ -196,7 +199,7 @@ describe('rotki ef14aad', () => {
     ])
   })
 
-  test('rotkehlchen/data_import/utils.py: the timestamp is taken as milliseconds, an unknown place as external', () => {
+  test('rotkehlchen/data_import/utils.py: timestamps are milliseconds, and unknown locations are external', () => {
     expect(rows.map(({ Timestamp }) => Timestamp)).toContain(String(Date.UTC(2024, 1, 29, 23, 59, 59)))
     expect(new Set(rows.map(({ Location }) => Location))).toEqual(new Set(['avalanche']))
     expect(presetOf('rotki').chainNames?.other).toBe('external')
@@ -205,17 +208,17 @@ describe('rotki ef14aad', () => {
 
 describe('dali-rp2 a17f269 and rp2 eb2a368', () => {
   test('plugin/input/csv/manual.py: thirteen, thirteen and eleven columns by position', () => {
-    const [into, out, intra] = MULTI_FILE_WRITERS.find(({ name }) => name === 'rp2')?.files ?? []
-    expect([into, out, intra].map((form) => form?.columns.length)).toEqual([13, 13, 11])
-    expect(into && headers(into).slice(0, 9).join()).toBe(
+    const [received, sent, intra] = MULTI_FILE_WRITERS.find(({ name }) => name === 'rp2')?.files ?? []
+    expect([received, sent, intra].map((format) => format?.columns.length)).toEqual([13, 13, 11])
+    expect(received && headers(received).slice(0, 9).join()).toBe(
       'unique_id,timestamp,asset,exchange,holder,transaction_type,spot_price,crypto_in,crypto_fee',
     )
-    expect(out && headers(out).slice(6, 10).join()).toBe(
+    expect(sent && headers(sent).slice(6, 10).join()).toBe(
       'spot_price,crypto_out_no_fee,crypto_fee,crypto_out_with_fee',
     )
   })
 
-  test('out_transaction.py: of a fee nothing goes out, and no price is zero', () => {
+  test('out_transaction.py: a fee has no sent amount, and no price is zero', () => {
     const rows = rowsOf('rp2', 'made-up-rp2/out.csv')
     for (const { transaction_type, crypto_out_no_fee, spot_price } of rows) {
       expect(crypto_out_no_fee === '0').toBe(transaction_type === 'FEE')
@@ -230,7 +233,7 @@ describe('dali-rp2 a17f269 and rp2 eb2a368', () => {
     expect(text).not.toMatch(/,\d+\.\d{14}/)
   })
 
-  test('abstract_transaction.py: every timestamp carries a zone', () => {
+  test('abstract_transaction.py: every timestamp has a time zone', () => {
     for (const { timestamp } of rowsOf('rp2', 'made-up-rp2/in.csv'))
       expect(timestamp).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00$/)
   })

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('text of several files, far more than is written at once, and some longer than any buffer', async () => {
+test('writes several files with more text than is buffered, and single texts longer than the buffer', async () => {
   const files = openTextFiles()
   const expected = new Map<string, string>()
   const add = (name: string, text: string) => {
@@ -30,7 +30,7 @@ test('text of several files, far more than is written at once, and some longer t
   expect((await readdir(folder)).sort()).toEqual(['a.csv', 'b.csv', 'c.csv'])
 })
 
-test('a file that cannot be written is told by name, and nothing is left', async () => {
+test('names a file that cannot be written, and abort removes everything', async () => {
   const files = openTextFiles()
   const path = join(folder, 'file', 'a.csv')
   await writeFile(join(folder, 'file'), '')
@@ -45,7 +45,7 @@ test('a file that cannot be written is told by name, and nothing is left', async
   expect(await readdir(folder)).toEqual(['file'])
 })
 
-test('a folder that is missing is made, once there is text', async () => {
+test('creates a missing folder with the first write', async () => {
   const path = join(folder, 'no', 'such', 'a.csv')
   const files = openTextFiles()
   files.add(path, 'text', 'head\n')
@@ -54,7 +54,7 @@ test('a folder that is missing is made, once there is text', async () => {
   expect(await readFile(path, 'utf8')).toBe('head\ntext')
 })
 
-test('a file to which nothing was added has its head, also one without', async () => {
+test('creates a file without text with its header, or empty if it has none', async () => {
   const files = openTextFiles()
   files.add(join(folder, 'a.csv'), '', 'head\n')
   files.add(join(folder, 'b.csv'), '')
@@ -63,7 +63,7 @@ test('a file to which nothing was added has its head, also one without', async (
   expect(await readFile(join(folder, 'b.csv'), 'utf8')).toBe('')
 })
 
-test('a link stays, and the file that it leads to is replaced', async () => {
+test('replaces the target of a symbolic link and keeps the link', async () => {
   await writeFile(join(folder, 'a.csv'), 'old')
   await symlink('a.csv', join(folder, 'link.csv'))
   const files = openTextFiles()
@@ -74,7 +74,7 @@ test('a link stays, and the file that it leads to is replaced', async () => {
   expect((await readdir(folder)).sort()).toEqual(['a.csv', 'link.csv'])
 })
 
-test('a pipe stays, and no other file is replaced either', async () => {
+test('rejects a named pipe, keeps it, and replaces no other file', async () => {
   await writeFile(join(folder, 'a.csv'), 'old')
   makeNamedPipe(join(folder, 'pipe'))
   const files = openTextFiles()

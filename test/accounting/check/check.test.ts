@@ -24,13 +24,13 @@ beforeAll(async () => {
   expect(demoWallets).toHaveLength(53)
 })
 
-async function goodText(to: string): Promise<string> {
+async function convertedText(to: string): Promise<string> {
   const out = join(folder, to)
   await convert(output, { to, out })
   return readFileSync(out, 'utf8')
 }
 
-/** Makes it when it is asked for, and once. */
+/** Calls `make` at most once, on first use. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
@@ -39,11 +39,11 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** All kinds of CSV file, those of programs that take several among them. */
+/** All CSV formats, including each file of the formats that consist of several. */
 const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<string> }[] = [
   ...PRESETS.map((form) => ({
     ...{ title: form.name, to: form.name, form },
-    textOf: once(() => goodText(form.name)),
+    textOf: once(() => convertedText(form.name)),
   })),
   ...MULTI_FILE_WRITERS.flatMap(({ name, files }) =>
     files.map((form) => ({
@@ -53,115 +53,120 @@ const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<st
   ),
 ]
 
-/** The longest of the files of one kind. */
-async function longestOf(to: string, file: string): Promise<string> {
+/** Returns the text of the longest file of one kind. */
+async function longestOf(to: string, pattern: string): Promise<string> {
   const out = join(folder, `${to}-all`)
   await convert(output, { to, out, prices: await writePrices(output, join(folder, 'prices.csv')) })
-  const name = new RegExp(`^${file.replace('{wallet}', '0x[0-9a-f]{40}')}$`)
+  const name = new RegExp(`^${pattern.replace('{wallet}', '0x[0-9a-f]{40}')}$`)
   const texts = readdirSync(out)
-    .filter((one) => name.test(one))
-    .map((one) => readFileSync(join(out, one), 'utf8'))
+    .filter((file) => name.test(file))
+    .map((file) => readFileSync(join(out, file), 'utf8'))
   return texts.reduce((a, b) => (b.length > a.length ? b : a))
 }
 
-type Spoil = (rows: string[][], at: (role: Role) => number) => unknown
+/** Changes the rows of a file in place. `at` returns the index of a role's column, or -1. */
+type Mutation = (rows: string[][], at: (role: Role) => number) => unknown
 
-/** A line in the midst that has the cell. */
+/** Finds a row after the first lines in which the cell of a column is not empty. */
 function cellOf(rows: string[][], column: number): { row: string[]; at: number } {
   const at = rows.findIndex((row, index) => index > 5 && (row[column] ?? '') !== '')
   return { row: rows[at] ?? [], at }
 }
 
 const set =
-  (role: Role, change: (text: string) => string): Spoil =>
+  (role: Role, change: (text: string) => string): Mutation =>
   (rows, at) => {
     const { row } = cellOf(rows, at(role))
     row[at(role)] = change(row[at(role)] ?? '')
   }
 
 const amounts: Role[] = ['outAmount', 'amount', 'outAmountOrZero']
-/** Some files have no column for it: there it is another cell that cannot be empty. */
+/** Files without a column for assets use the block instead, which must not be empty either. */
 const assets: Role[] = ['outAsset', 'asset', 'block']
 
-/** What people and programs do to such files; each with the role that a format must have for it. */
-const SPOILS: { what: string; needs?: Role[]; spoil: (role: Role) => Spoil }[] = [
+/** Mistakes that people and programs make in such files. `needs` lists roles of which the format must have one. */
+const MUTATIONS: { what: string; needs?: Role[]; mutate: (role: Role) => Mutation }[] = [
   {
-    what: 'a header renamed',
-    spoil:
+    what: 'a renamed header',
+    mutate:
       () =>
       ([header]) =>
         header?.splice(0, 1, 'Datum'),
   },
   {
-    what: 'another header renamed',
-    spoil:
+    what: 'another renamed header',
+    mutate:
       () =>
       ([header]) =>
         header?.splice(1, 1, 'typ'),
   },
-  { what: 'a column less', spoil: () => (rows) => rows.map((row) => row.pop()) },
+  { what: 'a missing column', mutate: () => (rows) => rows.map((row) => row.pop()) },
   {
-    what: 'a column more',
-    spoil: () => (rows) => rows.map((row, at) => row.push(at === 0 ? 'Balance' : '1')),
+    what: 'an extra column',
+    mutate: () => (rows) => rows.map((row, at) => row.push(at === 0 ? 'Balance' : '1')),
   },
   {
-    what: 'two columns changed over',
-    spoil:
+    what: 'headers in another order',
+    mutate:
       () =>
       ([header]) =>
         header?.push(...header.splice(0, 1)),
   },
-  { what: 'no header', spoil: () => (rows) => rows.shift() },
-  { what: 'a row too short', spoil: () => (rows) => rows[7]?.pop() },
-  { what: 'a row too long', spoil: () => (rows) => rows[7]?.push('') },
-  { what: 'no date', needs: ['date'], spoil: (role) => set(role, () => '') },
-  { what: 'a date in seconds', needs: ['date'], spoil: (role) => set(role, () => '1700000002') },
+  { what: 'no header', mutate: () => (rows) => rows.shift() },
+  { what: 'a row that is too short', mutate: () => (rows) => rows[7]?.pop() },
+  { what: 'a row that is too long', mutate: () => (rows) => rows[7]?.push('') },
+  { what: 'no date', needs: ['date'], mutate: (role) => set(role, () => '') },
+  { what: 'a date in seconds', needs: ['date'], mutate: (role) => set(role, () => '1700000002') },
   {
-    what: 'a day that there is not',
+    what: 'a date that does not exist',
     needs: ['date'],
-    spoil: (role) => set(role, (text) => text.replace(/14(?=[T/. ])/, '32').replace(/^17\d+/, '17')),
+    mutate: (role) => set(role, (text) => text.replace(/14(?=[T/. ])/, '32').replace(/^17\d+/, '17')),
   },
   {
-    what: 'a date without its time',
+    what: 'a date without a time',
     needs: ['date'],
-    spoil: (role) => set(role, (text) => text.slice(0, 10)),
+    mutate: (role) => set(role, (text) => text.slice(0, 10)),
   },
   {
-    what: 'a date with a zone',
+    what: 'a date with a time zone',
     needs: ['date'],
-    spoil: (role) => set(role, (text) => text.concat(' +02:00')),
+    mutate: (role) => set(role, (text) => text.concat(' +02:00')),
   },
   {
-    what: 'a date as a spreadsheet shows it',
+    what: 'a date in the format of a spreadsheet',
     needs: ['date'],
-    spoil: (role) => set(role, () => '14.11.23 22:13'),
+    mutate: (role) => set(role, () => '14.11.23 22:13'),
   },
   {
-    what: 'an hour of 24',
+    what: 'the hour 24',
     needs: ['date'],
-    spoil: (role) => set(role, (text) => text.replace('22:', '24:').replace(/^1700/, '9700')),
+    mutate: (role) => set(role, (text) => text.replace('22:', '24:').replace(/^1700/, '9700')),
   },
-  { what: 'an exponent', needs: amounts, spoil: (role) => set(role, () => '1.5E-7') },
-  { what: 'a comma for the point', needs: amounts, spoil: (role) => set(role, () => '1,5') },
-  { what: 'thousands apart', needs: amounts, spoil: (role) => set(role, () => '1 000.5') },
-  { what: 'a negative amount', needs: amounts, spoil: (role) => set(role, (text) => '-'.concat(text)) },
+  { what: 'an exponent', needs: amounts, mutate: (role) => set(role, () => '1.5E-7') },
+  { what: 'a decimal comma', needs: amounts, mutate: (role) => set(role, () => '1,5') },
+  { what: 'a thousands separator', needs: amounts, mutate: (role) => set(role, () => '1 000.5') },
+  { what: 'a negative amount', needs: amounts, mutate: (role) => set(role, (text) => '-'.concat(text)) },
   {
-    what: 'an amount with its asset',
+    what: 'an amount followed by its asset',
     needs: amounts,
-    spoil: (role) => set(role, (text) => text.concat(' AVAX')),
+    mutate: (role) => set(role, (text) => text.concat(' AVAX')),
   },
-  { what: 'a hexadecimal amount', needs: amounts, spoil: (role) => set(role, () => '0xff') },
-  { what: 'no number', needs: amounts, spoil: (role) => set(role, () => 'NaN') },
-  { what: 'two points', needs: amounts, spoil: (role) => set(role, () => '1.000.5') },
-  { what: 'a point at the end', needs: amounts, spoil: (role) => set(role, () => '5.') },
-  { what: 'no amount', needs: amounts, spoil: (role) => set(role, () => '') },
-  { what: 'no asset', needs: assets, spoil: (role) => set(role, () => '') },
-  { what: 'a control character', needs: assets, spoil: (role) => set(role, (text) => `${text}\u0007`) },
-  { what: 'a hidden character', needs: assets, spoil: (role) => set(role, (text) => `US\u200bDC${text}`) },
-  { what: 'a formula', needs: assets, spoil: (role) => set(role, () => '=1+1') },
+  { what: 'a hexadecimal amount', needs: amounts, mutate: (role) => set(role, () => '0xff') },
+  { what: 'an amount that is not a number', needs: amounts, mutate: (role) => set(role, () => 'NaN') },
+  { what: 'two decimal points', needs: amounts, mutate: (role) => set(role, () => '1.000.5') },
+  { what: 'a trailing decimal point', needs: amounts, mutate: (role) => set(role, () => '5.') },
+  { what: 'no amount', needs: amounts, mutate: (role) => set(role, () => '') },
+  { what: 'no asset', needs: assets, mutate: (role) => set(role, () => '') },
+  { what: 'a control character', needs: assets, mutate: (role) => set(role, (text) => `${text}\u0007`) },
   {
-    what: 'a row of nothing',
-    spoil: () => (rows) =>
+    what: 'an invisible character',
+    needs: assets,
+    mutate: (role) => set(role, (text) => `US\u200bDC${text}`),
+  },
+  { what: 'a formula', needs: assets, mutate: (role) => set(role, () => '=1+1') },
+  {
+    what: 'an empty row',
+    mutate: () => (rows) =>
       void rows.splice(
         7,
         1,
@@ -170,12 +175,16 @@ const SPOILS: { what: string; needs?: Role[]; spoil: (role: Role) => Spoil }[] =
   },
 ]
 
-function spoilt(text: string, preset: Preset, { needs, spoil }: (typeof SPOILS)[number]): string | undefined {
+function mutated(
+  text: string,
+  preset: Preset,
+  { needs, mutate }: (typeof MUTATIONS)[number],
+): string | undefined {
   const at = (role: Role) => preset.columns.findIndex(([, one]) => one === role)
   const role = needs?.find((one) => at(one) !== -1)
   if (needs !== undefined && role === undefined) return undefined
   const rows = parse(text, { relax_column_count: true }) as string[][]
-  spoil(role ?? 'empty')(rows, at)
+  mutate(role ?? 'empty')(rows, at)
   return stringify(rows)
 }
 
@@ -184,8 +193,8 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
     const text = await textOf()
     expect(await mistakesIn(text, to)).toEqual([])
     let planted = 0
-    for (const one of SPOILS) {
-      const bad = spoilt(text, form, one)
+    for (const one of MUTATIONS) {
+      const bad = mutated(text, form, one)
       if (bad === undefined) continue
       planted += 1
       expect([one.what, (await mistakesIn(bad, to)).length > 0]).toEqual([one.what, true])
@@ -204,31 +213,31 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
 
   test('finds a type on a row without the amounts that the type needs', async () => {
     const at = (role: Role) => form.columns.findIndex(([, one]) => one === role)
-    const [type, came, gone] = [at('type'), at('inAmount'), at('outAmount')]
+    const [type, received, sent] = [at('type'), at('inAmount'), at('outAmount')]
     const rows = parse(await textOf()) as string[][]
     const misfits: number[] = []
     for (const [index, row] of rows.entries()) {
-      if (index === 0 || type === -1 || came === -1 || gone === -1) continue
-      const leg: LegSide = row[came] === '' ? 'out' : row[gone] === '' ? 'in' : 'swap'
-      const wrong = [...typeSides(form)].find(([, legs]) => !legs.has(leg))?.[0]
+      if (index === 0 || type === -1 || received === -1 || sent === -1) continue
+      const side: LegSide = row[received] === '' ? 'out' : row[sent] === '' ? 'in' : 'swap'
+      const wrong = [...typeSides(form)].find(([, sides]) => !sides.has(side))?.[0]
       if (wrong === undefined || form.walletOfType?.[wrong] !== undefined) continue
       row[type] = wrong
       misfits.push(index + 1)
     }
     const found = await mistakesIn(stringify(rows), to)
     expect([...new Set(found.map(({ line }) => line))]).toEqual(misfits)
-    expect(misfits.length > 0).toBe(type !== -1 && came !== -1 && gone !== -1)
+    expect(misfits.length > 0).toBe(type !== -1 && received !== -1 && sent !== -1)
   })
 
-  test('finds a row that stands twice, where rows can be told apart', async () => {
+  test('finds a duplicate row if rows have an identifying column', async () => {
     const lines = (await textOf()).trimEnd().split('\n')
     const found = await mistakesIn([...lines, lines[9], ''].join('\n'), to)
-    const isTold = form.columns.some(([, role]) => role === 'hash' || role === 'id' || role === 'note')
-    expect(found.length > 0).toBe(isTold && form.mayRepeatRows !== true)
+    const isIdentified = form.columns.some(([, role]) => role === 'hash' || role === 'id' || role === 'note')
+    expect(found.length > 0).toBe(isIdentified && form.mayRepeatRows !== true)
   })
 })
 
-test('a file that is not there, is empty, or is no CSV is refused with its place', async () => {
+test('rejects a missing file, and reports an empty file and a file that is not CSV with a line', async () => {
   await expect(checkFile(join(folder, 'none'), 'koinly', () => {})).rejects.toMatchObject({ code: 'USAGE' })
   expect(await mistakesIn('', 'koinly')).toEqual([{ line: 1, what: 'the file is empty' }])
   expect((await mistakesIn('a,"b\n', 'koinly'))[0]?.line).toBeGreaterThan(0)
@@ -239,13 +248,13 @@ test.for([
   { to: 'hledger', fix: 'Name the file itself.' },
   { to: 'rp2', fix: 'Name one of the files in it: in.csv, out.csv or intra.csv.' },
   { to: 'etherscan', fix: expect.stringMatching(/: export-0x….csv, .* or export-nft-0x….csv\.$/) },
-])('a folder is refused, and a file is asked for: $to', async ({ to, fix }) => {
+])('rejects a folder for $to and tells which file to name', async ({ to, fix }) => {
   const message = `${folder} is a folder, and one file is checked at a time`
   await expect(checkFile(folder, to, () => {})).rejects.toMatchObject({ code: 'USAGE', message, fix })
 })
 
-test("rotki's file may have a coin of any symbol, but no token by a ticker", async () => {
-  const text = await goodText('rotki')
+test('accepts any symbol for the coin in a rotki file, but no ticker for a token', async () => {
+  const text = await convertedText('rotki')
   for (const coin of ['B_C', 'Ä-1', 'x.y'])
     expect(await mistakesIn(text.replaceAll(',AVAX,', `,${coin},`), 'rotki')).toEqual([])
   expect(await mistakesIn(text.replace(',AVAX,', ',X-b97ef9ef,'), 'rotki')).toHaveLength(1)

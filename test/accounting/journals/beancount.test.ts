@@ -10,7 +10,8 @@ import { exportDemo } from '../../helpers/demo-export.ts'
 import type { TextRow } from '../../helpers/read-output.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
-// The rules of beancount 3, wherever the tests run; the programs of version 2 are in journals.test.ts.
+// Checks the rules of beancount 3 with a WebAssembly implementation, which needs no installed program. journals.test.ts runs
+// the programs of version 2.
 
 const folder = suiteFolder()
 const output = join(folder, 'out')
@@ -38,7 +39,7 @@ function add(a: Fraction, b: Fraction): Fraction {
   return { value: scaled(a) + scaled(b), decimals }
 }
 
-/** By wallet and contract, NFTs of a collection together; what is zero left out. */
+/** Sums amounts by wallet and contract (all NFTs of a collection together), without sums of zero. */
 function sums(lines: readonly (readonly [key: string, amount: string])[]): Record<string, string> {
   const found = new Map<string, Fraction>()
   for (const [key, amount] of lines)
@@ -50,19 +51,19 @@ function sums(lines: readonly (readonly [key: string, amount: string])[]): Recor
 }
 
 describe('a journal for beancount', () => {
-  test('has no fault by the rules of beancount 3, and one as soon as a wei is missing', () => {
+  test('is valid in beancount 3, and invalid as soon as a posting is changed by one unit', () => {
     expect(validateSource(journal)).toEqual({ valid: true, errors: [] })
-    const short = journal.replace(
+    const unbalanced = journal.replace(
       /(\n {2}Expenses:Gas {2}0\.\d+?)(\d) /,
       (_, head, last) => `${head}${(Number(last) + 1) % 10} `,
     )
-    expect(short).not.toBe(journal)
-    expect(validateSource(short)).toMatchObject({ valid: false })
+    expect(unbalanced).not.toBe(journal)
+    expect(validateSource(unbalanced)).toMatchObject({ valid: false })
   })
 
-  test('has all balances of the export but those listed as left out, NFTs by their collection', async () => {
-    const asked = 'SELECT account, sum(position) WHERE account ~ "Assets:Crypto" GROUP BY account'
-    const { rows } = query(journal, asked) as { rows: Row[] }
+  test('has all balances of the export except omitted ones, with NFTs summed by collection', async () => {
+    const sql = 'SELECT account, sum(position) WHERE account ~ "Assets:Crypto" GROUP BY account'
+    const { rows } = query(journal, sql) as { rows: Row[] }
     const found = rows.flatMap(([account, { positions }]) =>
       positions.map(({ units: { number, currency } }) => {
         const contract = /-([0-9A-F]{8})$/.exec(currency)?.[1] ?? 'coin'

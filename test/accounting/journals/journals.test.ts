@@ -25,20 +25,20 @@ async function journal(to: string) {
   return { out, omitted }
 }
 
-/** Of each wallet, how many balances there are of each amount; names of assets are the journals' own. */
-async function amountsOf(counts: (decimals: string) => boolean): Promise<Map<string, string[]>> {
+/** Lists the amounts of all balances by wallet, sorted. Assets are not compared, because journals name them differently. */
+async function amountsOf(isIncluded: (amount: string) => boolean): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
   for (const { wallet_address, amount, value } of (await balances(output)).balances) {
     const text = amount ?? String(value)
-    if (!counts(text)) continue
+    if (!isIncluded(text)) continue
     const wallet = wallet_address.slice(2, 10)
     found.set(wallet, [...(found.get(wallet) ?? []), text].sort())
   }
   return found
 }
 
-/** bean-query writes what is small with an exponent. */
-function unfolded(number: string): string {
+/** Expands the exponent that bean-query writes for small numbers. */
+function withoutExponent(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)\.?(\d*)(?:E-(\d+))?$/.exec(number) ?? []
   const digits = (whole + fraction).padStart(Number(exponent) + whole.length + fraction.length, '0')
@@ -58,7 +58,7 @@ function byWallet(lines: readonly (readonly [account: string, amount: string])[]
   return found
 }
 
-/** A journal in which this account stands against all that a method moved. */
+/** Writes a journal in which a label assigns the account to all movements of a method. */
 async function journalWith(to: string, account: string): Promise<string> {
   const [out, labels] = [join(folder, `account-${to}`), join(folder, `account-${to}.csv`)]
   writeFileSync(labels, `match,type\n"transfer(address,uint256)","${account}"\n`)
@@ -67,30 +67,33 @@ async function journalWith(to: string, account: string): Promise<string> {
   return out
 }
 
-describe('accounts that users name are taken', () => {
-  const plain = ['expenses:my rent', 'Ausgaben:Gebühren (Krypto)', '4000', '=x', '🏠:a b', 'a@5:{6}']
+describe('accounts assigned by labels are accepted', () => {
+  const accounts = ['expenses:my rent', 'Ausgaben:Gebühren (Krypto)', '4000', '=x', '🏠:a b', 'a@5:{6}']
 
-  test.skipIf(isMissing('hledger')).for(plain)('by hledger: %s', async (account) => {
+  test.skipIf(isMissing('hledger')).for(accounts)('by hledger: %s', async (account) => {
     const out = await journalWith('hledger', account)
     run('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
     expect(run('hledger', '-f', out, 'accounts', '--used').split('\n')).toContain(account)
   })
 
-  test.skipIf(isMissing('ledger')).for(plain)('by ledger: %s', async (account) => {
+  test.skipIf(isMissing('ledger')).for(accounts)('by ledger: %s', async (account) => {
     const out = await journalWith('ledger', account)
     expect(run('ledger', '-f', out, '--pedantic', 'accounts').split('\n')).toContain(account)
   })
 
-  const words = ['Expenses:Rent', 'Income:9-a:B', 'Expenses:Ämter']
-  test.skipIf(isMissing('bean-check (beancount)')).for(words)('by beancount: %s', async (account) => {
-    const out = await journalWith('beancount', account)
-    run('bean-check', out)
-    expect(readFileSync(out, 'utf8')).toContain(`  ${account}  `)
-  })
+  const beancountAccounts = ['Expenses:Rent', 'Income:9-a:B', 'Expenses:Ämter']
+  test.skipIf(isMissing('bean-check (beancount)')).for(beancountAccounts)(
+    'by beancount: %s',
+    async (account) => {
+      const out = await journalWith('beancount', account)
+      run('bean-check', out)
+      expect(readFileSync(out, 'utf8')).toContain(`  ${account}  `)
+    },
+  )
 })
 
 describe.skipIf(isMissing('hledger'))('hledger', () => {
-  test('accepts the journal, every name declared, and its balances are ours', async () => {
+  test('accepts the journal in strict mode, and computes the same balances', async () => {
     const { out, omitted } = await journal('hledger')
     expect(omitted).toEqual({})
     run('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
@@ -107,7 +110,7 @@ describe.skipIf(isMissing('hledger'))('hledger', () => {
 })
 
 describe.skipIf(isMissing('ledger'))('ledger', () => {
-  test('accepts the journal, and its balances are ours but for numbers that it cannot read', async () => {
+  test('accepts the journal, and computes the same balances except for numbers that it cannot read', async () => {
     const { out, omitted } = await journal('ledger')
     expect(Object.keys(omitted)).toEqual(['a number of more than 250 characters'])
     const format = '%(quantity(amount)) %(account)\n'
@@ -139,7 +142,7 @@ describe.skipIf(isMissing('ledger'))('ledger', () => {
 })
 
 describe.skipIf(isMissing('bean-check (beancount)'))('beancount', () => {
-  test('accepts the journal, and its balances are ours but for assets beyond 28 digits', async () => {
+  test('accepts the journal, and computes the same balances except for assets with more than 28 digits', async () => {
     const { out, omitted } = await journal('beancount')
     expect(Object.keys(omitted)).toEqual([expect.stringContaining('28 digits')])
     run('bean-check', out)
@@ -150,14 +153,14 @@ describe.skipIf(isMissing('bean-check (beancount)'))('beancount', () => {
     const found = new Map(
       lines.slice(1).map((line) => {
         const [account = '', currency = '', number = ''] = line.split(',').map((cell) => cell.trim())
-        return [`${account.slice(-8)} ${currency.split('-').at(-1)}`.toLowerCase(), unfolded(number)]
+        return [`${account.slice(-8)} ${currency.split('-').at(-1)}`.toLowerCase(), withoutExponent(number)]
       }),
     )
-    const beyond = readFileSync(`${out}.omitted.csv`, 'utf8')
+    const omissions = readFileSync(`${out}.omitted.csv`, 'utf8')
     let checked = 0
     for (const { wallet_address, asset_type, asset_address, amount } of (await balances(output)).balances) {
       const isNft = asset_type === 'erc721' || asset_type === 'erc1155'
-      if (isNft || amount === null || beyond.includes(asset_address ?? 'no contract')) continue
+      if (isNft || amount === null || omissions.includes(asset_address ?? 'no contract')) continue
       const asset = asset_address?.slice(2, 10) ?? 'avax'
       expect([asset, found.get(`${wallet_address.slice(2, 10)} ${asset}`)]).toEqual([asset, amount])
       checked += 1

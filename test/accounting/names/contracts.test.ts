@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => rows.close())
 
-/** The contracts of a ledger whose rows lie in several files; cells are text, as in CSV. */
+/** Reads the contracts of a ledger that consists of several files. Cells are text, as in CSV. */
 function contractsOf(...files: LedgerRow[][]) {
   const cell = (value: string | null) => (value === null ? 'NULL' : `'${value}'`)
   const sourceOf = (file: LedgerRow[]) => {
@@ -54,7 +54,7 @@ const OTHER = `0x${'9'.repeat(40)}`
 const erc20 = (address: string) => `erc20|${address}`
 
 describe('the names of contracts', () => {
-  test('keep the first symbol of a token that is renamed, wherever its rows lie', async () => {
+  test('keep the first symbol of a renamed token, regardless of the order of files and rows', async () => {
     const contracts = await contractsOf(
       [{ block: 9, index: 2, address: OTHER, symbol: 'MID' }],
       [
@@ -66,17 +66,17 @@ describe('the names of contracts', () => {
     expect([...contracts]).toEqual([[erc20(OTHER), { symbol: 'OLD', digits: '99999999', decimals: null }]])
   })
 
-  test('tell contracts apart that begin alike, whatever the order of their rows', async () => {
+  test('distinguish contracts with the same first digits, regardless of the order of their rows', async () => {
     const dup = (address: string, block: number) => ({ block, address, symbol: 'DUP' })
     const digitsOf = async (...lines: LedgerRow[]) =>
       Object.fromEntries([...(await contractsOf(lines))].map(([key, { digits }]) => [key, digits]))
-    const apart = { [erc20(FIRST)]: '00000000-fff1', [erc20(SECOND)]: '00000000-fff2' }
-    expect(await digitsOf(dup(FIRST, 4), dup(SECOND, 5))).toEqual(apart)
-    expect(await digitsOf(dup(FIRST, 5), dup(SECOND, 4))).toEqual(apart)
+    const expected = { [erc20(FIRST)]: '00000000-fff1', [erc20(SECOND)]: '00000000-fff2' }
+    expect(await digitsOf(dup(FIRST, 4), dup(SECOND, 5))).toEqual(expected)
+    expect(await digitsOf(dup(FIRST, 5), dup(SECOND, 4))).toEqual(expected)
     expect(await digitsOf(dup(SECOND, 4))).toEqual({ [erc20(SECOND)]: '00000000' })
   })
 
-  test('have all digits where the first and last ones are the same', () => {
+  test('have all digits if the first and the last digits are the same', () => {
     const [one, two] = ['1', '2'].map((digit) => `0x00000000${digit.repeat(28)}ffff`) as [string, string]
     expect([...digitsToDistinguish([one, two, OTHER]).values()]).toEqual([
       one.slice(2),
@@ -85,7 +85,7 @@ describe('the names of contracts', () => {
     ])
   })
 
-  test('tell apart tokens of several types of one contract', async () => {
+  test('distinguish tokens of several types of one contract', async () => {
     const contracts = await contractsOf([
       { block: 1, address: OTHER, symbol: 'BOTH' },
       { block: 1, address: OTHER, symbol: 'BOTH', type: 'erc721', id: '7' },
@@ -103,12 +103,12 @@ describe('the names of contracts', () => {
     expect(new Set(named.map((one) => beancount?.commodityOf(one))).size).toBe(3)
   })
 
-  test('have symbols as the chain has them, which CSV may have with a sign before it', async () => {
+  test("have the symbols of the chain, without the ' that CSV files add before formulas", async () => {
     const contracts = await contractsOf([{ block: 1, address: OTHER, symbol: "''@x" }])
     expect(contracts.get(erc20(OTHER))?.symbol).toBe('@x')
   })
 
-  test('stand in every format', async () => {
+  test('are used in every format', async () => {
     const two = { ...token('DUP'), address: SECOND, digits: '00000000-fff2' }
     expect(tickerName(two)).toBe('DUP-00000000-fff2')
     expect(JOURNALS.map(({ commodityOf }) => commodityOf(two))).toEqual([
@@ -120,7 +120,7 @@ describe('the names of contracts', () => {
 })
 
 describe('the decimals of tokens', () => {
-  test('are those of the newest row of an ERC-20 token that has any, in all its rows', async () => {
+  test('come from the newest row that has them, for all rows of an ERC-20 token', async () => {
     const contracts = await contractsOf(
       [{ block: 5, address: OTHER, symbol: 'OTHER' }],
       [
@@ -134,7 +134,7 @@ describe('the decimals of tokens', () => {
       expect(withContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
   })
 
-  test('are those of the newest row of an ERC-1155 token that has some, where its rows differ', async () => {
+  test('come from the newest row that has them if the rows of an ERC-1155 token differ', async () => {
     const row = { address: OTHER, symbol: null, type: 'erc1155' }
     const contracts = await contractsOf(
       [

@@ -17,11 +17,11 @@ test.for([
   { symbol: '🚀-', name: /^TOKEN-[0-9a-f]{8}$/ },
   { symbol: '(.eth', name: /^\.eth-[0-9a-f]{8}$/ },
   { symbol: '_a-b', name: /^_a-b-[0-9a-f]{8}$/ },
-])('the symbol $symbol becomes a name that no program can mistake', ({ symbol, name }) => {
+])('turns the symbol $symbol into a safe name', ({ symbol, name }) => {
   expect(tickerName(token(symbol))).toMatch(name)
 })
 
-test('two tokens of one symbol have two names, the coin its own, an NFT its id', () => {
+test('names tokens by symbol and contract, the coin by symbol, and NFTs with their id', () => {
   expect(tickerName({ ...token('USDC'), address: `0x${'1'.repeat(40)}` })).toBe('USDC-11111111')
   expect(tickerName(COIN)).toBe('AVAX')
   expect(tickerName({ ...nft('APE', '12'), address: `0x${'2'.repeat(40)}` })).toBe('APE-22222222#12')
@@ -30,24 +30,24 @@ test('two tokens of one symbol have two names, the coin its own, an NFT its id',
   expect(caipName(COIN, '43114')).toBe('AVAX')
 })
 
-test('text keeps nothing that moves, hides or runs', () => {
+test('removes control characters, invisible characters and formula characters from text', () => {
   expect(safeText('  =1+1;\u001b[2J\u200b"x"\n')).toBe('1+1[2Jx')
 })
 
-test('the name of a method is cut between characters, not within one', () => {
+test('cuts the name of a method between characters, not within one', () => {
   expect(methodName(`${'m'.repeat(59)}🚀🚀`)).toBe(`${'m'.repeat(59)}🚀`)
 })
 
 test.for([
-  { value: 1n, decimals: 18, rules: {}, text: '0.000000000000000001', cut: 0n },
-  { value: 5n, decimals: 0, rules: { needsPoint: true }, text: '5.0', cut: 0n },
-  { value: 2n ** 256n - 1n, decimals: 0, rules: {}, text: String(2n ** 256n - 1n), cut: 0n },
-  { value: 1_234_567_891n, decimals: 9, rules: { maxDecimals: 8 }, text: '1.23456789', cut: 1n },
-  { value: 9n, decimals: 9, rules: { maxDecimals: 8 }, text: '0', cut: 9n },
-  { value: 10n ** 30n, decimals: 2, rules: { maxDigits: 28 }, text: undefined, cut: undefined },
-  { value: 1n, decimals: null, rules: {}, text: undefined, cut: undefined },
-  { value: 1n, decimals: 256, rules: {}, text: undefined, cut: undefined },
-])('$value of $decimals decimals is written as $text', ({ value, decimals, rules, text, cut }) => {
-  const written = formatAmount(value, decimals, rules)
-  expect({ text: written?.text, cut: written?.remainder }).toEqual({ text, cut })
+  { value: 1n, decimals: 18, rules: {}, text: '0.000000000000000001', remainder: 0n },
+  { value: 5n, decimals: 0, rules: { needsPoint: true }, text: '5.0', remainder: 0n },
+  { value: 2n ** 256n - 1n, decimals: 0, rules: {}, text: String(2n ** 256n - 1n), remainder: 0n },
+  { value: 1_234_567_891n, decimals: 9, rules: { maxDecimals: 8 }, text: '1.23456789', remainder: 1n },
+  { value: 9n, decimals: 9, rules: { maxDecimals: 8 }, text: '0', remainder: 9n },
+  { value: 10n ** 30n, decimals: 2, rules: { maxDigits: 28 }, text: undefined, remainder: undefined },
+  { value: 1n, decimals: null, rules: {}, text: undefined, remainder: undefined },
+  { value: 1n, decimals: 256, rules: {}, text: undefined, remainder: undefined },
+])('formats $value with $decimals decimals as $text', ({ value, decimals, rules, text, remainder }) => {
+  const formatted = formatAmount(value, decimals, rules)
+  expect({ text: formatted?.text, remainder: formatted?.remainder }).toEqual({ text, remainder })
 })

@@ -16,7 +16,7 @@ const [ONE, TWO, THREE] = ['1', '2', '3'].map((end) => `0xdeadbeef${'0'.repeat(3
   string,
 ]
 
-test('wallets are called by their label, and by the address too where two would be called alike', () => {
+test('names wallets by label, followed by the address if the label is ambiguous', () => {
   const names = walletNames([
     { address: ONE, label: 'sa<v>ings' },
     { address: TWO, label: 'Savings' },
@@ -34,9 +34,9 @@ test('wallets are called by their label, and by the address too where two would 
   })
 })
 
-/** What a journal declares of a wallet's account. */
+/** Returns a function that finds the declared account of a wallet in a journal. */
 function accountFinder(name: string, wallets = [ONE, TWO]) {
-  const format = JOURNALS.find((one) => one.name === name)
+  const format = JOURNALS.find((candidate) => candidate.name === name)
   if (format === undefined) throw new Error(name)
   const writer = createJournalWriter({
     format,
@@ -52,7 +52,7 @@ function accountFinder(name: string, wallets = [ONE, TWO]) {
 }
 
 test.for(JOURNALS.map(({ name }) => name))(
-  'two wallets whose addresses begin alike have two accounts: %s',
+  'uses different accounts for two wallets with the same first digits in %s',
   (name) => {
     const accountOf = accountFinder(name)
     expect(accountOf(ONE)).toMatch(/^assets:crypto:deadbeef-0001$/i)
@@ -66,13 +66,13 @@ test.for([
   { label: '(=) [x]', plain: 'x deadbeef', beancount: 'X-deadbeef' },
   { label: '日本 wallet', plain: '日本 wallet deadbeef', beancount: 'Wallet-deadbeef' },
   { label: '(:)', plain: 'deadbeef', beancount: 'Deadbeef' },
-])('the label $label makes an account that journals take', ({ label, plain, beancount }) => {
+])('turns the label $label into a valid account', ({ label, plain, beancount }) => {
   for (const name of ['hledger', 'ledger'])
     expect(accountFinder(name, [ONE])(ONE, label)).toBe(`assets:crypto:${plain}`)
   expect(accountFinder('beancount', [ONE])(ONE, label)).toBe(`Assets:Crypto:${beancount}`)
 })
 
-test('the file of a wallet has a name that disks take, however long the label is', async () => {
+test('shortens long labels in the names of wallet files', async () => {
   const [out, files] = [tempFolder(), openTextFiles()]
   const target = await openConversionTarget(
     { to: 'beancount', out, perWallet: true },
