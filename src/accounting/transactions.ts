@@ -68,7 +68,7 @@ function movementOf(row: TextRow, contracts: Contracts): Movement {
   }
 }
 
-/** Unknown decimals of ERC-1155 tokens default to 0: most of them are counted in whole units. */
+/** The decimals of a row. ERC-1155 amounts are in whole units unless the metadata of the token defines decimals. */
 function decimalsOf(type: Asset['type'], decimals: string | null | undefined): number | null {
   if (decimals != null) return Number(decimals)
   return type === 'erc1155' ? 0 : null

@@ -77,7 +77,7 @@ function nativePrices(chain: string): string {
 }
 
 test('excludeSpam changes no other line of explorer files, even after a transaction that contains only spam', async () => {
-  const [complete, filtered] = ['all', 'less'].map((name) => join(folder, name)) as [string, string]
+  const [complete, filtered] = ['complete', 'filtered'].map((name) => join(folder, name)) as [string, string]
   await convert(outputs['made-up'], { to: 'etherscan', out: complete })
   const { omitted } = await convert(outputs['made-up'], { to: 'etherscan', out: filtered, excludeSpam: true })
   expect(Object.keys(omitted).join()).toContain('spam: ')

@@ -9,7 +9,7 @@ import { type HeaderValues, headersOf } from './headers.ts'
 import { createInstantFormatter } from './instant.ts'
 import type { Role } from './preset.ts'
 
-/** A movement, or a part of one, that is missing in the output file. */
+/** A movement, or a part of its amount, that is missing from the output file. */
 export type Omitted = {
   movement: Movement
   /** The missing amount in the asset's smallest unit; negative if it was sent. */

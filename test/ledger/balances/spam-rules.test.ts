@@ -62,19 +62,19 @@ test('flags a token whose events do not match its balances, but not one that wra
 test('omits flagged tokens from a conversion with excludeSpam, and counts them by reason', async () => {
   const { flagged } = await balances(output)
   const [complete, filtered] = [[] as string[], [] as string[]]
-  const whole = await convert(output, { to: 'generic', write: (text) => void complete.push(text) })
-  const less = await convert(output, {
+  const unfilteredResult = await convert(output, { to: 'generic', write: (text) => void complete.push(text) })
+  const filteredResult = await convert(output, {
     to: 'generic',
     excludeSpam: true,
     write: (text) => void filtered.push(text),
   })
-  const omitted = Object.values(less.omitted).reduce((sum, count) => sum + count, 0)
+  const omitted = Object.values(filteredResult.omitted).reduce((sum, count) => sum + count, 0)
   expect(omitted).toBeGreaterThan(0)
-  expect(Object.keys(less.omitted).every((reason) => reason.startsWith('spam: '))).toBe(true)
+  expect(Object.keys(filteredResult.omitted).every((reason) => reason.startsWith('spam: '))).toBe(true)
   expect(complete.join('').split('\n').length - filtered.join('').split('\n').length).toBeGreaterThanOrEqual(
     1,
   )
-  expect(whole.lines).toBeGreaterThan(less.lines)
+  expect(unfilteredResult.lines).toBeGreaterThan(filteredResult.lines)
   for (const { asset_address } of flagged) expect(filtered.join('')).not.toContain(asset_address)
 })
 
