@@ -1,5 +1,6 @@
-// What becomes of a large ledger: balances, and files for accounting programs; whole processes, their peak memory and rows a
-// second. Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, report or a format, default all]
+// Balances, the report and accounting files of a large ledger: rows per second and peak memory of whole processes.
+// Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, report or a format, default
+// all]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FORMAT_NAMES } from '../../dist/accounting/writers.js'
@@ -12,32 +13,32 @@ export function benchAccounting(transactions = 200_000, format = 'csv', filter =
     const { rows } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')).tables.ledger
     const measured = (name, args) => {
       const { seconds, cpuSeconds, peakMB } = runMeasured(args)
-      const [aSecond, aCpuSecond] = [seconds, cpuSeconds].map((time) => Math.round(rows / time))
+      const [perSecond, perCpuSecond] = [seconds, cpuSeconds].map((time) => Math.round(rows / time))
       return {
         what: name,
         rows,
         seconds,
         cpuSeconds,
-        'rows a second': aSecond,
-        'a CPU second': aCpuSecond,
+        'rows per second': perSecond,
+        'rows per CPU second': perCpuSecond,
         peakMB,
       }
     }
     const balances = () => measured('balances', ['balances', output, '--format', 'csv'])
-    const reported = () => measured('report', ['report', output, '--out', join(folder, 'report.html')])
-    const converted = (to) => {
+    const report = () => measured('report', ['report', output, '--out', join(folder, 'report.html')])
+    const convert = (to) => {
       const prices = to === 'rp2' ? ['--prices', writePrices({ folder, output })] : []
       return measured(to, ['convert', output, '--to', to, '--out', join(folder, to), ...prices])
     }
     const selected = ['balances', 'report', ...FORMAT_NAMES].filter(
       (name) => filter === undefined || name === filter,
     )
-    const runners = { balances, report: reported }
-    console.table(selected.map((name) => (runners[name] ?? (() => converted(name)))()))
+    const runners = { balances, report }
+    console.table(selected.map((name) => (runners[name] ?? (() => convert(name)))()))
   })
 }
 
-/** A file of prices in which everything is worth one dollar: rp2 takes nothing without a price. */
+/** Writes a price file in which every asset costs one dollar, because `--to rp2` requires prices. */
 function writePrices({ folder, output }) {
   const path = join(folder, 'prices.csv')
   runMeasured(['convert', output, '--prices-needed', '--out', path])

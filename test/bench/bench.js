@@ -1,5 +1,5 @@
-// npm run bench -- <name> [arguments]: runs one benchmark, or all. Those of throughput, memory, paging and profile take a
-// world, dense or thin; without one they go through both.
+// npm run bench -- <name> [arguments] runs one benchmark; without a name, it runs all. throughput, memory, paging and
+// profile accept a dataset, dense or thin; without one, they run both.
 import { benchAccounting } from './accounting.js'
 import { benchCluster } from './cluster.js'
 import { benchHtmlReport } from './html-report.js'
@@ -26,5 +26,5 @@ const BENCHES = {
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]
 if (chosen[0] === undefined)
-  throw new Error(`no benchmark ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
+  throw new Error(`unknown benchmark ${name}: expected one of ${Object.keys(BENCHES).join(', ')}`)
 for (const bench of chosen) await bench(...args.map((arg) => (Number.isNaN(Number(arg)) ? arg : Number(arg))))

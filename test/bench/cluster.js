@@ -1,5 +1,5 @@
-// Many machines and one quota. Usage: npm run bench -- machines [seconds of the
-// measured quota, default 200] [wallets, 10000]
+// Runs over a queue with several workers, and a quota shared by several processes.
+// Usage: npm run bench -- machines [seconds of the quota measurement, default 200] [wallets, default 10000]
 import { startQueueServer } from '../helpers/queue-server.js'
 import { measureHandover } from './cluster/handover.js'
 import { measureManyWallets } from './cluster/many-wallets.js'

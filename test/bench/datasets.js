@@ -1,12 +1,14 @@
 import { OWN_WALLETS } from './dense-items.js'
 
-/** What the services of benchmarks are full of: items as real ones are, and small ones of one shape. */
+/** Datasets of the synthetic service: realistic items, and small uniform ones. */
 export const DATASETS = ['dense', 'thin']
 
-/** The wallets of a job that exports `wallet`: in the dense world its owner has others, between which much moves. */
-export const walletsOfOwner = (wallet, world) => (world === 'dense' ? [wallet, ...OWN_WALLETS] : [wallet])
+/**
+ * Wallets of a job that exports `wallet`. In the dense dataset, its owner has more wallets with transfers between them.
+ */
+export const walletsOfOwner = (wallet, dataset) => (dataset === 'dense' ? [wallet, ...OWN_WALLETS] : [wallet])
 
-/** Of a benchmark's arguments the worlds, all where none is named, and the numbers. */
+/** Splits the arguments of a benchmark into datasets (all if none is named) and numbers. */
 export function chooseDatasets(args) {
   const named = args.filter((one) => DATASETS.includes(one))
   const numbers = args.filter((one) => !DATASETS.includes(one)).map(Number)

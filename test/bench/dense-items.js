@@ -1,8 +1,8 @@
-// Items as a service lists them for a busy wallet: about 1.8 KB and 2.4 transfers and internal entries each, swaps of 6 to
-// 20 transfers, NFTs with metadata, names in many scripts. Made up by dice from the place of the item alone: the same always.
-// The kinds, their sizes and the odd names follow the chains of src/demo-server/chains (their README says where these are from).
+// Items like those of a busy wallet: about 1.8 KB with 2.4 transfers and internal transactions each, swaps of 6 to 20
+// transfers, NFTs with metadata, names in many scripts. They are pseudo-random, seeded with the number of the item, so that
+// they are deterministic. Kinds, sizes and unusual names follow the chains in src/demo-server/chains (see their README).
 
-/** Wallets of the same owner, who moves much between them; the service lists nothing for these. */
+/** Other wallets of the same owner, with many transfers between them. The service lists no transactions for these. */
 export const OWN_WALLETS = Array.from(
   { length: 4 },
   (_, at) => `0x00000000000000000000000000000000000d${at}00d`,
@@ -15,10 +15,10 @@ export function denseItem({ wallet, n, block, index }) {
   const isOut = random() < 0.65
   const party = () => (random() < OWN_SHARE ? quoted(skewed(OWN_WALLETS, random)) : skewed(PARTIES, random))
   const self = quoted(wallet)
-  const builder = { dice: random, self, party, logIndex: Math.floor(random() * 200), lists: [[], [], [], []] }
+  const builder = { random, self, party, logIndex: Math.floor(random() * 200), lists: [[], [], [], []] }
   if (!failed) kind.fill(builder)
   const native = nativeOf({
-    dice: random,
+    random,
     n,
     block,
     index,
@@ -33,10 +33,10 @@ export function denseItem({ wallet, n, block, index }) {
   return `{"nativeTransaction":${native},"erc20Transfers":[${erc20}],"erc721Transfers":[${erc721}],"erc1155Transfers":[${erc1155}],"internalTransactions":[${internal}]}`
 }
 
-/** Share of the other parties that are wallets of the same owner. */
+/** Share of counterparties that are wallets of the same owner. */
 const OWN_SHARE = 0.7
 
-/** Numbers from 0 to 1 that begin with what is asked for: items are made in any order. */
+/** Pseudo-random numbers in [0, 1), seeded per item, because items are generated in any order. */
 function seededRandom(seed) {
   let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0
   return () => {
@@ -47,7 +47,7 @@ function seededRandom(seed) {
   }
 }
 
-/** Few of a pool come often, most of it now and then. */
+/** Picks an element with a skewed distribution: a few elements often, most of them rarely. */
 const skewed = (pool, random) => pool[Math.floor(pool.length * random() ** 3)]
 
 const hex = (digits, random) => {
@@ -108,7 +108,7 @@ const SCRIPTS = [
 const nameAt = (at) => SCRIPTS[at % SCRIPTS.length]
 const symbolAt = (at) => [...nameAt(at).replace(/[^\p{L}\p{N}$]/gu, '')].slice(0, 6).join('')
 
-/** One of three has a name, as routers and tokens have. */
+/** Every third party has a name, like routers and tokens. */
 const PARTIES = Array.from({ length: 600 }, (_, at) => {
   const address = `0x${hex(40, staticRandom)}`
   if (at % 3 !== 0) return quoted(address)
@@ -149,7 +149,7 @@ function metadataOf(random, at) {
   }
 }
 
-/** NFTs come again and again with the same metadata. */
+/** A fixed pool of NFTs, so that the same metadata occurs repeatedly. */
 const NFTS = Array.from({ length: 900 }, (_, at) => {
   const address = `0x${hex(40, staticRandom)}`
   const tokenId = at % 9 === 0 ? randomDigits(staticRandom, 77) : String(Math.floor(staticRandom() * 10_000))
@@ -173,16 +173,16 @@ const ITEMS_1155 = Array.from({ length: 400 }, (_, at) => {
   const address = `0x${hex(40, staticRandom)}`
   const { attributes: properties, ...metadata } = metadataOf(staticRandom, at)
   const tokenUri = 'https://meta.example/{id}.json'
-  const given = at % 5 === 4 ? { indexStatus: 'UNINDEXED' } : { ...metadata, decimals: 0, properties }
-  return { address, ercType: 'ERC-1155', tokenId: String(at), tokenUri, metadata: given }
+  const listed = at % 5 === 4 ? { indexStatus: 'UNINDEXED' } : { ...metadata, decimals: 0, properties }
+  return { address, ercType: 'ERC-1155', tokenId: String(at), tokenUri, metadata: listed }
 }).map((token) => JSON.stringify(token))
 
-function parties({ dice: random, self, party }) {
+function parties({ random, self, party }) {
   return random() < 0.5 ? `"from":${self},"to":${party()}` : `"from":${party()},"to":${self}`
 }
 
 function addErc20(builder) {
-  const { dice: random, lists } = builder
+  const { random, lists } = builder
   const value = randomDigits(random, 24)
   builder.logIndex += 1 + Math.floor(random() * 3)
   const token = skewed(TOKENS, random)
@@ -193,7 +193,7 @@ function addErc20(builder) {
 
 function addErc721(builder) {
   builder.logIndex += 1
-  const token = skewed(NFTS, builder.dice)
+  const token = skewed(NFTS, builder.random)
   builder.lists[1].push(`{${parties(builder)},"logIndex":${builder.logIndex},"erc721Token":${token}}`)
 }
 
@@ -201,8 +201,8 @@ function addBatch1155(builder, count) {
   builder.logIndex += 1
   const both = parties(builder)
   for (let at = 0; at < count; at += 1) {
-    const value = randomDigits(builder.dice, 3)
-    const token = skewed(ITEMS_1155, builder.dice)
+    const value = randomDigits(builder.random, 3)
+    const token = skewed(ITEMS_1155, builder.random)
     builder.lists[2].push(
       `{${both},"logIndex":${builder.logIndex},"value":"${value}","erc1155Token":${token}}`,
     )
@@ -210,7 +210,7 @@ function addBatch1155(builder, count) {
 }
 
 function addInternal(builder) {
-  const { dice: random, lists } = builder
+  const { random, lists } = builder
   const value = randomDigits(random, 21)
   const gas = `"gasUsed":"${Math.floor(random() * 60_000)}","gasLimit":"${Math.floor(random() * 900_000)}"`
   const reverted = random() < 0.03
@@ -219,11 +219,11 @@ function addInternal(builder) {
   )
 }
 
-const repeat = (count, act) => {
-  for (let at = 0; at < count; at += 1) act()
+const repeat = (count, task) => {
+  for (let at = 0; at < count; at += 1) task()
 }
 
-/** What transactions are, with the share of each. */
+/** Kinds of transactions with their shares. `moves` is the probability that the transaction transfers native coins. */
 const KINDS = [
   { share: 0.18, call: ['NATIVE_TRANSFER'], moves: 1, fill: () => {} },
   { share: 0.34, call: ['CONTRACT_CALL', '0xa9059cbb', 'transfer(address,uint256)'], fill: addErc20 },
@@ -235,26 +235,26 @@ const KINDS = [
       'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)',
     ],
     fill: (builder) => {
-      repeat(6 + Math.floor(15 * builder.dice() ** 2), () => addErc20(builder))
-      repeat(Math.floor(4 * builder.dice()), () => addInternal(builder))
+      repeat(6 + Math.floor(15 * builder.random() ** 2), () => addErc20(builder))
+      repeat(Math.floor(4 * builder.random()), () => addInternal(builder))
     },
   },
   {
     share: 0.1,
     call: ['CONTRACT_CALL', '0x3ccfd60b', 'withdraw()'],
     moves: 0.3,
-    fill: (builder) => repeat(1 + Math.floor(2 * builder.dice()), () => addInternal(builder)),
+    fill: (builder) => repeat(1 + Math.floor(2 * builder.random()), () => addInternal(builder)),
   },
   {
     share: 0.1,
     call: ['CONTRACT_CALL', '0x42842e0e', 'safeTransferFrom(address,address,uint256)'],
     moves: 0.2,
-    fill: (builder) => repeat(1 + Math.floor(1.6 * builder.dice()), () => addErc721(builder)),
+    fill: (builder) => repeat(1 + Math.floor(1.6 * builder.random()), () => addErc721(builder)),
   },
   {
     share: 0.06,
     call: ['CONTRACT_CALL', '0x2eb2c2d6', 'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)'],
-    fill: (builder) => addBatch1155(builder, 1 + Math.floor(5 * builder.dice())),
+    fill: (builder) => addBatch1155(builder, 1 + Math.floor(5 * builder.random())),
   },
   { share: 0.08, call: ['CONTRACT_CALL', '0x095ea7b3', 'approve(address,uint256)'], fill: () => {} },
 ]
@@ -269,7 +269,7 @@ function pickKind(at) {
   )
 }
 
-function nativeOf({ dice: random, n, block, index, wallet, kind, failed, isOut, self, other }) {
+function nativeOf({ random, n, block, index, wallet, kind, failed, isOut, self, other }) {
   const [callType, methodHash = '', methodName = ''] = kind.call
   const [from, to] = isOut ? [self, other] : [other, self]
   const gasUsed = 21_000 + Math.floor(random() * 400_000)

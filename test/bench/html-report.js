@@ -1,5 +1,5 @@
-// How soon a report's page is ready in a browser, and how long a search takes; Debian's Chromium.
-// Usage: npm run bench -- page [transactions, default 32000, which are some 104,000 rows of ledger]
+// Time until a report page is ready in a browser (Debian's Chromium), and duration of a search.
+// Usage: npm run bench -- page [transactions, default 32000, which give about 104,000 ledger rows]
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

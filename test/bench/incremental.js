@@ -1,4 +1,4 @@
-// What comes after the first export: a night with nothing new for 100 wallets, and 10 million rows into DuckDB.
+// An incremental run with nothing new for 100 wallets, and loading 10 million rows into DuckDB.
 // Usage: npm run bench -- nightly [transactions of the loaded export, default 2400000]
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ export async function benchIncremental(transactions = 2_400_000) {
   console.table([await measureUnchangedRun(), await measureLoad(transactions)])
 }
 
-/** The second run of a job without endBlock over a chain that stands still. */
+/** Measures the second run of a job without endBlock on a chain that has not grown. */
 function measureUnchangedRun() {
-  return withService({ world: 'thin', transactions: 150 }, async ({ folder, url }) => {
+  return withService({ dataset: 'thin', transactions: 150 }, async ({ folder, url }) => {
     const job = writeJob(folder, { wallets: WALLETS })
     const args = ['run', job, '--base-url', url, '--output', join(folder, 'out'), '--json']
     runMeasured(args)
@@ -30,7 +30,7 @@ function measureUnchangedRun() {
 }
 
 function measureLoad(transactions) {
-  return withService({ world: 'thin', transactions }, async ({ folder, url }) => {
+  return withService({ dataset: 'thin', transactions }, async ({ folder, url }) => {
     const job = writeJob(folder, { wallets: 1, endBlock: transactions })
     const [output, database] = [join(folder, 'out'), join(folder, 'lake.db')]
     runMeasured(['run', job, '--base-url', url, '--output', output, '--format', 'parquet', '--quiet'])

@@ -1,4 +1,5 @@
-// Peak memory of whole export processes (resident set, by the kernel), one wallet and many, against a loopback service.
+// Peak memory of whole export processes (maximum resident set size), for one wallet and for many, with a loopback
+// service.
 // Usage: npm run bench -- memory [dense|thin] [transactions of the large run, default 1000000]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,14 +9,14 @@ import { walletsOf, withService } from './with-service.js'
 
 export async function benchMemory(...args) {
   const { datasets, numbers } = chooseDatasets(args)
-  for (const world of datasets) await benchDataset(world, ...numbers)
+  for (const dataset of datasets) await benchDataset(dataset, ...numbers)
 }
 
-async function benchDataset(world, large = 1_000_000) {
+async function benchDataset(dataset, large = 1_000_000) {
   const small = large / 10
   const rows = []
   for (const format of ['csv', 'parquet']) {
-    const one = { world, label: `one wallet, ${small} transactions`, wallets: 1, blocks: small, format }
+    const one = { dataset, label: `one wallet, ${small} transactions`, wallets: 1, blocks: small, format }
     rows.push(
       await measure(one),
       await measure({ ...one, label: `one wallet, ${large} transactions`, blocks: large }),
@@ -28,8 +29,8 @@ async function benchDataset(world, large = 1_000_000) {
   console.table(rows)
 }
 
-function measure({ world, label, wallets, blocks, format }) {
-  return withService({ world, transactions: blocks }, ({ folder, url }) => {
+function measure({ dataset, label, wallets, blocks, format }) {
+  return withService({ dataset, transactions: blocks }, ({ folder, url }) => {
     const [path, output] = [join(folder, 'bench.json'), join(folder, 'out')]
     const job = { name: 'bench', chain: '43114', endBlock: blocks, format, addresses: walletsOf(wallets) }
     writeFileSync(path, JSON.stringify(job))
@@ -43,7 +44,13 @@ function measure({ world, label, wallets, blocks, format }) {
       '--quiet',
     ])
     requireRows(output, wallets * blocks)
-    return { [world]: label, format, peakMB, seconds: seconds.toFixed(1), cpuSeconds: cpuSeconds.toFixed(1) }
+    return {
+      [dataset]: label,
+      format,
+      peakMB,
+      seconds: seconds.toFixed(1),
+      cpuSeconds: cpuSeconds.toFixed(1),
+    }
   })
 }
 

@@ -1,7 +1,7 @@
-// How well a run keeps its readers busy, against a loopback service with delays; the table of transactions is
-// written, in the last two rows all seven.
-// 1: one wallet read by 16 readers at once, against one page after the other: the same program with one reader.
-// 2: 200 wallets with 32 readers, against the ideal (requests x mean delay / 32).
+// Utilization of the concurrent readers of a run, with a loopback service that delays its responses. Only the
+// transactions table is written, except in the last two rows, which write all seven tables.
+// 1: one wallet with 16 readers, compared with one reader, which reads one page after another.
+// 2: 200 wallets with 32 readers, compared with the ideal time (requests x mean delay / 32).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TABLE_NAMES } from '../../dist/core/table/index.js'
@@ -13,12 +13,12 @@ const DELAY_MS = [80, 160]
 const MEAN_MS = 120
 
 export async function benchPaging(...args) {
-  for (const world of chooseDatasets(args).datasets) await benchDataset(world)
+  for (const dataset of chooseDatasets(args).datasets) await benchDataset(dataset)
 }
 
-async function benchDataset(world) {
-  const one = { world, transactions: 60_000, wallets: 1, concurrency: 16 }
-  const many = { world, transactions: 20_000, wallets: 200, concurrency: 32, spread: 200 }
+async function benchDataset(dataset) {
+  const one = { dataset, transactions: 60_000, wallets: 1, concurrency: 16 }
+  const many = { dataset, transactions: 20_000, wallets: 200, concurrency: 32, spread: 200 }
   const base = await measure('one wallet, 60,000 transactions, one reader', { ...one, concurrency: 1 })
   const rows = [
     base,
@@ -33,31 +33,31 @@ async function benchDataset(world) {
   console.table(rows)
 }
 
-function measure(label, { world, transactions, spread, bursty = false, ...jobOptions }) {
+function measure(label, { dataset, transactions, spread, bursty = false, ...jobOptions }) {
   const { wallets, concurrency } = jobOptions
-  const options = { world, transactions, spread, bursty, delayMs: DELAY_MS }
+  const options = { dataset, transactions, spread, bursty, delayMs: DELAY_MS }
   return withService(options, async ({ folder, url }) => {
     const { pagingMs, wholeMs, received } = await page(jobFor({ ...jobOptions, folder, url }))
-    const { requests, most } = await (await fetch(`${url}/figures`)).json()
+    const { requests, maxInFlight } = await (await fetch(`${url}/stats`)).json()
     const sizes = Array.from({ length: wallets }, (_, at) =>
       spread === undefined ? transactions : Math.max(1, Math.round((transactions * at) / (spread - 1))),
     )
     const total = sizes.reduce((sum, size) => sum + size, 0)
     if (received !== total) throw new Error(`${received} transactions, expected ${total}`)
-    if (most > concurrency) throw new Error(`${most} requests in flight`)
+    if (maxInFlight > concurrency) throw new Error(`${maxInFlight} requests in flight`)
     const pages = sizes.reduce((sum, size) => sum + Math.ceil(size / 100), 0)
     return {
-      [world]: label,
+      [dataset]: label,
       seconds: (pagingMs / 1000).toFixed(2),
       ofIdeal: `${(((requests * MEAN_MS) / concurrency / pagingMs) * 100).toFixed(1)} %`,
       extraRequests: `${((requests / pages - 1) * 100).toFixed(2)} %`,
-      inFlight: most,
+      inFlight: maxInFlight,
       endsLater: `${((wholeMs / pagingMs - 1) * 100).toFixed(1)} %`,
     }
   })
 }
 
-/** Runs the job; milliseconds from the first request to the last page, and to the end. */
+/** Runs the job. Returns the milliseconds until the last page has arrived, and until the end of the run. */
 async function page(job) {
   const started = performance.now()
   let pagingMs = 0

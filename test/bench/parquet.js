@@ -1,5 +1,5 @@
-// Rows a CPU second of Parquet writing: the shipped writer (staged lines, DuckDB) against parquetjs-lite.
-// Both write the same transfers; the result of each is counted with hyparquet.
+// Parquet rows written per CPU second: the writer of this project (staged lines, DuckDB) compared with parquetjs-lite.
+// Both write the same transfers. hyparquet counts the rows of both files.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export async function benchParquet(count = 200_000) {
   ])
 }
 
-/** Rows a CPU second of a task that resolves with the path of its file; throws where the file lacks rows. */
+/** Rows per CPU second of a task that resolves to the path of its file. Throws if rows are missing in the file. */
 async function rowsPerCpuSecond(count, task) {
   const before = process.cpuUsage()
   const path = await task()
@@ -57,7 +57,7 @@ function rowAt(n) {
   ]
 }
 
-/** Rows become staged lines, these one Parquet file; resolves with its path. */
+/** Writes rows as staged lines and converts these to one Parquet file. Resolves to its path. */
 async function writeWithWalletlake(folder, count) {
   const how = { format: 'parquet', compression: 'snappy', escapeFormulas: false, maxRowsPerFile: count }
   const lines = createLineFormatter(how)(table)

@@ -1,5 +1,5 @@
-// Where the processor time of an export goes: one wallet of 100,000 transactions, five tables as CSV, by V8's own
-// sampling profiler in both threads. Idle time is left out.
+// CPU time of an export by stage: one wallet with 100,000 transactions, five tables as CSV, measured with the sampling
+// profiler of V8 in all threads. Idle time is excluded.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,31 +9,31 @@ import { withService } from './with-service.js'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 
-/** The first that fits a sample's function or file names its stage. */
+/** Stages with a pattern for the function and module of a sample. The first match counts. */
 const STAGES = {
   'garbage collection': /\(garbage collector\)/,
   'parsing pages (JSON.parse)': /^(parsePage|parseBytes|transactionsIn) |^(slice|latin1Slice) /,
-  'checking and flattening':
+  'checking items and converting them to rows':
     /dist\/(sources\/data-api|transform\/(merge|flatten|unite|ledger|movements)|core\/(model\/item-key|platform\/byte-text))|crypto\/hash/,
-  'making lines':
+  'writing lines':
     /dist\/(files\/csv|transform\/(staged|write-slice))|^(latin1Write|utf8Write) |^RegExp: \[",/,
-  'asking: HTTP, sockets, retries, gate, plan':
+  'requests: HTTP, sockets, retries, rate limiter, planning':
     /undici|llhttp|wasm|dist\/(http|export\/fetch)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
-  'files: checkpoint, chunks, parts':
+  'files: checkpoint, staged lines, parts':
     /dist\/(checkpoint|files|transform)|writeBuffer|crc32|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
-  'starting: loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|commander|yaml/,
+  'loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|commander|yaml/,
   other: /./,
 }
 
 export async function benchProfile(...args) {
   const { datasets, numbers } = chooseDatasets(args)
-  for (const world of datasets) await profileDataset(world, ...numbers)
+  for (const dataset of datasets) await profileDataset(dataset, ...numbers)
 }
 
-function profileDataset(world, transactions = 100_000) {
-  return withService({ world, transactions }, ({ folder, url }) => {
+function profileDataset(dataset, transactions = 100_000) {
+  return withService({ dataset, transactions }, ({ folder, url }) => {
     const job = join(folder, 'bench.json')
-    const addresses = walletsOfOwner(WALLET, world)
+    const addresses = walletsOfOwner(WALLET, dataset)
     writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: transactions, addresses }))
     const profiles = join(folder, 'profiles')
     const profiling = ['--cpu-prof', '--cpu-prof-dir', profiles]
@@ -51,7 +51,7 @@ function profileDataset(world, transactions = 100_000) {
     const { status } = spawnSync(process.execPath, [...profiling, BIN, ...args])
     if (status !== 0) throw new Error(`exit ${status}`)
     printProfile(
-      world,
+      dataset,
       readdirSync(profiles).map((name) => JSON.parse(readFileSync(join(profiles, name), 'utf8'))),
     )
   })
@@ -59,7 +59,7 @@ function profileDataset(world, transactions = 100_000) {
 
 const linesOf = new Map()
 
-/** The program is a bundle: before what was a module, of its own or of a package, stands a comment with its path. */
+/** The program is a bundle in which a comment with the path precedes the code of each module. Returns that comment. */
 function moduleOf({ url, lineNumber }) {
   if (!url.includes('/dist/')) return url
   if (!linesOf.has(url)) linesOf.set(url, readFileSync(new URL(url), 'utf8').split('\n'))
@@ -67,7 +67,7 @@ function moduleOf({ url, lineNumber }) {
   return lines.findLast((line) => /^\/\/ (dist|node_modules)\//.test(line)) ?? url
 }
 
-function printProfile(world, profiles) {
+function printProfile(dataset, profiles) {
   const ms = Object.fromEntries(Object.keys(STAGES).map((stage) => [stage, 0]))
   for (const { nodes, samples, timeDeltas } of profiles) {
     const names = new Map(
@@ -82,7 +82,7 @@ function printProfile(world, profiles) {
   }
   const total = Object.values(ms).reduce((sum, one) => sum + one, 0)
   const rows = Object.entries(ms).map(([stage, one]) => ({
-    [world]: stage,
+    [dataset]: stage,
     seconds: (one / 1000).toFixed(2),
     share: `${Math.round((100 * one) / total)} %`,
   }))

@@ -1,8 +1,11 @@
-// A loopback service that answers an empty page within a quota; prints its base URL. The first part of the path says
-// how, as JSON: { perSecond, burst } is a token bucket, { limit, windowMs } a fixed window, neither no limit;
-// told: 'seconds', 'date' or 'nothing' is the form of Retry-After; delayMs: [least, most] before each answer;
-// says: true puts ratelimit headers on every answer; otherMs: another client uses half of the quota, on and off;
-// otherShare: another client uses so much of it all the time.
+// A loopback service with a quota that returns empty pages. Prints its base URL. The first path segment is JSON with
+// options:
+//   perSecond, burst: token bucket; limit, windowMs: fixed window; without these, no limit
+//   retryAfter: form of Retry-After, 'seconds' (default), 'date' or 'nothing'
+//   rateLimitHeaders: true to send ratelimit headers with every response
+//   delayMs: [min, max] delay of each response
+//   otherMs: another client uses half of the quota during every second period of this length
+//   otherShare: another client constantly uses this share of the quota
 import { createServer } from 'node:http'
 
 const quotas = new Map()
@@ -61,9 +64,12 @@ const RETRY_AFTER = {
   nothing: () => ({}),
 }
 
-function headersOf({ granted, waitMs, remaining, resetMs }, { told = 'seconds', says, limit, burst }) {
-  const headers = granted ? {} : RETRY_AFTER[told](waitMs)
-  if (says) {
+function headersOf(
+  { granted, waitMs, remaining, resetMs },
+  { retryAfter = 'seconds', rateLimitHeaders, limit, burst },
+) {
+  const headers = granted ? {} : RETRY_AFTER[retryAfter](waitMs)
+  if (rateLimitHeaders) {
     headers['ratelimit-limit'] = String(limit ?? burst)
     headers['ratelimit-remaining'] = String(remaining)
     if (resetMs !== undefined) headers['ratelimit-reset'] = String(Math.ceil(resetMs / 1000))
@@ -78,9 +84,9 @@ const server = createServer((request, response) => {
     response.writeHead(decision.granted ? 200 : 429, headersOf(decision, options))
     response.end('{"transactions":[]}')
   }
-  const [minDelayMs, most] = options.delayMs ?? [0, 0]
-  if (most === 0) respond()
-  else setTimeout(respond, minDelayMs + Math.random() * (most - minDelayMs))
+  const [minDelayMs, maxDelayMs] = options.delayMs ?? [0, 0]
+  if (maxDelayMs === 0) respond()
+  else setTimeout(respond, minDelayMs + Math.random() * (maxDelayMs - minDelayMs))
 })
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

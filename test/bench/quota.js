@@ -1,5 +1,5 @@
-// How much of an unknown quota a run uses, and how often it is refused: 32 readers through the real gate and client.
-// Baseline: the same readers without a gate, each waiting for itself when it is refused.
+// Share of an unknown quota that a run uses, and share of refused requests: 32 readers with the rate limiter and the
+// client. Baseline: the same readers without the rate limiter, each of which only pauses itself after a 429.
 // Usage: npm run bench -- quota [seconds of each run, default 55]
 import { spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
@@ -15,13 +15,18 @@ const delayMs = [60, 120]
 const bucket = { perSecond: 40, burst: 20, delayMs }
 
 const CASES = {
-  '40/s, burst 20, Retry-After in seconds': { ...bucket, told: 'seconds' },
-  '40/s, burst 20, Retry-After as a date': { ...bucket, told: 'date' },
-  '40/s, burst 20, no Retry-After': { ...bucket, told: 'nothing' },
-  '40/s, burst 20, ratelimit headers': { ...bucket, says: true },
+  '40/s, burst 20, Retry-After in seconds': { ...bucket, retryAfter: 'seconds' },
+  '40/s, burst 20, Retry-After as a date': { ...bucket, retryAfter: 'date' },
+  '40/s, burst 20, no Retry-After': { ...bucket, retryAfter: 'nothing' },
+  '40/s, burst 20, ratelimit headers': { ...bucket, rateLimitHeaders: true },
   '40/s, burst 20, another client on and off': { ...bucket, otherMs: 15_000 },
-  '40 a second in windows': { limit: 40, windowMs: 1_000, delayMs },
-  '100 in 10 s in windows, ratelimit headers': { limit: 100, windowMs: 10_000, delayMs, says: true },
+  '40 per second, fixed window': { limit: 40, windowMs: 1_000, delayMs },
+  '100 in 10 s, fixed window, ratelimit headers': {
+    limit: 100,
+    windowMs: 10_000,
+    delayMs,
+    rateLimitHeaders: true,
+  },
   '5/s, burst 5': { perSecond: 5, burst: 5, delayMs },
   '300/s, burst 300': { perSecond: 300, burst: 300, delayMs },
 }
@@ -39,11 +44,11 @@ export async function benchQuota(seconds = 55) {
     const together = [
       ...Object.entries(CASES).map(([name, quota]) => measure({ name, quota, url, seconds })),
       measure({
-        name: 'baseline without a gate',
+        name: 'baseline without the rate limiter',
         quota: { ...bucket, run: 2 },
         url,
         seconds,
-        gateless: true,
+        withoutLimiter: true,
       }),
     ]
     const rows = await Promise.all(together)
@@ -55,7 +60,7 @@ export async function benchQuota(seconds = 55) {
   }
 }
 
-/** What a client without a gate does: whoever is refused waits as told, and the others go on. */
+/** A client without a rate limiter: only the refused reader waits for Retry-After; the others continue. */
 function naiveLimiter() {
   let pausedUntil = 0
   const report = ({ kind, retryAfterMs = 1_000 }) => {
@@ -68,7 +73,7 @@ function naiveLimiter() {
   return { acquire, pausedForMs: () => 0 }
 }
 
-async function measure({ name, quota, url, seconds, gateless = false }) {
+async function measure({ name, quota, url, seconds, withoutLimiter = false }) {
   const counts = { sent: 0, refused: 0, answered: 0 }
   const client = createClient({
     baseUrl: `${url}/${encodeURIComponent(JSON.stringify(quota))}`,
@@ -93,7 +98,7 @@ async function measure({ name, quota, url, seconds, gateless = false }) {
   const until = began + seconds * 1000
   let last = began
   const reader = async () => {
-    const reader = { ...requestContext, rateLimiter: gateless ? naiveLimiter() : shared }
+    const reader = { ...requestContext, rateLimiter: withoutLimiter ? naiveLimiter() : shared }
     while (performance.now() < until) {
       await request(reader, PAGE, () => ({}))
       counts.answered += 1
@@ -113,7 +118,7 @@ function describe({ counts: { answered, refused }, quota: { perSecond, burst, li
       : undefined
   return {
     answered,
-    'a second': Math.round(answered / (ms / 1000)),
+    'per second': Math.round(answered / (ms / 1000)),
     'quota used %': supply === undefined ? '' : ((100 * answered) / supply).toFixed(1),
     'refused %': ((100 * refused) / (answered + refused)).toFixed(2),
   }

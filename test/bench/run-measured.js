@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
-/** Prints what the process and its threads have used, as it exits. */
+/** Prints the resource usage of the process and its threads when it exits. */
 const REPORT = `import { isMainThread } from 'node:worker_threads'
 if (isMainThread) process.on('exit', () => process.stderr.write('USED ' + JSON.stringify(process.resourceUsage())))`
 
-/** Runs walletlake to its end; see `measure`. */
+/** Runs walletlake until it exits; see `measure`. */
 export const runMeasured = (args) => measure([BIN, ...args])
 
 /**
- * Runs Node with these arguments to its end; gives seconds by the clock and of the processor (all its threads), peak memory
- * in MB and what it printed. Throws where it fails.
+ * Runs Node with these arguments until it exits. Returns wall and CPU seconds (of all threads), peak memory in MB, and
+ * stdout. Throws if the exit code is not 0.
  */
 export function measure(args) {
   const report = `data:text/javascript,${encodeURIComponent(REPORT)}`

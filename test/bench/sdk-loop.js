@@ -1,5 +1,6 @@
-// What people write without walletlake: a loop over the official client, page after page, into five CSV files by
-// csv-stringify. Usage: node sdk-loop.js <base URL> <address> <end block> <folder>
+// What users would write without walletlake: a loop over the pages of the official client that writes five CSV files
+// with csv-stringify.
+// Usage: node sdk-loop.js <base URL> <address> <end block> <folder>
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'

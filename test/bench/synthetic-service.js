@@ -1,18 +1,18 @@
-// A loopback service with as many transactions as asked for, made up.
+// A loopback service with synthetic transactions. Prints its base URL.
 // Usage: node synthetic-service.js '<JSON>' with
-//   world: 'dense' (dense-items.js) or 'thin' (thin-items.js)
-//   transactions: of each wallet; with `spread` (number of wallets) wallet k of them, which is in the address, has
-//     from 1 up to `transactions`, growing evenly; with `skew` the first has as many, the second half, the third a third …
-//   bursty: true puts most items into few stretches of blocks, else item n is in block n
-//   delayMs: [least, most] before each answer
-// Prints its base URL; a request to /figures answers { requests, most } (most: in flight at once).
+//   dataset: 'dense' (dense-items.js) or 'thin' (thin-items.js)
+//   transactions: number of transactions per wallet; with `spread` (number of wallets), it grows evenly from 1 for the
+//     first wallet to `transactions` for the last one; with `skew`, the n-th wallet has `transactions / n`
+//   bursty: true to put most items into a few short block ranges; otherwise item n is in block n
+//   delayMs: [min, max] delay of each response
+// GET /stats returns { requests, maxInFlight } (maxInFlight: maximum number of concurrent requests).
 import { createServer } from 'node:http'
 import { denseItem, OWN_WALLETS } from './dense-items.js'
 import { thinItem } from './thin-items.js'
 
-const { world, transactions, spread, skew, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
+const { dataset, transactions, spread, skew, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
 const PAGE = 100
-const makeItem = { dense: denseItem, thin: thinItem }[world]
+const makeItem = { dense: denseItem, thin: thinItem }[dataset]
 
 function random(seed) {
   let state = seed
@@ -23,7 +23,7 @@ function random(seed) {
 }
 const nextRandom = random(7)
 
-/** The block of each item, rising. */
+/** The block of each item, in ascending order. */
 function blocksOf(total) {
   if (!bursty) return Float64Array.from({ length: total }, (_, n) => n)
   const weights = Array.from({ length: 60 }, () => 1 / (0.02 + nextRandom()) ** 2)
@@ -63,7 +63,7 @@ function item(wallet, n, blocks) {
   return makeItem({ wallet, n, block, index })
 }
 
-/** Place of the first item in a block at or after `block`. */
+/** Index of the first item whose block is not before `block`. */
 function lowerBound(blocks, block) {
   let [low, high] = [0, blocks.length]
   while (low < high) {
@@ -74,16 +74,19 @@ function lowerBound(blocks, block) {
   return low
 }
 
-/** Bytes that stand for the digits by which wallets differ, in texts that serve all of them; no text has such a one. */
+/** Placeholder for the digits in which wallets differ, in cached items that serve all wallets. No item contains it. */
 const ANY_DIGIT = '\x01'
 const ANY_WALLET = `0x${'0'.repeat(32)}${ANY_DIGIT.repeat(8)}`
 
 const MAX_CACHED_ITEMS = 150_000
-/** Where bursts lie depends on how many items a wallet has: then texts of one wallet do not serve the others. */
+/**
+ * The positions of bursts depend on the number of items of a wallet, so wallets of different sizes cannot share a
+ * cache.
+ */
 const isCached = transactions <= MAX_CACHED_ITEMS && (!bursty || (spread === undefined && !skew))
 /**
- * All items as text, made once, so that the answers of a benchmark cost the machine little: a real service works on machines
- * of its own.
+ * All items as text, generated once, so that responses cost little CPU time: a real API does not run on the machine that is
+ * measured.
  */
 const cachedItems = isCached ? textsOf(historyWith(transactions)) : undefined
 
@@ -94,7 +97,7 @@ function textsOf(blocks) {
   return { offsets, bytes: Buffer.concat(items) }
 }
 
-/** Items of a wallet by their numbers, a comma between. */
+/** Items of a wallet by number, separated by commas. */
 function itemsFromCache(wallet, numbers) {
   const { offsets, bytes } = cachedItems
   const items = Buffer.concat(numbers.map((n) => bytes.subarray(offsets[n], offsets[n + 1])))
@@ -113,9 +116,9 @@ function page(url) {
   const offset = Number(query.get('pageToken') ?? 0)
   const count = Math.max(0, Math.min(PAGE, to - from - offset))
   const next = offset + PAGE < to - from ? `"nextPageToken":"${offset + PAGE}",` : ''
-  const isDown = query.get('sortOrder') === 'desc'
+  const isDescending = query.get('sortOrder') === 'desc'
   const numbers = Array.from({ length: count }, (_, at) =>
-    isDown ? to - 1 - offset - at : from + offset + at,
+    isDescending ? to - 1 - offset - at : from + offset + at,
   )
   const items = isCached
     ? itemsFromCache(wallet, numbers)
@@ -123,21 +126,21 @@ function page(url) {
   return Buffer.concat([Buffer.from(`{${next}"transactions":[`), items, Buffer.from(']}')])
 }
 
-const stats = { requests: 0, most: 0 }
+const stats = { requests: 0, maxInFlight: 0 }
 let inFlight = 0
 
 const server = createServer((request, response) => {
-  if (request.url === '/figures') return response.end(JSON.stringify(stats))
+  if (request.url === '/stats') return response.end(JSON.stringify(stats))
   inFlight += 1
   stats.requests += 1
-  stats.most = Math.max(stats.most, inFlight)
-  const [least, most] = delayMs
+  stats.maxInFlight = Math.max(stats.maxInFlight, inFlight)
+  const [minDelayMs, maxDelayMs] = delayMs
   const respond = () => {
     inFlight -= 1
     response.setHeader('content-type', 'application/json')
     response.end(page(request.url))
   }
-  if (most === 0) respond()
-  else setTimeout(respond, least + nextRandom() * (most - least))
+  if (maxDelayMs === 0) respond()
+  else setTimeout(respond, minDelayMs + nextRandom() * (maxDelayMs - minDelayMs))
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

@@ -1,5 +1,5 @@
-// Small items of one shape, 0.7 KB: every third has an ERC-20 transfer, every tenth an internal transaction, so that all
-// tables but the NFTs' fill up.
+// Small uniform items of 0.7 KB. Every third one has an ERC-20 transfer and every tenth an internal transaction, so
+// that all tables except those of NFTs get rows.
 
 const hash = (n) => `0x${n.toString(16).padStart(64, '0')}`
 const PEER = '0x00000000000000000000000000000000000000aa'

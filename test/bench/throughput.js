@@ -1,5 +1,5 @@
-// Whole processes on 100,000 transactions of one wallet, no delay, no quota: walletlake against a plain loop over the
-// official client that writes five tables as CSV (sdk-loop.js), and against JSON.parse of the same bytes.
+// Whole processes with 100,000 transactions of one wallet, no latency and no quota: walletlake compared with a plain
+// loop over the official client that writes five tables as CSV (sdk-loop.js), and with JSON.parse of the same bytes.
 // Usage: npm run bench -- throughput [dense|thin] [transactions, default 100000] [rounds, default 5]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,15 +18,15 @@ const VARIANTS = ['csv', 'parquet'].flatMap((format) =>
 
 export async function benchThroughput(...args) {
   const { datasets, numbers } = chooseDatasets(args)
-  for (const world of datasets) await benchDataset(world, ...numbers)
+  for (const dataset of datasets) await benchDataset(dataset, ...numbers)
 }
 
-/** All take turns, `rounds` times, and the median of each counts: a machine is not as fast at every moment. */
-function benchDataset(world, transactions = 100_000, rounds = 5) {
-  return withService({ world, transactions }, async ({ folder, url }) => {
+/** Runs all variants in turn, `rounds` times, and takes the median of each, because the speed of the machine varies. */
+function benchDataset(dataset, transactions = 100_000, rounds = 5) {
+  return withService({ dataset, transactions }, async ({ folder, url }) => {
     const parseSeconds = await parseAll(url, transactions)
     const measured = Array.from({ length: rounds }, (_, round) => {
-      const context = { world, folder: join(folder, String(round)), transactions }
+      const context = { dataset, folder: join(folder, String(round)), transactions }
       mkdirSync(context.folder)
       return [
         measureSdkLoop(url, context),
@@ -35,7 +35,7 @@ function benchDataset(world, transactions = 100_000, rounds = 5) {
     })
     const [sdk, ...ours] = measured[0].map((_, at) => medianOf(measured.map((round) => round[at])))
     const row = (name, { seconds, cpuSeconds, peakMB }) => ({
-      [world]: name,
+      [dataset]: name,
       seconds: seconds.toFixed(1),
       timesTheLoop: (sdk.seconds / seconds).toFixed(2),
       cpuSeconds: cpuSeconds.toFixed(1),
@@ -60,7 +60,7 @@ function medianOf(runs) {
 const nameOf = ({ format, tables }) =>
   `walletlake, ${tables === undefined ? 'seven' : 'the same five'} tables, ${format}`
 
-/** Seconds that parsing all pages takes; fetching them is not counted. */
+/** Seconds for parsing all pages, without fetching them. */
 async function parseAll(url, transactions) {
   let ms = 0
   for (let token = 0; token < transactions; token += 100) {
@@ -83,9 +83,9 @@ function measureSdkLoop(url, { folder, transactions }) {
   return measured
 }
 
-function measureExport(url, { world, folder, transactions, format, tables }) {
+function measureExport(url, { dataset, folder, transactions, format, tables }) {
   const [job, output] = [join(folder, 'bench.json'), join(folder, `${format}-${tables === undefined}`)]
-  const fields = { chain: '43114', endBlock: transactions, addresses: walletsOfOwner(WALLET, world) }
+  const fields = { chain: '43114', endBlock: transactions, addresses: walletsOfOwner(WALLET, dataset) }
   writeFileSync(job, JSON.stringify(fields))
   const chosen = tables === undefined ? [] : ['--tables', tables]
   const args = ['run', job, '--base-url', url, '--output', output, '--format', format, '--quiet', ...chosen]

@@ -7,7 +7,7 @@ import { runMeasured } from './run-measured.js'
 
 const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
 
-/** Measures against a synthetic service of its own, in a folder of its own; both are gone when it resolves. */
+/** Runs a measurement with a new synthetic service and a new folder. Removes both afterwards. */
 export async function withService(options, measure) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
   const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)])
@@ -20,9 +20,9 @@ export async function withService(options, measure) {
   }
 }
 
-/** Measures what is made of one busy wallet's ledger, which is exported before; `output` is the export. */
+/** Exports the ledger of one busy wallet, then runs a measurement of what uses it. `output` is the export. */
 export function withLedger({ transactions, format, tables = ['ledger'] }, measure) {
-  return withService({ world: 'dense', transactions }, ({ folder, url }) => {
+  return withService({ dataset: 'dense', transactions }, ({ folder, url }) => {
     const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
     const fields = {
       chain: '43114',
@@ -37,7 +37,7 @@ export function withLedger({ transactions, format, tables = ['ledger'] }, measur
   })
 }
 
-/** The addresses of the service's first wallets. */
+/** The addresses of the first wallets of the service. */
 export function walletsOf(count) {
   return Array.from({ length: count }, (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`)
 }

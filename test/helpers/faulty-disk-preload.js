@@ -1,8 +1,6 @@
 // Preloaded into the program under test (NODE_OPTIONS=--import …). Counts the operations that change the disk and, at
-// the
-// n-th, kills the process, simulates a power cut, or makes the disk fail. It patches node:fs from outside, so it works
-// for
-// all code of the program, including worker threads. It does not see native code (DuckDB).
+// the n-th, kills the process, simulates a power cut, or makes the disk fail. It patches node:fs from outside, so it
+// works for all code of the program, including worker threads. It does not see native code (DuckDB).
 //
 //   FAULTY_DISK={"how":"count","trace":"file"}         writes one line per operation: its name and its file
 //   {"how":"kill","at":7}                              SIGKILL before the seventh operation; `kill-after`: after it

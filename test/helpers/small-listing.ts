@@ -1,6 +1,5 @@
 // An independent implementation of the listings, written from sections 4.1 and 4.3 of INTERFACE.md. It deliberately
-// shares
-// no code with the program.
+// shares no code with the program.
 import { createHash } from 'node:crypto'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { type Loopback, startLoopback } from './loopback.ts'

@@ -1,4 +1,4 @@
-// How long it takes until another worker does what a killed one had under way: seconds, several times.
+// Time until another worker takes over the task of a killed one, in seconds, several times.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,13 +9,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const BIN = new URL('../../../dist/bin.js', import.meta.url).pathname
 const WALLET = `0x${'11'.repeat(20)}`
-/** A worker that is alive says so within this. */
+/** Time within which a started worker registers at the queue. */
 const WORKER_START_MS = 3_000
 
 export async function measureHandover(queue, times = 3) {
   const seconds = []
   for (let nth = 0; nth < times; nth += 1) seconds.push(await handOver(queue, nth))
-  console.table([{ 'a killed worker, then its unit elsewhere, seconds': seconds.join(', ') }])
+  console.table([{ 'takeover of the task of a killed worker, seconds': seconds.join(', ') }])
 }
 
 async function handOver(queue, nth) {
@@ -45,7 +45,7 @@ async function handOver(queue, nth) {
   }
 }
 
-/** A service that answers nobody, and what tells of its next request. */
+/** Starts a service that never responds. Returns it with a function that waits for its next request. */
 async function unresponsiveService() {
   let onRequest = () => {}
   const service = createServer(() => onRequest())

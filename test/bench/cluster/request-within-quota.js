@@ -1,6 +1,7 @@
-// One process of several that share a quota: eight readers ask for a page again and again; prints what came of it.
-// Usage: node ask-within-quota.js QUEUE_URL SERVICE_URL SECONDS
-// began, ended: the first request and the last answer, in milliseconds since 1970.
+// One of several processes that share a quota: eight readers request a page repeatedly. Prints JSON with the numbers of
+// answered and refused requests, and `began` and `ended`, the times of the first request and the last response in
+// milliseconds since 1970.
+// Usage: node request-within-quota.js QUEUE_URL SERVICE_URL SECONDS
 import { setMaxListeners } from 'node:events'
 import { quotaKey, sharedQuotaOn } from '../../../dist/cluster/rate-limit/shared-rate-limit-state.js'
 import { createSharedRateLimiter } from '../../../dist/cluster/rate-limit/shared-rate-limiter.js'

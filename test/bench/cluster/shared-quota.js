@@ -1,4 +1,4 @@
-// How much of an unknown quota four processes use together, and how often they are refused.
+// Share of an unknown quota that four processes use together, and share of their requests that are refused.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
@@ -9,8 +9,8 @@ const PROCESSES = 4
 const quota = { perSecond: 50, burst: 5, delayMs: [60, 120] }
 const CASES = {
   '50/s, burst 5': quota,
-  '50/s, burst 5, no Retry-After': { ...quota, told: 'nothing' },
-  '50/s, burst 5, an outsider takes a fifth': { ...quota, otherShare: 0.2 },
+  '50/s, burst 5, no Retry-After': { ...quota, retryAfter: 'nothing' },
+  '50/s, burst 5, another client takes a fifth': { ...quota, otherShare: 0.2 },
 }
 
 export async function measureSharedQuota(seconds, queue) {
@@ -43,7 +43,7 @@ async function measure([name, options], { queue, url, seconds }) {
   const [answered, refused] = ['answered', 'refused'].map((key) =>
     counts.reduce((sum, one) => sum + one[key], 0),
   )
-  // From the first request to the last answer: twelve processes that start at once on two cores take seconds to do so.
+  // Time from the first request to the last response, because twelve processes on two cores take seconds to start.
   const ms = Math.max(...counts.map((one) => one.ended)) - Math.min(...counts.map((one) => one.began))
   const ours = 1 - (options.otherShare ?? 0)
   const supply = options.burst + (ours * options.perSecond * ms) / 1000

@@ -1,6 +1,5 @@
 // An independent implementation of the rows of every table, written from section 2 of CONTRACT.md. It deliberately
-// shares
-// no code with the program.
+// shares no code with the program.
 import { createHash } from 'node:crypto'
 import {
   type ChainModel,

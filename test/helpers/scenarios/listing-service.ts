@@ -1,6 +1,5 @@
 // An independent implementation of the wallet listing, written from section 4.3 of INTERFACE.md. It deliberately shares
-// no
-// code with the program.
+// no code with the program.
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
