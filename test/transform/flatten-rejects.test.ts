@@ -201,7 +201,7 @@ test.for([
     expect(rejects).toEqual([
       {
         ...{ wallet: ALICE, transactionHash: HASH, list, record: second },
-        reason: 'its logIndex is there twice in one view, with different content',
+        reason: 'its logIndex occurs twice in one view, with different content',
       },
     ])
   },

@@ -4,8 +4,10 @@ import { ExportError } from '../../core/model/errors.ts'
 export type Access = { baseUrl: string; apiKey?: string | undefined; apiKeyHeader: string }
 
 /**
- * Checks the address of a service and the key for it; slashes and `/v1` at its end go, an empty key is none. Throws USAGE, without
- * the value where it may hold a secret.
+ * Validates the base URL of a service and the API key. Removes trailing slashes and `/v1` from the URL; an
+ * empty key counts as none.
+ *
+ * @throws USAGE, without the value, because it may contain a secret
  */
 export function checkAccess({ baseUrl, apiKey, apiKeyHeader }: Access) {
   const url = parseBaseUrl(baseUrl)

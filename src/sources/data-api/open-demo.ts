@@ -1,7 +1,10 @@
 import { bypassProxy } from '../../core/platform/proxy.ts'
 import type { ListeningService } from '../../demo-server/listen.ts'
 
-/** Starts the embedded data service on a free port of this host. Its code is loaded only here: few runs need it. */
+/**
+ * Starts the embedded data service on a free port of this host. Its code is loaded on demand, because few
+ * runs need it.
+ */
 export async function openDemo(): Promise<ListeningService> {
   const [{ createDataService }, { listen }] = await Promise.all([
     import('../../demo-server/create-data-service.ts'),

@@ -6,39 +6,41 @@ import { openDemo } from './open-demo.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
 
 export type ServiceAccess = RunLimits & {
-  /** `demo` starts the embedded service; undefined is refused with USAGE. */
+  /** Base URL; `demo` starts the embedded service. Undefined throws USAGE. */
   baseUrl: string | undefined
-  /** The key for the service; never kept anywhere. */
+  /** API key for the service; never stored. */
   apiKey?: string | undefined
-  /** Send it unencrypted, over http, to another machine. @default false */
+  /** Allow the key to be sent unencrypted, over HTTP, to another machine. @default false */
   allowPlainHttp?: boolean | undefined
   /** @default that of the host, else x-service-api-key */
   apiKeyHeader?: string | undefined
-  /** For one request, its body included, in milliseconds. @default 30000 */
+  /** Timeout of one request including its body, in milliseconds. @default 30000 */
   timeoutMs?: number | undefined
-  /** Requests in flight, at most. @default 16 */
+  /** Maximum number of requests in flight. @default 16 */
   concurrency?: number | undefined
   retry?: RetryOptions | undefined
-  /** One line about each retry and refusal. */
+  /** Receives one line about each retry and each 429. */
   onDetail?: ((detail: string) => void) | undefined
-  /** One line about a long wait that the service asks for, once. */
+  /** Receives one line about each long delay that the service requests, once. */
   onNotice?: ((notice: string) => void) | undefined
 }
 
-/** Requests of an opened service; counts change in place. */
+/** Request counts of an opened service, updated in place. */
 export type RequestCounts = { requests: number; rateLimited: number; retries: number }
 
 export type OpenedService = {
   client: ServiceClient
   counts: Readonly<RequestCounts>
-  /** To be passed with every call: it ends at the deadline too, with BUDGET_REACHED. */
+  /** Must be passed with every call. Also aborted at the deadline, with BUDGET_REACHED. */
   signal: AbortSignal
   close(): Promise<void>
 }
 
 /**
- * Opens a service for one command, within one quota gate, one concurrency and one budget. A request over the budget
- * rejects with BUDGET_REACHED, unsent. Throws USAGE where no service is named or an option makes no sense.
+ * Opens a service for one command, with one rate limiter, one concurrency limit and one request limit. A
+ * request above the limit rejects with BUDGET_REACHED and is not sent.
+ *
+ * @throws USAGE if no service is set or an option is invalid
  */
 export async function openService(access: ServiceAccess): Promise<OpenedService> {
   const { apiKey, apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry } = access

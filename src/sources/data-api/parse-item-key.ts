@@ -4,8 +4,11 @@ import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson } from '../../core/platform/json-text.ts'
 
 /**
- * The place of a wallet listing item (interface section 2.8), whose strings are bytes, or the reason why it has none: one of
- * them is that the item is of another chain than `chain`.
+ * Reads the key of a wallet listing item (interface section 2.8): its position in the chain, hash and time.
+ * Strings are byte strings.
+ *
+ * @param chain expected chain; items of others are rejected. @default any
+ * @returns the key, or the reason why the item has none
  */
 export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
   const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
@@ -25,15 +28,15 @@ export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
   return { block, index, hash: toLowerCase(txHash), timeMs, lastMs, second }
 }
 
-/** The reason why a record of another chain is rejected. */
+/** The reason for rejecting a record of another chain. */
 export function wrongChainReason(found: unknown, chain: string): string {
   return `chainId is not ${chain}: ${previewJson(found)}`
 }
 
 /**
- * The time of a block; undefined where neither field gives one. Milliseconds count only within the second of
- * `blockTimestamp`: some services send 0, or the time of another block, for blocks older than the field. They stand alone
- * only where `blockTimestamp` is no time and they are not 0.
+ * The time of a block; undefined if neither field contains one. Milliseconds are used only if they are within
+ * the second of `blockTimestamp`: some services send 0, or the time of another block, for blocks older than
+ * the field. They are used alone only if `blockTimestamp` is not a time and they are not 0.
  */
 function timesOf(
   seconds: number | undefined,
@@ -45,14 +48,17 @@ function timesOf(
   return timeMs <= TIME_MAX ? { timeMs, lastMs: isWithin ? ms : timeMs + 999, second } : undefined
 }
 
-/** A native transaction of the block listing (interface section 2.2) as an item of the wallet listing without transfers. */
+/**
+ * Wraps a native transaction of the block listing (interface section 2.2) as an item of the wallet listing
+ * without transfers.
+ */
 export function itemFromNative(native: unknown): { nativeTransaction: unknown } {
   return { nativeTransaction: native }
 }
 
 const INT32_MAX = 2 ** 31 - 1
 
-/** 9999-12-31T23:59:59.999Z: the last instant that four-digit years can write. */
+/** 9999-12-31T23:59:59.999Z: the last instant that can be written with a four-digit year. */
 export const TIME_MAX = 253_402_300_799_999
 
 function wholeNumber(value: unknown): number | undefined {

@@ -19,46 +19,51 @@ import { type TransactionOperations, transactionOperations } from './operations/
 import { type WebhookAddressOperations, webhookAddressOperations } from './operations/webhook-addresses.ts'
 import { type WebhookOperations, webhookOperations } from './operations/webhooks.ts'
 
-/** Where a service is, the key for it, and how it is asked. */
+/** Options of a service client: URL, API key and request settings. */
 export type ServiceClientOptions = {
-  /** Base address of the service, http or https, without user, password and query. */
+  /** Base URL of the service, http or https, without user, password and query. */
   baseUrl: string
-  /** Sent with every request to this service and never shown. None: no key is sent. */
+  /** API key, sent with every request to this service and never printed. @default no key */
   apiKey?: string | undefined
   /**
    * Header that carries the key (interface section 5).
    * @default x-service-api-key; x-glacier-api-key for the hosts of the Avalanche Data API
    */
   apiKeyHeader?: string | undefined
-  /** Send the key unencrypted where `baseUrl` is http and no address of this machine. @default false */
+  /** Allow the key to be sent unencrypted if `baseUrl` is http and not an address of this machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** For one request, its body included, in milliseconds. @default 30000 */
+  /** Timeout of one request including its body, in milliseconds. @default 30000 */
   timeoutMs?: number | undefined
-  /** Requests in flight at once, 1 to 256. @default 16 */
+  /** Maximum number of requests in flight, 1 to 256. @default 16 */
   concurrency?: number | undefined
-  /** Tries after faults, and the waits between them. @default 7 tries, 500 ms doubling up to 30 s, full jitter */
+  /** Retries after errors and their delays. @default 7 retries, 500 ms doubling up to 30 s, full jitter */
   retry?: RetryOptions | undefined
-  /** Quota gate to share with other clients of the same key (`createRateLimiter`). @default one for this client */
+  /** Rate limiter shared with other clients of the same key (`createRateLimiter`). @default one for this client */
   rateLimiter?: RateLimiter | undefined
-  /** Told of every try, answer, 429 and retry; what it throws ends the request. */
+  /** Called for every attempt, response, 429 and retry. What it throws ends the request. */
   onEvent?: ((event: RequestEvent) => void) | undefined
 }
 
-/** What a client takes where its options say nothing. */
+/** Default options of a client. */
 export const SERVICE_CLIENT_DEFAULTS = {
   timeoutMs: 30_000,
   concurrency: 16,
 } as const satisfies Partial<ServiceClientOptions>
 
 /**
- * Every operation of a data service: section 4 of the interface, and those of known services beyond it, which others
- * answer with 404.
+ * All operations of a data service: those of section 4 of the interface, and those that known services offer
+ * beyond it; other services respond to these with 404.
  *
- * Any 2xx is a success. All rejections are an `ExportError`: KEY_REFUSED for 401 and 403; REQUEST_REFUSED for 400, 404
- * and other 4xx, at once; SERVICE_UNAVAILABLE for 500, 502, 503 and connections that fail, PAGE_MALFORMED for bodies
- * that are not what the interface promises, both after all tries; USAGE, before anything is sent, for a value that no path
- * can hold. `status` is the answer's. 429 holds back every request of the gate as long as the service asks and is never an error,
- * but for `reindexNft`. Messages hold the service's own words, but neither key nor query.
+ * Any 2xx status is a success. All rejections are an `ExportError` whose `status` is that of the response:
+ *
+ * - KEY_REFUSED for 401 and 403, immediately
+ * - REQUEST_REFUSED for 400, 404 and other 4xx, immediately
+ * - SERVICE_UNAVAILABLE for 5xx and failed connections, after all retries
+ * - PAGE_MALFORMED for bodies that violate the interface, after all retries
+ * - USAGE for a value that cannot be used in a path, before anything is sent
+ *
+ * A 429 pauses all requests of the rate limiter for the requested delay and is never an error, except for
+ * `reindexNft`. Messages contain the service's own message, but neither key nor query.
  */
 export type ServiceClient = TransactionOperations &
   ChainOperations &
@@ -66,11 +71,22 @@ export type ServiceClient = TransactionOperations &
   WebhookOperations &
   WebhookAddressOperations &
   SharedSecretOperations & {
-    /** Ends the connections; calls under way and later ones reject with USAGE. */
+    /** Closes the connections. Pending and later calls reject with USAGE. */
     close(): Promise<void>
   }
 
-/** Creates a client of one service. Throws USAGE where an option makes no sense; sends nothing yet. */
+/**
+ * Creates a client for one service. Sends nothing yet.
+ *
+ * @throws USAGE if an option is invalid
+ * @example
+ * ```ts
+ * const client = createServiceClient({ baseUrl: 'https://…', apiKey })
+ * for await (const { transactions } of client.listWalletTransactions({ chainId: 43114, address: '0x…' }))
+ *   console.log(transactions.length)
+ * await client.close()
+ * ```
+ */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   checkCallOptions('createServiceClient', options, OPTIONS)
   const { apiKeyHeader, timeoutMs, concurrency } = withDefaults(options)
@@ -82,7 +98,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     ...{ timeoutMs, connections: concurrency, allowPlainHttp: options.allowPlainHttp },
   })
   const closed = new AbortController()
-  // Every request in flight listens to it: many listeners are no leak here.
+  // Every request in flight adds a listener, so many listeners do not indicate a leak.
   setMaxListeners(0, closed.signal)
   const call = createCall({
     client,
@@ -107,7 +123,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   }
 }
 
-/** Other rules than the type are looked at one by one. */
+/** Types of the options. Other rules are checked separately. */
 const OPTIONS = {
   ...{ baseUrl: OPTION.text, apiKey: OPTION.text, apiKeyHeader: OPTION.text },
   ...{ timeoutMs: OPTION.any, concurrency: OPTION.any, retry: OPTION.object, rateLimiter: OPTION.object },
@@ -133,7 +149,7 @@ function createCall(requestContext: RequestContext): Call {
     request(signal === undefined ? requestContext : withSignal(requestContext, signal), spec, read)
 }
 
-/** The same requester for a call that ends with its own signal, also while it waits for its turn. */
+/** The request context with an additional signal, which also aborts waiting for a free slot. */
 function withSignal(requestContext: RequestContext, callSignal: AbortSignal): RequestContext {
   const signal = AbortSignal.any([requestContext.signal, callSignal])
   return { ...requestContext, signal, limit: (task) => raceAbort(requestContext.limit(task), signal) }

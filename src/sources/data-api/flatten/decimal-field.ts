@@ -1,7 +1,10 @@
 import { trimZeros } from '../../../core/platform/decimal.ts'
 import type { Fields } from './fields.ts'
 
-/** A decimal number, given as text or as a JSON number, in exact plain digits; null where there is none. */
+/**
+ * Reads a decimal number, given as text or as a JSON number, as exact digits without an exponent; null if
+ * there is none.
+ */
 export function decimalAt(from: Fields, name: string): string | null {
   const value = from[name]
   const text = typeof value === 'number' ? String(value) : value

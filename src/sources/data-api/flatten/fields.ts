@@ -2,13 +2,13 @@ import { type ByteText, toLowerCase, toValue, toWellFormed } from '../../../core
 import { jsonText, previewJson } from '../../../core/platform/json-text.ts'
 import { TIME_MAX } from '../parse-item-key.ts'
 
-/** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
+/** States which field prevents a record from being normalized. Caught where rejects are collected. */
 export class RejectError extends Error {}
 
-/** An object of an item; its strings are bytes. */
+/** An object in an item. Its strings are byte strings. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The object at `name`, or an empty one where it is absent or null. Throws RejectError for anything else. */
+/** The object at `name`, or an empty one if it is absent or null. Throws RejectError for any other value. */
 export function objectAt(from: Fields, name: string): Fields {
   const value = from[name]
   if (value === undefined || value === null) return EMPTY
@@ -16,7 +16,7 @@ export function objectAt(from: Fields, name: string): Fields {
   return value
 }
 
-/** The object at `name`, or an empty one where there is none: for objects whose fields only describe a record. */
+/** The object at `name`, or an empty one for any other value: for objects whose fields only describe a record. */
 export function optionalObjectAt(from: Fields, name: string): Fields {
   const value = from[name]
   return isObject(value) ? value : EMPTY
@@ -34,34 +34,34 @@ export function isAbsent(from: Fields, name: string): boolean {
   return value === undefined || value === null || value === ''
 }
 
-/** Text, null where absent or empty, and where an object or a list stands in its place. Numbers and booleans become text. */
+/** Text; null if it is absent, empty, an object or a list. Numbers and booleans become text. */
 export function textAt(from: Fields, name: string): ByteText | null {
   const value = from[name]
   if (typeof value === 'object') return null
   return jsonTextAt(from, name)
 }
 
-/** Text, null where absent or empty; any other JSON value as its JSON text. */
+/** Text; null if absent or empty. Any other JSON value as its JSON text. */
 export function jsonTextAt(from: Fields, name: string): ByteText | null {
   const value = from[name]
   if (isAbsent(from, name)) return null
   return toWellFormed(typeof value === 'string' ? value : jsonText(value))
 }
 
-/** Text in lower case (addresses, hashes), null where absent or empty. */
+/** Lower-case text (addresses, hashes); null if absent or empty. */
 export function lowerAt(from: Fields, name: string): ByteText | null {
   const text = textAt(from, name)
   return text === null ? null : toLowerCase(text)
 }
 
-/** Text in lower case that must be there. */
+/** Lower-case text. Throws RejectError if it is absent, empty or not text. */
 export function requiredLower(from: Fields, name: string): ByteText {
   const value = from[name]
   if (typeof value !== 'string' || value === '') throw invalidField(name, value, 'text')
   return toLowerCase(value)
 }
 
-/** `digits`: as many always fit. */
+/** `digits`: numbers with at most this many digits are always within the limits. */
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, description: 'an int32' }
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, description: 'an int64' }
 export const U256 = {
@@ -71,7 +71,7 @@ export const U256 = {
   description: 'a whole number of at most 256 bits',
 }
 
-/** A whole number of 32 bits; null where there is none. */
+/** A 32-bit integer; null if there is none. */
 export function int32At(from: Fields, name: string): number | null {
   const value = from[name]
   if (typeof value === 'number' && (value | 0) === value) return value
@@ -85,7 +85,7 @@ export function requiredInt32(from: Fields, name: string): number {
   return value
 }
 
-/** A whole number of 64 bits: a number where that is exact, else its digits; null where there is none. */
+/** A 64-bit integer: a number if that is exact, otherwise its digits; null if there is none. */
 export function int64At(from: Fields, name: string): number | string | null {
   const digits = integerAt(from, name, INT64)
   if (digits === null) return null
@@ -93,7 +93,7 @@ export function int64At(from: Fields, name: string): number | string | null {
   return Number.isSafeInteger(number) ? number : digits
 }
 
-/** A whole number of 256 bits as its digits; null where there is none. */
+/** A 256-bit unsigned integer as its digits; null if there is none. */
 export function u256At(from: Fields, name: string): string | null {
   return integerAt(from, name, U256)
 }
@@ -107,8 +107,8 @@ export function requiredU256(from: Fields, name: string): string {
 type Limits = { min: bigint; max: bigint; digits: number; description: string }
 
 /**
- * Digits without leading zeros; null where the value is not a whole number within the limits. A JSON number beyond 2^53 has
- * lost digits on its way here, so it is none.
+ * Digits without leading zeros; null if the value is not an integer within the limits. JSON numbers above
+ * 2^53 are rejected, because parsing has lost digits.
  */
 function integerAt(from: Fields, name: string, limits: Limits): string | null {
   const value = from[name]
@@ -119,7 +119,7 @@ function integerAt(from: Fields, name: string, limits: Limits): string | null {
   return integer < limits.min || integer > limits.max ? null : integer.toString()
 }
 
-/** True or false in any of its spellings; undefined where the value is neither. */
+/** A boolean in any known spelling; undefined for any other value. */
 export function boolAt(from: Fields, name: string): boolean | undefined {
   const value = from[name]
   if (typeof value === 'boolean') return value
@@ -131,8 +131,8 @@ const TRUE_SPELLINGS: ReadonlySet<string> = new Set(['true', '1', '0x1'])
 const FALSE_SPELLINGS: ReadonlySet<string> = new Set(['false', '0', '0x0'])
 
 /**
- * An instant in milliseconds since 1970; null where there is none before the year 10000. The interface gives no unit: what
- * would be after the year 5000 is in milliseconds.
+ * A time in milliseconds since 1970; null if there is none before the year 10000. The interface states no
+ * unit, so values from 1e11 on (the year 5138 in seconds) are taken as milliseconds.
  */
 export function timeAt(from: Fields, name: string): number | null {
   const digits = integerAt(from, name, INT64)
@@ -141,7 +141,7 @@ export function timeAt(from: Fields, name: string): number | null {
   return ms < 0 || ms > TIME_MAX ? null : ms
 }
 
-/** The list at `name`, empty where it is absent, null or empty text. Throws RejectError for anything else. */
+/** The list at `name`; empty if it is absent, null or empty text. Throws RejectError for any other value. */
 export function listAt(from: Fields, name: string): readonly unknown[] {
   const value = from[name]
   if (isAbsent(from, name)) return NONE
@@ -151,7 +151,7 @@ export function listAt(from: Fields, name: string): readonly unknown[] {
 
 const NONE: readonly unknown[] = []
 
-/** The error for a field that does not fit. */
+/** The error for an invalid field. */
 function invalidField(name: string, value: unknown, expected: string): RejectError {
   return new RejectError(`${name} is not ${expected}: ${previewJson(toValue(value))}`)
 }

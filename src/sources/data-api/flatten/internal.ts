@@ -3,12 +3,12 @@ import type { Cells } from '../../../core/table/index.ts'
 import { boolAt, type Fields, int64At, isAbsent, requiredU256, textAt } from './fields.ts'
 import { partyAt } from './party.ts'
 
-/** An internal transaction (interface section 2.7): its row but for the id, which depends on the others. */
+/** An internal transaction (interface section 2.7): its row without the id, which depends on the other entries. */
 export type Internal = {
   row: Omit<Cells<'internal_transactions'>, 'internal_id'>
-  /** What identifies it: the JSON array whose hash begins `internal_id` (CONTRACT section 2.3). */
+  /** Its identity: the JSON array whose hash is the first part of `internal_id` (CONTRACT section 2.3). */
   content: string
-  /** False where the service does not say whether the entry was reverted; it then counts as not reverted. */
+  /** Whether the service states if the entry was reverted. Otherwise it counts as not reverted. */
   isOutcomeKnown: boolean
 }
 
@@ -28,12 +28,15 @@ export function readInternal(entry: Fields): Internal {
     gas_used: int64At(entry, 'gasUsed'),
     gas_limit: int64At(entry, 'gasLimit'),
   }
-  // Services that leave out false values list entries that were not reverted without the flag.
+  // Some services omit false values, so a missing flag means that the entry was not reverted.
   const isOutcomeKnown = reverted !== undefined || isAbsent(entry, 'isReverted')
   return { row, isOutcomeKnown, content: JSON.stringify([from.address, to.address, row.value]) }
 }
 
-/** The rows of a transaction's internal entries, each with its id: a hash of its content, and its occurrence. */
+/**
+ * The rows of a transaction's internal entries. The id of each is a hash of its content and the number of its
+ * occurrence.
+ */
 export function internalRows(entries: readonly Internal[]): Cells<'internal_transactions'>[] {
   const occurrences = new Map<string, number>()
   const rows: Cells<'internal_transactions'>[] = []

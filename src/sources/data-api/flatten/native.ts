@@ -17,13 +17,18 @@ import {
 } from './fields.ts'
 import { partyAt } from './party.ts'
 
-/** A native transaction (interface section 2.2), every field checked: its row, and what all its rows begin with. */
+/**
+ * A native transaction (interface section 2.2), validated: its row, and the prefix of all rows of the
+ * transaction.
+ */
 export type Native = { prefix: Prefix; row: Cells<'transactions'> }
 
 /**
- * Throws RejectError where the place in the chain, a party or the value is missing or does not fit its column; any other
- * field that does not fit is null (CONTRACT section 2.3). `chain` is the chain that was asked for: its
- * EVM id stands in the rows, whatever the spelling of an item; where it is not known, that of the item.
+ * Reads a native transaction. Other invalid fields become null (CONTRACT section 2.3).
+ *
+ * @param chain the requested chain. Rows contain its EVM id, however the item spells it; if it is unknown,
+ *   the item's id
+ * @throws RejectError if the position in the chain, a party or the value is missing or invalid
  */
 export function readNative(native: Fields, chain: string): Native {
   const key = keyOfItem({ nativeTransaction: native }, chain)
@@ -69,7 +74,7 @@ function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, cha
   }
 }
 
-/** Whether a transaction with this status succeeded (CONTRACT section 2.3); null where the status says neither. */
+/** Whether a transaction with this status succeeded (CONTRACT section 2.3); null for an unknown status. */
 function successOf(status: string | null): boolean | null {
   if (status === '1') return true
   const normalized = status?.toLowerCase() ?? ''
@@ -79,7 +84,7 @@ function successOf(status: string | null): boolean | null {
 const SUCCESS: ReadonlySet<string> = new Set(['1', '0x1', 'true', 'success'])
 const FAILURE: ReadonlySet<string> = new Set(['0', '0x0', 'false', 'failed', 'failure', 'error'])
 
-/** gas used × gas price, exact digits; null where one of them is unknown or the product does not fit its column. */
+/** gas used × gas price, as exact digits; null if one of them is unknown or the product exceeds 256 bits. */
 function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
   if (used === null || price === null || Number(used) < 0) return null
   const product = Number(used) * Number(price)

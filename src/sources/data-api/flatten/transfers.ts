@@ -62,13 +62,16 @@ export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
   }
 }
 
-/** Makes the rows of one view's ERC-1155 entries (interface section 2.6), whose order numbers those of a batch. */
+/**
+ * Creates a reader for one view's ERC-1155 entries (interface section 2.6). The order of the entries numbers
+ * those of a batch.
+ */
 export function erc1155Reader(): (entry: Fields) => Cells<'erc1155_transfers'> {
   const seen = new Map<number, number>()
   return (entry) => {
     const logIndex = requiredInt32(entry, 'logIndex')
     const ordinal = seen.get(logIndex) ?? 0
-    // Bad entries count too.
+    // Invalid entries count too.
     seen.set(logIndex, ordinal + 1)
     return readErc1155(entry, ordinal)
   }
@@ -95,7 +98,7 @@ function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'>
   }
 }
 
-/** What every transfer has. */
+/** The fields that all transfers share. */
 function readTransfer(entry: Fields, token: Fields) {
   return {
     logIndex: requiredInt32(entry, 'logIndex'),
@@ -105,7 +108,7 @@ function readTransfer(entry: Fields, token: Fields) {
   }
 }
 
-/** The columns that ERC-721 and ERC-1155 metadata have in common. */
+/** The columns that ERC-721 and ERC-1155 metadata share. */
 function readMetadata(metadata: Fields) {
   return {
     metadata_index_status: textAt(metadata, 'indexStatus'),

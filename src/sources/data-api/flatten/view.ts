@@ -9,33 +9,34 @@ import { logFacts } from './log-facts.ts'
 import { type Native, readNative } from './native.ts'
 import { erc1155Reader, readErc20, readErc721 } from './transfers.ts'
 
-/** One wallet's view of a transaction, every field checked; or, once united, what all views know together. */
+/** One wallet's view of a transaction, validated; or the union of all views. */
 export type View = {
   native: Native
   erc20: readonly Cells<'erc20_transfers'>[]
   erc721: readonly Cells<'erc721_transfers'>[]
   erc1155: readonly Cells<'erc1155_transfers'>[]
   internal: readonly Internal[]
-  /** False where entries of it could not be normalized: what it lacks may be one of those. */
+  /** False if entries were rejected: what the view lacks may be one of them. */
   isComplete: boolean
-  /** Logs that it lists in more than one of the ERC lists. */
+  /** Logs that are in more than one of its ERC lists. */
   repeatedLogs: readonly number[]
 }
 
 export type ErcTable = 'erc20' | 'erc721' | 'erc1155'
 
-/** Called with an entry that cannot be normalized, and why. */
+/** Called with each rejected entry and the reason. */
 type OnBadEntry = (list: string, entry: unknown, reason: string) => void
 
 export type ViewContext = {
-  /** The chain that was asked for. */
+  /** The requested chain. */
   chain: string
   onBadEntry: OnBadEntry
 }
 
 /**
- * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized, or a list that
- * is not one, goes to `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
+ * Reads an item of the wallet listing (interface section 2.8). Invalid entries of a list, and values that
+ * should be a list, are passed to `onBadEntry`; the rest is used. Throws RejectError if the transaction
+ * itself is invalid.
  */
 export function readView(item: Fields, context: ViewContext): View {
   const native = readNative(objectAt(item, 'nativeTransaction'), context.chain)
@@ -58,10 +59,10 @@ export function readView(item: Fields, context: ViewContext): View {
 
 type Logs = Pick<View, ErcTable>
 
-/** A log that stands in several lists is in the first of these. */
+/** A log that is in several lists is assigned to the first of these. */
 const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
 
-/** Leaves each log in one list (CONTRACT section 2.4). */
+/** Keeps each log in one list only (CONTRACT section 2.4). */
 function dedupeLogs(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
   if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: [] }
   const tables = logTables(logs)
@@ -80,7 +81,7 @@ function dedupeLogs(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
   return { ...retained, repeatedLogs: [...repeated] }
 }
 
-/** The table that each log is in. */
+/** Maps each log to its table. */
 export function logTables(logs: Logs): Map<number, ErcTable> {
   const tables = new Map<number, ErcTable>()
   for (const table of PRECEDENCE)
@@ -88,9 +89,9 @@ export function logTables(logs: Logs): Map<number, ErcTable> {
   return tables
 }
 
-/** undefined: the entry says nothing new. */
+/** Undefined for a duplicate entry. */
 type ReadEntry<T> = (fields: Fields) => T | undefined
-/** `open` makes the reader of one view's entries. */
+/** `open` creates the reader of one view's entries. */
 type ListReader<T> = { list: ListName; open: () => ReadEntry<T> } & ViewContext
 
 const openErc20 = () => oncePerLog(readErc20)
@@ -122,14 +123,14 @@ function readList<T>(item: Fields, { list, open, chain, onBadEntry }: ListReader
   return read
 }
 
-/** An entry that says that it, or its token, is of another chain is none of this transaction's. */
+/** Rejects an entry if it, or its token, names another chain. */
 function requireChain(entry: Fields, list: ListName, chain: string): void {
   const token = TOKEN_FIELDS[list]
   for (const { chainId } of token === undefined ? [entry] : [entry, optionalObjectAt(entry, token)])
     if (!isOfChain(chainId, chain)) throw new RejectError(wrongChainReason(toValue(chainId), chain))
 }
 
-/** The lists of an item, with the field of their entries that holds the token. */
+/** The lists of an item, with the field of their entries that contains the token. */
 const TOKEN_FIELDS = {
   erc20Transfers: 'erc20Token',
   erc721Transfers: 'erc721Token',
@@ -138,11 +139,11 @@ const TOKEN_FIELDS = {
 } as const
 type ListName = keyof typeof TOKEN_FIELDS
 
-const DUPLICATE_LOG = 'its logIndex is there twice in one view, with different content'
+const DUPLICATE_LOG = 'its logIndex occurs twice in one view, with different content'
 
 type Logged = Cells<'erc20_transfers'> | Cells<'erc721_transfers'>
 
-/** A log is one transfer: a repetition of its facts adds nothing, other facts make a bad entry. */
+/** A log is one transfer: a duplicate with the same content is dropped, one with other content is rejected. */
 function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T> {
   const byLog = new Map<number, T>()
   return (fields) => {

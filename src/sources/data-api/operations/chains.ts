@@ -3,7 +3,7 @@ import type { Call, CallOptions } from './call.ts'
 import { type PathSegment, path, queryOf } from './path.ts'
 import { malformedResponse, parseBody, readObject } from './read-response.ts'
 
-/** Which chains to list; services know these two, the interface none. */
+/** Filters for the list of chains. Known services support these two; the interface defines none. */
 export type ChainsQuery = {
   /** Chains of this network only, like `mainnet`. @default all */
   network?: string | undefined
@@ -13,15 +13,15 @@ export type ChainsQuery = {
 
 export type ChainOperations = {
   /**
-   * Lists the supported chains. The interface names the endpoint (section 1) without its shape: a list by itself is
-   * read as well as one under `chains`, and a service without the endpoint answers 404.
+   * Lists the supported chains. The interface names the endpoint (section 1) without its shape: both a bare
+   * list and one under `chains` are accepted. A service without the endpoint responds with 404.
    */
   listChains(query?: ChainsQuery, options?: CallOptions): Promise<Chain[]>
-  /** Gets one chain by its id; beyond the interface, a service may not offer it and answer 404. */
+  /** Gets one chain by its id. Beyond the interface: a service may respond with 404. */
   getChain(query: { chainId: PathSegment }, options?: CallOptions): Promise<Chain>
 }
 
-/** The operations that tell of chains. */
+/** Creates the operations on chains. */
 export function chainOperations(call: Call): ChainOperations {
   return {
     listChains: async (query = {}, options) => call(chainsSpec(query), readChains, options),

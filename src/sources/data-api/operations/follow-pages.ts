@@ -3,8 +3,10 @@ import { endlessListingError, MAX_IDLE_PAGES } from '../pages/endless-listing.ts
 import type { Paged } from '../resources/pages.ts'
 
 /**
- * Follows page tokens from `start` (undefined: the first page) to the last page, which has none. Throws
- * PAGE_MALFORMED where a token comes twice, or the same page comes again and again with fresh tokens: it would never end.
+ * Follows page tokens from `start` (undefined: the first page) to the last page, which has none.
+ *
+ * @throws PAGE_MALFORMED if a token is repeated, or if the same page is returned again and again with new
+ *   tokens: the listing would never end
  */
 export async function* followPages<Page extends Paged<object>>(
   getPage: (pageToken: string | undefined) => Promise<Page>,

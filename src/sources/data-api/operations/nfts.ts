@@ -1,31 +1,32 @@
 import type { Call, CallOptions } from './call.ts'
 import { type PathSegment, path } from './path.ts'
 
-/** One token of a collection (interface section 4.2). */
+/** A token of a collection (interface section 4.2). */
 export type NftQuery = {
   /** EVM chain id or blockchain id. */
   chainId: PathSegment
-  /** Address of the token's contract. */
+  /** Address of the token contract. */
   address: string
-  /** As text or bigint where it is above 2^53. */
+  /** Token id; as text or bigint above 2^53. */
   tokenId: PathSegment
 }
 
 export type NftOperations = {
   /**
-   * Has the metadata of one token read again (interface section 4.2); resolves when the service took the order, not
-   * when it is done.
+   * Requests that the service reads the metadata of a token again (interface section 4.2). Resolves when the
+   * service has accepted the request, not when it is done.
    *
-   * The service takes one order for a token in an hour. How it refuses a second is not shown: 429 rejects at once with
-   * RATE_LIMITED and `retryAfterMs` where the service gives it, and holds nothing else back; it is waited out only where
-   * the answer says that the quota is spent (`ratelimit-remaining: 0`, and at most a minute to wait). A fault is tried
-   * again, for a second order does no harm; where the try after it is refused, `mayHaveActed` says that the first may
-   * have been taken.
+   * The service accepts one request per token and hour. The interface does not show how it refuses another
+   * one. A 429 therefore rejects immediately with RATE_LIMITED, and `retryAfterMs` if it is stated, and
+   * pauses nothing else. It is waited out only if the response states that the quota is used up
+   * (`ratelimit-remaining: 0`, and at most one minute to wait). Errors are retried, since a second request
+   * does no harm; if the retry is refused, `mayHaveActed` states that the first attempt may have been
+   * accepted.
    */
   reindexNft(query: NftQuery, options?: CallOptions): Promise<void>
 }
 
-/** The operations on NFTs. */
+/** Creates the operations on NFTs. */
 export function nftOperations(call: Call): NftOperations {
   return { reindexNft: async (query, options) => call(reindexSpec(query), () => undefined, options) }
 }

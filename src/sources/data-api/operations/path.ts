@@ -1,11 +1,13 @@
 import { ExportError } from '../../../core/model/errors.ts'
 
-/** What may stand in a path: ids and numbers, exact. */
+/** A value in a path: an id or an exact number. */
 export type PathSegment = string | number | bigint
 
 /**
- * Writes a path, each value encoded so that it stays inside its segment. Throws USAGE where a value could not be a
- * segment: empty text and dots lead to another path, and a number above 2^53 has lost digits.
+ * Builds a path whose values are encoded so that each stays within its segment.
+ *
+ * @throws USAGE if a value cannot be a segment: empty text and dots would change the path, and a number above
+ *   2^53 has lost digits
  */
 export function path(parts: TemplateStringsArray, ...values: readonly PathSegment[]): string {
   return parts
@@ -18,12 +20,12 @@ function encodeSegment(value: PathSegment): string {
   const inexact = typeof value === 'number' && !Number.isSafeInteger(value)
   if (!inexact && text !== '' && text !== '.' && text !== '..' && text.isWellFormed())
     return encodeURIComponent(text)
-  throw new ExportError('USAGE', `${JSON.stringify(text)} cannot stand in a path`, {
+  throw new ExportError('USAGE', `${JSON.stringify(text)} cannot be used in a path`, {
     fix: 'Give a chain, address, hash or id as text, or a whole number below 2^53.',
   })
 }
 
-/** Writes a query with its `?`, without what is undefined; empty where nothing is left. */
+/** Builds a query string with its `?`, without undefined parameters; empty if none remain. */
 export function queryOf(parameters: Readonly<Record<string, PathSegment | undefined>>): string {
   const entries = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as const],

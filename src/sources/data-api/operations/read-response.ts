@@ -7,20 +7,29 @@ import type { Paged } from '../resources/pages.ts'
 
 type JsonObject = Record<string, unknown>
 
-/** Reads a JSON object. Throws PAGE_MALFORMED, which never repeats the body: it may hold a secret. */
+/**
+ * Parses a JSON object. Throws PAGE_MALFORMED, whose message never contains the body, since that may hold a
+ * secret.
+ */
 export function readObject<Resource extends object>(body: Buffer): Resource {
   const parsed = parseBody(body)
   if (!isObject(parsed)) throw malformedResponse('is not a JSON object', body)
   return parsed as Resource
 }
 
-/** Reads a JSON object where the interface shows no body: anything else, nothing at all too, gives undefined. */
+/**
+ * Parses a JSON object if the interface defines no body; returns undefined for any other body, including an
+ * empty one.
+ */
 export function readAnyObject<Resource extends object>(body: Buffer): Resource | undefined {
   const parsed = parseBody(body)
   return isObject(parsed) ? (parsed as Resource) : undefined
 }
 
-/** Makes a reader of pages whose items stand in the list `of`. It throws PAGE_MALFORMED where list or token is none. */
+/**
+ * Creates a parser for pages whose items are in the list `listKey`. It throws PAGE_MALFORMED if the list or
+ * the token is invalid.
+ */
 export function pageReader<Page extends Paged<object>>(listKey: string & keyof Page): (body: Buffer) => Page {
   return (body) => {
     const page: JsonObject = readObject(body)
@@ -38,10 +47,10 @@ export function pageReader<Page extends Paged<object>>(listKey: string & keyof P
 }
 
 export function malformedResponse(problem: string, body: Buffer): ExportError {
-  return new ExportError('PAGE_MALFORMED', `the answer ${problem} (${body.length} bytes)`)
+  return new ExportError('PAGE_MALFORMED', `the response ${problem} (${body.length} bytes)`)
 }
 
-/** What a JSON body holds; undefined where it is none. Throws PAGE_MALFORMED where it exceeds a limit. */
+/** Parses a JSON body; undefined if it is not JSON. Throws PAGE_MALFORMED if it exceeds a limit. */
 export function parseBody(body: Buffer): unknown {
   checkJsonSize(body)
   return isUtf8(body) ? parseJson(body.toString('utf8')) : undefined

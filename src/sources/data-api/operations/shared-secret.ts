@@ -3,19 +3,19 @@ import { malformedResponse, readObject } from './read-response.ts'
 
 export type SharedSecretOperations = {
   /**
-   * Gets the secret that signs events. Beyond the interface (section 5 shows no signing): a service may not offer it
-   * and answer 404.
+   * Gets the secret that signs events. Beyond the interface (section 5 does not describe signing): a service
+   * may respond with 404.
    */
   getSharedSecret(options?: CallOptions): Promise<string>
   /**
-   * Makes a first secret, or a new one in place of the old. Beyond the interface: 404 where it is not offered. It is sent
-   * again only where the service surely did not do it; after any other fault it rejects with `mayHaveActed`, and
-   * `getSharedSecret` tells which secret counts.
+   * Creates the secret, or replaces it. Beyond the interface: a service may respond with 404. Not idempotent:
+   * it is retried only if the service certainly did not process it. After any other error it rejects with
+   * `mayHaveActed`; `getSharedSecret` then returns the current secret.
    */
   rotateSharedSecret(options?: CallOptions): Promise<string>
 }
 
-/** The operations on the secret that signs events. */
+/** Creates the operations on the secret that signs events. */
 export function sharedSecretOperations(call: Call): SharedSecretOperations {
   return {
     getSharedSecret: async (options) => call(GET_SECRET_SPEC, readSecret, options),

@@ -13,11 +13,11 @@ export type WalletTransactionsQuery = Paging & {
   address: string
   /** First block. @default genesis */
   startBlock?: number | bigint | undefined
-  /** The block to stop before. @default up to the newest */
+  /** End block, exclusive. @default up to the newest block */
   endBlock?: number | bigint | undefined
-  /** By time. @default asc, sent always: services differ */
+  /** Order by time. Always sent, because services differ in their default. @default asc */
   sortOrder?: 'asc' | 'desc' | undefined
-  /** Parameters that a service takes beyond the interface, which mentions a sort-by parameter without its name. */
+  /** Additional parameters of a service. The interface mentions a sort-by parameter without its name. */
   extraParameters?: Readonly<Record<string, string>> | undefined
 }
 
@@ -27,13 +27,13 @@ export type BlockTransactionsQuery = {
   chainId: PathSegment
   /** Number or hash of the block. */
   blockId: PathSegment
-  /** Token of an earlier page: start after it. */
+  /** Token of an earlier page, to start after it. */
   pageToken?: string | undefined
-  /** Items in a page, 0 to 100; 0 leaves it to the service. @default 100 */
+  /** Items per page, 0 to 100; 0 leaves it to the service. @default 100 */
   pageSize?: number | undefined
 }
 
-/** One transaction by its hash. */
+/** A transaction by its hash. */
 export type TransactionQuery = {
   /** EVM chain id or blockchain id. */
   chainId: PathSegment
@@ -42,8 +42,8 @@ export type TransactionQuery = {
 
 export type TransactionOperations = {
   /**
-   * Lists the transactions that a wallet took part in, page after page (interface section 4.3). Pages are asked one
-   * after the other, as the loop takes them; several block ranges can be listed at once.
+   * Lists the transactions of a wallet, page by page (interface section 4.3). Each page is requested when the
+   * loop asks for it; several block ranges can be listed concurrently.
    */
   listWalletTransactions(
     query: WalletTransactionsQuery,
@@ -54,7 +54,7 @@ export type TransactionOperations = {
     query: WalletTransactionsQuery,
     options?: CallOptions,
   ): Promise<WalletTransactionsPage>
-  /** Lists the transactions of a block, page after page (interface section 4.1). */
+  /** Lists the transactions of a block, page by page (interface section 4.1). */
   listBlockTransactions(
     query: BlockTransactionsQuery,
     options?: CallOptions,
@@ -62,13 +62,13 @@ export type TransactionOperations = {
   /** Gets one page of a block's transactions (interface section 4.1): the first, or the one after `pageToken`. */
   blockTransactionsPage(query: BlockTransactionsQuery, options?: CallOptions): Promise<BlockTransactionsPage>
   /**
-   * Gets one transaction with all it set off, unfiltered. The interface names the endpoint (section 4.3) without its
-   * shape: a service may not offer it, and then answers 404.
+   * Gets one transaction with all its transfers and internal calls, unfiltered. The interface names the
+   * endpoint (section 4.3) without its shape: a service may respond with 404.
    */
   getTransaction(query: TransactionQuery, options?: CallOptions): Promise<TransactionDetails>
 }
 
-/** The operations that read transactions. */
+/** Creates the operations that read transactions. */
 export function transactionOperations(call: Call): TransactionOperations {
   const walletPage: TransactionOperations['walletTransactionsPage'] = (query, options) =>
     call(walletPageSpec(query), pageReader<WalletTransactionsPage>('transactions'), options)

@@ -11,27 +11,28 @@ export type WebhookAddresses = WebhookId & { addresses: readonly string[] }
 
 export type WebhookAddressOperations = {
   /**
-   * Adds addresses to those that a webhook watches (interface section 4.5). The answer's body is not shown: the webhook
-   * where the service gives it, otherwise undefined. Tried again after any fault: an address is watched once. How a
-   * service refuses too many (section 8: 5 on a free plan) is not shown.
+   * Adds addresses to a webhook (interface section 4.5). The interface does not show the response body:
+   * resolves with the webhook if the service returns it, otherwise with undefined. Retried after any error,
+   * since adding an address twice has no effect. The interface does not show how a service refuses too many
+   * addresses (section 8: 5 on a free plan).
    */
   addWebhookAddresses(query: WebhookAddresses, options?: CallOptions): Promise<Webhook | undefined>
   /**
-   * Removes addresses from those that a webhook watches (interface section 4.6). The answer's body is not shown: the
-   * webhook where the service gives it, otherwise undefined. Tried again after any fault; a refusal after a lost answer
-   * carries `mayHaveActed`.
+   * Removes addresses from a webhook (interface section 4.6). The interface does not show the response body:
+   * resolves with the webhook if the service returns it, otherwise with undefined. Retried after any error; a
+   * refusal after a lost response carries `mayHaveActed`.
    */
   removeWebhookAddresses(query: WebhookAddresses, options?: CallOptions): Promise<Webhook | undefined>
-  /** Lists the addresses that a webhook watches, page after page. Beyond the interface: 404 where it is not offered. */
+  /** Lists the addresses of a webhook, page by page. Beyond the interface: a service may respond with 404. */
   listWebhookAddresses(
     query: WebhookId & Paging,
     options?: CallOptions,
   ): AsyncGenerator<WebhookAddressesPage, void, void>
-  /** Gets one page of the addresses that a webhook watches, the first or the one after `pageToken`; beyond the interface. */
+  /** Gets one page of the addresses of a webhook, the first or the one after `pageToken`. Beyond the interface. */
   webhookAddressesPage(query: WebhookId & Paging, options?: CallOptions): Promise<WebhookAddressesPage>
 }
 
-/** The operations on the addresses of webhooks. */
+/** Creates the operations on the addresses of webhooks. */
 export function webhookAddressOperations(call: Call): WebhookAddressOperations {
   const addressesPage: WebhookAddressOperations['webhookAddressesPage'] = (query, options) =>
     call(pageSpec(query), pageReader<WebhookAddressesPage>('addresses'), options)

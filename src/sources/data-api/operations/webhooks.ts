@@ -6,49 +6,49 @@ import { followPages } from './follow-pages.ts'
 import { path, queryOf } from './path.ts'
 import { pageReader, readAnyObject, readObject } from './read-response.ts'
 
-/** A webhook by the id that the service gave it. */
+/** A webhook by its id. */
 export type WebhookId = { id: string }
 
-/** Which webhooks to list. */
+/** Filters for the list of webhooks. */
 export type WebhooksQuery = Paging & {
-  /** Webhooks of this status only. @default all */
+  /** Only webhooks with this status. @default all */
   status?: WebhookStatus | undefined
 }
 
-/** What tells a webhook from others; a name only where one is given. */
+/** Fields that identify a webhook. The name is compared only if it is given. */
 export type WebhookMatch = Pick<NewWebhook, 'eventType' | 'url' | 'chainId' | 'name'>
 
 export type WebhookOperations = {
   /**
-   * Creates a webhook (interface section 4.4); a new one is `active`.
+   * Creates a webhook (interface section 4.4). A new one is `active`.
    *
-   * Creating twice makes two, so it is sent again only where the service surely did not do it: after 429, after 503
-   * with Retry-After, and where no connection could be made. After any other fault it rejects with `mayHaveActed`: look
-   * for it with `findWebhooks` before creating it again.
+   * Not idempotent: it is retried only if the service certainly did not process it, that is after 429, after
+   * 503 with Retry-After, and if no connection was made. After any other error it rejects with
+   * `mayHaveActed`: look for the webhook with `findWebhooks` before creating it again.
    */
   createWebhook(webhook: NewWebhook, options?: CallOptions): Promise<Webhook>
-  /** Gets a webhook. Beyond the interface: a service may not offer it and answer 404. */
+  /** Gets a webhook. Beyond the interface: a service may respond with 404. */
   getWebhook(query: WebhookId, options?: CallOptions): Promise<Webhook>
-  /** Lists all webhooks, page after page. Beyond the interface: a service may not offer it and answer 404. */
+  /** Lists all webhooks, page by page. Beyond the interface: a service may respond with 404. */
   listWebhooks(query?: WebhooksQuery, options?: CallOptions): AsyncGenerator<WebhooksPage, void, void>
-  /** Gets one page of the webhooks, the first or the one after `pageToken`; beyond the interface. */
+  /** Gets one page of the webhooks, the first or the one after `pageToken`. Beyond the interface. */
   webhooksPage(query?: WebhooksQuery, options?: CallOptions): Promise<WebhooksPage>
-  /** Reads the whole list for webhooks of this type, receiver, chain and (where given) name; beyond the interface. */
+  /** Searches the whole list for webhooks of this type, receiver, chain and (if given) name. Beyond the interface. */
   findWebhooks(match: WebhookMatch, options?: CallOptions): Promise<Webhook[]>
   /**
-   * Changes a webhook; undefined where the service answers nothing. Beyond the interface: a service may not offer it and
-   * answer 404. Tried again after any fault: the same change twice is one.
+   * Changes a webhook; resolves with undefined if the service returns no body. Beyond the interface: a
+   * service may respond with 404. Retried after any error, since the same change twice has no further effect.
    */
   updateWebhook(query: WebhookId & WebhookChanges, options?: CallOptions): Promise<Webhook | undefined>
   /**
-   * Deletes a webhook; gives what the service answers of it, undefined where that is nothing. Beyond the interface: a
-   * service may not offer it and answer 404, and may keep the webhook as `inactive`. Tried again after any fault; a 404
-   * after a lost answer counts as done.
+   * Deletes a webhook; resolves with the webhook if the service returns it, otherwise with undefined. Beyond
+   * the interface: a service may respond with 404, or keep the webhook as `inactive`. Retried after any
+   * error; a 404 after a lost response counts as success.
    */
   deleteWebhook(query: WebhookId, options?: CallOptions): Promise<Webhook | undefined>
 }
 
-/** The operations on webhooks; their addresses have their own. */
+/** Creates the operations on webhooks. Those on their addresses are separate. */
 export function webhookOperations(call: Call): WebhookOperations {
   const webhooksPage: WebhookOperations['webhooksPage'] = (query, options) =>
     call(pageSpec(query), pageReader<WebhooksPage>('webhooks'), options)
@@ -100,7 +100,7 @@ function webhookSpec<Method extends 'GET' | 'PATCH' | 'DELETE'>(method: Method, 
 
 const LABELS = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'deleting webhook' } as const
 
-/** An earlier try's answer was lost, and now the webhook is not there any more. */
+/** The response of an earlier attempt was lost, and the webhook no longer exists. */
 function ignoreIfDeleted(thrown: unknown): undefined {
   const isDeleted = thrown instanceof ExportError && thrown.status === 404 && thrown.mayHaveActed
   if (!isDeleted) throw thrown

@@ -5,26 +5,26 @@ import type { RequestContext } from '../../../http/request.ts'
 import { TimeoutError } from '../../../http/send-http-request.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 
-/** Page sizes that are tried, largest first. */
+/** Page sizes, largest first. */
 const PAGE_SIZES: readonly number[] = [PAGE_SIZE, 50, 25, 10]
 
 /**
- * Page size of one listing. It shrinks when a page is too much for the service, or for a gateway in front of it, and grows
- * back: after one page where the larger size failed once (an outage looks the same), otherwise after 8 pages, 16, 32 and so
- * on up to 128, so that a fixed limit costs few failed requests.
+ * Page size of one listing. It shrinks when a page is too large for the service or a gateway in front of it,
+ * and grows back: after one page if the larger size failed once (an outage looks the same), otherwise after
+ * 8, 16, 32 and so on up to 128 pages, so that a fixed limit causes few failed requests.
  */
 export type AdaptivePageSize = {
-  /** Items to ask for. */
+  /** Items per page to request. */
   current(): number
-  /** The smallest size that was needed so far. */
+  /** The smallest size that has succeeded so far. */
   smallest(): number
-  /** Takes note that a page of the current size arrived. */
+  /** Records that a page of the current size arrived. */
   recordSuccess(): void
-  /** Takes note that a page of this size failed; false where there is no smaller one. */
+  /** Records that a page of this size failed. Returns false if there is no smaller size. */
   recordFailure(size: number, error: ExportError): boolean
 }
 
-/** Pages before a size that failed twice is tried again, and the most of them. */
+/** Minimum and maximum number of pages before a size that failed repeatedly is tried again. */
 const [MIN_WAIT_PAGES, MAX_WAIT_PAGES] = [8, 128]
 
 export function createAdaptivePageSize(): AdaptivePageSize {
@@ -47,7 +47,7 @@ export function createAdaptivePageSize(): AdaptivePageSize {
     },
     recordFailure: (size, error) => {
       const failedIndex = PAGE_SIZES.indexOf(size)
-      // Another request of that size failed first.
+      // A concurrent request of that size failed before.
       if (failedIndex < index) return true
       if (failedIndex === PAGE_SIZES.length - 1) return false
       index = failedIndex
@@ -61,17 +61,17 @@ export function createAdaptivePageSize(): AdaptivePageSize {
 
 export const MIN_PAGE_SIZE = smallest(PAGE_SIZES)
 
-/** 413, and the time-outs of servers and gateways; 524 is Cloudflare's. */
+/** 413, and timeouts of servers and gateways; 524 is Cloudflare's. */
 const TOO_LARGE_STATUSES: ReadonlySet<number | undefined> = new Set([408, 413, 504, 524])
 
-/** Whether a smaller page may succeed where this error came. */
+/** Whether a smaller page may succeed after this error. */
 export function isPageTooLarge({ status, cause }: ExportError): boolean {
   return TOO_LARGE_STATUSES.has(status) || cause instanceof TimeoutError || cause instanceof BodyTooLargeError
 }
 
 type FailedPage = { size: AdaptivePageSize; pageSize: number; thrown: unknown }
 
-/** Lets the next pages be smaller where this failure may be due to their size; throws it otherwise. */
+/** Shrinks the page size if the failure may be due to it; otherwise rethrows it. */
 export function shrinkPages(
   { onEvent }: Pick<RequestContext, 'onEvent'>,
   { size, pageSize, thrown }: FailedPage,

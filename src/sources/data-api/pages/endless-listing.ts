@@ -1,9 +1,9 @@
 import { ExportError } from '../../../core/model/errors.ts'
 
-/** Pages in a row that may show nothing new although each names a next page. */
+/** Maximum number of consecutive pages with nothing new, although each has a token for a next page. */
 export const MAX_IDLE_PAGES = 50
 
-/** The failure of a listing whose pages do not end; `what` names it. */
+/** The error for a listing that does not end. */
 export function endlessListingError(listing: string): ExportError {
   const pages = `the last ${MAX_IDLE_PAGES} pages show nothing new, and each has a token of a next page`
   return new ExportError('PAGE_MALFORMED', `${listing}: ${pages}`, {

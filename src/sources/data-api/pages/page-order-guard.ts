@@ -1,37 +1,43 @@
 import type { ItemKey } from '../../../core/model/item-key.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
 
-/** What the pages of one chain of tokens have shown so far, one page after the other. */
+/** Checks the order of the pages of one token chain and tracks which blocks are complete. */
 export type PageOrderGuard = {
   /**
-   * Whether the next page shows blocks that count as settled and that no recent page showed: the one before it skipped
-   * them. What was shown may come again, as it does where items arrive and tokens count from the newest.
+   * Whether the next page contains complete blocks that no recent page contained: the page before has skipped
+   * them. Blocks of recent pages may repeat, as happens when items arrive and tokens count from the newest
+   * item.
    */
   hasGap(keys: readonly PageKey[]): boolean
   /**
-   * Whether the next page begins inside the second in which the last one ended and shows an item of it again: the second may
-   * be in another order now, and others of its items may have been skipped. Where this second began what was asked, so that
-   * to ask it again would be the same, items that come again just as the last page ended do not count.
+   * Whether the next page starts within the second in which the last page ended and repeats an item of it:
+   * the order within this second may have changed, and other items of it may have been skipped. If the
+   * requested range starts with this second, so that requesting it again would be no different, items that
+   * repeat the end of the last page in the same order do not count.
    */
   isReordered(keys: readonly PageKey[]): boolean
-  /** Takes note of the next page. False where it shows nothing new: no item, or items of earlier pages only. */
+  /** Adds the next page. Returns false if it contains nothing new: no items, or only items of earlier pages. */
   add(keys: readonly PageKey[]): boolean
   /**
-   * What is left of the asked range. A listing is sorted by seconds alone, so of the second in which the last page ended
-   * more may follow, in any of its blocks, which all are in here; what lies before it is settled.
+   * The remaining part of the requested range. A listing is sorted by seconds only, so more items may follow
+   * in the second in which the last page ended, in any of its blocks. All of them are included; everything
+   * before them is complete.
    */
   remainingRange(): BlockRange
-  /** Items of that second so far: a request for the rest lists them again. */
+  /** Items of that second so far, which a request for the remaining range lists again. */
   repeatedItems(): number
 }
 
 type PageKey = Pick<ItemKey, 'block' | 'hash' | 'second'>
 type Order = 'asc' | 'desc'
 
-/** Pages whose blocks a page may show again: so many times a hundred items may arrive between two requests. */
+/** Number of recent pages whose blocks may repeat: this many hundreds of items may arrive between two requests. */
 const RECENT_PAGES = 10
 
-/** Begins a chain of tokens over these blocks. Inside, blocks and seconds have a sign, so that both orders go up. */
+/**
+ * Creates the guard of a token chain over a block range. Internally, blocks and seconds are negated for
+ * descending order, so that both orders ascend.
+ */
 export function createPageOrderGuard(order: Order, range: BlockRange): PageOrderGuard {
   const sign = order === 'asc' ? 1 : -1
   const frontier = newFrontier()
@@ -68,7 +74,7 @@ export function createPageOrderGuard(order: Order, range: BlockRange): PageOrder
   }
 }
 
-/** How many items at the end of the last page are the first of the next, in the same order. */
+/** Number of items at the end of the last page with which the next page starts, in the same order. */
 function countOverlap(last: readonly string[], next: readonly string[]): number {
   const tail = last.slice(last.indexOf(next[0] ?? ''))
   return tail.every((hash, at) => hash === next[at]) ? tail.length : 0
@@ -79,11 +85,11 @@ const NO_BLOCK = Number.NEGATIVE_INFINITY
 /** The second in which the last page ended. */
 type Frontier = {
   second: number
-  /** Block of each of its items, by hash. */
+  /** Blocks of its items, by hash. */
   blocks: Map<string, number>
-  /** The first of these blocks. */
+  /** The lowest of these blocks. */
   first: number
-  /** The last block of which all has been shown. */
+  /** The last complete block. */
   completeTo: number
 }
 
@@ -96,7 +102,10 @@ function newFrontier(): Frontier {
   }
 }
 
-/** Blocks of earlier seconds are settled, but none that lies beyond a block of this one: then time and block disagree. */
+/**
+ * Blocks of earlier seconds are complete, except those beyond a block of the current second: their time and
+ * block disagree.
+ */
 function advanceFrontier(frontier: Frontier, keys: readonly PageKey[]): void {
   const previous: number[] = []
   for (const { block, hash, second } of keys) {

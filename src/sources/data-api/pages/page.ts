@@ -8,17 +8,20 @@ import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
 import { keyOfItem } from '../parse-item-key.ts'
 
 export type Page = {
-  /** The body as it was received, JSON. */
+  /** The body as received (JSON). */
   body: Buffer
-  /** Items in the page, good and bad. */
+  /** Items in the page, invalid ones included. */
   items: number
-  /** Items that have no place in the chain. */
+  /** Items without a valid position in the chain. */
   bad: number
-  /** Lowest and highest block in the page; undefined where no item has a block. */
+  /** Lowest and highest block in the page; undefined if no item has a block. */
   blocks: BlockBounds | undefined
-  /** The places of the items that have one, in the order of the page. */
+  /** Keys of the valid items, in page order. */
   keys: readonly PageKey[]
-  /** Highest block among items that are surely not younger than `cutMs`, for the pin of a run without endBlock. */
+  /**
+   * Highest block among items that are certainly not younger than `cutMs`. It pins the end of a run without
+   * endBlock.
+   */
   head: number | undefined
   /** Items that may be younger than `cutMs`. */
   young: number
@@ -29,32 +32,34 @@ export type PageLimits = {
   range: BlockRange
   cutMs: number
   order: 'asc' | 'desc'
-  /** The chain that was asked for: items of others have no place. @default any */
+  /** The requested chain; items of others are invalid. @default any */
   chain?: string
-  /** Makes an entry of the page an item of the wallet listing. @default it is one */
+  /** Converts an entry of the page to an item of the wallet listing. @default no conversion */
   toItem?: (entry: unknown) => unknown
 }
 
 /**
- * Checks a body's shape and reads from it what paging needs. Throws PAGE_MALFORMED where the body is not the JSON
- * that the interface promises (section 4.3), holds an item outside the asked range, or has more pages after it and runs
- * against the asked order: its blocks would count as settled. A single bad item is no reason.
+ * Validates a body and reads what paging needs. Single invalid items are accepted.
+ *
+ * @throws PAGE_MALFORMED if the body is not the JSON that the interface defines (section 4.3), contains an
+ *   item outside the requested range, or has a next page and is not in the requested order: its blocks would
+ *   count as complete
  */
 export function readPage(body: Buffer, limits: PageLimits): Page {
   return checkPage(parsePage(body, limits), limits)
 }
 
-/** A page as it was parsed: what is made of its items needs no second parsing. */
+/** A parsed page, so that its items need not be parsed again. */
 export type ParsedPage = {
   body: Buffer
-  /** Its items; strings are bytes. */
+  /** Its items. Their strings are byte strings. */
   entries: readonly unknown[]
-  /** The place of each, or the reason why it has none. */
+  /** The key of each item, or the reason why it is invalid. */
   keys: readonly (ItemKey | string)[]
   next: string | undefined
 }
 
-/** Checks what a page holds against what was asked; throws as `readPage` does. */
+/** Checks a page against the request. Throws like `readPage`. */
 export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits): Page {
   const { body, entries, next } = page
   const keys = page.keys.filter((key) => typeof key !== 'string')
@@ -78,7 +83,7 @@ export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits)
 type PageKey = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
 type BlockBounds = { min: number; max: number }
 
-/** The lowest and the highest block; undefined where there is no key. */
+/** The lowest and highest block; undefined without keys. */
 function blockBounds(keys: readonly PageKey[]): BlockBounds | undefined {
   const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   for (const { block } of keys) {
@@ -100,7 +105,7 @@ function outsideRangeError(block: number, range: BlockRange): ExportError {
   )
 }
 
-/** Parses a body and finds the places of its items; throws PAGE_MALFORMED where it has not the shape of a page. */
+/** Parses a body and reads the keys of its items. Throws PAGE_MALFORMED if it does not have the shape of a page. */
 export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'chain' | 'toItem'>): ParsedPage {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   checkJsonSize(body)

@@ -17,33 +17,34 @@ import { type Page, readPage } from './page.ts'
 export type BlockSpec = {
   chain: string
   block: number
-  /** The first pages of the block, where an earlier run has read them. */
+  /** First pages of the block, if an earlier run has read them. */
   partial?: PartialBlock | undefined
-  /** Called with the pages that are there when the reading ends before the last of them. */
+  /** Called with the pages read so far if reading fails before the last page. */
   onIncomplete?: (partial: PartialBlock) => Promise<void>
-  /** Transactions a page, which all blocks of a job share. @default one of its own */
+  /** Page size, shared by all blocks of a job. @default one of its own */
   size?: AdaptivePageSize
 }
 
 /** Pages of one block's listing. */
 type BlockPages = {
-  /** The pages as they were received, JSON, with a comma between. */
+  /** The pages as received (JSON), joined by commas. */
   body: Buffer
   pages: number
   items: number
-  /** Items that have no place in the chain. */
+  /** Items without a valid position in the chain. */
   bad: number
 }
 
-/** The first pages of a block, and the token of the next. */
+/** The first pages of a block and the token of the next one. */
 export type PartialBlock = BlockPages & { token: string }
 
 /**
- * Reads all pages of one block's listing (interface section 4.1). A page token that is refused, repeated or forgotten
- * starts the block anew, and so does a page with another block hash than the one before: the block was replaced. Where a page
- * is too much for the service, the block is requested in smaller pages. Throws REQUEST_REFUSED with status 404 where the
- * service does not have the block, and PAGE_MALFORMED where a page holds a transaction of another block or its tokens lead
- * nowhere.
+ * Reads all pages of one block's listing (interface section 4.1). Starts over if a page token is refused or
+ * repeated, or if a page has another block hash than the pages before (the block was replaced). If a page is
+ * too large for the service, the block is requested in smaller pages.
+ *
+ * @throws REQUEST_REFUSED with status 404 if the service does not have the block; PAGE_MALFORMED if a page
+ *   contains a transaction of another block or the page tokens are unusable
  */
 export async function readBlock(requestContext: RequestContext, spec: BlockSpec): Promise<BlockPages> {
   const { size = createAdaptivePageSize() } = spec
@@ -69,12 +70,12 @@ const MAX_STARTS = 3
 
 type SizedBlockSpec = BlockSpec & { size: AdaptivePageSize; pageSize: number }
 
-/** All pages of the block; undefined where a token led nowhere, or the block was replaced. */
+/** Reads all pages of the block; undefined if a token is unusable or the block was replaced. */
 async function followTokens(
   requestContext: RequestContext,
   spec: SizedBlockSpec,
 ): Promise<BlockPages | undefined> {
-  // The token of an earlier run may count pages of the usual size.
+  // The token of an earlier run may count pages of the default size.
   const isDefaultSize = spec.pageSize === PAGE_SIZE
   const pages: BlockPages[] = spec.partial === undefined || !isDefaultSize ? [] : [spec.partial]
   let token = pages.length === 0 ? undefined : spec.partial?.token
@@ -104,7 +105,7 @@ async function followTokens(
   }
 }
 
-/** One page; undefined where the service does not know the token any more. */
+/** Fetches one page; undefined if the service no longer accepts the token. */
 async function fetchPage(
   requestContext: RequestContext,
   spec: SizedBlockSpec,
@@ -133,7 +134,7 @@ function pageSpec({ chain, block, pageSize }: SizedBlockSpec, token: string | un
   }
 }
 
-/** Whether pages name one block hash; what names none fits any. */
+/** Whether the pages have the same block hash. Pages without a hash match any. */
 function haveSameBlockHash(pages: readonly { body: Buffer }[]): boolean {
   return new Set(pages.flatMap(({ body }) => blockHashesIn(body))).size < 2
 }

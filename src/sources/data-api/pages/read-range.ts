@@ -15,10 +15,12 @@ import {
 export type { RangePage, RangeSpec } from './read-token-chain.ts'
 
 /**
- * Reads the pages of one wallet's block range, one after the other. Old page tokens are never needed: when the
- * service refuses, repeats or forgets one, or lists a second in another order than before, the rest of the range is asked
- * anew, the whole second in which the last page ended included, which may list items again. Where a page is too much for the
- * service (413, 504, a time-out), the rest is requested in smaller pages.
+ * Reads the pages of one wallet's block range, one after the other. Reading never depends on old page tokens:
+ * if the service refuses or repeats one, or lists a second in a different order than before, the remaining
+ * range is requested anew, including the whole second in which the last page ended, so items may be repeated.
+ * If a page is too large for the service (413, 504, a timeout), the rest is requested in smaller pages.
+ *
+ * @throws PAGE_MALFORMED if reading makes no progress
  */
 export async function* readRange(
   requestContext: RequestContext,
@@ -64,10 +66,13 @@ export async function* readRange(
   }
 }
 
-/** Restarts in a row that may get no further: a token may expire on a page that ends in the second it began with. */
+/**
+ * Maximum number of consecutive restarts without progress: a token may expire on a page that ends in the
+ * second in which it started.
+ */
 const MAX_IDLE_RESTARTS = 3
 
-/** The highest block known: what others know of the head, and what pages of an open range show. */
+/** Tracks the highest known block: from other readers, and from pages of an open range. */
 function trackHead({ range, head }: RangeSpec) {
   let observed: number | undefined
   return {
@@ -82,8 +87,8 @@ function trackHead({ range, head }: RangeSpec) {
 }
 
 /**
- * Holds each page back until the next is seen to follow it: pages in a wrong order must not settle what they skip. Large pages
- * that settle nothing are passed on at once.
+ * Delays each page until the next one has confirmed its order: pages in a wrong order must not mark skipped
+ * blocks as complete. Large pages that complete no block are passed on immediately.
  */
 async function* withConfirmedOrder(
   pages: AsyncIterable<RangePage | typeof GAP_FOUND>,

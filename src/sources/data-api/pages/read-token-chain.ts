@@ -12,50 +12,58 @@ export type RangeSpec = {
   chain: string
   address: string
   range: BlockRange
-  /** `desc` starts at the newest block: the first page of a run without endBlock says where the head is. */
+  /** `desc` starts at the newest block: the first page of a run without endBlock then shows the head. */
   order: 'asc' | 'desc'
-  /** Items younger than this (milliseconds since 1970) do not count for the pin. */
+  /** Items younger than this (milliseconds since 1970) do not count for the pinned end. */
   cutMs: number
   /**
-   * Called with each page as it comes and with what is left of the asked range after it; answers with what is still
-   * wanted of that, undefined for nothing: other readers may have taken some. Absent: all of it is.
+   * Called with each page and the remaining range after it. Returns the part that is still to be read,
+   * undefined for none: other readers may have taken some of it. @default all of it
    */
   narrowRange?: (rest: BlockRange, page: Page) => BlockRange | undefined
-  /** Reads a body as `readPage` does, which is the default: another thread may do it. */
+  /** Reads a body like `readPage`, the default; another thread may do so. */
   read?: (body: Buffer, limits: PageLimits) => Page | Promise<Page>
-  /** Items a page, which all readers of a wallet share. @default one of its own */
+  /** Page size, shared by all readers of a wallet. @default one of its own */
   size?: AdaptivePageSize
-  /** The highest block known so far, where that is near the chain's head. @default what an open range shows */
+  /**
+   * The highest block known so far, if that is near the head of the chain. @default the highest block of an
+   * open range's pages
+   */
   head?: () => number | undefined
-  /** So many blocks below the head may change between two requests. @default 32 */
+  /** Depth below the head in which blocks may change between two requests. @default 32 */
   mutableBlocks?: number | undefined
 }
 
-/** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */
+/** A page, the remaining range after it (undefined: none), and the blocks that it completes. */
 export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
 
-/** Stands for a page that shows what the one before it skipped. */
+/** Yielded instead of a page that reveals a gap before it. */
 export const GAP_FOUND = 'skipped'
 
 export type TokenChainSpec = RangeSpec & {
   size: AdaptivePageSize
-  /** No second was seen in two orders. Where one was, tokens are followed inside a second only, all else goes by blocks. */
+  /**
+   * False once a second was listed in two different orders. Tokens are then followed within a second only;
+   * everything else is requested by blocks.
+   */
   hasStableOrder: boolean
-  /** Called where a second comes in another order than before. */
+  /** Called when a second is listed in another order than before. */
   onReordered: () => void
-  /** Items that may still be listed twice in order to do without page tokens; changed in place. */
+  /** Number of items that may still be listed twice to avoid page tokens; updated in place. */
   repeatBudget: { items: number }
 }
 
 /**
- * Follows one chain of page tokens to its end, to the first token that leads nowhere, or to a page after which the rest is
- * to be requested by blocks. All its pages have one size: a token may count pages.
+ * Follows a chain of page tokens to its end, to the first unusable token, or to a page after which the rest
+ * is to be requested by blocks. All its pages have the same size, because a token may count pages.
  *
- * A token may also be an offset. When items before it come or go, the next page repeats or skips some, and no page shows
- * what was skipped. So after each page of an open range, and in the last `mutableBlocks` blocks, the rest is requested as a
- * range of its own, which changes outside cannot shift. Elsewhere this is done where the token looks like an offset and it
- * costs at most 1 % more requests: where one item in a hundred is listed twice, for the first 100 such pages. The rest is
- * requested as a range of its own after a large page too, so that readers do not keep large pages while they wait for the next.
+ * A token may be an offset. If items before it appear or disappear, the next page repeats or skips some, and
+ * a skipped item remains undetected. Therefore, after each page of an open range and within the last
+ * `mutableBlocks` blocks, the rest is requested as a separate range, which outside changes cannot shift.
+ * Elsewhere this is done if the token looks like an offset and the cost is at most 1 % more requests: if at
+ * most one item in a hundred is listed twice, up to 100 items per range. The rest is also requested as a
+ * separate range after a large page, so that readers do not hold large pages while they wait for the next
+ * one.
  */
 export async function* readTokenChain(
   requestContext: RequestContext,
@@ -91,19 +99,19 @@ export async function* readTokenChain(
   } while (token !== undefined)
 }
 
-/** Whether a page's body needs a share of the memory for large bodies. */
+/** Whether a page's body is large enough to need a share of the memory budget. */
 export const isLargePage = ({ body }: Page) => body.length > SMALL_BODY_BYTES
 
 type PageProgress = { page: Page; rest: BlockRange; repeats: number }
 
-/** Whether the rest of the range is to be requested by blocks, since a page token might skip items of it. */
+/** Whether the remaining range should be requested by blocks, because a page token might skip items. */
 function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: PageProgress): boolean {
   const { hasStableOrder, range, order, head, mutableBlocks = LOOKBACK_BLOCKS, repeatBudget } = spec
   if (!hasStableOrder) return true
-  // What an unsorted page skipped is shown by the page of its token.
+  // The page of its token reveals what an unsorted page has skipped.
   if (!isSorted(page, order)) return false
   const headBlock = head?.()
-  // Changes shift a page whose token counts from there: from the newest item of the range, or from the oldest.
+  // Changes shift pages whose token counts from that end: the newest item of the range, or the oldest.
   const isMutable =
     headBlock !== undefined && (order === 'asc' ? rest.from : range.to) > headBlock - mutableBlocks
   if (range.to === NO_END || isMutable || isLargePage(page)) return true
@@ -113,11 +121,11 @@ function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: P
   return true
 }
 
-/** Share of a page's items that may be listed twice, and how many in a range. */
+/** Maximum share of a page's items that may be listed twice, and the maximum number per range. */
 const MAX_REPEATED_SHARE = 0.01
 export const MAX_REPEATED_ITEMS = 100
 
-/** Whether a page's token is a number, or has the page's number of items in it, as it stands or in base64. */
+/** Whether a page's token is a number, or contains the page's number of items, as plain text or in base64. */
 function looksLikeOffset({ next = '', items }: Page): boolean {
   const texts = [next, Buffer.from(next, 'base64').toString('latin1')]
   const isCount = ([digits]: RegExpMatchArray) => digits === String(items)
@@ -137,7 +145,10 @@ function coveredBetween(before: BlockRange, after: BlockRange): BlockRange {
   return after.to === before.to ? { from: before.from, to: after.from } : { from: after.to, to: before.to }
 }
 
-/** One page; undefined where the service does not know the token any more. Items must lie in the asked range. */
+/**
+ * Fetches one page; undefined if the service no longer accepts the token. Items must be within the requested
+ * range.
+ */
 export async function fetchPage(
   requestContext: RequestContext,
   spec: RangeSpec & { pageSize: number },

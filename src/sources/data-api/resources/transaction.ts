@@ -7,7 +7,7 @@ export type Party = ResponseFields<{
   decimals: Numeric
   /** URL of a logo. */
   logoUri: string
-  /** Hexadecimal, in any letter case; empty text means that there is none, as in the creation of a contract. */
+  /** Hexadecimal, in any letter case. Empty if there is none, as in the creation of a contract. */
   address: string
 }>
 
@@ -20,7 +20,7 @@ export type Method = ResponseFields<{
   methodName: string
 }>
 
-/** A transaction without what it set off (interface section 2.2). */
+/** A transaction without its transfers and internal calls (interface section 2.2). */
 export type NativeTransaction = ResponseFields<{
   blockNumber: Numeric
   /** Unix seconds. */
@@ -33,12 +33,12 @@ export type NativeTransaction = ResponseFields<{
   /** Position of the transaction in its block, from 0. */
   blockIndex: Numeric
   txHash: string
-  /** `1` where it succeeded, `0` where it failed. */
+  /** `1` on success, `0` on failure. */
   txStatus: OpenEnum<'0' | '1'> | number
   txType: Numeric
   gasLimit: Numeric
   gasUsed: Numeric
-  /** Smallest units for one unit of gas. */
+  /** Smallest units per unit of gas. */
   gasPrice: Numeric
   nonce: Numeric
   from: Party
@@ -66,7 +66,7 @@ export type Erc20Token = ResponseFields<{
   decimals: Numeric
   logoUri: string
   ercType: OpenEnum<'ERC-20'>
-  /** The price when the service answered, not at the time of the transaction. */
+  /** Price at the time of the response, not of the transaction. */
   price: Price
 }>
 
@@ -98,7 +98,7 @@ export type Erc721Token = ResponseFields<{
 }>
 
 type NftMetadata = {
-  /** Field notes: in upper case at one service; the interface shows `indexed`. */
+  /** Upper case at one service; the interface shows `indexed`. */
   indexStatus: OpenEnum<
     | 'indexed'
     | 'INDEXED'
@@ -123,7 +123,7 @@ type NftMetadata = {
   background: string
 }
 
-/** What a service read from a token's URI (interface section 2.5). */
+/** Metadata that a service read from the token's URI (interface section 2.5). */
 export type Erc721Metadata = ResponseFields<
   NftMetadata & {
     /** JSON text. */
@@ -149,7 +149,7 @@ export type Erc1155Token = ResponseFields<{
   metadata: Erc1155Metadata
 }>
 
-/** What a service read from a token's URI (interface section 2.6). */
+/** Metadata that a service read from the token's URI (interface section 2.6). */
 export type Erc1155Metadata = ResponseFields<
   NftMetadata & {
     decimals: Numeric
@@ -181,12 +181,15 @@ type CompleteTransaction = {
 }
 
 /**
- * An item of the wallet listing (interface section 2.8). Its lists hold only entries from or to the asked address: it
- * may be a partial view of the transaction.
+ * An item of the wallet listing (interface section 2.8). Its lists contain only entries from or to the
+ * requested address: it may be a partial view of the transaction.
  */
 export type WalletTransaction = ResponseFields<CompleteTransaction>
 
-/** One transaction with all it set off, unfiltered (interface section 4.3 names it; the shape is one service's). */
+/**
+ * One transaction with all its transfers and internal calls, unfiltered. The interface names it (section
+ * 4.3); the shape is that of a known service.
+ */
 export type TransactionDetails = ResponseFields<
   Omit<CompleteTransaction, 'nativeTransaction'> & {
     nativeTransaction: NativeTransaction & ResponseFields<NativeDetails>
@@ -206,7 +209,7 @@ type NativeDetails = {
   maxPriorityFeePerGas: Numeric
 }
 
-/** A chain's coin. */
+/** A chain's native token. */
 export type NetworkToken = ResponseFields<{
   name: string
   symbol: string

@@ -1,12 +1,12 @@
 import type { Numeric, OpenEnum, ResponseFields } from './response-fields.ts'
 
-/** What kind of events a webhook sends (interface section 2.9). */
+/** Kind of events that a webhook sends (interface section 2.9). */
 export type EventType = OpenEnum<'address_activity'>
 
-/** `active` after creation (interface section 3); others are the service's. */
+/** `active` after creation (interface section 3); other values depend on the service. */
 export type WebhookStatus = OpenEnum<'active' | 'inactive'>
 
-/** A watch on addresses of one chain (interface section 2.9). */
+/** A webhook for addresses of one chain (interface section 2.9). */
 export type Webhook = ResponseFields<{
   id: string
   eventType: EventType
@@ -14,19 +14,19 @@ export type Webhook = ResponseFields<{
   url: string
   chainId: Numeric
   status: WebhookStatus
-  /** Its unit is not shown by the interface. */
+  /** The interface does not state its unit. */
   createdAt: Numeric
   name: string
   description: string
   metadata: ResponseFields<{
     /** Watched addresses. */
     addresses: string[]
-    /** Hexadecimal; their meaning is not shown by the interface. */
+    /** Hexadecimal; the interface does not describe their meaning. */
     eventSignatures: string[]
   }>
-  /** Whether events hold traces. */
+  /** Whether events include traces. */
   includeInternalTxs: boolean
-  /** Whether events hold logs. */
+  /** Whether events include logs. */
   includeLogs: boolean
 }>
 
@@ -38,20 +38,20 @@ export type NewWebhook = {
   /** Chain to watch. */
   chainId: string
   metadata: {
-    /** Addresses to watch; the interface names 5 as the most of a free plan. */
+    /** Addresses to watch; at most 5 on a free plan, according to the interface. */
     addresses: readonly string[]
     /** Hexadecimal. */
     eventSignatures?: readonly string[] | undefined
   }
   name?: string | undefined
   description?: string | undefined
-  /** Put traces into the events; they exist only on chains 43113 and 43114. */
+  /** Include traces in the events; available on chains 43113 and 43114 only. */
   includeInternalTxs?: boolean | undefined
-  /** Put logs into the events. */
+  /** Include logs in the events. */
   includeLogs?: boolean | undefined
 }
 
-/** What of a webhook can be changed; addresses have operations of their own. */
+/** The fields of a webhook that can be changed. Addresses have separate operations. */
 export type WebhookChanges = {
   name?: string | undefined
   description?: string | undefined
