@@ -87,7 +87,7 @@ const operations: Operation[] = [
     gives: [{ chainId: '1' }],
   },
   {
-    name: 'listChains of a service that answers a bare list',
+    name: 'listChains of a service that returns a bare list',
     interfaceSection: '4.3',
     call: (client) => client.listChains({ network: 'testnet' }),
     asks: { query: { network: 'testnet' } },
@@ -221,13 +221,16 @@ const operations: Operation[] = [
   },
 ]
 
-test.for(operations)('asks as the interface says: $name ($interfaceSection)', async (operation) => {
-  const { call, asks, answers, status = 200, gives } = operation
-  const { url, asked } = await startServer(() => ({ status, body: answers }))
-  expect(await call(clientOf(`${url}/`, { apiKey: 'k3y' }))).toEqual(gives)
-  expect(asked).toEqual([expect.objectContaining(asks)])
-  expect(asked[0]?.headers['x-service-api-key']).toBe('k3y')
-})
+test.for(operations)(
+  'sends the request that the interface defines: $name ($interfaceSection)',
+  async (operation) => {
+    const { call, asks, answers, status = 200, gives } = operation
+    const { url, asked } = await startServer(() => ({ status, body: answers }))
+    expect(await call(clientOf(`${url}/`, { apiKey: 'k3y' }))).toEqual(gives)
+    expect(asked).toEqual([expect.objectContaining(asks)])
+    expect(asked[0]?.headers['x-service-api-key']).toBe('k3y')
+  },
+)
 
 test.for([
   {
@@ -247,7 +250,7 @@ test.for([
     list: 'addresses',
     of: (client: ServiceClient) => client.listWebhookAddresses({ id: 'w1' }),
   },
-])('follows the $what to the last, repeating all parameters', async ({ list, of }) => {
+])('follows the $what to the last one, repeating all parameters', async ({ list, of }) => {
   const tokens = ['two', 'three', '']
   const { url, asked } = await startServer((_, count) => ({
     body: { [list]: [count], nextPageToken: tokens[count - 1] },
@@ -261,20 +264,20 @@ test.for([
   ])
 })
 
-test('starts a listing after the page token it is given', async () => {
+test('starts a listing after a given page token', async () => {
   const { url, asked } = await startServer(() => ({ body: { webhooks: [] } }))
   await pagesOf(clientOf(url).listWebhooks({ pageToken: 'later' }))
   expect(asked.map(({ query }) => query.pageToken)).toEqual(['later'])
 })
 
-test('ends a listing whose page tokens go in circles', async () => {
+test('ends a listing that repeats a page token', async () => {
   const { url, asked } = await startServer(() => ({ body: { webhooks: [], nextPageToken: 'again' } }))
   const error = await failureOf(pagesOf(clientOf(url).listWebhooks()))
   expect(error).toMatchObject({ code: 'PAGE_MALFORMED', message: 'the service repeated a page token' })
   expect(asked).toHaveLength(2)
 })
 
-test('ends a listing whose pages are all the same and have fresh page tokens', async () => {
+test('ends a listing whose pages are identical and have new page tokens', async () => {
   const { url, asked } = await startServer(() => ({
     body: { webhooks: [], nextPageToken: `token ${asked.length}` },
   }))
@@ -297,15 +300,20 @@ test('finds webhooks by type, receiver, chain and name on every page', async () 
   expect(await client.findWebhooks({ ...match, name: 'mine' })).toEqual([named])
 })
 
-describe('what cannot stand in a path', () => {
-  test.for(['', '.', '..', '\ud800', 2 ** 53, 1.5, Number.NaN])('refuses %o unsent', async (value) => {
-    const { url, asked } = await startServer(() => ({}))
-    const error = await failureOf(clientOf(url).reindexNft({ chainId: '1', address: wallet, tokenId: value }))
-    expect(error).toMatchObject({ code: 'USAGE' })
-    expect(asked).toEqual([])
-  })
+describe('path values', () => {
+  test.for(['', '.', '..', '\ud800', 2 ** 53, 1.5, Number.NaN])(
+    'reject %o before anything is sent',
+    async (value) => {
+      const { url, asked } = await startServer(() => ({}))
+      const error = await failureOf(
+        clientOf(url).reindexNft({ chainId: '1', address: wallet, tokenId: value }),
+      )
+      expect(error).toMatchObject({ code: 'USAGE' })
+      expect(asked).toEqual([])
+    },
+  )
 
-  test('keeps slashes, questions and percents inside their segment', async () => {
+  test('keep slashes, question marks and percent signs within their segment', async () => {
     const { url, asked } = await startServer(() => ({ body: {} }))
     await clientOf(url).getWebhook({ id: '../a?b=c%2f#d' })
     expect(asked[0]).toMatchObject({ path: '/v1/webhooks/..%2Fa%3Fb%3Dc%252f%23d', query: {} })

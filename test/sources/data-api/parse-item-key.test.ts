@@ -11,28 +11,28 @@ const timesOf = (fields: object) => {
 const FROM_SECONDS = [SECOND * 1000, SECOND * 1000 + 999, SECOND]
 
 test.for([undefined, null, '', 'soon', {}, [], true, -1, 1.5, '0x18bcfe568a0'])(
-  'a time in milliseconds that is %j leaves the time in seconds',
+  'ignores a time in milliseconds of %j',
   (blockTimestampMilliseconds) => {
     expect(timesOf({ blockTimestampMilliseconds })).toEqual(FROM_SECONDS)
   },
 )
 
 test.for([0, '0', 1, SECOND, SECOND * 1000 - 1, (SECOND + 1) * 1000, 253_402_300_800_000])(
-  'a time in milliseconds of another second (%j) leaves the time in seconds',
+  'ignores a time in milliseconds of another second (%j)',
   (blockTimestampMilliseconds) => {
     expect(timesOf({ blockTimestampMilliseconds })).toEqual(FROM_SECONDS)
   },
 )
 
 test.for([SECOND * 1000, SECOND * 1000 + 1, String(SECOND * 1000 + 999)])(
-  'a time in milliseconds within the second (%j) is used',
+  'uses a time in milliseconds within the second (%j)',
   (blockTimestampMilliseconds) => {
     const ms = Number(blockTimestampMilliseconds)
     expect(timesOf({ blockTimestampMilliseconds })).toEqual([ms, ms, SECOND])
   },
 )
 
-test('a time in milliseconds stands alone where there is none in seconds', () => {
+test('uses a time in milliseconds alone without one in seconds', () => {
   expect(timesOf({ blockTimestamp: null, blockTimestampMilliseconds: SECOND * 1000 + 5 })).toEqual([
     ...[SECOND * 1000 + 5, SECOND * 1000 + 5],
     SECOND,
@@ -40,7 +40,7 @@ test('a time in milliseconds stands alone where there is none in seconds', () =>
 })
 
 test.for([0, undefined, 'soon'])(
-  'a block without a time in seconds and with %j milliseconds is refused',
+  'rejects a block without a time in seconds and with %j milliseconds',
   (ms) => {
     expect(timesOf({ blockTimestamp: 'x', blockTimestampMilliseconds: ms })).toBe(
       'blockTimestamp is not a time: "x"',
@@ -48,6 +48,6 @@ test.for([0, undefined, 'soon'])(
   },
 )
 
-test('a block at second 0 is in 1970', () => {
+test('accepts a block at second 0', () => {
   expect(timesOf({ blockTimestamp: 0, blockTimestampMilliseconds: 0 })).toEqual([0, 0, 0])
 })

@@ -6,7 +6,7 @@ import { clientOf, failureOf, pagesOf, startServer } from '../../http/server.ts'
 
 const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 
-describe('options that make no sense', () => {
+describe('invalid options', () => {
   test.for<Partial<ServiceClientOptions>>([
     { baseUrl: '' },
     { baseUrl: 'ftp://data.example.com' },
@@ -19,14 +19,14 @@ describe('options that make no sense', () => {
     { concurrency: 0 },
     { concurrency: 257 },
     { concurrency: 1.5 },
-  ])('refuses %j without showing a secret', (options) => {
+  ])('rejects %j without revealing a secret', (options) => {
     const create = () => createServiceClient({ baseUrl: 'https://data.example.com', ...options })
     expect(create).toThrow(expect.objectContaining({ code: 'USAGE' }))
     expect(create).toThrow(expect.not.objectContaining({ message: expect.stringContaining('s3cret') }))
   })
 })
 
-test('sends the key in the header of its choice, and none where there is none', async () => {
+test('sends the key in the configured header, and no header without a key', async () => {
   const { url, asked } = await startServer(() => ({ body: [] }))
   await clientOf(url, { apiKey: 'k3y', apiKeyHeader: 'x-other' }).listChains()
   await clientOf(url, { apiKey: '' }).listChains()
@@ -34,13 +34,13 @@ test('sends the key in the header of its choice, and none where there is none', 
   expect(asked[1]?.headers).not.toHaveProperty('x-service-api-key')
 })
 
-test('keeps a path that the base address has', async () => {
+test('keeps the path of the base URL', async () => {
   const { url, asked } = await startServer(() => ({ body: [] }))
   await clientOf(`${url}/data-api//`).listChains()
   expect(asked[0]?.path).toBe('/data-api/v1/chains')
 })
 
-test('has no more requests in flight than its concurrency', async () => {
+test('has no more requests in flight than its concurrency limit', async () => {
   const { url, asked } = await startServer(() => ({ body: [] }))
   const inFlight = [0]
   const change: Record<string, number> = { sent: 1, received: -1 }
@@ -52,12 +52,12 @@ test('has no more requests in flight than its concurrency', async () => {
   expect(Math.max(...inFlight)).toBe(3)
 })
 
-test('a shared gate holds back the requests of all its clients', async () => {
+test('a shared rate limiter pauses the requests of all its clients', async () => {
   const rateLimiter = createRateLimiter()
   const { url, asked } = await startServer(() => ({ body: [] }))
   const stop = new AbortController()
-  const pass = await rateLimiter.acquire(stop.signal)
-  pass({ kind: 'throttled', retryAfterMs: 2 ** 31 })
+  const permit = await rateLimiter.acquire(stop.signal)
+  permit({ kind: 'throttled', retryAfterMs: 2 ** 31 })
   const waiting = [clientOf(url, { rateLimiter }), clientOf(url, { rateLimiter })].map((client) =>
     failureOf(client.listChains({}, { signal: stop.signal })),
   )
@@ -66,7 +66,7 @@ test('a shared gate holds back the requests of all its clients', async () => {
   expect(asked).toEqual([])
 })
 
-test("ends a call with its own signal, while it waits for others' turns too", async () => {
+test('aborts a call with its own signal, even while it waits for a free slot', async () => {
   const { url, asked } = await startServer(() => () => {})
   const client = clientOf(url, { concurrency: 1 })
   const first = failureOf(client.listChains())
@@ -79,7 +79,7 @@ test("ends a call with its own signal, while it waits for others' turns too", as
   expect(asked.length).toBeLessThanOrEqual(1)
 })
 
-test('rejects calls that come after its end', async () => {
+test('rejects calls after it was closed', async () => {
   const { url, asked } = await startServer(() => ({ body: [] }))
   const client = clientOf(url)
   await client.close()
@@ -87,14 +87,14 @@ test('rejects calls that come after its end', async () => {
   expect(asked).toEqual([])
 })
 
-test('tells of every try, answer and retry', async () => {
+test('reports every attempt, response and retry', async () => {
   const { url } = await startServer((_, count) => (count === 1 ? { status: 500 } : { body: [] }))
   const events: string[] = []
   await clientOf(url, { onEvent: ({ kind }) => events.push(kind) }).listChains()
   expect(events).toEqual(['sent', 'received', 'retried', 'sent', 'received'])
 })
 
-test("lists the busiest wallet's whole history in both orders", async () => {
+test("lists the busiest wallet's complete history in both orders", async () => {
   const { url, requests } = await startLoopback(createDataService())
   const client = clientOf(url)
   const [up, down] = await Promise.all(
@@ -119,14 +119,14 @@ test('lists every transaction of a block, by number and by hash', async () => {
   expect(pages.flatMap(({ transactions }) => transactions).slice(0, 100)).toEqual(whole?.transactions)
 })
 
-test('gets past a quota that is soon spent', async () => {
+test('continues despite frequent 429s', async () => {
   const quota = { status: 429, headers: { 'retry-after': '0' } }
   const { url } = await startServer((_, count) => (count % 2 === 1 ? quota : { body: [] }))
-  const refusals: string[] = []
+  const throttles: string[] = []
   const client = clientOf(url, {
     concurrency: 1,
-    onEvent: ({ kind }) => kind === 'throttled' && refusals.push(kind),
+    onEvent: ({ kind }) => kind === 'throttled' && throttles.push(kind),
   })
   for (const _ of ['first', 'second', 'third']) expect(await client.listChains()).toEqual([])
-  expect(refusals).toHaveLength(3)
+  expect(throttles).toHaveLength(3)
 })

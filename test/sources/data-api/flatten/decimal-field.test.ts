@@ -15,7 +15,7 @@ test.for([
   { whole: '5', decimals: 256, shifted: null },
   { whole: '5', decimals: -1, shifted: null },
   { whole: '5', decimals: null, shifted: null },
-])('writes $whole with $decimals decimals as $shifted', ({ whole, decimals, shifted }) => {
+])('shifts $whole by $decimals decimals to $shifted', ({ whole, decimals, shifted }) => {
   expect(shiftDecimal(whole, decimals)).toBe(shifted)
 })
 
@@ -54,7 +54,7 @@ test.for([
 })
 
 test.for(['abc', '1,5', '.5', '5.', '+5', ' 5', '1e1000', '0x10', 'NaN', true, {}, [1]])(
-  'the price %j is null',
+  'reads the price %j as null',
   (given) => {
     expect(decimalAt({ price: given }, 'price')).toBeNull()
   },

@@ -12,14 +12,14 @@ const ask: RangeSpec = {
   range: { from: 0, to: 100_000 },
 }
 
-/** Lists one transaction a block; `refuse` says what a request of this size gets instead. */
+/** Reads a listing with one transaction per block. `refuse` returns the response to a request that fails. */
 async function readWith(count: number, refuse: (query: Query, request: number) => Reply | undefined) {
   const { requestContext, asked } = fakeRequester((query) => {
     const refused = refuse(query, asked.length)
     if (refused !== undefined) return refused
     const start = Number(query.token?.split(' ')[0] ?? query.from)
     const token = query.token ?? ''
-    // A token counts pages of the size that it was made for, as some services have it.
+    // A token is only valid for the page size with which it was created, as with some services.
     if (token !== '' && !token.endsWith(` ${query.size}`)) return { status: 400 }
     const end = Math.min(count, start + query.size)
     const items = Array.from({ length: Math.max(0, end - start) }, (_, n) => itemAt(start + n))
@@ -45,19 +45,19 @@ test.for([413, 504, 524, 408])('pages become smaller after %i until they arrive'
   expect(sizes.filter((size) => size > 25).length).toBeLessThanOrEqual(3)
 })
 
-test('pages of one failed request grow back at once', async () => {
+test('pages grow back immediately after a single failed request', async () => {
   const { sizes, found } = await readWith(400, (_, request) => (request === 1 ? { status: 504 } : undefined))
   expect(found).toBe(400)
   expect(sizes.slice(0, 3)).toEqual([100, 50, 100])
 })
 
-test('a fixed limit costs few failed requests', async () => {
+test('a fixed limit causes few failed requests', async () => {
   const { sizes, found } = await readWith(10_000, heavy(413, 50))
   expect(found).toBe(10_000)
   expect(sizes.filter((size) => size > 50).length).toBeLessThanOrEqual(6)
 })
 
-test('a service that refuses even the smallest page ends the reading with its status', async () => {
+test('reading fails with the status of a service that refuses even the smallest page', async () => {
   const { sizes, error } = await readWith(5, () => ({ status: 413 }))
   expect(sizes).toEqual([100, 50, 25, 10])
   expect(error).toEqual(
@@ -70,11 +70,11 @@ test('a service that refuses even the smallest page ends the reading with its st
 })
 
 test.for([
-  ['a time-out', new ExportError('SERVICE_UNAVAILABLE', 'late', { cause: new TimeoutError('late') })],
+  ['a timeout', new ExportError('SERVICE_UNAVAILABLE', 'late', { cause: new TimeoutError('late') })],
   ['a body above the limit', bodyTooLarge(1_000)],
-] as const)('pages become smaller after %s', async ([, fault]) => {
+] as const)('pages become smaller after %s', async ([, error]) => {
   const { sizes, found } = await readWith(80, ({ size }) => {
-    if (size > 50) throw fault
+    if (size > 50) throw error
     return undefined
   })
   expect(sizes.slice(0, 2)).toEqual([100, 50])
@@ -86,7 +86,7 @@ test.for([400, 403, 500, 503])('pages keep their size after %i', async (status) 
   expect(new Set(sizes)).toEqual(new Set([100]))
 })
 
-test('requests of one size that fail together shrink the pages once', () => {
+test('concurrent failures of one size shrink the pages once', () => {
   const size = createAdaptivePageSize()
   const error = new ExportError('SERVICE_UNAVAILABLE', 'late', { status: 504 })
   expect([size.recordFailure(100, error), size.recordFailure(100, error), size.current()]).toEqual([

@@ -14,7 +14,7 @@ export type Query = {
 }
 export type Reply = { status?: number; body?: Buffer }
 
-/** An requester whose service is a function; it keeps what was asked. */
+/** A request context whose service is a function. It records the requests. */
 export function fakeRequester(
   reply: (query: Query) => Reply | Promise<Reply>,
   signal = new AbortController().signal,
@@ -36,7 +36,7 @@ export function fakeRequester(
   }
   const requestContext: RequestContext = {
     client: fakeClient(send),
-    rateLimiter: OPEN_GATE,
+    rateLimiter: UNLIMITED,
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },
     signal,
@@ -45,4 +45,4 @@ export function fakeRequester(
   return { requestContext, asked }
 }
 
-const OPEN_GATE: RateLimiter = { acquire: async () => () => {}, pausedForMs: () => 0 }
+const UNLIMITED: RateLimiter = { acquire: async () => () => {}, pausedForMs: () => 0 }

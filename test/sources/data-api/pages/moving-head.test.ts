@@ -20,7 +20,7 @@ const open: RangeSpec = {
 
 type Moving = { pageSize: number; ties: (typeof TIE_ORDERS)[number]; seed: number }
 
-/** Reads a listing from which `change` takes items, or to which it adds some, before each request. */
+/** Reads a listing that `change` modifies before each request but the first. */
 async function readMoving(
   first: readonly SortedItem<object>[],
   change: (items: SortedItem<object>[]) => SortedItem<object>[],
@@ -36,11 +36,11 @@ async function readMoving(
   const shown = new Set<string>()
   for await (const page of readRange(requestContext, open))
     for (const hash of hashesIn(page.body)) shown.add(hash)
-  const stayed = items.filter((item) => first.includes(item))
-  return { asked, lost: stayed.filter(({ hash }) => !shown.has(hash)) }
+  const remaining = items.filter((item) => first.includes(item))
+  return { asked, lost: remaining.filter(({ hash }) => !shown.has(hash)) }
 }
 
-test('no transaction is lost where a reorganisation removes others between two pages', async () => {
+test('no transaction is lost if a reorg removes others between two pages', async () => {
   const fields = {
     seed: fc.nat(1_000_000),
     pageSize: fc.integer({ min: 16, max: 40 }),
@@ -67,7 +67,7 @@ const itemsBelow = (count: number, at = 0) =>
   tiedItems(Array.from({ length: count }, (_, n) => ({ block: at + n, second: 1_000 + at + n, items: 1 })))
 const steady: Moving = { pageSize: 100, ties: 'chain order', seed: 1 }
 
-test('the rest of an open range is requested as a closed one after its first page', async () => {
+test('the rest of an open range is requested as a closed range after the first page', async () => {
   const { asked } = await readMoving(itemsBelow(250), (items) => items, steady)
   expect(asked.map(({ to, token }) => [to, token === undefined])).toEqual([
     [NO_END, true],
@@ -76,7 +76,7 @@ test('the rest of an open range is requested as a closed one after its first pag
   ])
 })
 
-test('no transaction is lost where tokens are offsets and others of any depth are removed', async () => {
+test('no transaction is lost if tokens are offsets and others at any depth are removed', async () => {
   const all = itemsBelow(2_000)
   const random = createSeededRandom(7)
   const change = (items: SortedItem<object>[]) => items.filter(() => random.next() > 0.01)
@@ -102,7 +102,7 @@ test.for([
   expect([asked.length, lost]).toEqual([requests, []])
 })
 
-test('a listing with many transactions a block takes one request more for each page of its last blocks at most', async () => {
+test('a listing with many transactions per block takes at most one more request for each page of its last blocks', async () => {
   const blocks = Array.from({ length: 500 }, (_, n) => ({ block: n, second: 1_000 + n, items: 20 }))
   const { asked, lost } = await readMoving(tiedItems(blocks), (items) => items, steady)
   expect(lost).toEqual([])
@@ -119,7 +119,7 @@ const endless = expect.objectContaining({
 test.for([
   ['is empty', () => []],
   ['repeats the last one', () => [itemAt(9)]],
-] as const)('a listing ends with an error where each page %s and has a fresh token', async ([, items]) => {
+] as const)('a listing ends with an error if each page %s and has a new token', async ([, items]) => {
   const { requestContext, asked } = fakeRequester(() => ({ body: bodyOf(items(), `token ${asked.length}`) }))
   const reading = (async () => {
     for await (const _ of readRange(requestContext, { ...open, range: { from: 0, to: 100 } }));

@@ -6,14 +6,14 @@ import {
 
 type Given = { block: number; second: number; hash: string }
 
-/** An item by its block and second; where no name is given, another one each time. */
-let made = 0
-const at = (block: number, second: number, hash = `0x${++made}`): Given => ({ block, second, hash })
+/** An item with this block and second. Without a hash, it gets a new one. */
+let created = 0
+const at = (block: number, second: number, hash = `0x${++created}`): Given => ({ block, second, hash })
 
-function showing(order: 'asc' | 'desc', ...pages: readonly (readonly Given[])[]): PageOrderGuard {
-  const shown = createPageOrderGuard(order, { from: 0, to: 100 })
-  for (const page of pages) shown.add(page)
-  return shown
+function guardAfter(order: 'asc' | 'desc', ...pages: readonly (readonly Given[])[]): PageOrderGuard {
+  const guard = createPageOrderGuard(order, { from: 0, to: 100 })
+  for (const page of pages) guard.add(page)
+  return guard
 }
 
 test.for([
@@ -33,23 +33,23 @@ test.for([
     asc: [7, 100],
     desc: [0, 6],
   },
-])('$what all is left but what lies before the last second', ({ pages, asc, desc }) => {
-  expect(showing('asc', ...pages).remainingRange()).toEqual({ from: asc[0], to: asc[1] })
+])('$what everything from the last second on remains', ({ pages, asc, desc }) => {
+  expect(guardAfter('asc', ...pages).remainingRange()).toEqual({ from: asc[0], to: asc[1] })
   const back = pages.toReversed().map((page) => page.toReversed())
-  expect(showing('desc', ...back).remainingRange()).toEqual({ from: desc[0], to: desc[1] })
+  expect(guardAfter('desc', ...back).remainingRange()).toEqual({ from: desc[0], to: desc[1] })
 })
 
 const old = [at(5, 1), at(7, 2, '0xa'), at(8, 2, '0xb')]
 
 test.for([
-  { what: 'goes on', next: [at(9, 2), at(10, 3)], skipped: false, reordered: false },
-  { what: 'goes on in a lower block of the second', next: [at(6, 2)], skipped: false, reordered: false },
-  { what: 'shows settled blocks again', next: [...old, at(9, 3)], skipped: false, reordered: false },
-  { what: 'shows a settled block for the first time', next: [at(4, 1)], skipped: true, reordered: false },
-  { what: 'shows an item of the second again', next: [at(8, 2, '0xb')], skipped: false, reordered: true },
-])('a page that $what: skipped $skipped, reordered $reordered', ({ next, skipped, reordered }) => {
-  const shown = showing('asc', old)
-  expect([shown.hasGap(next), shown.isReordered(next)]).toEqual([skipped, reordered])
+  { what: 'continues', next: [at(9, 2), at(10, 3)], skipped: false, reordered: false },
+  { what: 'continues in a lower block of the second', next: [at(6, 2)], skipped: false, reordered: false },
+  { what: 'repeats complete blocks', next: [...old, at(9, 3)], skipped: false, reordered: false },
+  { what: 'contains a new block among complete ones', next: [at(4, 1)], skipped: true, reordered: false },
+  { what: 'repeats an item of the second', next: [at(8, 2, '0xb')], skipped: false, reordered: true },
+])('a page that $what: gap $skipped, reordered $reordered', ({ next, skipped, reordered }) => {
+  const guard = guardAfter('asc', old)
+  expect([guard.hasGap(next), guard.isReordered(next)]).toEqual([skipped, reordered])
 })
 
 test.for([
@@ -57,14 +57,14 @@ test.for([
   { what: 'all of the last page again', next: ['0xa', '0xb', '0xc'], reordered: false },
   { what: 'an earlier item again', next: ['0xa', '0xc'], reordered: true },
   { what: 'the end again, then an earlier item', next: ['0xb', '0xa'], reordered: true },
-])('within the very first second a page may show $what: reordered $reordered', ({ next, reordered }) => {
-  const shown = showing('asc', [at(7, 2, '0xa'), at(8, 2, '0xb')])
-  expect(shown.isReordered(next.map((hash) => at(8, 2, hash)))).toBe(reordered)
+])('within the first second, a page with $what: reordered $reordered', ({ next, reordered }) => {
+  const guard = guardAfter('asc', [at(7, 2, '0xa'), at(8, 2, '0xb')])
+  expect(guard.isReordered(next.map((hash) => at(8, 2, hash)))).toBe(reordered)
 })
 
-test('blocks of pages long past count as skipped when they come again', () => {
+test('blocks of old pages count as skipped when they are repeated', () => {
   const pages = Array.from({ length: 20 }, (_, page) => [at(page, page)])
-  const shown = showing('asc', ...pages)
-  const again = (page: number) => shown.hasGap(pages[page] ?? [])
+  const guard = guardAfter('asc', ...pages)
+  const again = (page: number) => guard.hasGap(pages[page] ?? [])
   expect([again(0), again(9), again(10), again(19)]).toEqual([true, true, false, false])
 })

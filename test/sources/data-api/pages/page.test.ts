@@ -7,22 +7,22 @@ const limits = { range: { from: 10, to: 20 }, cutMs: Number.POSITIVE_INFINITY, o
 test.for([
   { what: 'nothing', body: '' },
   { what: 'HTML', body: '<html><body>ok</body></html>' },
-  { what: 'half of a JSON text', body: '{"transactions":[{"native' },
+  { what: 'truncated JSON', body: '{"transactions":[{"native' },
   { what: 'null', body: 'null' },
   { what: 'a list', body: '[]' },
-  { what: 'a text', body: '"transactions"' },
+  { what: 'a string', body: '"transactions"' },
   { what: 'an object without transactions', body: '{}' },
   { what: 'null transactions', body: '{"transactions":null}' },
-  { what: 'transactions that are an object', body: '{"transactions":{}}' },
-  { what: 'a token that is a number', body: '{"transactions":[],"nextPageToken":5}' },
-  { what: 'a token that is a list', body: '{"transactions":[],"nextPageToken":["a"]}' },
-  { what: 'a token that is false', body: '{"transactions":[],"nextPageToken":false}' },
-  { what: 'bytes that are no UTF-8', body: Buffer.from('{"transactions":[],"note":"é"}', 'latin1') },
+  { what: 'an object as transactions', body: '{"transactions":{}}' },
+  { what: 'a number as token', body: '{"transactions":[],"nextPageToken":5}' },
+  { what: 'a list as token', body: '{"transactions":[],"nextPageToken":["a"]}' },
+  { what: 'false as token', body: '{"transactions":[],"nextPageToken":false}' },
+  { what: 'invalid UTF-8', body: Buffer.from('{"transactions":[],"note":"é"}', 'latin1') },
   { what: 'UTF-16', body: Buffer.from('{"transactions":[]}', 'utf16le') },
   { what: 'an item before the range', body: bodyOf([itemAt(9)]) },
   { what: 'an item at the end of the range', body: bodyOf([itemAt(20)]) },
-  { what: 'falling blocks with more to come', body: bodyOf([itemAt(12), itemAt(11)], 'more') },
-])('refuses a body that holds $what', ({ body }) => {
+  { what: 'descending blocks and a next page', body: bodyOf([itemAt(12), itemAt(11)], 'more') },
+])('rejects a body with $what', ({ body }) => {
   expect(() => readPage(Buffer.from(body), limits)).toThrow(
     expect.objectContaining({ code: 'PAGE_MALFORMED' }),
   )
@@ -32,12 +32,12 @@ test.for([
   { what: 'absent', token: undefined, next: undefined },
   { what: 'null', token: null, next: undefined },
   { what: 'empty', token: '', next: undefined },
-  { what: 'a text', token: 'abc', next: 'abc' },
-])('takes a token that is $what', ({ token, next }) => {
+  { what: 'a string', token: 'abc', next: 'abc' },
+])('accepts a token that is $what', ({ token, next }) => {
   expect(readPage(bodyOf([itemAt(10)], token), limits).next).toBe(next)
 })
 
-test('counts bad items and reads the places of the good ones', () => {
+test('counts invalid items and reads the keys of the valid ones', () => {
   const { items, bad, blocks, keys } = readPage(bodyOf([null, itemAt(11), 5, {}, itemAt(14), []]), limits)
   expect({ items, bad, blocks }).toEqual({ items: 6, bad: 4, blocks: { min: 11, max: 14 } })
   expect(keys.map(({ block, second }) => [block, second])).toEqual([
@@ -46,7 +46,7 @@ test('counts bad items and reads the places of the good ones', () => {
   ])
 })
 
-test('has no blocks where no item has a place', () => {
+test('has no blocks if no item has a key', () => {
   const { items, blocks, keys, head } = readPage(bodyOf([null, {}]), limits)
   expect({ items, blocks, keys, head }).toEqual({ items: 2, blocks: undefined, keys: [], head: undefined })
 })
@@ -54,12 +54,12 @@ test('has no blocks where no item has a place', () => {
 test.for([
   { cutMs: 12_998, head: 11, what: 'within its second' },
   { cutMs: 12_999, head: 12, what: 'at the end of its second' },
-])('a block whose time is in whole seconds is no head for a cut $what: $head', ({ cutMs, head }) => {
+])('a block with a time in whole seconds, cutoff $what: the head is $head', ({ cutMs, head }) => {
   const page = readPage(bodyOf([itemAt(11), itemAt(12), itemAt(13)]), { ...limits, cutMs })
   expect(page.head).toBe(head)
 })
 
-test('a block with milliseconds is the head up to its very millisecond', () => {
+test('a block with milliseconds is the head from exactly its millisecond on', () => {
   const { nativeTransaction } = itemAt(12)
   const exact = { nativeTransaction: { ...nativeTransaction, blockTimestampMilliseconds: 12_300 } }
   const headAt = (cutMs: number) => readPage(bodyOf([itemAt(11), exact]), { ...limits, cutMs }).head

@@ -2,14 +2,14 @@ import type { ItemKey } from '../../../../src/core/model/item-key.ts'
 import { toBytes } from '../../../../src/core/platform/byte-text.ts'
 import { keyOfItem } from '../../../../src/sources/data-api/parse-item-key.ts'
 
-/** What paging reads of a wallet listing. */
+/** The part of a wallet listing that paging reads. */
 type Listing = {
   items: number
   keys: Pick<ItemKey, 'block' | 'hash' | 'second' | 'lastMs'>[]
   next: string | undefined
 }
 
-/** What parsing gives of a listing's text. */
+/** Reads a listing's text with JSON.parse, as the oracle for `readPage`. */
 export function parsedListing(text: string): Listing {
   const { transactions, nextPageToken } = JSON.parse(text) as {
     transactions: unknown[]

@@ -8,7 +8,7 @@ import { bodyOf, itemAt } from './listing.ts'
 
 type Reply = { status?: number; body?: Buffer }
 
-/** An requester whose service answers by the page token; it keeps what was asked. */
+/** A request context whose service responds by page token. It records the requests. */
 function fakeRequester(reply: (token: string | undefined, count: number) => Reply) {
   const asked: string[] = []
   const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<ApiResponse> => {
@@ -37,7 +37,7 @@ const page = (indexes: readonly number[], next?: string): Reply => ({
 const ask = { chain: 'c/1', block: 7 }
 const pagesIn = (body: Buffer) => JSON.parse(`[${body}]`) as { transactions: unknown[] }[]
 
-test('asks each page by the number of the block, its size and token', async () => {
+test('requests each page with block number, page size and token', async () => {
   const { requester: requestContext, asked } = fakeRequester((token) =>
     token === undefined ? page([0, 1], 'a&b') : page([2]),
   )
@@ -56,27 +56,27 @@ test('reads an empty block with one request', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('counts items without a place and keeps their page', async () => {
+test('counts items without a key and keeps their page', async () => {
   const { requester: requestContext } = fakeRequester(() => ({
     body: bodyOf([native(7, 0), null, { txHash: '0x' }]),
   }))
   expect(await readBlock(requestContext, ask)).toMatchObject({ items: 3, bad: 2 })
 })
 
-test('goes on from the pages that an earlier run has read', async () => {
-  const begun: PartialBlock[] = []
-  const onIncomplete = async (pages: PartialBlock) => void begun.push(pages)
+test('continues after the pages that an earlier run has read', async () => {
+  const incomplete: PartialBlock[] = []
+  const onIncomplete = async (pages: PartialBlock) => void incomplete.push(pages)
   const broken = fakeRequester((token) => (token === 'b' ? { status: 500 } : page([0], token ? 'b' : 'a')))
   await expect(readBlock(broken.requester, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
-  expect(begun).toMatchObject([{ pages: 2, items: 2, token: 'b' }])
+  expect(incomplete).toMatchObject([{ pages: 2, items: 2, token: 'b' }])
   const { requester: requestContext, asked } = fakeRequester(() => page([1]))
-  const { body, ...counts } = await readBlock(requestContext, { ...ask, partial: begun[0] })
+  const { body, ...counts } = await readBlock(requestContext, { ...ask, partial: incomplete[0] })
   expect(asked).toHaveLength(1)
   expect(counts).toEqual({ pages: 3, items: 3, bad: 0 })
   expect(pagesIn(body)).toHaveLength(3)
 })
 
-test('reads the whole block where the token of an earlier run has expired', async () => {
+test('reads the whole block if the token of an earlier run has expired', async () => {
   const partial = { body: Buffer.from('{}'), pages: 1, items: 100, bad: 0, token: 'old' }
   const { requester: requestContext } = fakeRequester((token) =>
     token === 'old' ? { status: 404 } : page([0]),
@@ -84,13 +84,13 @@ test('reads the whole block where the token of an earlier run has expired', asyn
   expect(await readBlock(requestContext, { ...ask, partial })).toMatchObject({ pages: 1, items: 1 })
 })
 
-test('keeps nothing of a block whose first page does not come', async () => {
+test('keeps nothing of a block whose first page fails', async () => {
   const { requester: requestContext } = fakeRequester(() => ({ status: 500 }))
   const onIncomplete = () => expect.fail('it kept something')
   await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
 })
 
-test.for([400, 404])('starts the block anew when %s refuses a token', async (status) => {
+test.for([400, 404])('starts over when %s refuses a token', async (status) => {
   const { requester: requestContext, asked } = fakeRequester((token, count) => {
     if (token === undefined) return page([0], 'a')
     return count === 2 ? { status } : page([1])
@@ -113,7 +113,7 @@ test.for([
   expect(asked.length).toBeLessThan(8)
 })
 
-test('tells a block that is not there from any other refusal', async () => {
+test('distinguishes a missing block from other refusals', async () => {
   const { requester: requestContext } = fakeRequester(() => ({
     status: 404,
     body: Buffer.from('{"message":"no such block"}'),
@@ -125,7 +125,7 @@ test('tells a block that is not there from any other refusal', async () => {
   })
 })
 
-test('takes no transaction of another block', async () => {
+test('rejects a transaction of another block', async () => {
   const { requester: requestContext, asked } = fakeRequester(() => ({
     body: bodyOf([native(7, 0), native(8, 0)]),
   }))
@@ -143,7 +143,7 @@ const withHash = (blockHash: string, indexes: readonly number[], next?: string):
   ),
 })
 
-test('reads a block anew that is replaced between two of its pages', async () => {
+test('reads a block again that is replaced between two of its pages', async () => {
   const { requester: requestContext, asked } = fakeRequester((token, count) => {
     const hash = count === 1 ? '0xold' : '0xnew'
     return token === undefined ? withHash(hash, [0, 1], 'a') : withHash(hash, [2])
@@ -153,7 +153,7 @@ test('reads a block anew that is replaced between two of its pages', async () =>
   expect(asked).toHaveLength(4)
 })
 
-test('reads a block anew that was replaced since an earlier run read its first pages', async () => {
+test('reads a block again that was replaced since an earlier run read its first pages', async () => {
   const { requester: requestContext } = fakeRequester((token) =>
     token === undefined ? withHash('0xnew', [0, 1], 'b') : withHash('0xnew', [2]),
   )
@@ -183,10 +183,10 @@ test.for([413, 504])('requests a block in smaller pages after %i, from its first
 test.for([
   ['is empty', []],
   ['repeats the last one', [0]],
-] as const)('ends with an error where each page %s and has a fresh token', async ([, indexes]) => {
+] as const)('ends with an error if each page %s and has a new token', async ([, indexes]) => {
   const stopped: PartialBlock[] = []
   const { requester: requestContext, asked } = fakeRequester(() => page(indexes, `token ${asked.length}`))
-  const onIncomplete = async (begun: PartialBlock) => void stopped.push(begun)
+  const onIncomplete = async (incomplete: PartialBlock) => void stopped.push(incomplete)
   await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({
     ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },
     message: 'block 7: the last 50 pages show nothing new, and each has a token of a next page',

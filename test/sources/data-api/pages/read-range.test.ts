@@ -35,7 +35,7 @@ const page = (blocks: readonly number[], next?: string): Reply => ({
   ),
 })
 
-test('settles the whole range with one page that has no token', async () => {
+test('completes the whole range with one page without a token', async () => {
   const { requestContext, asked } = fakeRequester(() => page([5]))
   const { covered } = await read(requestContext)
   expect(covered).toEqual([[0, 100]])
@@ -54,7 +54,7 @@ test('repeats all parameters with each token', async () => {
   expect(asked[1]).toMatchObject({ from: 0, to: 100, order: 'asc', token: 'a' })
 })
 
-test('settles downwards when it reads the newest block first', async () => {
+test('completes blocks downwards when it reads the newest block first', async () => {
   const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([90, 70], 'a') : page([68, 3]),
   )
@@ -65,7 +65,7 @@ test('settles downwards when it reads the newest block first', async () => {
   ])
 })
 
-test('asks its last second anew when a token is refused', async () => {
+test('requests the last second again when a token is refused', async () => {
   const { requestContext, asked } = fakeRequester(({ from, token }) => {
     if (token !== undefined) return { status: 400 }
     return from === 0 ? page([5, 40], 'old') : page([40, 80])
@@ -80,7 +80,7 @@ test('asks its last second anew when a token is refused', async () => {
   expect(pages).toHaveLength(2)
 })
 
-test('asks the same blocks anew when a token expires within one block', async () => {
+test('requests the same blocks again when a token expires within one block', async () => {
   let refusals = 0
   const { requestContext } = fakeRequester(({ token }) => {
     if (token === undefined) return page([0], 'a')
@@ -92,7 +92,7 @@ test('asks the same blocks anew when a token expires within one block', async ()
   expect(covered.at(-1)).toEqual([0, 100])
 })
 
-test('gives up when tokens are refused and nothing moves on', async () => {
+test('gives up when tokens are refused without progress', async () => {
   const { requestContext, asked } = fakeRequester(({ token }) =>
     token === undefined ? page([0, 0], 'a') : { status: 400 },
   )
@@ -101,7 +101,7 @@ test('gives up when tokens are refused and nothing moves on', async () => {
   expect(asked.length).toBeLessThan(10)
 })
 
-test('leaves a chain of tokens that repeats itself', async () => {
+test('leaves a token chain that repeats a token', async () => {
   const { requestContext, asked } = fakeRequester(({ from, token }) => {
     if (from === 26) return page([30, 50])
     return token === undefined ? page([5, 20], 'a') : page([25, 30], 'a')
@@ -111,7 +111,7 @@ test('leaves a chain of tokens that repeats itself', async () => {
   expect(asked.map(({ from }) => from)).toEqual([0, 0, 26])
 })
 
-test('goes on past empty pages that have a token', async () => {
+test('continues after empty pages that have a token', async () => {
   const next: Record<string, Reply> = { a: page([], 'b'), b: page([8]) }
   const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([], 'a') : (next[token] ?? {}),
@@ -124,7 +124,7 @@ test('goes on past empty pages that have a token', async () => {
   ])
 })
 
-test('settles nothing with a page that the next one precedes', async () => {
+test('completes nothing with a page whose next page precedes it', async () => {
   const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([50, 60], 'a') : page([5, 9]),
   )
@@ -133,7 +133,7 @@ test('settles nothing with a page that the next one precedes', async () => {
   expect(pages).toEqual([])
 })
 
-test('keeps the pages it has when the service goes away', async () => {
+test('yields the pages read so far when the service becomes unavailable', async () => {
   const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([5, 9], 'a') : { status: 503 },
   )
@@ -142,7 +142,7 @@ test('keeps the pages it has when the service goes away', async () => {
   expect(covered).toEqual([[0, 6]])
 })
 
-test('names the wallet and its blocks in an error, without the token', async () => {
+test('names the wallet and its blocks in an error, but not the token', async () => {
   const { requestContext } = fakeRequester(() => ({
     status: 404,
     body: Buffer.from('{"message":["no","such?key=1"]}'),

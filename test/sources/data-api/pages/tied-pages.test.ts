@@ -14,7 +14,7 @@ import { bodyOf, hashesIn, tiedItems } from './listing.ts'
 
 type Given = Omit<ListingOptions<object>, 'items' | 'random'> & { seed: number; order: 'asc' | 'desc' }
 
-/** Reads a listing to its end; each page must settle only blocks of which all was shown. */
+/** Reads a listing to its end. Each page may complete only blocks whose items have all been shown. */
 async function readAll(all: readonly SortedItem<object>[], { order, seed, ...given }: Given, grow = 0) {
   const random = createSeededRandom(seed)
   const old = all.filter(({ block }) => block < END)
@@ -45,7 +45,7 @@ async function readAll(all: readonly SortedItem<object>[], { order, seed, ...giv
 }
 
 const END = 60
-/** So many blocks come about while the listing is read. */
+/** Blocks that are added while the listing is read. */
 const LATER = 40
 
 const FIELDS = {
@@ -56,7 +56,7 @@ const FIELDS = {
 }
 
 test.for(TIE_ORDERS.filter((ties) => ties !== 'random per request'))(
-  'every item is shown before its block is settled, ties %s',
+  'every item is shown before its block is complete, ties %s',
   async (ties) => {
     const most = fc.integer({ min: 1, max: 20 })
     await fc.assert(
@@ -69,11 +69,14 @@ test.for(TIE_ORDERS.filter((ties) => ties !== 'random per request'))(
   },
 )
 
-/** No second fills a page: where its order changes all the time, more of it can never be told to be whole. */
+/**
+ * No second fills a page: if its order changes with each request, a larger one could never be recognized as
+ * complete.
+ */
 const FEW = 3
 const MORE_THAN_A_SECOND = fc.integer({ min: 16, max: 40 })
 
-test('no item is lost where each request orders a second anew', async () => {
+test('no item is lost if each request orders a second differently', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record({ ...FIELDS, pageSize: MORE_THAN_A_SECOND }), async (given) => {
       const blocks = sameSecondBlocks({
@@ -87,7 +90,7 @@ test('no item is lost where each request orders a second anew', async () => {
   )
 })
 
-test('no item is lost where others arrive meanwhile and tokens count from the newest', async () => {
+test('no item is lost if others arrive meanwhile and tokens count from the newest', async () => {
   const fields = { ...FIELDS, pageSize: MORE_THAN_A_SECOND, ties: fc.constantFrom(...TIE_ORDERS) }
   await fc.assert(
     fc.asyncProperty(fc.record(fields), fc.integer({ min: 1, max: 60 }), async (given, grow) => {
