@@ -31,12 +31,12 @@ test('returns a single chain as in the list', async () => {
 })
 
 test.for([
-  { request: 'GET /v1/chains/2', status: 404, says: 'expected one of' },
-  { request: 'GET /v1/chains/constructor', status: 404, says: 'expected one of' },
-  { request: 'GET /v1/chains?network=moon', status: 400, says: 'network must be mainnet or' },
-  { request: 'GET /v1/chains?feature=', status: 400, says: 'feature must be nftIndexing or' },
-])('rejects $request with $status', async ({ request, status, says }) => {
+  { request: 'GET /v1/chains/2', status: 404, message: 'expected one of' },
+  { request: 'GET /v1/chains/constructor', status: 404, message: 'expected one of' },
+  { request: 'GET /v1/chains?network=moon', status: 400, message: 'network must be mainnet or' },
+  { request: 'GET /v1/chains?feature=', status: 400, message: 'feature must be nftIndexing or' },
+])('rejects $request with $status', async ({ request, status, message }) => {
   const response = await sendRequest(service, request)
   expect(response.status).toBe(status)
-  expect(response.body.message).toContain(says)
+  expect(response.body.message).toContain(message)
 })

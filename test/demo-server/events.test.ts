@@ -53,7 +53,7 @@ const ITEM = {
 function eventOf(item: JsonObject, includes: Partial<Webhook>) {
   const webhook = { includeInternalTxs: false, includeLogs: false, ...includes } as Webhook
   const networkToken = { name: 'Avalanche', symbol: 'AVAX', decimals: 18 }
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an event
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of the event
   return buildEvent(webhook, { item, cumulativeGasUsed: 160n, networkToken }) as any
 }
 

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { ScheduleAfter } from '../../src/demo-server/timers.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
+// biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of the body
 export type Received = { headers: IncomingHttpHeaders; text: string; body: any; path: string | undefined }
 
 /**

@@ -140,18 +140,18 @@ test('returns the new metadata in the single transaction too', async () => {
 })
 
 test.for([
-  { address: APES, tokenId: '99999', chain: '43114', status: 404, says: 'has no token 99999' },
-  { address: HOLDER, tokenId: '1', chain: '43114', status: 404, says: `contract ${HOLDER}` },
-  { address: APES, tokenId: '1', chain: '7', status: 404, says: 'expected one of' },
-  { address: '0x12', tokenId: '1', chain: '43114', status: 400, says: 'address must be' },
-  { address: APES, tokenId: '0x1', chain: '43114', status: 400, says: 'tokenId must be' },
-  { address: APES, tokenId: '-1', chain: '43114', status: 400, says: 'tokenId must be' },
-  { address: APES, tokenId: String(2n ** 256n), chain: '43114', status: 400, says: 'tokenId must be' },
-  { address: APES, tokenId: '', chain: '43114', status: 404, says: 'is not served here' },
-])('rejects token "$tokenId" of $address on $chain with $status', async ({ status, says, ...token }) => {
+  { address: APES, tokenId: '99999', chain: '43114', status: 404, message: 'has no token 99999' },
+  { address: HOLDER, tokenId: '1', chain: '43114', status: 404, message: `contract ${HOLDER}` },
+  { address: APES, tokenId: '1', chain: '7', status: 404, message: 'expected one of' },
+  { address: '0x12', tokenId: '1', chain: '43114', status: 400, message: 'address must be' },
+  { address: APES, tokenId: '0x1', chain: '43114', status: 400, message: 'tokenId must be' },
+  { address: APES, tokenId: '-1', chain: '43114', status: 400, message: 'tokenId must be' },
+  { address: APES, tokenId: String(2n ** 256n), chain: '43114', status: 400, message: 'tokenId must be' },
+  { address: APES, tokenId: '', chain: '43114', status: 404, message: 'is not served here' },
+])('rejects token "$tokenId" of $address on $chain with $status', async ({ status, message, ...token }) => {
   const response = await sendRequest(createDataService(), reindex(token.address, token.tokenId, token.chain))
   expect(response.status).toBe(status)
-  expect(response.body.message).toContain(says)
+  expect(response.body.message).toContain(message)
 })
 
 test('accepts the largest token id, and one with leading zeros', async () => {

@@ -66,16 +66,16 @@ test('stops growing after close', async () => {
 })
 
 test.for([
-  { replay: { chain: '7' }, says: 'there is no chain 7 to replay' },
-  { replay: { from: -1 }, says: 'a whole number' },
-  { replay: { from: 0.5 }, says: 'a whole number' },
-  { replay: { everyMs: 0 }, says: 'a positive interval per block' },
-  { replay: { everyMs: Number.NaN }, says: 'a positive interval per block' },
-] as { replay: DataServiceOptions['replay']; says: string }[])(
+  { replay: { chain: '7' }, message: 'there is no chain 7 to replay' },
+  { replay: { from: -1 }, message: 'a whole number' },
+  { replay: { from: 0.5 }, message: 'a whole number' },
+  { replay: { everyMs: 0 }, message: 'a positive interval per block' },
+  { replay: { everyMs: Number.NaN }, message: 'a positive interval per block' },
+] as { replay: DataServiceOptions['replay']; message: string }[])(
   'rejects the replay $replay',
-  ({ replay, says }) => {
+  ({ replay, message }) => {
     expect(() => createDataService({ replay })).toThrow(
-      expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(says) }),
+      expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(message) }),
     )
   },
 )

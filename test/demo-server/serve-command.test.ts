@@ -41,13 +41,13 @@ test('serve --webhook-addresses sets the maximum number of addresses', async () 
 })
 
 test.for([
-  { args: ['--replay', '0'], says: 'a positive interval per block' },
-  { args: ['--replay', 'x'], says: '--replay: found x, expected a number' },
-  { args: ['--replay', '1', '--replay-from', '-4'], says: 'a whole number, but -4' },
-  { args: ['--replay-from', '4'], says: '--replay-from needs --replay' },
-  { args: ['--signature', 'none'], says: 'signature' },
-])('serve rejects $args', async ({ args, says }) => {
+  { args: ['--replay', '0'], message: 'a positive interval per block' },
+  { args: ['--replay', 'x'], message: '--replay: found x, expected a number' },
+  { args: ['--replay', '1', '--replay-from', '-4'], message: 'a whole number, but -4' },
+  { args: ['--replay-from', '4'], message: '--replay-from needs --replay' },
+  { args: ['--signature', 'none'], message: 'signature' },
+])('serve rejects $args', async ({ args, message }) => {
   const { exit, stderr } = await runCommand(['serve', '--port', '0', ...args])
-  expect(stderr).toContain(says)
+  expect(stderr).toContain(message)
   expect(exit).toBe(2)
 })

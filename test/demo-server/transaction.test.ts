@@ -49,12 +49,12 @@ test('returns 404 for a transaction after the head', async () => {
 })
 
 test.for([
-  { hash: `0x${'0'.repeat(64)}`, chain: '43114', status: 404, says: 'has no transaction' },
-  { hash: `0x${'0'.repeat(64)}`, chain: '7', status: 404, says: 'expected one of' },
-  { hash: '0x12', chain: '43114', status: 400, says: '0x and 64 hex digits' },
-  { hash: 'latest', chain: '43114', status: 400, says: '0x and 64 hex digits' },
-])('rejects the hash $hash on chain $chain with $status', async ({ hash, chain, status, says }) => {
+  { hash: `0x${'0'.repeat(64)}`, chain: '43114', status: 404, message: 'has no transaction' },
+  { hash: `0x${'0'.repeat(64)}`, chain: '7', status: 404, message: 'expected one of' },
+  { hash: '0x12', chain: '43114', status: 400, message: '0x and 64 hex digits' },
+  { hash: 'latest', chain: '43114', status: 400, message: '0x and 64 hex digits' },
+])('rejects the hash $hash on chain $chain with $status', async ({ hash, chain, status, message }) => {
   const response = await sendRequest(service, path(hash, chain))
   expect(response.status).toBe(status)
-  expect(response.body.message).toContain(says)
+  expect(response.body.message).toContain(message)
 })

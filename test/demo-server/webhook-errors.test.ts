@@ -15,65 +15,69 @@ test.for([
   {
     error: 'no event type',
     body: { ...NEW, eventType: undefined },
-    says: 'eventType must be address_activity.',
+    message: 'eventType must be address_activity.',
   },
   {
     error: 'another event type',
     body: { ...NEW, eventType: 'p' },
-    says: 'eventType must be address_activity.',
+    message: 'eventType must be address_activity.',
   },
   {
     error: 'no URL',
     body: { ...NEW, url: undefined },
-    says: 'url is missing: expected an http or https URL.',
+    message: 'url is missing: expected an http or https URL.',
   },
-  { error: 'no real URL', body: { ...NEW, url: 'receiver' }, says: 'url must be an http or https URL.' },
-  { error: 'a file URL', body: { ...NEW, url: 'file:///x' }, says: 'url must be an http or https URL.' },
-  { error: 'a null URL', body: { ...NEW, url: null }, says: 'url must be an http or https URL.' },
+  { error: 'no real URL', body: { ...NEW, url: 'receiver' }, message: 'url must be an http or https URL.' },
+  { error: 'a file URL', body: { ...NEW, url: 'file:///x' }, message: 'url must be an http or https URL.' },
+  { error: 'a null URL', body: { ...NEW, url: null }, message: 'url must be an http or https URL.' },
   {
     error: 'no chain',
     body: { ...NEW, chainId: undefined },
-    says: 'chainId must be one of 43114, 1, as text.',
+    message: 'chainId must be one of 43114, 1, as text.',
   },
   {
     error: 'an unknown chain',
     body: { ...NEW, chainId: '7' },
-    says: 'chainId must be one of 43114, 1, as text.',
+    message: 'chainId must be one of 43114, 1, as text.',
   },
-  { error: 'no metadata', body: { ...NEW, metadata: undefined }, says: ADDRESSES },
-  { error: 'no addresses', body: { ...NEW, metadata: {} }, says: ADDRESSES },
-  { error: 'one address alone', body: { ...NEW, metadata: { addresses: A } }, says: ADDRESSES },
+  { error: 'no metadata', body: { ...NEW, metadata: undefined }, message: ADDRESSES },
+  { error: 'no addresses', body: { ...NEW, metadata: {} }, message: ADDRESSES },
+  { error: 'one address alone', body: { ...NEW, metadata: { addresses: A } }, message: ADDRESSES },
   {
     error: 'a bad address',
     body: { ...NEW, metadata: { addresses: [A, '0x12'] } },
-    says: 'metadata.addresses[1] must be 0x and 40 hex digits.',
+    message: 'metadata.addresses[1] must be 0x and 40 hex digits.',
   },
   {
     error: 'a number for an address',
     body: { ...NEW, metadata: { addresses: [7] } },
-    says: 'metadata.addresses[0] must be 0x and 40 hex digits.',
+    message: 'metadata.addresses[0] must be 0x and 40 hex digits.',
   },
   {
     error: 'a signature without hex',
     body: { ...NEW, metadata: { addresses: [A], eventSignatures: ['Transfer'] } },
-    says: 'metadata.eventSignatures must be an array of strings, each 0x and hex digits.',
+    message: 'metadata.eventSignatures must be an array of strings, each 0x and hex digits.',
   },
-  { error: 'a number for a name', body: { ...NEW, name: 7 }, says: 'name must be a string.' },
-  { error: 'a null description', body: { ...NEW, description: null }, says: 'description must be a string.' },
+  { error: 'a number for a name', body: { ...NEW, name: 7 }, message: 'name must be a string.' },
+  {
+    error: 'a null description',
+    body: { ...NEW, description: null },
+    message: 'description must be a string.',
+  },
   {
     error: 'text for a flag',
     body: { ...NEW, includeLogs: 'yes' },
-    says: 'includeLogs must be true or false.',
+    message: 'includeLogs must be true or false.',
   },
   {
     error: 'traces of another chain',
     body: { ...NEW, chainId: '1', includeInternalTxs: true },
-    says: 'includeInternalTxs is for the chains 43113 and 43114 only.',
+    message: 'includeInternalTxs is for the chains 43113 and 43114 only.',
   },
-])('rejects a webhook with $error', async ({ body, says }) => {
+])('rejects a webhook with $error', async ({ body, message }) => {
   const service = createDataService()
   const response = await sendRequest(service, 'POST /v1/webhooks', { body })
-  expect(response.body).toEqual({ message: says, statusCode: 400, error: 'Bad Request' })
+  expect(response.body).toEqual({ message, statusCode: 400, error: 'Bad Request' })
   expect((await sendRequest(service, 'GET /v1/webhooks')).body.webhooks).toEqual([])
 })
 
@@ -89,28 +93,31 @@ test('reports all errors of a webhook at once', async () => {
 })
 
 test.for([
-  { body: { status: 'paused' }, says: 'status must be active or inactive.' },
-  { body: { url: 'ftp://x' }, says: 'url must be an http or https URL.' },
-  { body: { includeLogs: 1 }, says: 'includeLogs must be true or false.' },
-  { body: { includeInternalTxs: true }, says: 'includeInternalTxs is for the chains 43113 and 43114 only.' },
-])('rejects the change $body and keeps the webhook unchanged', async ({ body, says }) => {
+  { body: { status: 'paused' }, message: 'status must be active or inactive.' },
+  { body: { url: 'ftp://x' }, message: 'url must be an http or https URL.' },
+  { body: { includeLogs: 1 }, message: 'includeLogs must be true or false.' },
+  {
+    body: { includeInternalTxs: true },
+    message: 'includeInternalTxs is for the chains 43113 and 43114 only.',
+  },
+])('rejects the change $body and keeps the webhook unchanged', async ({ body, message }) => {
   const service = createDataService()
   const created = await sendRequest(service, 'POST /v1/webhooks', { body: { ...NEW, chainId: '1' } })
   const path = `/v1/webhooks/${created.body.id}`
   const response = await sendRequest(service, `PATCH ${path}`, { body: { name: 'new', ...body } })
-  expect(response.body).toEqual({ message: says, statusCode: 400, error: 'Bad Request' })
+  expect(response.body).toEqual({ message, statusCode: 400, error: 'Bad Request' })
   expect((await sendRequest(service, `GET ${path}`)).body).toEqual(created.body)
 })
 
 test.for([
-  { body: {}, says: 'addresses must be an array of addresses.' },
-  { body: { addresses: [A, 'x'] }, says: 'addresses[1] must be 0x and 40 hex digits.' },
-])('rejects adding or removing $body', async ({ body, says }) => {
+  { body: {}, message: 'addresses must be an array of addresses.' },
+  { body: { addresses: [A, 'x'] }, message: 'addresses[1] must be 0x and 40 hex digits.' },
+])('rejects adding or removing $body', async ({ body, message }) => {
   const service = createDataService()
   const { id } = (await sendRequest(service, 'POST /v1/webhooks', { body: NEW })).body
   for (const method of ['PATCH', 'DELETE']) {
     const response = await sendRequest(service, `${method} /v1/webhooks/${id}/addresses`, { body })
-    expect(response.body).toEqual({ message: says, statusCode: 400, error: 'Bad Request' })
+    expect(response.body).toEqual({ message, statusCode: 400, error: 'Bad Request' })
   }
 })
 
@@ -131,24 +138,24 @@ test.for([
 })
 
 test.for([
-  { query: 'pageSize=0', says: 'from 1 to 100' },
-  { query: 'pageSize=101', says: 'from 1 to 100' },
-  { query: 'status=unknown', says: 'status must be active or inactive' },
-  { query: 'pageToken=x', says: 'pageToken is not valid' },
-])('rejects the webhook listing with $query', async ({ query, says }) => {
+  { query: 'pageSize=0', message: 'from 1 to 100' },
+  { query: 'pageSize=101', message: 'from 1 to 100' },
+  { query: 'status=unknown', message: 'status must be active or inactive' },
+  { query: 'pageToken=x', message: 'pageToken is not valid' },
+])('rejects the webhook listing with $query', async ({ query, message }) => {
   const { status, body } = await sendRequest(createDataService(), `GET /v1/webhooks?${query}`)
   expect(status).toBe(400)
-  expect(body.message).toContain(says)
+  expect(body.message).toContain(message)
 })
 
 test.for([
-  { what: 'nothing', type: 'application/json', text: '', says: 'not well-formed JSON' },
-  { what: 'half an object', type: 'application/json', text: '{"url":', says: 'not well-formed JSON' },
-  { what: 'an array', type: 'application/json', text: '[]', says: 'must be a JSON object' },
-  { what: 'null', type: 'application/json', text: 'null', says: 'must be a JSON object' },
-  { what: 'a form', type: 'application/x-www-form-urlencoded', text: 'a=1', says: 'content-type' },
-  { what: 'JSON of no type', type: undefined, text: '{}', says: 'content-type' },
-])('rejects $what as a body', async ({ type, text, says }) => {
+  { what: 'nothing', type: 'application/json', text: '', message: 'not well-formed JSON' },
+  { what: 'half an object', type: 'application/json', text: '{"url":', message: 'not well-formed JSON' },
+  { what: 'an array', type: 'application/json', text: '[]', message: 'must be a JSON object' },
+  { what: 'null', type: 'application/json', text: 'null', message: 'must be a JSON object' },
+  { what: 'a form', type: 'application/x-www-form-urlencoded', text: 'a=1', message: 'content-type' },
+  { what: 'JSON of no type', type: undefined, text: '{}', message: 'content-type' },
+])('rejects $what as a body', async ({ type, text, message }) => {
   const headers = { 'content-type': type }
   const response = await createDataService().handle({
     method: 'POST',
@@ -158,7 +165,7 @@ test.for([
   })
   expect(response.status).toBe(400)
   expect(JSON.parse(response.body)).toMatchObject({
-    message: expect.stringContaining(says),
+    message: expect.stringContaining(message),
     error: 'Bad Request',
   })
 })

@@ -130,8 +130,8 @@ describe('a report with a price file', () => {
     expect((await run([{ ...job, endBlock: 17_173_051 }])).code).toBeUndefined()
     const small = join(folder, 'small')
     await exportDemo(small, { endBlock: 5 })
-    const words = ['report', small, other, '--prices', prices, '--out', join(folder, 'two.html')]
-    const { exit, stderr } = await runCommand(words)
+    const args = ['report', small, other, '--prices', prices, '--out', join(folder, 'two.html')]
+    const { exit, stderr } = await runCommand(args)
     expect({ exit, stderr }).toEqual({
       exit: 2,
       stderr: expect.stringContaining('are of chains 43114 and 1'),

@@ -176,10 +176,10 @@ describe('walletlake report', () => {
       mkdirSync(bin)
       writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
       const out = join(folder, 'open.html')
-      const words = ['report', outputs.csv, '--out', out, '--max-rows', '5', '--open']
-      expect((await runCommand(words, { PATH: `${bin}:/bin:/usr/bin` })).exit).toBe(0)
+      const args = ['report', outputs.csv, '--out', out, '--max-rows', '5', '--open']
+      expect((await runCommand(args, { PATH: `${bin}:/bin:/usr/bin` })).exit).toBe(0)
       await expect.poll(() => existsSync(opened) && readFileSync(opened, 'utf8')).toBe(`${out}\n`)
-      const { exit, stderr } = await runCommand(words, { PATH: join(folder, 'nothing') })
+      const { exit, stderr } = await runCommand(args, { PATH: join(folder, 'nothing') })
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('no browser was found') })
     },
   )
@@ -217,12 +217,12 @@ describe('walletlake report', () => {
   })
 
   test.for([
-    { words: ['no/such/output'], says: 'there is no output folder' },
-    { words: [], says: "missing required argument 'output'" },
-    { words: ['.', '--max-rows', 'many'], says: 'a whole number up to 9,999,999' },
-  ])('$words exits with 2 and a message', async ({ words, says }) => {
-    const { exit, stderr } = await runCommand(['report', ...words])
+    { args: ['no/such/output'], message: 'there is no output folder' },
+    { args: [], message: "missing required argument 'output'" },
+    { args: ['.', '--max-rows', 'many'], message: 'a whole number up to 9,999,999' },
+  ])('$args exits with 2 and a message', async ({ args, message }) => {
+    const { exit, stderr } = await runCommand(['report', ...args])
     expect(exit).toBe(2)
-    expect(stderr).toContain(says)
+    expect(stderr).toContain(message)
   })
 })
