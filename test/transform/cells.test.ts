@@ -38,21 +38,24 @@ describe('a value that does not fit its column', () => {
     ...spread('txType', INT32_UNFIT),
     ...['nonce', 'gasLimit', 'gasUsed', 'blockMinDelayExcess'].flatMap((field) => spread(field, INT64_UNFIT)),
     ...spread('gasPrice', U256_UNFIT),
-  ])('is null in a transaction ($field $value), and its coins are moved', ({ field, value }) => {
-    const { rows, rejects } = flatten({ [ALICE]: item({ value: '7', [field]: value }) })
-    expect(rejects).toEqual([])
-    expect(rows.transactions[0]?.[TRANSACTION_COLUMNS[field] ?? '']).toBeNull()
-    expect(rows.ledger).toMatchObject([{ value: '-7' }])
-  })
+  ])(
+    'is null in a transaction ($field $value), and the transaction keeps its ledger row',
+    ({ field, value }) => {
+      const { rows, rejects } = flatten({ [ALICE]: item({ value: '7', [field]: value }) })
+      expect(rejects).toEqual([])
+      expect(rows.transactions[0]?.[TRANSACTION_COLUMNS[field] ?? '']).toBeNull()
+      expect(rows.ledger).toMatchObject([{ value: '-7' }])
+    },
+  )
 
-  test.for(spread('method', NO_OBJECT))('is null where the method is $value', ({ value }) => {
+  test.for(spread('method', NO_OBJECT))('is null if the method is $value', ({ value }) => {
     const { rows, rejects } = flatten({ [ALICE]: item({ method: value }) })
     expect(rejects).toEqual([])
     expect(rows.transactions).toMatchObject([{ call_type: null, method_id: null, method_name: null }])
   })
 
   test.for(spread('blockTimestampMilliseconds', [...NO_TIME, 'soon', 0, 1_600_000_000_000]))(
-    'is left out of the block time ($field $value)',
+    'is ignored in the block time ($field $value)',
     ({ field, value }) => {
       const { rows, rejects } = flatten({ [ALICE]: item({ [field]: value }) })
       expect(rejects).toEqual([])
@@ -60,7 +63,7 @@ describe('a value that does not fit its column', () => {
     },
   )
 
-  test.for(INT32_UNFIT)('is null where the decimals of a token are %j', (decimals) => {
+  test.for(INT32_UNFIT)('is null if the decimals of a token are %j', (decimals) => {
     const lists = {
       erc20Transfers: [erc20({}, { decimals })],
       erc1155Transfers: [erc1155({}, { metadata: { decimals } })],
@@ -72,7 +75,7 @@ describe('a value that does not fit its column', () => {
     expect(rows.ledger).toHaveLength(2)
   })
 
-  test.for(NO_TIME)('is null where metadata was updated at %j', (metadataLastUpdatedTimestamp) => {
+  test.for(NO_TIME)('is null if metadata was updated at %j', (metadataLastUpdatedTimestamp) => {
     const token = { metadata: { metadataLastUpdatedTimestamp, name: 'n' } }
     const lists = { erc721Transfers: [erc721({}, token)], erc1155Transfers: [erc1155({}, token)] }
     const { rows, rejects } = flatten({ [ALICE]: item({}, lists) })
@@ -81,7 +84,7 @@ describe('a value that does not fit its column', () => {
       expect(rows[table]).toMatchObject([{ metadata_updated_at: null, metadata_name: 'n' }])
   })
 
-  test.for(NO_OBJECT)('is null where metadata or a price is %j', (value) => {
+  test.for(NO_OBJECT)('is null if metadata or a price is %j', (value) => {
     const lists = {
       erc20Transfers: [erc20({}, { price: value })],
       erc721Transfers: [erc721({}, { metadata: value })],
@@ -94,7 +97,7 @@ describe('a value that does not fit its column', () => {
     expect(rows.erc1155_transfers).toMatchObject([{ metadata_name: null, metadata_decimals: null }])
   })
 
-  test.for(['abc', '.5', true, [], {}])('is null where the value of a price is %j', (value) => {
+  test.for(['abc', '.5', true, [], {}])('is null if the value of a price is %j', (value) => {
     const { rows, rejects } = flatten({
       [ALICE]: item({}, { erc20Transfers: [erc20({}, { price: { currencyCode: 'usd', value } })] }),
     })
@@ -102,7 +105,7 @@ describe('a value that does not fit its column', () => {
     expect(rows.erc20_transfers).toMatchObject([{ price_currency: 'usd', price_value: null }])
   })
 
-  test.for([{ a: 1 }, [], [['x']]])('is null where text is expected and %j is given', (value) => {
+  test.for([{ a: 1 }, [], [['x']]])('is null if text is expected and the value is %j', (value) => {
     const changes = { txStatus: value, from: { address: ALICE, name: value } }
     const { rows, rejects } = flatten({
       [ALICE]: item(changes, { erc20Transfers: [erc20({}, { symbol: value })] }),
@@ -112,7 +115,7 @@ describe('a value that does not fit its column', () => {
     expect(rows.erc20_transfers).toMatchObject([{ token_symbol: null, value: '2500000' }])
   })
 
-  test('keeps JSON in the attributes and properties of metadata, which hold any JSON', () => {
+  test('is kept as JSON in metadata attributes and properties, which accept any JSON', () => {
     const lists = {
       erc721Transfers: [erc721({}, { metadata: { attributes: [{ trait: 'red' }] } })],
       erc1155Transfers: [erc1155({}, { metadata: { properties: { level: 3 } } })],
@@ -122,7 +125,7 @@ describe('a value that does not fit its column', () => {
     expect(rows.erc1155_transfers).toMatchObject([{ metadata_properties: '{"level":3}' }])
   })
 
-  test.for(INT64_UNFIT)('is null where the gas of an internal transaction is %j', (gas) => {
+  test.for(INT64_UNFIT)('is null if the gas of an internal transaction is %j', (gas) => {
     const list = [internal({ gasUsed: gas, gasLimit: gas })]
     const { rows, rejects } = flatten({ [ALICE]: item({}, { internalTransactions: list }) })
     expect(rejects).toEqual([])
@@ -134,7 +137,7 @@ describe('a value that does not fit its column', () => {
 test.for([
   { what: 'the product does not fit 256 bits', gasUsed: '2', gasPrice: String(2n ** 255n) },
   { what: 'the gas used is negative', gasUsed: '-1', gasPrice: '25' },
-])('the fee is null where $what', ({ gasUsed, gasPrice }) => {
+])('the fee is null if $what', ({ gasUsed, gasPrice }) => {
   const { rows, rejects } = flatten({ [ALICE]: item({ gasUsed, gasPrice }) })
   expect(rejects).toEqual([])
   expect(rows.transactions).toMatchObject([{ transaction_fee: null, gas_price: gasPrice }])
@@ -157,7 +160,7 @@ test.for([
   },
 )
 
-/** An item with a fact of every kind, and every field that the interface names. */
+/** An item with a fact of every kind and every documented field. */
 function fullItem(): Json {
   const metadata = {
     ...{ indexStatus: 'INDEXED', metadataLastUpdatedTimestamp: 1_699_999_999, name: 'n', symbol: 's' },
@@ -185,14 +188,14 @@ function fullItem(): Json {
   )
 }
 
-/** Fields that identify a record, place it, or carry its value; all others only describe it. */
+/** Fields that identify a record, determine its position, or carry its value. All others are descriptive. */
 const DECISIVE = new Set([
   ...['nativeTransaction', 'erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'],
   ...['chainId', 'blockNumber', 'blockTimestamp', 'blockHash', 'txHash', 'blockIndex', 'from', 'to', 'value'],
   ...['erc20Token', 'erc721Token', 'erc1155Token', 'address', 'tokenId', 'logIndex'],
 ])
 
-/** The paths of all fields that only describe a record. */
+/** The paths of all descriptive fields of a record. */
 function descriptivePaths(part: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof part !== 'object' || part === null) return []
   return Object.entries(part).flatMap(([key, value]) => {
@@ -230,7 +233,7 @@ const garbage = fc.oneof(
   fc.bigInt({ min: -(2n ** 257n), max: 2n ** 257n }).map(String),
 )
 
-/** What identifies a row of each table and what it moves. */
+/** Columns that identify a row or state what it moves. */
 const FACT_COLUMNS = new Set([
   ...['chain_id', 'block_number', 'block_hash', 'transaction_hash', 'transaction_index', 'log_index'],
   ...['transfer_ordinal', 'from_address', 'to_address', 'token_address', 'token_id', 'value'],
@@ -243,7 +246,7 @@ const factsIn = (rows: Record<TableName, Json[]>) =>
     return [name, rows[name].map((row) => kept.map((column) => row[column]))]
   })
 
-test('an item with garbage in one of the fields that only describe it keeps all facts', () => {
+test('an item with garbage in a descriptive field keeps all facts', () => {
   const whole = fullItem()
   const expected = factsIn(flatten({ [ALICE]: whole }).rows)
   const paths = descriptivePaths(whole)

@@ -13,7 +13,7 @@ const PREFIX = {
   transaction_index: 3,
 }
 
-test('a transaction row has every field of its item', () => {
+test('a transaction row contains every field of its item', () => {
   const full = item({
     blockTimestampMilliseconds: 1_700_000_000_123,
     nonce: '12',
@@ -65,31 +65,34 @@ test.for([
   ])
 })
 
-test('a fee beyond 2^53 is exact to its last digit', () => {
+test('a fee above 2^53 is exact', () => {
   const { rows } = flatten({ [ALICE]: item({ gasUsed: '9007199254740993', gasPrice: '3000000000001' }) })
   expect(rows.transactions).toMatchObject([
     { gas_used: '9007199254740993', transaction_fee: String(9007199254740993n * 3000000000001n) },
   ])
 })
 
-test('an item without chain id takes the chain of the job', () => {
+test('an item without a chain id gets the chain of the job', () => {
   const { rows } = flatten({ [ALICE]: item({ chainId: undefined }) }, { chain: 'fuji' })
   expect(rows.transactions).toMatchObject([{ chain_id: 'fuji' }])
 })
 
 test.for([
-  { asked: '43114', given: 43114 },
-  { asked: '43114', given: '0xa86a' },
-  { asked: '0xa86a', given: '43114' },
-  { asked: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5', given: undefined },
-  { asked: 'an-unknown-blockchain', given: '0xa86a' },
-])('rows have the EVM id of their chain, asked as $asked and named $given', ({ asked, given }) => {
-  const { rows, rejects } = flatten({ [ALICE]: item({ chainId: given }) }, { chain: asked })
-  expect(rejects).toEqual([])
-  expect(rows.transactions).toMatchObject([{ chain_id: '43114' }])
-})
+  { requested: '43114', given: 43114 },
+  { requested: '43114', given: '0xa86a' },
+  { requested: '0xa86a', given: '43114' },
+  { requested: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5', given: undefined },
+  { requested: 'an-unknown-blockchain', given: '0xa86a' },
+])(
+  'rows have the EVM chain id if the job has chain $requested and the item $given',
+  ({ requested, given }) => {
+    const { rows, rejects } = flatten({ [ALICE]: item({ chainId: given }) }, { chain: requested })
+    expect(rejects).toEqual([])
+    expect(rows.transactions).toMatchObject([{ chain_id: '43114' }])
+  },
+)
 
-test('an ERC-20 row has its token, amount and price', () => {
+test('an ERC-20 row contains token, amount and price', () => {
   const price = { currencyCode: 'usd', value: '0.9990' }
   const list = [erc20({ from: party(ALICE, 'A') }, { address: TOKEN.toUpperCase(), name: 'Token', price })]
   expect(flatten({ [ALICE]: item({}, { erc20Transfers: list }) }).rows.erc20_transfers).toEqual([
@@ -135,7 +138,7 @@ const METADATA_ROW = {
   metadata_background: 'b',
 }
 
-test('an ERC-721 row has its token and all metadata', () => {
+test('an ERC-721 row contains token and all metadata', () => {
   const token = {
     name: 'Art',
     tokenId: MAX,
@@ -164,7 +167,7 @@ test('an ERC-721 row has its token and all metadata', () => {
   ])
 })
 
-test('an ERC-1155 row has its token and all metadata', () => {
+test('an ERC-1155 row contains token and all metadata', () => {
   const token = { tokenUri: 'ipfs://y', metadata: { ...METADATA, decimals: 2, properties: '{}' } }
   const { rows } = flatten({ [ALICE]: item({}, { erc1155Transfers: [erc1155({}, token)] }) })
   expect(rows.erc1155_transfers).toEqual([
@@ -214,7 +217,7 @@ test('internal ids hash the content and count its occurrences', () => {
   })
 })
 
-test('internal ids take addresses in lower case and absent values as null', () => {
+test('internal ids hash addresses in lower case and absent values as null', () => {
   const bare = {
     from: party(ALICE.toUpperCase().replace('0X', '0x')),
     to: party(''),
@@ -237,7 +240,7 @@ test.for([
   expect(second).toBe(first?.replace(/-0$/, '-1'))
 })
 
-test('ordinals count the entries of one log in their order', () => {
+test('ordinals count the entries of one log in listing order', () => {
   const list = [1, 2, 1, 1].map((logIndex, at) => erc1155({ logIndex, value: String(at + 1) }))
   const { rows } = flatten({ [ALICE]: item({}, { erc1155Transfers: list }) })
   expect(
@@ -254,21 +257,21 @@ test('ordinals count the entries of one log in their order', () => {
   ])
 })
 
-test('identical entries of a batch stay apart by their ordinal', () => {
+test('identical entries of a batch are distinguished by their ordinal', () => {
   const { rows } = flatten({
     [ALICE]: item({}, { erc1155Transfers: [erc1155(), erc1155(), erc1155()] }),
   })
   expect(rows.erc1155_transfers.map(({ transfer_ordinal }) => transfer_ordinal)).toEqual([0, 1, 2])
 })
 
-test('a rejected entry of a batch still counts its place', () => {
+test('a rejected entry of a batch still takes an ordinal', () => {
   const list = [erc1155({ value: 'many' }), erc1155()]
   const { rows, rejects } = flatten({ [ALICE]: item({}, { erc1155Transfers: list }) })
   expect(rows.erc1155_transfers).toMatchObject([{ transfer_ordinal: 1, value: '4' }])
   expect(rejects).toMatchObject([{ list: 'erc1155Transfers', record: list[0] }])
 })
 
-test('a wallet row says who saw what and in which role', () => {
+test('a wallet_transactions row has the role of the wallet and the counts of its view', () => {
   const lists = {
     erc20Transfers: [erc20({ logIndex: 1 }), erc20({ logIndex: 2 })],
     erc721Transfers: [erc721()],

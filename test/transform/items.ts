@@ -20,7 +20,7 @@ export type Item = { nativeTransaction: Json } & Json
 
 export const party = (address: string, name?: string): Json => ({ address, ...(name ? { name } : {}) })
 
-/** A transaction of ALICE to BOB that moves nothing; `changes` replace its fields. */
+/** A transaction from ALICE to BOB without value. `changes` replace its fields. */
 function native(changes: Json = {}): Json {
   return {
     blockNumber: '100',
@@ -82,7 +82,7 @@ type FlattenOptions = Partial<FlattenContext> & {
   runs?: Record<string, number>
 }
 
-/** Flattens one item a wallet of `wallets`, in that order, into rows by column name. */
+/** Flattens one item per wallet, in the order of the keys, into rows by column name. */
 export function flatten(
   views: Record<string, unknown>,
   { runs = {}, ...options }: FlattenOptions = {},
@@ -115,14 +115,14 @@ function hashOf(of: unknown): string {
   return typeof key === 'string' ? '' : key.hash
 }
 
-/** The cells of a row as text that people read. */
+/** Decodes the cells of a row from `ByteText`. */
 function inText(table: string, cells: Record<string, Cell>): Record<string, Cell> {
   const { columns } = tableByName(table as TableName)
-  const [named, declared] = [Object.keys(cells).sort(), columns.map(({ name }) => name).sort()]
-  if (named.join() !== declared.join()) throw new Error(`${table} has the cells ${named.join()}`)
-  const shown = Object.entries(cells).map(([name, cell]) => [
+  const [actual, declared] = [Object.keys(cells).sort(), columns.map(({ name }) => name).sort()]
+  if (actual.join() !== declared.join()) throw new Error(`${table} has the cells ${actual.join()}`)
+  const decoded = Object.entries(cells).map(([name, cell]) => [
     name,
     typeof cell === 'string' ? toText(cell) : cell,
   ])
-  return Object.fromEntries(shown)
+  return Object.fromEntries(decoded)
 }

@@ -26,7 +26,7 @@ const brief = (rows: Json[]) =>
 
 const PAID = { gasUsed: '21000', gasPrice: '25' }
 
-test('a failed transaction gives the fee of its sender and nothing else', () => {
+test('a failed transaction has only a fee row for its sender', () => {
   const lists = {
     erc20Transfers: [erc20()],
     erc721Transfers: [erc721()],
@@ -38,14 +38,14 @@ test('a failed transaction gives the fee of its sender and nothing else', () => 
   expect(flatten({ [BOB]: failed }).rows.ledger).toEqual([])
 })
 
-test('an unknown status moves its value and pays its fee', () => {
+test('a transaction with unknown status moves its value and pays its fee', () => {
   expect(brief(ledgerOf(item({ ...PAID, txStatus: '7', value: '5' })))).toEqual([
     'fee out -525000 transactions',
     'transfer out -5 transactions',
   ])
 })
 
-test('a fee row has no counterparty and the coin of the chain', () => {
+test('a fee row has no counterparty and the native coin as its asset', () => {
   const [fee] = ledgerOf(item({ ...PAID, to: party(BOB, 'Bob') }))
   expect(fee).toMatchObject({
     entry_type: 'fee',
@@ -74,11 +74,11 @@ test.for([
   { when: 'the gas price is absent', fields: { gasUsed: '21000' } },
   { when: 'the gas used is absent', fields: { gasPrice: '25' } },
   { when: 'the gas price is zero', fields: { gasUsed: '21000', gasPrice: '0' } },
-])('no fee row is given when $when', ({ fields }) => {
+])('there is no fee row if $when', ({ fields }) => {
   expect(ledgerOf(item(fields))).toEqual([])
 })
 
-test('a transfer to oneself gives two self rows, out before in', () => {
+test('a transfer to oneself has two self rows, out before in', () => {
   const toSelf = { from: party(ALICE), to: party(ALICE) }
   const rows = ledgerOf(item({ ...toSelf, value: '5' }, { erc20Transfers: [erc20(toSelf)] }))
   expect(brief(rows)).toEqual([
@@ -91,7 +91,7 @@ test('a transfer to oneself gives two self rows, out before in', () => {
   expect(rows.map(({ counterparty_is_own }) => counterparty_is_own)).toEqual([true, true, true, true])
 })
 
-test('what comes from the zero address is a mint, what goes there a burn', () => {
+test('a transfer from the zero address is a mint, one to it a burn', () => {
   const minted = erc20({ logIndex: 1, from: party(ZERO), to: party(ALICE) })
   const burnt = erc20({ logIndex: 2, from: party(ALICE), to: party(ZERO) })
   expect(brief(ledgerOf(item({}, { erc20Transfers: [minted, burnt] })))).toEqual([
@@ -100,7 +100,7 @@ test('what comes from the zero address is a mint, what goes there a burn', () =>
   ])
 })
 
-test('a movement between two wallets of the job gives each its side', () => {
+test('a movement between two wallets of the job has a row for each of them', () => {
   const views = { [ALICE]: item({ value: '5' }), [BOB]: item({ value: '5' }) }
   const { rows } = flatten(views, {
     wallets: new Map([
@@ -117,7 +117,7 @@ test('a movement between two wallets of the job gives each its side', () => {
   ])
 })
 
-test('a stranger is no own counterparty and keeps its name', () => {
+test('a counterparty outside of the job is not own and keeps its name', () => {
   const [row] = ledgerOf(item({ value: '5', to: party(CAROL, 'Carol') }))
   expect(row).toMatchObject({
     counterparty_address: CAROL,
@@ -126,19 +126,19 @@ test('a stranger is no own counterparty and keeps its name', () => {
   })
 })
 
-test('addresses of a party count whatever their letter case', () => {
+test('party addresses are compared regardless of letter case', () => {
   expect(brief(ledgerOf(item({ value: '5', from: party(`0x${'A'.repeat(40)}`) })))).toEqual([
     'transfer out -5 transactions',
   ])
 })
 
-test('a movement to no address leaves the sender without a counterparty', () => {
+test('a movement without a receiver address has no counterparty', () => {
   const [row] = ledgerOf(item({ value: '5', to: party('') }))
   expect(row).toMatchObject({ entry_type: 'transfer', direction: 'out', counterparty_address: null })
 })
 
 test.for(['DELEGATECALL', 'STATICCALL', 'CALLCODE', 'delegatecall'])(
-  'an internal %s stays a fact and moves nothing',
+  'an internal %s is a fact without a ledger row',
   (internalTxType) => {
     const { rows } = flatten({
       [ALICE]: item({}, { internalTransactions: [internal({ internalTxType })] }),
@@ -157,7 +157,7 @@ test.for(['CALL', 'CREATE', 'CREATE2', 'UNKNOWN', 'SOMETHING_NEW', ''])(
   },
 )
 
-test('a reverted internal entry stays a fact and moves nothing', () => {
+test('a reverted internal entry is a fact without a ledger row', () => {
   const { rows } = flatten({
     [ALICE]: item({}, { internalTransactions: [internal({ isReverted: true })] }),
   })
@@ -170,7 +170,7 @@ const calls = (...changes: Json[]) => ({ internalTransactions: changes.map((chan
 const callRows = (rows: Json[]) => rows.filter(({ source }) => source === 'internal_transactions').length
 
 test.for(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN', 'unknown', null])(
-  'an internal entry of kind %j that equals its transaction stays a fact and gives no ledger row',
+  'an internal entry of kind %j that equals its transaction is a fact without a ledger row',
   (internalTxType) => {
     const { rows } = flatten({ [ALICE]: item(OUTER, calls({ internalTxType })) })
     expect(rows.internal_transactions).toHaveLength(1)
@@ -184,13 +184,13 @@ test.for([
   { what: 'value', outer: {}, entry: { value: '9' } },
   { what: 'gas used', outer: {}, entry: { gasUsed: '20999' } },
   { what: 'gas limit', outer: {}, entry: { gasLimit: '29999' } },
-  { what: 'gas limit, where it has none', outer: {}, entry: { gasLimit: null } },
-  { what: 'receiver, which a call lacks', outer: {}, entry: { to: party('') } },
-])('an internal entry of another $what than its transaction moves its value', ({ outer, entry }) => {
+  { what: 'gas limit (none)', outer: {}, entry: { gasLimit: null } },
+  { what: 'receiver (none)', outer: {}, entry: { to: party('') } },
+])('an internal entry with another $what than its transaction moves its value', ({ outer, entry }) => {
   expect(callRows(ledgerOf(item({ ...OUTER, ...outer }, calls(entry))))).toBe(1)
 })
 
-test('of two internal entries that equal their transaction the second moves its value', () => {
+test('if several internal entries equal their transaction, all but the first move their value', () => {
   expect(callRows(ledgerOf(item(OUTER, calls({}, {}, {}))))).toBe(2)
 })
 
@@ -202,11 +202,11 @@ test.for([
     outer: { method: { callType: 'CONTRACT_CREATION' } },
     entry: { internalTxType: 'UNKNOWN', to: party('') },
   },
-])('a creation equals its transaction where one of the two lacks the receiver: %j', ({ outer, entry }) => {
+])('a creation equals its transaction if one of the two lacks the receiver: %j', ({ outer, entry }) => {
   expect(callRows(ledgerOf(item({ ...OUTER, ...outer }, calls(entry))))).toBe(0)
 })
 
-test('movements of zero stay facts and give no ledger row', () => {
+test('movements of zero are facts without a ledger row', () => {
   const { rows } = flatten({
     [ALICE]: item(
       { value: '0' },
@@ -223,7 +223,7 @@ test('movements of zero stay facts and give no ledger row', () => {
   expect(rows.ledger).toEqual([])
 })
 
-test('an ERC-20 amount is exact by its decimals, null without them', () => {
+test('an ERC-20 amount is exact, and null without decimals', () => {
   const list = [
     erc20({ logIndex: 1, value: '1' }, { decimals: 18 }),
     erc20({ logIndex: 2, value: String(2n ** 256n - 1n) }, { decimals: 0 }),
@@ -258,7 +258,7 @@ test.for([
   { metadata: { decimals: 0 }, asset_decimals: 0, amount: '-4' },
   { metadata: {}, asset_decimals: null, amount: null },
   { metadata: null, asset_decimals: null, amount: null },
-])('an ERC-1155 transfer with metadata $metadata amounts to $amount', ({ metadata, ...expected }) => {
+])('an ERC-1155 transfer with metadata $metadata has the amount $amount', ({ metadata, ...expected }) => {
   expect(ledgerOf(item({}, { erc1155Transfers: [erc1155({}, { metadata })] }))).toMatchObject([
     { asset_type: 'erc1155', asset_address: TOKEN, token_id: '9', value: '-4', ...expected },
   ])
@@ -274,7 +274,7 @@ const BUSY = item(
   },
 )
 
-test('entries count from fee over coin and internal to the tokens', () => {
+test('entry_index counts fee, native value, internal, ERC-20, ERC-721 and ERC-1155 in this order', () => {
   const rows = ledgerOf(BUSY)
   expect(rows.map(({ entry_index }) => entry_index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   expect(brief(rows)).toEqual([
@@ -291,7 +291,7 @@ test('entries count from fee over coin and internal to the tokens', () => {
   ])
 })
 
-test('each wallet counts its own entries from zero', () => {
+test('entry_index counts from zero for each wallet', () => {
   const { rows } = flatten({ [ALICE]: BUSY, [BOB]: BUSY })
   const indexes = (wallet: string) =>
     rows.ledger
@@ -319,7 +319,7 @@ test('entry ids hash chain, transaction, wallet, fact, type and direction', () =
   ])
 })
 
-test('a ledger row begins with its transaction and names its method', () => {
+test('a ledger row has the prefix columns and the method of its transaction', () => {
   const [row] = ledgerOf(item({ value: '5', method: { methodName: 'pay()' } }))
   expect(row).toMatchObject({
     chain_id: '43114',
@@ -339,18 +339,21 @@ const COIN_CONTRACTS = {
 test.for([
   ...['137', '80001', '80002', '0x89'].map((chain) => ({ chain, address: COIN_CONTRACTS.polygon })),
   ...['324', '300', '280'].map((chain) => ({ chain, address: COIN_CONTRACTS.zksync })),
-])('a token that is the coin itself stays a fact and moves nothing (chain $chain)', ({ chain, address }) => {
-  const of = item({ chainId: chain, value: '5' }, { erc20Transfers: [erc20({ value: '5' }, { address })] })
-  const { rows } = flatten({ [ALICE]: of }, { chain })
-  expect(rows.erc20_transfers).toHaveLength(1)
-  expect(rows.ledger).toMatchObject([{ asset_type: 'native', value: '-5' }])
-})
+])(
+  'a transfer of a token that represents the native coin is a fact without a ledger row (chain $chain)',
+  ({ chain, address }) => {
+    const of = item({ chainId: chain, value: '5' }, { erc20Transfers: [erc20({ value: '5' }, { address })] })
+    const { rows } = flatten({ [ALICE]: of }, { chain })
+    expect(rows.erc20_transfers).toHaveLength(1)
+    expect(rows.ledger).toMatchObject([{ asset_type: 'native', value: '-5' }])
+  },
+)
 
 test.for([
   { chain: '43114', address: COIN_CONTRACTS.polygon },
   { chain: '324', address: COIN_CONTRACTS.polygon },
   { chain: '137', address: COIN_CONTRACTS.zksync },
-])('the same contract is a token like others on chain $chain', ({ chain, address }) => {
+])('the same contract is an ordinary token on chain $chain', ({ chain, address }) => {
   const of = item({ chainId: chain }, { erc20Transfers: [erc20({}, { address })] })
   expect(flatten({ [ALICE]: of }, { chain }).rows.ledger).toHaveLength(1)
 })

@@ -11,31 +11,31 @@ import { erc20, type Item, item } from './items.ts'
 export const A = `0x${'a'.repeat(40)}`
 export const B = `0x${'b'.repeat(40)}`
 
-/** One wallet's page as a checkpoint holds it. */
+/** One wallet's page as stored in a checkpoint. */
 export type StoredPage = { wallet: string; transactions: readonly unknown[] }
 
-/** A transaction of the given block with one token transfer; `changes` replace fields. */
+/** A transaction in the given block with one token transfer. `changes` replace fields. */
 export function itemAt(block: number, { index = 0, ...changes }: Record<string, unknown> = {}): Item {
   const txHash = `0x${block.toString(16).padStart(32, '0')}${Number(index).toString(16).padStart(32, '0')}`
   const fields = { blockNumber: String(block), blockIndex: index, txHash, value: String(block) }
   return item({ ...fields, ...changes }, { erc20Transfers: [erc20()] })
 }
 
-/** Writes pages one after the other as `pages` in the folder; resolves with their places, in that order. */
+/** Appends pages to the file `pages` in the folder and returns their locations, in the same order. */
 export function storePages(folder: string, pages: readonly StoredPage[]): PageLocation[] {
   const bodies = pages.map(({ transactions }) => Buffer.from(JSON.stringify({ transactions })))
   writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
   let end = 0
   return pages.map(({ wallet, transactions }, at) => {
     const bytes = bodies[at]?.length ?? 0
-    const location = { wallet, offset: end, bytes, keyRange: spanOf(transactions) }
+    const location = { wallet, offset: end, bytes, keyRange: keyRangeOf(transactions) }
     end += bytes
     return location
   })
 }
 
-/** From border to border of the blocks that a page holds. */
-function spanOf(transactions: readonly unknown[]): PageLocation['keyRange'] {
+/** The key range of all blocks from the lowest to the highest block of a page. */
+function keyRangeOf(transactions: readonly unknown[]): PageLocation['keyRange'] {
   const blocks = transactions
     .map((of) => Number((of as Item | null)?.nativeTransaction?.blockNumber))
     .filter((block) => Number.isSafeInteger(block))
@@ -46,31 +46,31 @@ function spanOf(transactions: readonly unknown[]): PageLocation['keyRange'] {
   }
 }
 
-/** Has the rows made of pages, each in a task of its own. */
-function stage(tasks: TaskRunner, places: readonly PageLocation[]): StagedPageLocation[] {
-  return places.flatMap((location) =>
+/** Stages pages, each in its own task. */
+function stage(tasks: TaskRunner, locations: readonly PageLocation[]): StagedPageLocation[] {
+  return locations.flatMap((location) =>
     tasks.run({ kind: 'stage', pages: [location] }).map(({ index }) => ({ ...location, index })),
   )
 }
 
-/** Writes pages into a folder and has their rows made in it. */
+/** Stores pages in a folder and stages their rows there. */
 export function stagePages(folder: string, pages: readonly StoredPage[], context = writeContext(folder)) {
   const tasks = openTaskRunner(context)
-  const places = stage(tasks, storePages(folder, pages))
-  return { tasks, places }
+  const locations = stage(tasks, storePages(folder, pages))
+  return { tasks, locations }
 }
 
-/** Cuts blocks [0, `end`) where it is said; each slice has the pages that touch it. */
-export function slicesAt(
+/** Cuts the blocks [0, `end`) at `cuts` into batches. Each batch has the pages that overlap it. */
+export function batchesAt(
   cuts: readonly number[],
   { pages, end }: { pages: readonly StagedPageLocation[]; end: number },
 ) {
   const edges = [...new Set([0, ...cuts, end])].sort((a, b) => a - b)
   return edges.slice(1).map((to, at): BlockRangeBatch => {
     const range = { from: edges[at] ?? 0, to }
-    const touches = ({ keyRange }: PageLocation) =>
+    const overlaps = ({ keyRange }: PageLocation) =>
       keyRange !== null && keyRange.first.block < range.to && keyRange.last.block >= range.from
-    return { range, pages: pages.filter(touches) }
+    return { range, pages: pages.filter(overlaps) }
   })
 }
 
@@ -91,7 +91,7 @@ export function writeContext(folder: string, given: Partial<WriteContext> = {}):
   }
 }
 
-/** The lines of chunks. */
+/** Reads the lines of chunks. */
 export function textOf(chunks: readonly Chunk[] = []): string {
   return chunks
     .map(({ path, start = 0, bytes }) => readFileSync(path).toString('utf8', start, start + bytes))

@@ -10,8 +10,8 @@ import { A, itemAt } from './pages-file.ts'
 const line = (record: unknown, list: string | null = null, transactionHash: string | null = null) =>
   rejectLine('43114', { wallet: A, reason: 'why', record, list, transactionHash })
 
-/** A slice that holds transactions with these hashes. */
-function sliceWith(...hashes: string[]) {
+/** A batch that contains transactions with these hashes. */
+function batchWith(...hashes: string[]) {
   const bytes = fingerprintBytes(hashes.map(fingerprint))
   const file = openAppendFile(join(tempFolder(), 'hashes'))
   const chunk = appendLines(file, { bytes, rows: hashes.length, maxLineBytes: 0 })
@@ -19,26 +19,26 @@ function sliceWith(...hashes: string[]) {
   return { hashes: chunk }
 }
 
-test('records of blocks that are written again do not stay', () => {
+test('drops lines of blocks that are written again', () => {
   const rejects = [line(itemAt(94)), line(itemAt(95)), line(itemAt(96))]
-  expect(retainedRejects({ rejects, from: 95 }, { batches: [sliceWith()], chain: '43114' })).toEqual([
+  expect(retainedRejects({ rejects, from: 95 }, { batches: [batchWith()], chain: '43114' })).toEqual([
     line(itemAt(94)),
   ])
 })
 
-test('entries of transactions that are written again do not stay', () => {
+test('drops lines of transactions that are written again', () => {
   const [again, before] = [line({}, 'erc20Transfers', '0xa'), line({}, 'erc20Transfers', '0xb')]
   expect(
     retainedRejects(
       { rejects: [again, before], from: 95 },
-      { batches: [sliceWith('0xc'), sliceWith('0xa')], chain: '43114' },
+      { batches: [batchWith('0xc'), batchWith('0xa')], chain: '43114' },
     ),
   ).toEqual([before])
 })
 
-test('items without a place stay', () => {
+test('retains items without a valid position', () => {
   const rejects = [line(null), line({ nativeTransaction: {} })]
-  expect(retainedRejects({ rejects, from: 95 }, { batches: [sliceWith('0xa')], chain: '43114' })).toEqual(
+  expect(retainedRejects({ rejects, from: 95 }, { batches: [batchWith('0xa')], chain: '43114' })).toEqual(
     rejects,
   )
 })

@@ -5,14 +5,17 @@ import { A, B, itemAt, stagePages, textOf } from './pages-file.ts'
 
 const HASH = `0x${'7'.repeat(64)}`
 
-/** Rows of transactions by block, in their order, of pages that tell of one transaction in several blocks. */
+/**
+ * Writes pages that place one transaction in several blocks. Resolves with the blocks of all transaction
+ * rows.
+ */
 async function blocksOf(pages: Parameters<typeof stagePages>[1]): Promise<number[]> {
   const folder = tempFolder()
-  const { tasks, places } = stagePages(folder, pages)
+  const { tasks, locations } = stagePages(folder, pages)
   tasks.run({ kind: 'flush' })
-  const first = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: 100 }, pages: places } })
+  const first = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: 100 }, pages: locations } })
   const batches = await resolveReorgedTransactions([first], {
-    ...{ pages: places, folder },
+    ...{ pages: locations, folder },
     rewrite: async (batch) => tasks.run({ kind: 'batch', batch }),
   })
   const text = batches.map(({ chunks }) => textOf(chunks.get('transactions'))).join('')
@@ -22,7 +25,7 @@ async function blocksOf(pages: Parameters<typeof stagePages>[1]): Promise<number
     .map((line) => Number(line.split(',')[1]))
 }
 
-test('a transaction stands where the wallet of the lowest address has it', async () => {
+test('a transaction gets the position in the view of the lowest wallet address', async () => {
   const pages = [
     { wallet: A, transactions: [itemAt(10, { txHash: HASH })] },
     { wallet: B, transactions: [itemAt(12), itemAt(20, { txHash: HASH })] },
@@ -30,7 +33,7 @@ test('a transaction stands where the wallet of the lowest address has it', async
   expect(await blocksOf(pages)).toEqual([10, 12])
 })
 
-test('where that view could not be normalized, it stands where the next one has it', async () => {
+test('if that view cannot be normalized, the transaction gets the position in the next view', async () => {
   const pages = [
     { wallet: A, transactions: [itemAt(10, { txHash: HASH, value: 'broken' })] },
     { wallet: B, transactions: [itemAt(12), itemAt(20, { txHash: HASH })] },

@@ -14,7 +14,7 @@ import {
   party,
 } from './items.ts'
 
-test('wallets that see different entries give their union in order', () => {
+test('different entries of several wallets are united in order', () => {
   const entry = (logIndex: number) => erc20({ logIndex })
   const { rows } = flatten({
     [ALICE]: item({}, { erc20Transfers: [entry(9), entry(3)] }),
@@ -25,7 +25,7 @@ test('wallets that see different entries give their union in order', () => {
   expect(rows.wallet_transactions.map(({ erc20_transfers }) => erc20_transfers)).toEqual([2, 3])
 })
 
-test('where views disagree the lowest address wins every field', () => {
+test('if views disagree, the lowest address wins in every field', () => {
   const view = (name: string) =>
     item(
       { from: party(ALICE, name) },
@@ -49,14 +49,14 @@ const valued = (...values: number[]) => ({
 })
 const values = (rows: Json[]) => rows.map(({ value }) => Number(value))
 
-test('internal entries unite by content and the largest count', () => {
+test('internal entries are united by content, with the largest count', () => {
   const { rows } = flatten({ [ALICE]: item({}, valued(1, 2, 1)), [BOB]: item({}, valued(2, 1, 1, 1)) })
   expect(values(rows.internal_transactions)).toEqual([1, 2, 1, 1])
   const ids = rows.internal_transactions.map(({ internal_id }) => String(internal_id).slice(-2))
   expect(ids).toEqual(['-0', '-0', '-1', '-2'])
 })
 
-test('internal entries follow the lowest view, then the further ones', () => {
+test('internal entries follow the order of the lowest address, then of the other views', () => {
   const { rows } = flatten({
     [ALICE]: item({}, valued(5, 1)),
     [BOB]: item({}, valued(1, 9, 5)),
@@ -65,7 +65,7 @@ test('internal entries follow the lowest view, then the further ones', () => {
   expect(values(rows.internal_transactions)).toEqual([5, 1, 9, 7])
 })
 
-test('an entry that the lowest view lacks comes from the next', () => {
+test('an entry that the view of the lowest address lacks comes from the next view', () => {
   const { rows, rejects } = flatten({
     [ALICE]: item({}, { erc20Transfers: [erc20({ value: 'broken' })] }),
     [BOB]: item({}, { erc20Transfers: [erc20({ value: '3' })] }),
@@ -74,7 +74,7 @@ test('an entry that the lowest view lacks comes from the next', () => {
   expect(rejects).toHaveLength(1)
 })
 
-test('a rejected item leaves the facts of the other views', () => {
+test('a rejected item does not affect the facts of the other views', () => {
   const { rows, rejects } = flatten({
     [ALICE]: item({ value: 'broken' }),
     [BOB]: item({ value: '3' }, valued(1)),
@@ -84,12 +84,12 @@ test('a rejected item leaves the facts of the other views', () => {
   expect(rejects).toMatchObject([{ wallet: ALICE, list: null }])
 })
 
-const read = { [ALICE]: 0, [BOB]: 1 }
+const RUNS = { [ALICE]: 0, [BOB]: 1 }
 
-test('an internal call that a later run describes otherwise is one fact, as the later run has it', () => {
+test('if a later run describes an internal call differently, the later description wins', () => {
   const view = (change: Json) => item({}, { internalTransactions: [internal(change)] })
   for (const change of [{ gasUsed: '7' }, { internalTxType: 'UNKNOWN' }, { isReverted: true }]) {
-    const { rows, isContradicted } = flatten({ [ALICE]: view({}), [BOB]: view(change) }, { runs: read })
+    const { rows, isContradicted } = flatten({ [ALICE]: view({}), [BOB]: view(change) }, { runs: RUNS })
     const { rows: later } = flatten({ [ALICE]: view(change), [BOB]: view(change) })
     expect(rows.internal_transactions).toEqual(later.internal_transactions)
     expect(rows.ledger).toEqual(later.ledger)
@@ -97,9 +97,9 @@ test('an internal call that a later run describes otherwise is one fact, as the 
   }
 })
 
-test('a transaction that a later run shows with other fields is as the later run has it', () => {
+test('if a later run has other fields of a transaction, the later fields win', () => {
   const views = { [ALICE]: item({ txStatus: '1', value: '5' }), [BOB]: item({ txStatus: '0', value: '5' }) }
-  expect(flatten(views, { runs: read }).rows.transactions).toMatchObject([{ success: false }])
+  expect(flatten(views, { runs: RUNS }).rows.transactions).toMatchObject([{ success: false }])
   expect(flatten(views).rows.transactions).toMatchObject([{ success: true }])
   expect(flatten(views).isContradicted).toBe(true)
 })
@@ -115,15 +115,15 @@ test.for([
   ['erc721', 'erc20'],
   ['erc20', 'erc1155'],
   ['erc1155', 'erc721'],
-] as const)('a log that was read as %s and later as %s is one fact of the later kind', ([before, after]) => {
+] as const)('a log that was read as %s and later as %s is one fact of the later type', ([before, after]) => {
   const views = { [ALICE]: ONE_LOG[before], [BOB]: ONE_LOG[after] }
-  const { rows, isContradicted } = flatten(views, { runs: read })
+  const { rows, isContradicted } = flatten(views, { runs: RUNS })
   const { rows: later } = flatten({ [ALICE]: ONE_LOG[after], [BOB]: ONE_LOG[after] })
   expect(rows).toEqual(later)
   expect(isContradicted).toBe(true)
 })
 
-test('views of one run that list a log in two tables give the table of the lowest address', () => {
+test('if views of one run list a log in two tables, the table of the lowest address wins', () => {
   const { rows, isContradicted } = flatten({ [ALICE]: ONE_LOG.erc20, [BOB]: ONE_LOG.erc721 })
   expect([rows.erc20_transfers.length, rows.erc721_transfers.length]).toEqual([1, 0])
   expect(rows.wallet_transactions).toMatchObject([
@@ -133,7 +133,7 @@ test('views of one run that list a log in two tables give the table of the lowes
   expect(isContradicted).toBe(true)
 })
 
-test('one view that lists a log as ERC-20 and as ERC-721 gives the ERC-721 transfer, counted', () => {
+test('if a view lists a log as ERC-20 and as ERC-721, ERC-721 wins and the log is counted as repeated', () => {
   const view = item(
     {},
     {
@@ -149,7 +149,7 @@ test('one view that lists a log as ERC-20 and as ERC-721 gives the ERC-721 trans
   expect([repeatedLogs, isContradicted]).toEqual([1, false])
 })
 
-test('a log that several views list as ERC-20 and as ERC-721 is counted once', () => {
+test('a repeated log of several views is counted once', () => {
   const listing = (...logs: number[]) =>
     item(
       {},
@@ -162,29 +162,29 @@ test('a log that several views list as ERC-20 and as ERC-721 is counted once', (
   expect(flatten({ [ALICE]: listing(5, 6), [BOB]: listing(6, 7) }).repeatedLogs).toBe(3)
 })
 
-test('a log that a later run shows with another token or value is one fact, the later one', () => {
+test('if a later run has another token, value or party of a log, the later one wins', () => {
   for (const change of [erc20({ value: '3' }), erc20({}, { address: CAROL }), erc20({ to: party(CAROL) })]) {
     const views = {
       [ALICE]: item({}, { erc20Transfers: [erc20()] }),
       [BOB]: item({}, { erc20Transfers: [change] }),
     }
-    const { rows, isContradicted } = flatten(views, { runs: read })
+    const { rows, isContradicted } = flatten(views, { runs: RUNS })
     expect(rows.erc20_transfers).toEqual(flatten({ [BOB]: views[BOB] }).rows.erc20_transfers)
     expect(isContradicted).toBe(true)
   }
 })
 
-test('a batch that a later run shows with fewer entries has those of the later run', () => {
+test('if a later run has fewer entries of an ERC-1155 batch, only those remain', () => {
   const views = {
     [ALICE]: item({}, { erc1155Transfers: [erc1155(), erc1155(), erc1155()] }),
     [BOB]: item({}, { erc1155Transfers: [erc1155()] }),
   }
-  const { rows } = flatten(views, { runs: read })
+  const { rows } = flatten(views, { runs: RUNS })
   expect(rows.erc1155_transfers).toHaveLength(1)
   expect(rows.wallet_transactions).toMatchObject([{ erc1155_transfers: 1 }, { erc1155_transfers: 1 }])
 })
 
-test('an entry that the view of one of its parties lacks is a contradiction', () => {
+test('an entry that is missing from the view of one of its parties is a contradiction', () => {
   const lists = [
     { erc20Transfers: [erc20()] },
     { erc721Transfers: [erc721()] },
@@ -201,7 +201,7 @@ test('an entry that the view of one of its parties lacks is a contradiction', ()
   }
 })
 
-test('names, prices, metadata, the order of calls and entries set aside are no contradiction', () => {
+test('names, prices, metadata, the order of calls and rejected entries are no contradiction', () => {
   const views = (change: (list: Json) => Json) => ({
     [ALICE]: item(
       {},
@@ -224,11 +224,11 @@ test('names, prices, metadata, the order of calls and entries set aside are no c
 })
 
 const WALLETS = [ALICE, BOB, CAROL]
-const someone = fc.constantFrom(...WALLETS, `0x${'d'.repeat(40)}`, `0x${'e'.repeat(40)}`)
-const sides = fc.record({ from: someone.map((at) => party(at)), to: someone.map((at) => party(at)) })
+const anyAddress = fc.constantFrom(...WALLETS, `0x${'d'.repeat(40)}`, `0x${'e'.repeat(40)}`)
+const sides = fc.record({ from: anyAddress.map((at) => party(at)), to: anyAddress.map((at) => party(at)) })
 
-/** Everything that a transaction holds on its chain, whoever looks. */
-const wholes = fc
+/** Arbitrary complete transactions, independent of any view. */
+const fullTransactions = fc
   .record({
     erc20: fc.array(sides, { maxLength: 5 }),
     batches: fc.array(fc.tuple(sides, fc.integer({ min: 1, max: 4 })), { maxLength: 3 }),
@@ -253,13 +253,13 @@ const touches = (wallets: readonly string[]) => (entry: unknown) =>
 const seenBy = (wallets: readonly string[], lists: Record<string, Json[]>) =>
   Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.filter(touches(wallets))]))
 
-test('partial views unite to what one full view would hold', () => {
+test('the union of partial views equals one full view', () => {
   fc.assert(
-    fc.property(wholes, fc.subarray(WALLETS, { minLength: 1 }), ({ outer, lists }, asked) => {
-      const views = asked.map((wallet) => [wallet, item(outer, seenBy([wallet], lists))])
+    fc.property(fullTransactions, fc.subarray(WALLETS, { minLength: 1 }), ({ outer, lists }, requested) => {
+      const views = requested.map((wallet) => [wallet, item(outer, seenBy([wallet], lists))])
       const parts = flatten(Object.fromEntries(views)).rows
-      const wallets = new Map(asked.map((wallet) => [wallet, null]))
-      const full = flatten({ [asked[0] ?? '']: item(outer, seenBy(asked, lists)) }, { wallets }).rows
+      const wallets = new Map(requested.map((wallet) => [wallet, null]))
+      const full = flatten({ [requested[0] ?? '']: item(outer, seenBy(requested, lists)) }, { wallets }).rows
       expect(parts.erc20_transfers).toEqual(full.erc20_transfers)
       expect(parts.erc1155_transfers).toEqual(full.erc1155_transfers)
       expect(byId(parts.internal_transactions, 'internal_id')).toEqual(
@@ -270,17 +270,17 @@ test('partial views unite to what one full view would hold', () => {
   )
 })
 
-/** By id, without the position that the order of listing gives. */
+/** Sorts rows by id and omits `entry_index`, which depends on the order of the listing. */
 function byId(rows: Json[], id: string): Json[] {
-  const kept = rows.map(({ entry_index: _, ...row }) => row as Json)
-  return kept.sort((a, b) => (String(a[id]) < String(b[id]) ? -1 : 1))
+  const withoutIndex = rows.map(({ entry_index: _, ...row }) => row as Json)
+  return withoutIndex.sort((a, b) => (String(a[id]) < String(b[id]) ? -1 : 1))
 }
 
-test('ledger values of wallets inside one circle sum to the fee', () => {
+test('if all parties are wallets of the job, the ledger values sum to the fee', () => {
   fc.assert(
-    fc.property(wholes, ({ outer, lists }) => {
-      const everybody = [...WALLETS, `0x${'d'.repeat(40)}`, `0x${'e'.repeat(40)}`]
-      const views = everybody.map((wallet) => [wallet, item(outer, seenBy([wallet], lists))])
+    fc.property(fullTransactions, ({ outer, lists }) => {
+      const allAddresses = [...WALLETS, `0x${'d'.repeat(40)}`, `0x${'e'.repeat(40)}`]
+      const views = allAddresses.map((wallet) => [wallet, item(outer, seenBy([wallet], lists))])
       const { ledger } = flatten(Object.fromEntries(views)).rows
       expect(ledger.reduce((sum, { value }) => sum + BigInt(String(value)), 0n)).toBe(-6n)
       expect(new Set(ledger.map(({ entry_id }) => entry_id)).size).toBe(ledger.length)

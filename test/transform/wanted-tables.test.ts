@@ -15,17 +15,17 @@ const BUSY = item(
 )
 const all = flatten({ [ALICE]: BUSY, [BOB]: BUSY }).rows
 
-test('a transaction may have rows in every table', () => {
+test('a transaction can have rows in every table', () => {
   expect(Object.keys(all).sort()).toEqual([...TABLE_NAMES].sort())
   for (const rows of Object.values(all)) expect(rows).not.toEqual([])
 })
 
-test.for(TABLE_NAMES)('where only %s is wanted the other tables stay empty', (table) => {
+test.for(TABLE_NAMES)('if only %s is requested, the other tables stay empty', (table) => {
   const { rows } = flatten({ [ALICE]: BUSY, [BOB]: BUSY }, { tables: new Set([table]) })
   for (const name of TABLE_NAMES) expect(rows[name]).toEqual(name === table ? all[name] : [])
 })
 
-test('records are rejected whether their table is wanted or not', () => {
+test('records are rejected even if their table is not requested', () => {
   const broken = item({}, { erc20Transfers: [erc20({ value: 'many' })] })
   const rejects = (tables: TableName[]) =>
     flatten({ [ALICE]: broken }, { tables: new Set(tables) }).rejects.map(({ list }) => list)
@@ -33,7 +33,7 @@ test('records are rejected whether their table is wanted or not', () => {
   expect(rejects(['erc20_transfers'])).toEqual(['erc20Transfers'])
 })
 
-test('it is seen by the wallets whose view is whole', () => {
+test('`seenBy` lists only the wallets whose view can be normalized', () => {
   const views = [BUSY, item({ value: 'broken' }), BUSY].map((of, at) => {
     return { wallet: `0x${at}`, key: { hash: HASH }, item: of }
   })

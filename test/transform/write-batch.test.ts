@@ -11,9 +11,9 @@ import { erc20 } from './items.ts'
 import {
   A,
   B,
+  batchesAt,
   itemAt,
   type StoredPage,
-  slicesAt,
   stagePages,
   storePages,
   textOf,
@@ -24,19 +24,19 @@ const END = 12
 
 type Cut = { cuts?: readonly number[]; given?: Partial<WriteContext> }
 
-/** Writes pages in slices; tells what all slices together hold. */
+/** Writes pages in batches. Resolves with the contents of all batches together. */
 async function write(pages: readonly StoredPage[], { cuts = [], given = {} }: Cut = {}) {
-  const folder = mkdtempSync(join(tempFolder(), 'slices-'))
-  const { tasks, places } = stagePages(folder, pages, writeContext(folder, given))
+  const folder = mkdtempSync(join(tempFolder(), 'batches-'))
+  const { tasks, locations } = stagePages(folder, pages, writeContext(folder, given))
   tasks.run({ kind: 'flush' })
-  const written = slicesAt(cuts, { pages: places, end: END }).map((batch) =>
+  const written = batchesAt(cuts, { pages: locations, end: END }).map((batch) =>
     tasks.run({ kind: 'batch', batch }),
   )
   tasks.close()
-  return together(written)
+  return combined(written)
 }
 
-function together(written: readonly BatchRows[]) {
+function combined(written: readonly BatchRows[]) {
   const seen: Record<string, number> = {}
   for (const batch of written)
     for (const [wallet, count] of seenIn(batch, [A, B])) seen[wallet] = (seen[wallet] ?? 0) + count
@@ -71,17 +71,17 @@ const storedPages = fc.array(
   { maxLength: 8 },
 )
 
-test('the rows are the same for any cut into slices', async () => {
+test('the rows are the same however blocks are divided into batches', async () => {
   const cuts = fc.array(fc.integer({ min: 1, max: END - 1 }), { maxLength: 5 })
   await fc.assert(
-    fc.asyncProperty(storedPages, cuts, async (pages, places) => {
-      expect(await write(pages, { cuts: places })).toEqual(await write(pages))
+    fc.asyncProperty(storedPages, cuts, async (pages, atBlocks) => {
+      expect(await write(pages, { cuts: atBlocks })).toEqual(await write(pages))
     }),
     { numRuns: 60 },
   )
 })
 
-test('a slice counts transactions, and those of each wallet', async () => {
+test('a batch counts all transactions and those of each wallet', async () => {
   const { transactions, seen, lines } = await write([
     { wallet: A, transactions: [itemAt(1), itemAt(2), itemAt(3, { value: 'broken' })] },
     { wallet: B, transactions: [itemAt(2)] },
@@ -91,7 +91,7 @@ test('a slice counts transactions, and those of each wallet', async () => {
   expect(lines.wallet_transactions?.split('\n')).toHaveLength(4)
 })
 
-test('many transactions are all staged, in chain order', async () => {
+test('many transactions are written in chain order', async () => {
   const blocks = Array.from({ length: 1_200 }, (_, at) => itemAt(3, { index: at }))
   const { lines } = await write([{ wallet: A, transactions: blocks.reverse() }])
   const indexes = lines.transactions
@@ -101,7 +101,7 @@ test('many transactions are all staged, in chain order', async () => {
   expect(indexes).toEqual(Array.from({ length: 1_200 }, (_, at) => at))
 })
 
-test('only tables that are wanted are staged', async () => {
+test('only requested tables are staged', async () => {
   const pages = [{ wallet: A, transactions: [itemAt(1)] }]
   const { lines } = await write(pages, { given: { tables: ['erc20_transfers'] } })
   const full = await write(pages)
@@ -109,25 +109,25 @@ test('only tables that are wanted are staged', async () => {
   expect(Object.values(lines).filter((text) => text !== '')).toHaveLength(1)
 })
 
-test('transactions younger than the cut are left out', async () => {
+test('transactions newer than the cutoff are ignored', async () => {
   const pages = [{ wallet: A, transactions: [itemAt(1), itemAt(2, { blockTimestamp: 1_700_000_001 })] }]
   const { transactions } = await write(pages, { given: { cutoffMs: 1_700_000_000_999 } })
   expect(transactions).toBe(1)
 })
 
-test('a record that cannot be normalized is told with its wallet', async () => {
+test('a record that cannot be normalized is reported with its wallet', async () => {
   const broken = itemAt(2, { value: 'broken' })
   const { rejects } = await write([{ wallet: B, transactions: [itemAt(1), broken] }])
-  const told = {
+  const expected = {
     wallet_address: B,
     list: null,
     record: broken,
     reason: expect.stringMatching(/value is not/),
   }
-  expect(rejects.map((line) => JSON.parse(line))).toMatchObject([told])
+  expect(rejects.map((line) => JSON.parse(line))).toMatchObject([expected])
 })
 
-test('pages that are not there fail as output', () => {
+test('missing pages fail with OUTPUT_FAILED', () => {
   const folder = tempFolder()
   const pages = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   const tasks = openTaskRunner(writeContext(folder, { pagesFile: join(folder, 'missing') }))
@@ -136,21 +136,21 @@ test('pages that are not there fail as output', () => {
   )
 })
 
-test('pages that end too early fail as output', () => {
+test('truncated pages fail with OUTPUT_FAILED', () => {
   const folder = tempFolder()
   const stored = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
-  const pages = stored.map((place) => ({ ...place, bytes: place.bytes + 1 }))
+  const pages = stored.map((page) => ({ ...page, bytes: page.bytes + 1 }))
   expect(() => openTaskRunner(writeContext(folder)).run({ kind: 'stage', pages })).toThrow(
     expect.objectContaining({
       code: 'OUTPUT_FAILED',
-      message: expect.stringContaining('it ends too early'),
+      message: expect.stringContaining('unexpected end of file'),
     }),
   )
 })
 
-test('staged lines that are gone fail as output', () => {
+test('missing staging files fail with OUTPUT_FAILED', () => {
   const folder = tempFolder()
-  const { tasks, places: pages } = stagePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
+  const { tasks, locations: pages } = stagePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   tasks.close()
   rmSync(join(folder, 'ledger-0.lines'))
   rmSync(join(folder, 'indexes-0.lines'))
@@ -160,28 +160,28 @@ test('staged lines that are gone fail as output', () => {
   )
 })
 
-/** A transaction whose transfer of so many bytes of name is seen by its wallet. */
+/** A transaction whose receiver has a name of `bytes` bytes. */
 const longItem = (block: number, bytes: number) =>
   itemAt(block, { to: { address: A, name: 'n'.repeat(bytes) } })
 
-test('long stretches of a page stay where they were staged, short ones are copied together', () => {
+test('long line ranges of a page are referenced in place, short ones are copied together', () => {
   const folder = tempFolder()
   const pages = [
     { wallet: A, transactions: [1, 2, 3].map((block) => longItem(block, 8_000)) },
     { wallet: A, transactions: [4, 5].map((block) => longItem(block, 10)) },
     { wallet: A, transactions: [6, 7].map((block) => longItem(block, 10)) },
   ]
-  const { tasks, places } = stagePages(folder, pages)
+  const { tasks, locations } = stagePages(folder, pages)
   tasks.run({ kind: 'flush' })
-  const { chunks } = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages: places } })
-  const [stays, copied, ...others] = chunks.get('transactions') ?? []
+  const { chunks } = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages: locations } })
+  const [inPlace, copied, ...others] = chunks.get('transactions') ?? []
   expect(others).toEqual([])
-  expect(stays).toMatchObject({ start: 0, rows: 3 })
+  expect(inPlace).toMatchObject({ start: 0, rows: 3 })
   expect(copied).toMatchObject({ rows: 4 })
-  expect(copied?.start).toBeGreaterThan(stays?.bytes ?? 0)
+  expect(copied?.start).toBeGreaterThan(inPlace?.bytes ?? 0)
 })
 
-test('a transaction that several wallets see is read from the pages of all of them', async () => {
+test('a transaction of several wallets is united from the pages of all of them', async () => {
   const log = (logIndex: number) => ({ ...erc20(), logIndex })
   const seenAs = (logs: readonly number[]) => ({ ...itemAt(5), erc20Transfers: logs.map(log) })
   const pages = [
@@ -198,7 +198,7 @@ test('a transaction that several wallets see is read from the pages of all of th
   expect(transactions).toBe(4)
 })
 
-test('pages that are opened together are read ahead little by little, and give the same', async () => {
+test('many overlapping pages are merged in chain order', async () => {
   const wallets = Array.from({ length: 60 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
   const pages = wallets.map((wallet, at) => ({
     wallet,
@@ -206,18 +206,18 @@ test('pages that are opened together are read ahead little by little, and give t
   }))
   const { lines, transactions } = await write(pages, { given: { addresses: wallets } })
   expect(transactions).toBe(180)
-  const places = lines.transactions
+  const positions = lines.transactions
     ?.trimEnd()
     .split('\n')
     .map((line) => line.split(','))
     .map((cells) => Number(cells[1]) * 100 + Number(cells[5]))
-  expect(places).toEqual([1, 5, 9].flatMap((block) => wallets.map((_, at) => block * 100 + at)))
+  expect(positions).toEqual([1, 5, 9].flatMap((block) => wallets.map((_, at) => block * 100 + at)))
 })
 
-test('rows of a page follow each other in the folders of their partitions', async () => {
+test('rows of a page are divided into partitions', async () => {
   const folder = tempFolder()
   const context = writeContext(folder, { partitionBy: 'blocks:4' })
-  const { tasks, places: pages } = stagePages(
+  const { tasks, locations: pages } = stagePages(
     folder,
     [
       { wallet: A, transactions: [1, 3, 4, 9].map((block) => itemAt(block)) },
@@ -235,7 +235,7 @@ test('rows of a page follow each other in the folders of their partitions', asyn
   ])
 })
 
-test('a page that lists a transaction twice gives it once, as it is listed last', async () => {
+test('if a page lists a transaction twice, the last item wins', async () => {
   const { lines } = await write([
     { wallet: A, transactions: [itemAt(1), itemAt(2, { value: '7' }), itemAt(2, { value: '8' }), itemAt(3)] },
   ])
@@ -246,10 +246,10 @@ test('a page that lists a transaction twice gives it once, as it is listed last'
   expect(values).toEqual(['1', '8', '3'])
 })
 
-test('lines that are made anew do not wait until the slice ends', () => {
+test('lines that are built again are flushed before the batch ends', () => {
   const folder = tempFolder()
   const transactions = [1, 2, 3, 4].map((block) => longItem(block, 200_000))
-  const { tasks, places: pages } = stagePages(folder, [
+  const { tasks, locations: pages } = stagePages(folder, [
     { wallet: A, transactions },
     { wallet: B, transactions },
   ])
@@ -258,7 +258,7 @@ test('lines that are made anew do not wait until the slice ends', () => {
   expect((chunks.get('transactions') ?? []).map(({ rows }) => rows)).toEqual([2, 2])
 })
 
-test('a page whose list takes a parser to find is read whole for what several wallets see', async () => {
+test('transactions of several wallets are united even if the page has two `transactions` keys', async () => {
   const folder = tempFolder()
   const pages = [
     { wallet: A, transactions: [itemAt(1), itemAt(2)] },
@@ -269,24 +269,24 @@ test('a page whose list takes a parser to find is read whole for what several wa
     Buffer.from(`{"transactions":[null],"transactions":${JSON.stringify(transactions)}}`),
   )
   writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
-  const places = plain.map((place, at) => ({
-    ...place,
+  const locations = plain.map((location, at) => ({
+    ...location,
     ...{ offset: at * (bodies[0]?.length ?? 0), bytes: bodies[at]?.length ?? 0 },
   }))
   const tasks = openTaskRunner(writeContext(folder))
-  const staged = tasks.run({ kind: 'stage', pages: places })
+  const staged = tasks.run({ kind: 'stage', pages: locations })
   tasks.run({ kind: 'flush' })
-  const all = places.map((place, at) => ({
-    ...place,
+  const all = locations.map((location, at) => ({
+    ...location,
     index: staged[at]?.index ?? { thread: 0, offset: 0, bytes: 0 },
   }))
   const rows = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages: all } })
-  expect(together([rows])).toEqual(await write(pages))
+  expect(combined([rows])).toEqual(await write(pages))
 })
 
-test('short stretches before and after a long one keep their places', () => {
+test('short line ranges before and after a long one keep their order', () => {
   const folder = tempFolder()
-  const { tasks, places: pages } = stagePages(folder, [
+  const { tasks, locations: pages } = stagePages(folder, [
     { wallet: A, transactions: [1, 2].map((block) => longItem(block, 10)) },
     { wallet: A, transactions: [3, 4, 5].map((block) => longItem(block, 8_000)) },
     { wallet: A, transactions: [6].map((block) => longItem(block, 10)) },
@@ -301,7 +301,7 @@ test('short stretches before and after a long one keep their places', () => {
   expect(blocks).toEqual([1, 2, 3, 4, 5, 6])
 })
 
-test('rows of blocks that were written before are not made', () => {
+test('rows of blocks that are already exported are not staged', () => {
   const folder = tempFolder()
   const pages = storePages(folder, [{ wallet: A, transactions: [1, 2, 3].map((block) => itemAt(block)) }])
   const [page] = openTaskRunner(writeContext(folder, { from: 2 })).run({ kind: 'stage', pages })

@@ -1,4 +1,4 @@
-/** A listing item with a place; its hash is in capitals, as a service may write it. */
+/** A listing item with a valid position. Its hash is in upper case, which APIs may return. */
 export const item = (
   block: unknown,
   { index = 0, seconds = 10, ms }: { index?: number; seconds?: number; ms?: number } = {},

@@ -4,7 +4,7 @@ import { bodyOf, item } from './pages.ts'
 
 const read = (transactions: unknown[]) => itemsOfPage({ wallet: '0xa', body: bodyOf(transactions) }).items
 
-test('items come in chain order whatever the order of the page', () => {
+test('items are sorted in chain order regardless of the order of the page', () => {
   const items = read([item('7'), item('3', { index: 2 }), item('3', { index: 1 })])
   expect(items.map(({ key }) => [key.block, key.index, key.hash])).toEqual([
     [3, 1, '0xab31'],
@@ -18,11 +18,11 @@ test('items come in chain order whatever the order of the page', () => {
   ])
 })
 
-test('items without a place are left out and the rest is kept', () => {
+test('items without a valid position are omitted', () => {
   expect(read([item('x'), null, {}, item('3')]).map(({ key }) => key.block)).toEqual([3])
 })
 
-test('entries without a place are counted', () => {
+test('`entries` includes items without a valid position', () => {
   const body = bodyOf([item('x'), null, {}, item('3')])
   expect(itemsOfPage({ wallet: '0xa', body })).toMatchObject({ entries: 4, items: [{ listIndex: 3 }] })
 })

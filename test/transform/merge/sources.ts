@@ -13,7 +13,10 @@ export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = 
   }
 }
 
-/** A page's source: like a checkpoint it knows blocks only, so its span runs from border to border. */
+/**
+ * A page's source. Its key range covers complete blocks, because a checkpoint knows only the blocks of a
+ * page.
+ */
 export function sourceOf(items: WalletItem[]): ItemSource {
   const blocks = items.map(({ key }) => key.block)
   const first = { block: Math.min(...blocks), index: -1, hash: '' }
@@ -24,7 +27,7 @@ export function sourceOf(items: WalletItem[]): ItemSource {
   }
 }
 
-/** What a merge gives, in words: `block.index wallet=mark wallet=mark`. */
+/** The result of a merge as lines `block.index wallet=mark wallet=mark`. */
 export function merged(sources: readonly ItemSource[]): string[] {
   const lines: string[] = []
   for (const views of mergeItems(sources)) {
@@ -35,8 +38,8 @@ export function merged(sources: readonly ItemSource[]): string[] {
   return lines
 }
 
-/** What a merge must give: the last received item of each wallet and transaction, sorted. */
-export function plainlySorted(pages: WalletItem[][]): string[] {
+/** The expected result of a merge: the last received item of each wallet and transaction, sorted. */
+export function sortedLines(pages: WalletItem[][]): string[] {
   const last = new Map<string, WalletItem>()
   for (const item of pages.flat()) last.set(`${item.key.block}.${item.key.index} ${item.wallet}`, item)
   const items = [...last.values()].sort(
@@ -44,23 +47,23 @@ export function plainlySorted(pages: WalletItem[][]): string[] {
   )
   const lines = new Map<string, string>()
   for (const { key, wallet, item } of items) {
-    const place = `${key.block}.${key.index}`
-    lines.set(place, `${lines.get(place) ?? place} ${wallet}=${(item as { mark: number }).mark}`)
+    const position = `${key.block}.${key.index}`
+    lines.set(position, `${lines.get(position) ?? position} ${wallet}=${(item as { mark: number }).mark}`)
   }
   return [...lines.values()]
 }
 
-/** Pages as a run may receive them: each of one wallet, overlapping, with repetitions and empty ones. */
+/** Arbitrary pages of single wallets: overlapping, with repeated items, or empty. */
 export const pages = fc.array(
   fc
     .record({
       wallet: fc.constantFrom('0xa', '0xb', '0xc'),
-      places: fc.uniqueArray(fc.record({ block: fc.nat(12), index: fc.nat(2) }), {
+      positions: fc.uniqueArray(fc.record({ block: fc.nat(12), index: fc.nat(2) }), {
         maxLength: 6,
         selector: ({ block, index }) => block * 10 + index,
       }),
       mark: fc.nat(1_000_000),
     })
-    .map(({ wallet, places, mark }) => places.map((place) => walletItem(wallet, { ...place, mark }))),
+    .map(({ wallet, positions, mark }) => positions.map((at) => walletItem(wallet, { ...at, mark }))),
   { maxLength: 12 },
 )

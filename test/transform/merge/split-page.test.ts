@@ -6,7 +6,7 @@ import { TOO_DEEP_JSON } from '../../helpers/deep-json.ts'
 const textsOf = (body: Buffer) => splitPage(body)?.map(([from, to]) => body.toString('utf8', from, to))
 const split = (text: string) => textsOf(Buffer.from(text))
 
-test('entries of any page are found where they lie, whatever stands around them', () => {
+test('finds the byte ranges of all entries of any page', () => {
   const page = fc.record({
     before: fc.dictionary(
       fc.string().filter((name) => name !== 'transactions'),
@@ -33,7 +33,7 @@ test.for([
   ['{"a":{"transactions":[1]},"transactions":[2]}', ['2']],
   ['{"kind":"transactions","transactions":[3]}', ['3']],
   ['{"transactions":[4],"é\\u005d\\\\":"]"}', ['4']],
-] as const)('the list of %s has its entries', ([text, entries]) => {
+] as const)('finds the entries of %s', ([text, entries]) => {
   expect(split(text)).toEqual(entries)
 })
 
@@ -42,7 +42,7 @@ test.for([
   { text: '{"trans\\u0061ctions":[1]}' },
   { text: '{"transactions":null}' },
   { text: '[{"transactions":[1]}]' },
-])('of $text it takes a parser to tell', ({ text }) => {
+])('returns undefined for $text', ({ text }) => {
   expect(split(text)).toBeUndefined()
 })
 

@@ -8,6 +8,9 @@ test.for([
   { first: 1, last: 1, start: 1_010, bytes: 0, rows: 0 },
   { first: 2, last: 3, start: 1_010, bytes: 50, rows: 3 },
   { first: 0, last: 3, start: 1_000, bytes: 60, rows: 4 },
-])('transactions $first to $last have $rows rows in $bytes bytes', ({ first, last, ...range }) => {
-  expect(lineRangeOf(LINES, first, last)).toEqual({ ...range, maxLineBytes: 30 })
-})
+])(
+  'the lines of transactions $first to $last are $rows rows in $bytes bytes',
+  ({ first, last, ...range }) => {
+    expect(lineRangeOf(LINES, first, last)).toEqual({ ...range, maxLineBytes: 30 })
+  },
+)

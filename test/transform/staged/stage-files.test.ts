@@ -8,11 +8,11 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 const open = (folder: string) =>
   openStageFiles({ folder, tables: ['ledger'], format: 'csv', escapeFormulas: false })
 
-test('lines wait in memory, and reach the file of their table and thread at a flush', () => {
+test('buffers lines in memory and writes them to the file of their table and thread on flush', () => {
   const folder = tempFolder()
   const files = open(folder)
   const [table] = files.tables
-  table?.lines.fill({ bytes: 4, rows: 2, maxLineBytes: 2 }, (room) => room.write('a\nb\n'))
+  table?.lines.fill({ bytes: 4, rows: 2, maxLineBytes: 2 }, (buffer) => buffer.write('a\nb\n'))
   const path = linesPath(folder, 'ledger', threadId)
   expect([existsSync(path), table?.position()]).toEqual([false, 4])
   files.flush()
@@ -20,10 +20,10 @@ test('lines wait in memory, and reach the file of their table and thread at a fl
   expect(path).toBe(join(folder, `ledger-${threadId}.lines`))
 })
 
-test('half a megabyte of lines is time to write them', () => {
+test('is full at half a megabyte of lines', () => {
   const files = open(tempFolder())
   const add = (bytes: number) =>
-    files.tables[0]?.lines.fill({ bytes, rows: bytes, maxLineBytes: 1 }, (room) => room.fill(10))
+    files.tables[0]?.lines.fill({ bytes, rows: bytes, maxLineBytes: 1 }, (buffer) => buffer.fill(10))
   add(524_287)
   expect(files.isFull()).toBe(false)
   add(1)
@@ -32,12 +32,12 @@ test('half a megabyte of lines is time to write them', () => {
   expect(files.isFull()).toBe(false)
 })
 
-test('lines that wait at the close are written, and others go on behind them', () => {
+test('close writes buffered lines, and later lines are appended', () => {
   const folder = tempFolder()
   const files = open(folder)
   const add = (text: string) =>
-    files.tables[0]?.lines.fill({ bytes: text.length, rows: 1, maxLineBytes: text.length }, (room) =>
-      room.write(text),
+    files.tables[0]?.lines.fill({ bytes: text.length, rows: 1, maxLineBytes: text.length }, (buffer) =>
+      buffer.write(text),
     )
   add('a\n')
   files.close()

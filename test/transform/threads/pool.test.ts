@@ -15,9 +15,9 @@ import { openWritePool as openHere, type WritePool } from '../../../src/transfor
 import type { WriteContext, WriteTask } from '../../../src/transform/threads/task.ts'
 import type { BatchRows } from '../../../src/transform/write-batch.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
-import { A, B, itemAt, slicesAt, storePages, textOf, writeContext } from '../pages-file.ts'
+import { A, B, batchesAt, itemAt, storePages, textOf, writeContext } from '../pages-file.ts'
 
-/** Threads need the built program. */
+/** Worker threads require the compiled program. */
 const built = new URL('../../../dist/transform/threads/pool.js', import.meta.url).href
 const { openWritePool } = (await import(/* @vite-ignore */ built)) as { openWritePool: typeof openHere }
 
@@ -35,13 +35,13 @@ beforeEach(() => {
 afterEach(() => {
   process.off('worker', note)
 })
-/** A thread is told of in the turn after it was started. */
+/** Node emits `worker` in the turn of the event loop after the thread was started. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const left = () => threads.filter(({ threadId }) => threadId !== -1)
 
 type Pages = { pages: PageLocation[]; context: WriteContext; end: number }
 
-/** A folder with as many pages of each of two wallets, over the same blocks. */
+/** A folder with `pages` pages of each of two wallets, over the same blocks. */
 function pagesIn(given: Partial<WriteContext> = {}, pages = 4, end = END): Pages {
   const folder = tempFolder()
   const blocks = Array.from({ length: end }, (_, block) => block)
@@ -55,33 +55,33 @@ function pagesIn(given: Partial<WriteContext> = {}, pages = 4, end = END): Pages
   return { pages: storePages(folder, stored), context: writeContext(folder, given), end }
 }
 
-const task = (place: PageLocation): WriteTask & { kind: 'stage' } => ({ kind: 'stage', pages: [place] })
+const task = (page: PageLocation): WriteTask & { kind: 'stage' } => ({ kind: 'stage', pages: [page] })
 
-/** Has the rows of all pages made, each in a task of its own. */
+/** Stages all pages, each in its own task. */
 const stageAll = async (pool: WritePool, pages: readonly PageLocation[], bytes = LARGE) => {
-  const staged = await Promise.all(pages.map((place) => pool.run(task(place), bytes)))
-  return pages.map((place, at): StagedPageLocation => ({ ...place, index: staged[at]?.[0]?.index as never }))
+  const staged = await Promise.all(pages.map((page) => pool.run(task(page), bytes)))
+  return pages.map((page, at): StagedPageLocation => ({ ...page, index: staged[at]?.[0]?.index as never }))
 }
 
-/** Has the rows of pages made and put in order, in as many slices. */
-async function export_(pool: WritePool, { pages, end }: Pages, { slices: batches = 4, bytes = LARGE } = {}) {
+/** Stages pages and writes them in the given number of batches. */
+async function writeAll(pool: WritePool, { pages, end }: Pages, { batches = 4, bytes = LARGE } = {}) {
   const staged = await stageAll(pool, pages, bytes)
   await pool.flush()
   const cuts = Array.from({ length: batches - 1 }, (_, at) => ((at + 1) * end) / batches)
-  const tasks = slicesAt(cuts, { pages: staged, end }).map((batch) => ({ kind: 'batch' as const, batch }))
+  const tasks = batchesAt(cuts, { pages: staged, end }).map((batch) => ({ kind: 'batch' as const, batch }))
   return Promise.all(tasks.map((one) => pool.run(one, bytes)))
 }
 
-/** What a slice holds, without where. */
+/** The contents of a batch, without locations. */
 function contentOf({ chunks, ...rest }: BatchRows) {
   const texts = [...chunks].map(([name, all]) => [name, textOf(all)])
   return { ...rest, hashes: [...readFingerprints(rest.hashes)], texts }
 }
 
-test('small tasks are done here and start no thread', async () => {
+test('small tasks run in this thread and start no other', async () => {
   const pages = pagesIn()
   const pool = openWritePool(pages.context)
-  const rows = await export_(pool, pages, { bytes: 10_000 })
+  const rows = await writeAll(pool, pages, { bytes: 10_000 })
   expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
   await pool.close()
   await nextTurn()
@@ -91,7 +91,7 @@ test('small tasks are done here and start no thread', async () => {
 test.for([
   { bytes: 999_999, started: 0 },
   { bytes: 1_000_000, started: 1 },
-])('$bytes bytes of pages start $started threads', async ({ bytes, started }) => {
+])('expecting $bytes bytes of pages starts $started threads', async ({ bytes, started }) => {
   const pool = openWritePool(pagesIn().context)
   pool.expectBytes(bytes)
   await nextTurn()
@@ -99,10 +99,10 @@ test.for([
   await pool.close()
 })
 
-test('threads give the same slices as this one, and end at the close', async () => {
+test('threads write the same batches as this thread, and end on close', async () => {
   const [pages, other] = [pagesIn(), pagesIn()]
   const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
-  const [rows, expected] = [await export_(pool, pages), await export_(here, other)]
+  const [rows, expected] = [await writeAll(pool, pages), await writeAll(here, other)]
   expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
   expect(threads.length).toBeGreaterThan(0)
   await pool.close()
@@ -110,14 +110,14 @@ test('threads give the same slices as this one, and end at the close', async () 
 })
 
 test.for([1, 10, MANY].flatMap((many) => (['csv', 'parquet'] as const).map((format) => ({ many, format }))))(
-  '$many pages and slices for $format are the same from threads as from here',
+  'threads write the same $many batches of $many pages for $format as this thread',
   async ({ many, format }) => {
     const make = (given: { format: Format }) => pagesIn(given, many, many)
     const [pages, other] = [make({ format }), make({ format })]
     const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
     pool.expectBytes(LARGE)
-    const rows = await export_(pool, pages, { slices: many })
-    const expected = await export_(here, other, { slices: many, bytes: 1 })
+    const rows = await writeAll(pool, pages, { batches: many })
+    const expected = await writeAll(here, other, { batches: many, bytes: 1 })
     expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
     const files = new Set(rows.flatMap(({ chunks }) => chunks.get('ledger')?.map(({ path }) => path) ?? []))
     expect(files.has(join(pages.context.folder, `ledger-${threadId}.lines`))).toBe(false)
@@ -126,7 +126,7 @@ test.for([1, 10, MANY].flatMap((many) => (['csv', 'parquet'] as const).map((form
   },
 )
 
-test('what pages are expected to ask for starts a thread before it is asked for', async () => {
+test('expected bytes start a thread before the first task', async () => {
   const { context } = pagesIn()
   const pool = openWritePool(context)
   pool.expectBytes(LARGE / 100)
@@ -139,19 +139,19 @@ test('what pages are expected to ask for starts a thread before it is asked for'
   expect(left()).toEqual([])
 })
 
-test('tasks are done here in the order in which they were asked for', async () => {
+test('tasks in this thread run in the order in which they were queued', async () => {
   const { pages, context } = pagesIn({}, 10)
   const pool = openHere(context)
   const made: number[] = []
-  await Promise.all(pages.map((place, at) => pool.run(task(place), 1).then(() => made.push(at))))
+  await Promise.all(pages.map((page, at) => pool.run(task(page), 1).then(() => made.push(at))))
   expect(made).toEqual(pages.map((_, at) => at))
   await pool.close()
 })
 
-test('closing gives up what nobody has begun', async () => {
+test('close rejects queued tasks', async () => {
   const { pages, context } = pagesIn({}, MANY, MANY)
   const pool = openWritePool(context)
-  const running = Promise.allSettled(pages.map((place) => pool.run(task(place), LARGE)))
+  const running = Promise.allSettled(pages.map((page) => pool.run(task(page), LARGE)))
   await nextTurn()
   await pool.close()
   const ended = (await running).map(({ status }) => status)
@@ -159,7 +159,7 @@ test('closing gives up what nobody has begun', async () => {
   expect(left()).toEqual([])
 })
 
-test('what threads have staged makes the same CSV files', async () => {
+test('lines staged by threads produce the same CSV files', async () => {
   const files: FileFormat = { format: 'csv', compression: 'gzip', maxRowsPerFile: 15, escapeFormulas: true }
   const [pages, other] = [pagesIn(), pagesIn()]
   const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
@@ -169,8 +169,8 @@ test('what threads have staged makes the same CSV files', async () => {
     const parts = await writeTable({ ...files, folder, table, range: { from: 0, to: END }, chunks })
     return parts.map(({ staged: _staged, ...part }) => part)
   }
-  const rows = await export_(pool, pages)
-  const expected = await export_(here, other, { bytes: 1 })
+  const rows = await writeAll(pool, pages)
+  const expected = await writeAll(here, other, { bytes: 1 })
   await Promise.all([pool.close(), here.close()])
   const parts = await assemble(rows, pages.context)
   expect(parts.map((part) => part.rows)).toEqual([15, 15, 10])
@@ -178,10 +178,10 @@ test('what threads have staged makes the same CSV files', async () => {
   expect(threads.length).toBeGreaterThan(0)
 })
 
-test('many jobs share few threads; those without one are done here, or take one that is free again', async () => {
+test('many jobs share few threads; jobs without one run in this thread or take one that becomes free', async () => {
   const jobs = Array.from({ length: most + 2 }, () => pagesIn())
   const pools = jobs.map(({ context }) => openWritePool(context))
-  const rows = await Promise.all(jobs.map((pages, at) => export_(pools[at] as WritePool, pages)))
+  const rows = await Promise.all(jobs.map((pages, at) => writeAll(pools[at] as WritePool, pages)))
   expect(rows.flat().map((batch) => batch.transactions)).toEqual(jobs.flatMap(() => [10, 10, 10, 10]))
   expect(threads).toHaveLength(most)
   await pools[0]?.close()
@@ -192,7 +192,7 @@ test('many jobs share few threads; those without one are done here, or take one 
   expect(left()).toEqual([])
 })
 
-test('what waits to be done here goes on in a thread that becomes free meanwhile', async () => {
+test('tasks queued for this thread move to a thread that becomes available', async () => {
   const busy = Array.from({ length: most }, () => openWritePool(pagesIn().context))
   for (const pool of busy) pool.expectBytes(LARGE)
   await nextTurn()
@@ -200,7 +200,7 @@ test('what waits to be done here goes on in a thread that becomes free meanwhile
   const { pages, context } = pagesIn()
   const pool = openWritePool(context)
   const many = Array.from({ length: 200 }, () => pages).flat()
-  const staged = Promise.all(many.map((place) => pool.run(task(place), LARGE)))
+  const staged = Promise.all(many.map((page) => pool.run(task(page), LARGE)))
   await Promise.all(busy.map((one) => one.close()))
   pool.expectBytes(LARGE)
   await nextTurn()
@@ -210,9 +210,9 @@ test('what waits to be done here goes on in a thread that becomes free meanwhile
 })
 
 test.for([
-  { where: 'here', bytes: 1 },
-  { where: 'in a thread', bytes: LARGE },
-])('a task that fails $where rejects with its own code', async ({ bytes }) => {
+  { where: 'this thread', bytes: 1 },
+  { where: 'another thread', bytes: LARGE },
+])('a task that fails in $where rejects with its own error code', async ({ bytes }) => {
   const { pages, context } = pagesIn()
   const pool = openWritePool({ ...context, pagesFile: join(context.folder, 'missing') })
   const failing = pool.run(task(pages[0] as PageLocation), bytes)
@@ -225,12 +225,12 @@ test.for([
   await pool.close()
 })
 
-test('a thread whose task failed takes the next', async () => {
+test('a thread continues after a failed task', async () => {
   const { pages, context } = pagesIn()
   const pool = openWritePool(context)
   const missing = { ...(pages[0] as PageLocation), offset: LARGE }
   const ended = await Promise.allSettled(
-    [missing, missing, missing, ...pages.slice(0, 4)].map((place) => pool.run(task(place), LARGE)),
+    [missing, missing, missing, ...pages.slice(0, 4)].map((page) => pool.run(task(page), LARGE)),
   )
   expect(ended.map(({ status }) => status)).toEqual([
     ...['rejected', 'rejected', 'rejected'],
@@ -239,10 +239,10 @@ test('a thread whose task failed takes the next', async () => {
   await pool.close()
 })
 
-test('closing while tasks are under way rejects them and leaves no thread', async () => {
+test('close rejects running tasks and leaves no thread', async () => {
   const { pages, context } = pagesIn()
   const pool = openWritePool(context)
-  const running = Promise.allSettled(pages.map((place) => pool.run(task(place), LARGE)))
+  const running = Promise.allSettled(pages.map((page) => pool.run(task(page), LARGE)))
   await pool.close()
   for (const ended of await running)
     expect(ended).toMatchObject({ status: 'rejected', reason: { message: 'the write pool was closed' } })
@@ -251,7 +251,7 @@ test('closing while tasks are under way rejects them and leaves no thread', asyn
 })
 
 test.for([{ bytes: 1 }, { bytes: LARGE }])(
-  'a closed pool takes no task of $bytes bytes',
+  'a closed pool rejects a task of $bytes bytes',
   async ({ bytes }) => {
     const { pages, context } = pagesIn()
     const pool = openWritePool(context)
@@ -261,7 +261,7 @@ test.for([{ bytes: 1 }, { bytes: LARGE }])(
   },
 )
 
-test('closing waits for what is under way in this thread', async () => {
+test('close waits for the running task of this thread', async () => {
   const { pages, context } = pagesIn()
   const pool = openWritePool(context)
   const running = pool.run(task(pages[0] as PageLocation), 1)
@@ -271,18 +271,18 @@ test('closing waits for what is under way in this thread', async () => {
   expect(await running).toMatchObject([{ transactions: 10 }])
 })
 
-test('a thread that breaks rejects every task instead of hanging', async () => {
+test('if a thread exits unexpectedly, every task rejects instead of hanging', async () => {
   const { pages, context } = pagesIn()
   const pool = openWritePool(context)
   const starting = once(process, 'worker') as Promise<[Worker]>
-  const running = Promise.allSettled([...pages, ...pages].map((place) => pool.run(task(place), LARGE)))
+  const running = Promise.allSettled([...pages, ...pages].map((page) => pool.run(task(page), LARGE)))
   const [broken] = await starting
   await broken.terminate()
   const messages = (await running).map((ended) => (ended.status === 'rejected' ? ended.reason.message : ''))
-  expect(messages).toContain('a writing thread ended early')
+  expect(messages).toContain('a write thread exited unexpectedly')
   await expect(pool.run(task(pages[0] as PageLocation), 1)).rejects.toMatchObject({ code: 'BUG' })
   await expect(pool.flush()).rejects.toMatchObject({ code: 'BUG' })
-  expect(() => pool.readPage(pageTask())).toThrow('a writing thread ended early')
+  expect(() => pool.readPage(pageTask())).toThrow('a write thread exited unexpectedly')
   await pool.close()
   expect(left()).toEqual([])
 })
@@ -295,7 +295,7 @@ const pageTask = (transactions: readonly unknown[] = [itemAt(1), itemAt(2)]) => 
   limits: LIMITS,
 })
 
-/** Opens a pool with a thread that has started. */
+/** Opens a pool with a ready thread. */
 async function withThread(context: WriteContext) {
   const pool = openWritePool(context)
   pool.expectBytes(LARGE)
@@ -303,7 +303,7 @@ async function withThread(context: WriteContext) {
   return pool
 }
 
-test('there is no thread to read a page before one has started', async () => {
+test('readPage returns undefined until a thread is ready', async () => {
   const pool = openWritePool(pagesIn().context)
   expect(pool.readPage(pageTask())).toBeUndefined()
   pool.expectBytes(LARGE)
@@ -311,41 +311,41 @@ test('there is no thread to read a page before one has started', async () => {
   await pool.close()
 })
 
-test('a page that a thread reads is what reading it here gives, and its rows are those of its place', async () => {
+test('a thread reads a page like this thread, and stages the same rows', async () => {
   const [pages, other] = [pagesIn(), pagesIn()]
   const pool = await withThread(pages.context)
-  const { body, ...asked } = pageTask([itemAt(7), itemAt(9), null])
+  const { body, ...request } = pageTask([itemAt(7), itemAt(9), null])
   const expected = readPage(Buffer.from(body), LIMITS)
-  const reading = pool.readPage({ ...asked, body: Buffer.from(body) })
+  const reading = pool.readPage({ ...request, body: Buffer.from(body) })
   expect(await reading?.page).toEqual(expected)
-  const { index, ...counted } = (await reading?.staged) ?? { index: undefined }
-  expect(counted).toMatchObject({ transactions: 2, rows: { transactions: 2, erc20_transfers: 2 } })
+  const { index, ...counts } = (await reading?.staged) ?? { index: undefined }
+  expect(counts).toMatchObject({ transactions: 2, rows: { transactions: 2, erc20_transfers: 2 } })
   await pool.flush()
-  const [place] = storePages(pages.context.folder, [
+  const [location] = storePages(pages.context.folder, [
     { wallet: A, transactions: [itemAt(7), itemAt(9), null] },
   ])
   const batch = {
     range: { from: 0, to: END },
-    pages: [{ ...(place as PageLocation), index: index as never }],
+    pages: [{ ...(location as PageLocation), index: index as never }],
   }
   const rows = await pool.run({ kind: 'batch', batch }, 1)
   const [stored] = storePages(other.context.folder, [
     { wallet: A, transactions: [itemAt(7), itemAt(9), null] },
   ])
   const here = openHere(other.context)
-  const [expectedRows] = await export_(here, { ...other, pages: [stored as PageLocation] }, { slices: 1 })
+  const [expectedRows] = await writeAll(here, { ...other, pages: [stored as PageLocation] }, { batches: 1 })
   expect(contentOf(rows)).toEqual(contentOf(expectedRows as BatchRows))
   await Promise.all([pool.close(), here.close()])
 })
 
 test.for([
-  { what: 'no JSON', body: '{"transactions":[', message: 'the page is not JSON' },
+  { what: 'not JSON', body: '{"transactions":[', message: 'the page is not JSON' },
   {
-    what: 'outside what was asked',
+    what: 'outside of the requested range',
     body: JSON.stringify({ transactions: [itemAt(99)] }),
     message: 'outside',
   },
-])('a page that is $what is refused by a thread as here, and the next is read', async ({ body, message }) => {
+])('a thread rejects a page that is $what and reads the next one', async ({ body, message }) => {
   const pool = await withThread(pagesIn().context)
   const refused = pool.readPage({ ...pageTask(), body: Buffer.from(body) })
   refused?.staged.catch(() => undefined)
@@ -357,7 +357,7 @@ test.for([
   await pool.close()
 })
 
-test('many pages at once are shared among the threads that there may be', async () => {
+test('many concurrent pages are shared among the threads', async () => {
   const pool = await withThread(pagesIn().context)
   const read = () => Promise.all(Array.from({ length: 20 }, () => pool.readPage(pageTask())?.page))
   expect((await read()).map((page) => page?.items)).toEqual(Array.from({ length: 20 }, () => 2))
@@ -366,7 +366,7 @@ test('many pages at once are shared among the threads that there may be', async 
   expect(left()).toEqual([])
 })
 
-test('closing rejects pages that are being read', async () => {
+test('close rejects pages that are being read', async () => {
   const pool = await withThread(pagesIn().context)
   const readings = Array.from({ length: 20 }, () => pool.readPage(pageTask()))
   const ended = Promise.allSettled(readings.flatMap((one) => [one?.page, one?.staged]))
