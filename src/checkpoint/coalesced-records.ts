@@ -42,7 +42,7 @@ function extend<T extends CoalescedRecords>(last: T, block: T): T | undefined {
 
 type PageHeaderFields = { covered: BlockRange; blocks: CoalescedRecords['blocks'] }
 
-function blocksShownBy({ covered: { from, to }, blocks }: PageHeaderFields): BlockRange {
+function blocksOfPage({ covered: { from, to }, blocks }: PageHeaderFields): BlockRange {
   return blocks === null
     ? { from, to }
     : { from: Math.min(from, blocks.min), to: Math.max(to, blocks.max + 1) }
@@ -58,15 +58,15 @@ function locationFrom(start: number, { offset, bytes }: WholeRecordLocation): Wh
  *
  * @param pages bytes of the log, beginning with a record header
  */
-export function blocksShownIn(pages: Buffer): BlockRange[] {
-  const shown: BlockRange[] = []
+export function blocksOfPages(pages: Buffer): BlockRange[] {
+  const blocks: BlockRange[] = []
   for (let offset = 0; offset < pages.length; ) {
     const header = parseHeader(pages.subarray(offset))
     if (header === undefined) break
-    if (header.fields.kind === 'page') shown.push(blocksShownBy(header.fields as PageHeaderFields))
+    if (header.fields.kind === 'page') blocks.push(blocksOfPage(header.fields as PageHeaderFields))
     offset += header.length + header.bytes + 1
   }
-  return shown
+  return blocks
 }
 
 /** Returns the bodies of coalesced records as one JSON list. Throws OUTPUT_FAILED if a record is damaged. */

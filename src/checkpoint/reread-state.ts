@@ -1,6 +1,6 @@
 import type { BlockRange } from '../core/model/model.ts'
 import { applyDropped, applyReopened, type CheckpointState } from './checkpoint-state.ts'
-import { blocksShownIn } from './coalesced-records.ts'
+import { blocksOfPages } from './coalesced-records.ts'
 import { applyHashes, hashesKey } from './fingerprints.ts'
 import type { RecordLocation, RecordLog, WholeRecordLocation } from './record-log.ts'
 
@@ -57,7 +57,7 @@ async function dropPages(
   { start, offset, bytes }: WholeRecordLocation,
 ): Promise<void> {
   const pages = await log.read({ offset: start, bytes: offset + bytes - start })
-  const dropped = { wallet, offset, shown: blocksShownIn(pages) }
+  const dropped = { wallet, offset, shown: blocksOfPages(pages) }
   await log.append({ kind: 'drop', ...dropped }, EMPTY_BODY)
   applyDropped(state, dropped)
 }

@@ -81,7 +81,7 @@ function warnOnce({ stats, onNotice }: RequestContextOptions, name: string): (ev
     if (event.kind !== 'retried' || reported.has(event.reason)) return
     if (stats.service.hasResponded && event.failures < PERSISTENT_FAILURES) return
     reported.add(event.reason)
-    onNotice?.(`${name}: ${event.reason}; asking again`)
+    onNotice?.(`${name}: ${event.reason}; retrying`)
   }
 }
 

@@ -9,7 +9,7 @@ import { NO_END } from '../../src/core/model/model.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, listed, NOW, OPEN, open, page } from './open.ts'
 
-test('pages and what is left to ask survive reopening', async () => {
+test('pages and remaining blocks survive reopening', async () => {
   const folder = tempFolder()
   const first = await open(folder)
   expect(first.resumed).toBe(false)
@@ -28,20 +28,20 @@ test('pages and what is left to ask survive reopening', async () => {
   await second.close()
 })
 
-test('frames tell how many items have no place, reopened too', async () => {
+test('records have the number of items without a valid position, also after reopening', async () => {
   const folder = tempFolder()
   const first = await open(folder)
   await first.addPage('0xa', page(10, 40, { items: 3, bad: 2 }))
   await first.addPage('0xa', page(40, 50))
-  const bads = ({ records }: Checkpoint) => records(listed('0xa')).map(({ bad }) => bad)
-  expect(bads(first)).toEqual([2, 0])
+  const badCounts = ({ records }: Checkpoint) => records(listed('0xa')).map(({ bad }) => bad)
+  expect(badCounts(first)).toEqual([2, 0])
   await first.close()
   const second = await open(folder)
-  expect(bads(second)).toEqual([2, 0])
+  expect(badCounts(second)).toEqual([2, 0])
   await second.close()
 })
 
-test('frames are told of the asked wallets only', async () => {
+test('returns the records of the given listings only', async () => {
   const checkpoint = await open(tempFolder())
   await checkpoint.addPage('0xa', page(10, 40))
   await checkpoint.addPage('0xb', page(10, 40))
@@ -49,7 +49,7 @@ test('frames are told of the asked wallets only', async () => {
   await checkpoint.close()
 })
 
-test('covered ranges in any order and overlap leave the rest', async () => {
+test('remaining blocks are those that no page covers, whatever the order and overlap of pages', async () => {
   const range = fc.tuple(fc.integer({ min: 10, max: 100 }), fc.integer({ min: 10, max: 100 }))
   await fc.assert(
     fc.asyncProperty(fc.array(range, { maxLength: 8 }), async (ranges) => {
@@ -75,7 +75,7 @@ test.for([
   { field: 'startBlock', changed: { ...CLOSED, startBlock: 11 }, words: 'startBlock was 10 and is 11' },
   { field: 'endBlock', changed: { ...CLOSED, endBlock: null }, words: 'endBlock was 100 and is the head' },
   { field: 'finalityMs', changed: { ...CLOSED, finalityMs: 5 }, words: 'finalityMs was 0 and is 5' },
-])('a spool of another $field is refused and left alone', async ({ changed, words }) => {
+])('refuses a checkpoint with another $field and leaves it unchanged', async ({ changed, words }) => {
   const folder = tempFolder()
   const checkpoint = await open(folder)
   await checkpoint.addPage('0xa', page(10, 40))
@@ -91,7 +91,7 @@ test.for([
   expect(readFileSync(join(folder, 'pages.log'))).toEqual(before)
 })
 
-test('a spool without a page is begun anew by a job of another chain', async () => {
+test('a job of another chain replaces a checkpoint without pages', async () => {
   const folder = tempFolder()
   await (await open(folder)).close()
   const other = { ...CLOSED, chain: '2' }
@@ -102,7 +102,7 @@ test('a spool without a page is begun anew by a job of another chain', async () 
   expect(await inspectCheckpoint(folder, other)).toMatchObject({ hasRun: true })
 })
 
-test('a finished export is refused without a word of unfinished runs', async () => {
+test('the refusal of a finished export does not mention unfinished runs', async () => {
   const folder = tempFolder()
   const checkpoint = await open(folder, OPEN)
   await checkpoint.addPage('0xa', page(10, 40))
@@ -114,7 +114,7 @@ test('a finished export is refused without a word of unfinished runs', async () 
   })
 })
 
-test('the age limit is pinned at the start and kept across resumes', async () => {
+test('the cutoff is pinned at the start and does not change when the run is resumed', async () => {
   const folder = tempFolder()
   const first = await open(folder, OPEN)
   expect(first.cutMs).toBe(NOW - 500)
@@ -124,7 +124,7 @@ test('the age limit is pinned at the start and kept across resumes', async () =>
   await second.close()
 })
 
-test('with an end block nothing is too young, resumed or not', async () => {
+test('with an endBlock there is no cutoff, resumed or not', async () => {
   const folder = tempFolder()
   for (const time of [NOW, NOW + 1]) {
     const checkpoint = await open(folder, CLOSED, time)
@@ -134,7 +134,7 @@ test('with an end block nothing is too young, resumed or not', async () => {
   }
 })
 
-test('the end is one past the head and kept across resumes', async () => {
+test('the end is one past the head and does not change when the run is resumed', async () => {
   const folder = tempFolder()
   const first = await open(folder, OPEN)
   await first.addPage('0xa', page(10, NO_END, { head: 70 }))
@@ -149,14 +149,14 @@ test('the end is one past the head and kept across resumes', async () => {
   await second.close()
 })
 
-test('without any transaction the end is the start', async () => {
+test('without any transaction the end is the start block', async () => {
   const checkpoint = await open(tempFolder(), OPEN)
   await checkpoint.addPage('0xa', page(10, NO_END, { items: 0 }))
   expect(await checkpoint.pinEndBlock()).toBe(10)
   await checkpoint.close()
 })
 
-test('wallets read by an earlier process are topped up to the end', async () => {
+test('wallets that an earlier process read are read again up to the end', async () => {
   const folder = tempFolder()
   const wallets = Array.from({ length: 200 }, (_, at) => `0x${String(at).padStart(40, '0')}`)
   const first = await open(folder, OPEN)
@@ -178,7 +178,7 @@ test('wallets read by an earlier process are topped up to the end', async () => 
   await third.close()
 })
 
-test('inspecting tells pages and items and begins nothing', async () => {
+test('inspecting returns the number of pages and items without beginning a run', async () => {
   const folder = tempFolder()
   expect(await inspectCheckpoint(folder, CLOSED)).toMatchObject({ hasRun: false, pages: 0, items: 0 })
   expect(existsSync(join(folder, 'pages.log'))).toBe(false)
@@ -189,7 +189,7 @@ test('inspecting tells pages and items and begins nothing', async () => {
   expect(await inspectCheckpoint(folder, CLOSED)).toMatchObject({ hasRun: true, pages: 2, items: 3 })
 })
 
-test('a removed spool begins again from nothing', async () => {
+test('after a checkpoint is removed, a run starts over', async () => {
   const folder = tempFolder()
   const first = await open(folder)
   await first.addPage('0xa', page(10, 100))

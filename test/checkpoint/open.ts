@@ -9,7 +9,7 @@ export const NOW = 1_000_000
 export const open = (folder: string, identity: CheckpointIdentity = CLOSED, now = NOW) =>
   openCheckpoint({ folder, identity, now, onDamage: () => {} })
 
-/** A page that settles [from, to). */
+/** A page that covers the blocks [from, to). */
 export function page(
   from: number,
   to: number,
@@ -25,6 +25,6 @@ export function page(
   }
 }
 
-/** These listings, without bounds. */
+/** Listings with these names and without bounds. */
 export const listed = (...names: readonly string[]): Listings =>
   new Map(names.map((name) => [name, UNBOUNDED]))

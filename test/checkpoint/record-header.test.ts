@@ -6,9 +6,9 @@ import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, NOW, open, page } from './open.ts'
 
-/** Adds a frame whose checksums hold, as another version of the program might have written it. */
-function appendFrame(folder: string, head: object): void {
-  const json = JSON.stringify({ bytes: 0, crc: 0, ...head })
+/** Appends a record with valid checksums, as another version of the program might have written it. */
+function appendRecord(folder: string, header: object): void {
+  const json = JSON.stringify({ bytes: 0, crc: 0, ...header })
   const line = `WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n\n`
   appendFileSync(join(folder, 'pages.log'), line)
 }
@@ -16,26 +16,29 @@ function appendFrame(folder: string, head: object): void {
 const PAGE = { kind: 'page', wallet: '0xa', items: 1, bad: 0, blocks: null, head: null }
 
 test.for([
-  { what: 'an unknown kind', head: { kind: 'merged' } },
-  { what: 'no kind', head: {} },
-  { what: 'a name of every object as its kind', head: { kind: 'constructor' } },
-  { what: 'a second beginning', head: { kind: 'run', identity: CLOSED, cutMs: null } },
-  { what: 'a page without its blocks', head: PAGE },
-  { what: 'a page of text', head: { ...PAGE, covered: { from: '10', to: '20' } } },
-  { what: 'a page of a wallet that is none', head: { ...PAGE, wallet: 7, covered: { from: 10, to: 20 } } },
-  { what: 'an end that is none', head: { kind: 'end', end: null } },
-  { what: 'files of blocks that run backwards', head: { kind: 'done', from: 9, to: 2, seen: {} } },
-  { what: 'counts that are none', head: { kind: 'done', from: 0, to: 2, seen: { '0xa': 'many' } } },
-  { what: 'a length below nothing', head: { kind: 'open', bytes: -1 } },
-])('a frame of $what counts as damage, what came before stays', async ({ head }) => {
+  { what: 'an unknown kind', header: { kind: 'merged' } },
+  { what: 'no kind', header: {} },
+  { what: 'the name of an inherited property as its kind', header: { kind: 'constructor' } },
+  { what: 'a second start of a run', header: { kind: 'run', identity: CLOSED, cutMs: null } },
+  { what: 'a page without covered blocks', header: PAGE },
+  { what: 'a page with text as block numbers', header: { ...PAGE, covered: { from: '10', to: '20' } } },
+  {
+    what: 'a page with a number as its wallet',
+    header: { ...PAGE, wallet: 7, covered: { from: 10, to: 20 } },
+  },
+  { what: 'an end that is null', header: { kind: 'end', end: null } },
+  { what: 'a written range that ends before it begins', header: { kind: 'done', from: 9, to: 2, seen: {} } },
+  { what: 'text as counts', header: { kind: 'done', from: 0, to: 2, seen: { '0xa': 'many' } } },
+  { what: 'a negative length', header: { kind: 'open', bytes: -1 } },
+])('a record with $what counts as damage, and earlier records are retained', async ({ header }) => {
   const folder = tempFolder()
   const first = await open(folder)
   await first.addPage('0xa', page(10, 40))
   await first.close()
-  appendFrame(folder, head)
-  appendFrame(folder, { kind: 'open' })
+  appendRecord(folder, header)
+  appendRecord(folder, { kind: 'open' })
   const damage: { bytes: number }[] = []
-  const onDamage = (of: { bytes: number }) => damage.push(of)
+  const onDamage = (one: { bytes: number }) => damage.push(one)
   const second = await openCheckpoint({ folder, identity: CLOSED, now: NOW, onDamage })
   expect(second.remaining('0xa')).toEqual([{ from: 40, to: 100 }])
   expect(damage).toHaveLength(1)

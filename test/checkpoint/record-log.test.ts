@@ -7,21 +7,24 @@ import { ExportError } from '../../src/core/model/errors.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-type Told = {
+type Recovered = {
   records: { n: unknown; body: string }[]
   damage: { bytes: number; savedTo: string | undefined }[]
 }
 
-/** Opens the log, tells what it recovered, appends `bodies` and closes it. */
-async function visit(path: string, bodies: readonly string[] = []): Promise<Told> {
-  const found: { n: unknown; place: { offset: number; bytes: number } }[] = []
-  const damage: Told['damage'] = []
+/**
+ * Opens the log, appends `bodies` and closes it. Resolves with the records and damage found when it was
+ * opened.
+ */
+async function visit(path: string, bodies: readonly string[] = []): Promise<Recovered> {
+  const found: { n: unknown; location: { offset: number; bytes: number } }[] = []
+  const damage: Recovered['damage'] = []
   const log = await openRecordLog(path, {
-    onRecord: (head, place) => found.push({ n: head.n, place }),
-    onDamage: (of) => damage.push(of),
+    onRecord: (header, location) => found.push({ n: header.n, location }),
+    onDamage: (one) => damage.push(one),
   })
-  const records: Told['records'] = []
-  for (const { n, place } of found) records.push({ n, body: (await log.read(place)).toString() })
+  const records: Recovered['records'] = []
+  for (const { n, location } of found) records.push({ n, body: (await log.read(location)).toString() })
   for (const [at, body] of bodies.entries()) await log.append({ n: records.length + at }, Buffer.from(body))
   await log.close()
   return { records, damage }
@@ -29,37 +32,37 @@ async function visit(path: string, bodies: readonly string[] = []): Promise<Told
 
 const numbered = (bodies: readonly string[]) => bodies.map((body, n) => ({ n, body }))
 
-test('frames survive reopening in the order of their writing', async () => {
+test('records survive reopening in the order in which they were written', async () => {
   const path = join(tempFolder(), 'log')
   expect(await visit(path, ['one', ''])).toEqual({ records: [], damage: [] })
   expect(await visit(path, ['three\nlines\n'])).toEqual({ records: numbered(['one', '']), damage: [] })
   expect(await visit(path)).toEqual({ records: numbered(['one', '', 'three\nlines\n']), damage: [] })
 })
 
-test('bodies are read back at once and byte for byte', async () => {
+test('bodies can be read immediately, byte for byte', async () => {
   const log = await openRecordLog(join(tempFolder(), 'log'), { onRecord: () => {}, onDamage: () => {} })
   const body = Buffer.from([0, 255, 10, 13, 0x57, 0x4c, 0x46, 0x31, 0x20])
-  const places = await Promise.all([body, Buffer.from('second')].map((of, n) => log.append({ n }, of)))
-  expect(await Promise.all(places.map((place) => log.read(place)))).toEqual([body, Buffer.from('second')])
+  const locations = await Promise.all([body, Buffer.from('second')].map((of, n) => log.append({ n }, of)))
+  expect(await Promise.all(locations.map(log.read))).toEqual([body, Buffer.from('second')])
   await log.close()
 })
 
-test('a last frame torn at any byte is cut, earlier ones stay', async () => {
+test('a last record torn at any byte is truncated, and earlier records are retained', async () => {
   const path = join(tempFolder(), 'log')
   await visit(path, ['first', 'second'])
-  const kept = readFileSync(path).length
+  const retained = readFileSync(path).length
   await visit(path, ['the last one'])
   const whole = readFileSync(path)
-  for (let length = kept; length < whole.length; length += 1) {
+  for (let length = retained; length < whole.length; length += 1) {
     writeFileSync(path, whole.subarray(0, length))
     const { records, damage } = await visit(path, ['again'])
     expect(records).toEqual(numbered(['first', 'second']))
-    expect(damage).toEqual(length === kept ? [] : [{ bytes: length - kept, savedTo: undefined }])
+    expect(damage).toEqual(length === retained ? [] : [{ bytes: length - retained, savedTo: undefined }])
     expect((await visit(path)).records).toEqual(numbered(['first', 'second', 'again']))
   }
 })
 
-test('a flipped bit anywhere never yields a changed frame', async () => {
+test('a flipped bit anywhere never yields a changed record', async () => {
   const folder = tempFolder()
   const bodies = ['{"a":1}', 'second', 'third\nthird', '4']
   await visit(join(folder, 'log'), bodies)
@@ -85,27 +88,27 @@ test('a flipped bit anywhere never yields a changed frame', async () => {
   )
 })
 
-/** Offsets of the line feeds that only part a body from the next frame. */
+/** Offsets of the line feeds that separate a body from the next record and are not covered by a checksum. */
 async function bodyEnds(path: string): Promise<number[]> {
   const ends: number[] = []
-  await scanRecordLog(path, (_head, { offset, bytes }) => ends.push(offset + bytes))
+  await scanRecordLog(path, (_header, { offset, bytes }) => ends.push(offset + bytes))
   return ends
 }
 
-test('the damaged end set aside is what was cut off', async () => {
+test('the saved damaged bytes are those that were truncated', async () => {
   const path = join(tempFolder(), 'log')
   await visit(path, ['first'])
-  const kept = readFileSync(path).length
+  const retained = readFileSync(path).length
   await visit(path, ['second', 'third'])
   const bytes = readFileSync(path)
-  bytes[kept + 2] = 0
+  bytes[retained + 2] = 0
   writeFileSync(path, bytes)
   const { damage } = await visit(path)
-  expect(damage).toEqual([{ bytes: bytes.length - kept, savedTo: `${path}.damaged` }])
-  expect(readFileSync(`${path}.damaged`)).toEqual(bytes.subarray(kept))
+  expect(damage).toEqual([{ bytes: bytes.length - retained, savedTo: `${path}.damaged` }])
+  expect(readFileSync(`${path}.damaged`)).toEqual(bytes.subarray(retained))
 })
 
-test('a head of any length survives reopening', async () => {
+test('a header of any length survives reopening', async () => {
   const path = join(tempFolder(), 'log')
   for (const length of [4_000, 5_000, 40_000, 400_000]) {
     const log = await openRecordLog(path, { onRecord: () => {}, onDamage: () => {} })
@@ -113,36 +116,36 @@ test('a head of any length survives reopening', async () => {
     await log.close()
   }
   const lengths: number[] = []
-  await scanRecordLog(path, (head) => lengths.push(String(head.long).length))
+  await scanRecordLog(path, (header) => lengths.push(String(header.long).length))
   expect(lengths).toEqual([4_000, 5_000, 40_000, 400_000])
 })
 
-test('a file of strange bytes is no frame and is cut', async () => {
+test('a file without a valid record is truncated', async () => {
   const path = join(tempFolder(), 'log')
   writeFileSync(path, 'WLF1 '.padEnd(50_000, 'x'))
   expect(await visit(path)).toEqual({ records: [], damage: [{ bytes: 50_000, savedTo: undefined }] })
 })
 
-test('scanning tells the frames and changes nothing', async () => {
+test('scanning passes the records and changes nothing', async () => {
   const folder = tempFolder()
   await visit(join(folder, 'log'), ['one', 'two'])
   writeFileSync(join(folder, 'log'), Buffer.concat([readFileSync(join(folder, 'log')), Buffer.from('torn')]))
   const before = readFileSync(join(folder, 'log'))
-  const told: unknown[] = []
-  await scanRecordLog(join(folder, 'log'), ({ n }) => told.push(n))
-  await scanRecordLog(join(folder, 'missing'), () => told.push('never'))
-  expect(told).toEqual([0, 1])
+  const scanned: unknown[] = []
+  await scanRecordLog(join(folder, 'log'), ({ n }) => scanned.push(n))
+  await scanRecordLog(join(folder, 'missing'), () => scanned.push('never'))
+  expect(scanned).toEqual([0, 1])
   expect(readFileSync(join(folder, 'log'))).toEqual(before)
   expect(readdirSync(folder)).toEqual(['log'])
 })
 
-test('a log that cannot be opened fails as the output', async () => {
+test('a log that cannot be opened fails with OUTPUT_FAILED', async () => {
   const opening = openRecordLog(tempFolder(), { onRecord: () => {}, onDamage: () => {} })
   await expect(opening).rejects.toThrow(ExportError)
   await expect(opening).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })
 
-test('frames are not appended behind those of another process', async () => {
+test('appending fails after another process has written to the log', async () => {
   const path = join(tempFolder(), 'log')
   const log = await openRecordLog(path, { onRecord: () => {}, onDamage: () => {} })
   await log.append({ n: 0 }, Buffer.from('ours'))
@@ -154,7 +157,7 @@ test('frames are not appended behind those of another process', async () => {
   expect(readFileSync(path)).toEqual(before)
 })
 
-test('a process whose lock was taken over appends no frame', async () => {
+test('a process whose lock was taken over appends no record', async () => {
   const folder = tempFolder()
   const release = await lockOutput(folder)
   const log = await openRecordLog(join(folder, 'log'), { onRecord: () => {}, onDamage: () => {} })

@@ -8,10 +8,10 @@ import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Runs that begin at once on a new output, as often. */
+/** Number of repetitions with a new output. */
 const TURNS = 6
 
-test('of runs that begin at once on a new output the one that is refused leaves the other alone', async () => {
+test('if runs start concurrently on a new output, the refused ones do not affect the other', async () => {
   const { url } = await startLoopback(service)
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 9_000 }
   for (let turn = 0; turn < TURNS; turn += 1) {

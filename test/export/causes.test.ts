@@ -8,7 +8,7 @@ import { closedUrl, startServer } from '../http/server.ts'
 
 const WALLET = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
 
-/** A run of one wallet with quick retries: its notices, and the job's end. */
+/** Runs a job of one wallet with short retry delays. Resolves with its notices and outcome. */
 async function runAt(baseUrl: string, options: RunOptions = {}) {
   const notices: string[] = []
   const job = testJob({
@@ -21,11 +21,11 @@ async function runAt(baseUrl: string, options: RunOptions = {}) {
   return { notices, code, error: jobs[0]?.error, stats: jobs[0]?.stats }
 }
 
-test('tells at the first failure that nothing listens, and once', async () => {
+test('reports a refused connection at the first failure, and only once', async () => {
   const url = await closedUrl()
   const { notices, code, stats } = await runAt(url)
-  expect(notices.filter((notice) => notice.includes('asking again'))).toEqual([
-    `test: nothing listens at ${url} (ECONNREFUSED); asking again`,
+  expect(notices.filter((notice) => notice.includes('retrying'))).toEqual([
+    `test: nothing listens at ${url} (ECONNREFUSED); retrying`,
   ])
   expect(FAILURES[code ?? 'BUG'].exit).toBe(5)
   expect(stats?.service).toEqual({
@@ -34,7 +34,7 @@ test('tells at the first failure that nothing listens, and once', async () => {
   })
 })
 
-test('ends with exit 5 and what to change at a web page', async () => {
+test('ends with exit 5 and a fix if the response is a web page', async () => {
   const { url, asked } = await startServer(() => ({
     headers: { 'content-type': 'text/html' },
     body: '<html>',
@@ -47,7 +47,7 @@ test('ends with exit 5 and what to change at a web page', async () => {
   expect(asked.length).toBeLessThanOrEqual(3 * 16)
 })
 
-test('ends with exit 4 and the address that was asked at a first 404', async () => {
+test('ends with exit 4 and the requested URL if the first response is a 404', async () => {
   const { url } = await startServer(() => ({ status: 404, body: '' }))
   const { code, error, stats } = await runAt(`${url}/other`)
   expect(FAILURES[code ?? 'BUG'].exit).toBe(4)
@@ -57,19 +57,19 @@ test('ends with exit 4 and the address that was asked at a first 404', async () 
   )
 })
 
-test('tells a run that was stopped from one that failed', async () => {
+test('distinguishes a stopped run from a failed or finished one', async () => {
   const { url } = await startServer(() => ({ body: { transactions: [] } }))
   expect((await runAt(url, { maxRequests: 0 })).stats?.phase).toBe('stopped')
   expect((await runAt(url)).stats?.phase).toBe('done')
 })
 
-test('says nothing of a moment of trouble once the service has answered', async () => {
+test('does not report a short failure after a request has succeeded', async () => {
   const page = { transactions: [] }
   const { url } = await startServer((_, count) => (count === 1 ? { status: 503 } : { body: page }))
   const { notices, code, stats } = await runAt(url)
   expect(code).toBeUndefined()
-  expect(notices.filter((notice) => notice.includes('asking again'))).toEqual([
-    'test: the service answered 503; asking again',
+  expect(notices.filter((notice) => notice.includes('retrying'))).toEqual([
+    'test: the service answered 503; retrying',
   ])
   expect(stats?.service).toMatchObject({ hasResponded: true, lastError: undefined })
 })

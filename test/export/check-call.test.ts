@@ -8,14 +8,14 @@ const job = await defineJob({
   service: { baseUrl: 'demo' },
 })
 
-/** Calls without the types, as plain JavaScript may. */
-// biome-ignore lint/suspicious/noExplicitAny: what types would refuse is what these tests are about
+/** The API without types, as plain JavaScript sees it. */
+// biome-ignore lint/suspicious/noExplicitAny: these tests make calls that the types would refuse
 const untyped = { rows, run, readJob, createServiceClient, defineJob } as any
 
-async function refusalOf(call: () => unknown): Promise<ExportError> {
+async function errorOf(call: () => unknown): Promise<ExportError> {
   try {
-    const answer = await call()
-    const iterator = (answer as AsyncGenerator<unknown>)[Symbol.asyncIterator]?.()
+    const result = await call()
+    const iterator = (result as AsyncGenerator<unknown>)[Symbol.asyncIterator]?.()
     await iterator?.next()
   } catch (thrown) {
     return thrown as ExportError
@@ -27,7 +27,7 @@ const KEY = 'wl-a-key-that-stays-secret'
 
 test.for([
   {
-    what: 'a table that there is not',
+    what: 'an unknown table',
     call: () => untyped.rows(job, 'ledgers'),
     message: 'there is no table ledgers',
     fix: 'Did you mean ledger?',
@@ -39,31 +39,31 @@ test.for([
     fix: /^Name one of transactions, /,
   },
   {
-    what: 'an option of rows that there is not',
+    what: 'an unknown option of rows',
     call: () => untyped.rows(job, 'ledger', { onRejects: () => {} }),
     message: 'rows has no option onRejects',
     fix: 'Did you mean onReject?',
   },
   {
-    what: 'an option of run that there is not',
+    what: 'an unknown option of run',
     call: () => untyped.run([job], { maxRequest: 5 }),
     message: 'run has no option maxRequest',
     fix: 'Did you mean maxRequests?',
   },
   {
-    what: 'an option far from any',
+    what: 'an unknown option without a similar name',
     call: () => untyped.run([job], { parallelism: 5 }),
     message: 'run has no option parallelism',
     fix: /^It has apiKey, /,
   },
   {
-    what: 'a bound that is no number',
+    what: 'a limit that is not a number',
     call: () => untyped.run([job], { maxRequests: '5' }),
     message: 'run: maxRequests is string, expected a whole number',
     fix: /^Correct the call/,
   },
   {
-    what: 'a bound below zero',
+    what: 'a negative limit',
     call: () => untyped.run([job], { deadlineMs: -1 }),
     message: 'run: deadlineMs is -1, expected a number of milliseconds',
     fix: /^Correct the call/,
@@ -93,39 +93,39 @@ test.for([
     fix: /await defineJob/,
   },
   {
-    what: 'a job that nobody waited for',
+    what: 'the promise of a job',
     call: () => untyped.rows(readJob('jobs/demo.yaml'), 'ledger'),
     message: 'the argument is not a job',
     fix: /await readJob/,
   },
   {
-    what: 'a job with a table that there is not',
+    what: 'a job with an unknown table',
     call: () => untyped.run([{ ...job, tables: ['ledgr'] }]),
     message: 'job: there is no table ledgr',
     fix: 'Did you mean ledger?',
   },
   {
-    what: 'an override that no job has',
+    what: 'an unknown override',
     call: () => untyped.readJob('jobs/demo.yaml', { overrides: { ouput: 'x' } }),
     message: 'readJob has no option ouput',
     fix: 'Did you mean output?',
   },
   {
-    what: 'an option of a client that there is not',
+    what: 'an unknown option of a client',
     call: () => untyped.createServiceClient({ baseUrl: 'http://127.0.0.1', key: KEY }),
     message: 'createServiceClient has no option key',
     fix: /^It has baseUrl, /,
   },
-])('the library refuses $what and says what to give', async ({ call, message, fix }) => {
-  const refusal = await refusalOf(call)
-  expect(refusal).toMatchObject({
+])('the library refuses $what with a fix', async ({ call, message, fix }) => {
+  const error = await errorOf(call)
+  expect(error).toMatchObject({
     code: 'USAGE',
     message,
     fix: typeof fix === 'string' ? fix : expect.stringMatching(fix),
   })
-  expect(`${refusal.message} ${refusal.fix}`).not.toContain(KEY)
+  expect(`${error.message} ${error.fix}`).not.toContain(KEY)
 })
 
-test('a job file is read without overrides and environment', async () => {
+test('readJob works without overrides and environment', async () => {
   expect((await readJob('jobs/demo.yaml')).name).toBe('demo')
 })

@@ -28,7 +28,7 @@ async function runOnce(job: Job, listing: SmallListing) {
 
 const rowsOf = async (job: Job) => (await readCsvTable(job.output, 'transactions')).length
 
-test('an export whose endBlock the chain has not reached is not final, and later runs read on until it has', async () => {
+test('if the chain has not reached endBlock, the export is not final and later runs continue it', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
   const first = await runOnce(job, listing)
   expect(first.code).toBeUndefined()
@@ -55,7 +55,7 @@ test('an export whose endBlock the chain has not reached is not final, and later
   expect(await runOnce(job, listing)).toMatchObject({ state: 'unchanged', requests: [] })
 })
 
-test('an unchanged chain below endBlock is asked for what is not final and gives no new files', async () => {
+test('a run on an unchanged chain below endBlock writes no new files', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
   await runOnce(job, listing)
   const manifest = readManifest(job.output)
@@ -64,12 +64,12 @@ test('an unchanged chain below endBlock is asked for what is not final and gives
   expect(readManifest(job.output)).toEqual(manifest)
 })
 
-test('a block at the end that the pages show needs no further request', async () => {
+test('if the pages contain the last block, no further request is needed', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 100, { from: 1_400 }) })
   expect(await runOnce(job, listing)).toMatchObject({ state: 'complete', requests: [{ path: 'addresses' }] })
 })
 
-test('a service that has the last block needs one request more, whatever the number of wallets', async () => {
+test('finding the last block takes one extra request, whatever the number of wallets', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 10), head: 9_999 }, [ALICE, BOB])
   const { state, summary, requests } = await runOnce(job, listing)
   expect([state, summary.includes('not final')]).toEqual(['complete', false])
@@ -77,7 +77,7 @@ test('a service that has the last block needs one request more, whatever the num
   expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_500, 1_500])
 })
 
-test('a block listing that fails leaves the export not final and does not end the run', async () => {
+test('if the block listing fails, the export is not final and the run does not fail', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 10), blockStatus: 500 })
   const { code, jobs } = await run([job], { retry: { retries: 0 } })
   expect([code, jobs[0]?.state]).toEqual([undefined, 'complete'])
@@ -87,14 +87,14 @@ test('a block listing that fails leaves the export not final and does not end th
   expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
 })
 
-test('a wallet with a transaction beyond the end shows that the chain has passed it', async () => {
+test('a transaction of a wallet beyond endBlock proves that the chain has passed it', async () => {
   const transfers = [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 7_000 })]
   const { listing, job } = await start({ transfers })
   const { state, summary } = await runOnce(job, listing)
   expect([state, summary.includes('not final'), await rowsOf(job)]).toEqual(['complete', false, 10])
 })
 
-test('a reorganisation below endBlock is read again until the chain has passed it', async () => {
+test('a reorg below endBlock is picked up until the chain has passed it', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
   await runOnce(job, listing)
   listing.listing.transfers = transfersTo(ALICE, 900).filter(({ block }) => block !== 1_240)
@@ -103,18 +103,18 @@ test('a reorganisation below endBlock is read again until the chain has passed i
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })
 
-test('blocks that come while wallets are read are left for the next run, which misses none of them', async () => {
+test('blocks produced while wallets are read are left to the next run without a gap', async () => {
   const old = transfersTo(ALICE, 50)
   const grown = (startMs: number) => [
     ...old,
     ...transfersTo(ALICE, 1, { from: 1_300, startMs }),
     ...transfersTo(BOB, 1, { from: 1_400, startMs }),
   ]
-  let asked = 0
+  let requests = 0
   const shown: SmallListing['listing'] = {
     get transfers() {
-      asked += 1
-      return asked <= 1 ? old : grown(Date.now())
+      requests += 1
+      return requests <= 1 ? old : grown(Date.now())
     },
   }
   const { listing, job } = await start(shown, [ALICE, BOB])
@@ -130,7 +130,7 @@ test('blocks that come while wallets are read are left for the next run, which m
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })
 
-test('a chain that reaches endBlock only while wallets are read leaves the export not final', async () => {
+test('if the chain reaches endBlock only while wallets are read, the export is not final', async () => {
   const shown: SmallListing['listing'] = {
     get transfers() {
       return [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { startMs: Date.now(), from: 1_499 })]

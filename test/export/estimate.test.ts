@@ -41,7 +41,7 @@ const manifest = {
 
 const toHead = (from: number): Remaining => [{ from, to: undefined }]
 
-test('of a job that has not begun only a request for each wallet is known', () => {
+test('before the first run, only the minimum of one request per wallet is known', () => {
   const estimate = estimateRun(open, stateOf({ [A]: toHead(0), [B]: toHead(0) }), [])
   expect(estimate).toEqual({
     ...{ minRequests: 2, requests: undefined, perSecond: undefined, seconds: undefined },
@@ -49,15 +49,15 @@ test('of a job that has not begun only a request for each wallet is known', () =
   })
 })
 
-test('a job that is complete takes no request', () => {
+test('a complete job takes no requests', () => {
   const state = stateOf({ [A]: [], [B]: [] }, { state: 'complete', manifest })
   expect(estimateRun(ended, state, [])).toMatchObject({ minRequests: 0, requests: 0, bytes: 0 })
 })
 
-test('what is left of a run takes as much a block as what is kept', () => {
-  const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
-  const kept = { state: 'unfinished', pages: 30, items: 3_000, manifest } as const
-  const estimate = estimateRun(ended, stateOf(left, kept), [runOf({ seconds: 2, requests: 20 })])
+test('the remaining blocks are estimated from the requests per block so far', () => {
+  const remaining = { [A]: [{ from: 0, to: 50 }], [B]: [] }
+  const stored = { state: 'unfinished', pages: 30, items: 3_000, manifest } as const
+  const estimate = estimateRun(ended, stateOf(remaining, stored), [runOf({ seconds: 2, requests: 20 })])
   expect(estimate).toMatchObject({
     minRequests: 1,
     requests: 11,
@@ -68,45 +68,45 @@ test('what is left of a run takes as much a block as what is kept', () => {
   expect(estimate.bytes).toBe(100_000)
 })
 
-test('a fixed end takes one more request unless a page shows its last block', () => {
-  const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
-  const kept = { state: 'unfinished', pages: 30, items: 3_000 } as const
-  expect(estimateRun(ended, stateOf(left, { ...kept, head: 98 }), []).requests).toBe(11)
-  expect(estimateRun(ended, stateOf(left, { ...kept, head: 99 }), []).requests).toBe(10)
+test('an endBlock takes one more request unless a page contains its last block', () => {
+  const remaining = { [A]: [{ from: 0, to: 50 }], [B]: [] }
+  const stored = { state: 'unfinished', pages: 30, items: 3_000 } as const
+  expect(estimateRun(ended, stateOf(remaining, { ...stored, head: 98 }), []).requests).toBe(11)
+  expect(estimateRun(ended, stateOf(remaining, { ...stored, head: 99 }), []).requests).toBe(10)
 })
 
-test('without an end the highest block that was seen is taken for it', () => {
-  const left = { [A]: [{ from: 0, to: 50 }], [B]: toHead(100) }
-  const kept = { state: 'unfinished', pages: 30, items: 3_000, head: 99 } as const
-  expect(estimateRun(open, stateOf(left, kept), [])).toMatchObject({
+test('without endBlock, the highest received block is used as the end', () => {
+  const remaining = { [A]: [{ from: 0, to: 50 }], [B]: toHead(100) }
+  const stored = { state: 'unfinished', pages: 30, items: 3_000, head: 99 } as const
+  expect(estimateRun(open, stateOf(remaining, stored), [])).toMatchObject({
     minRequests: 2,
     requests: 10,
     maxRequests: 40,
   })
-  expect(estimateRun(open, stateOf(left, { ...kept, head: undefined }), []).requests).toBeUndefined()
+  expect(estimateRun(open, stateOf(remaining, { ...stored, head: undefined }), []).requests).toBeUndefined()
 })
 
-test('a night takes what the last night took, not what the first run took', () => {
+test('an incremental run is estimated from the last incremental run, not from the first run', () => {
   const state = stateOf({ [A]: toHead(100), [B]: toHead(100) }, { state: 'exported', manifest })
   const first = runOf({ requests: 400 })
   expect(estimateRun(open, state, [first]).requests).toBeUndefined()
   const failed = runOf({ error: { code: 'SERVICE_UNAVAILABLE' }, fromBlock: null })
-  const night = runOf({ requests: 6, transactions: 50, fromBlock: 90, seconds: 3 })
-  expect(estimateRun(open, state, [failed, night, first])).toMatchObject({
+  const incremental = runOf({ requests: 6, transactions: 50, fromBlock: 90, seconds: 3 })
+  expect(estimateRun(open, state, [failed, incremental, first])).toMatchObject({
     minRequests: 2,
     requests: 6,
     bytes: 5_000,
   })
   const idle = runOf({ state: 'unchanged', requests: 2, transactions: 0, fromBlock: null })
-  expect(estimateRun(open, state, [idle, night, first])).toMatchObject({ requests: 2, bytes: 0 })
+  expect(estimateRun(open, state, [idle, incremental, first])).toMatchObject({ requests: 2, bytes: 0 })
 })
 
-test('a wallet that is new takes what the others have in all', () => {
+test('a new wallet is estimated from the complete history of the others', () => {
   const state = stateOf({ [A]: [], [B]: [], [C]: toHead(0) }, { state: 'exported', manifest })
   expect(estimateRun(open, state, [])).toMatchObject({ minRequests: 1, requests: 21, bytes: 200_000 })
 })
 
-test('a block is a request at least', () => {
+test('a block takes at least one request', () => {
   const state = stateOf({}, { state: 'unfinished', pages: 10, items: 50, blocks: [{ from: 10, to: 30 }] })
   expect(estimateRun(blocksJob(), state, [])).toMatchObject({ minRequests: 20, requests: 20 })
 })

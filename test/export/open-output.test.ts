@@ -17,11 +17,14 @@ import { A, B, itemAt } from '../transform/pages-file.ts'
 
 const [PAGES, STEP] = [48, 10]
 const END = PAGES * STEP
-/** So long that a few pages are a slice. */
+/** Makes pages so large that a few of them fill a batch. */
 const PADDING = 'x'.repeat(200_000)
 const NO_BLOCK = { nativeTransaction: { blockNumber: 'x' } }
 
-/** Page `at` of wallet A: two transactions, of which the next page has the last again, and items without a place. */
+/**
+ * Page `at` of wallet A: three transactions, the last of which the next page repeats, and items without a
+ * valid position.
+ */
 function pageOf(at: number) {
   const from = at * STEP
   const bad = [...(at % 7 === 0 ? [null] : []), ...(at > 40 ? [NO_BLOCK] : [])]
@@ -32,11 +35,11 @@ function pageOf(at: number) {
   return { body, items: transactions.length, bad: bad.length, blocks, head: undefined, covered }
 }
 
-type Kept = { body: Buffer; offset: number }
+type StoredPage = { body: Buffer; offset: number }
 
 async function addPages(
   checkpoint: Checkpoint,
-  onPage: (count: number, page: Kept) => Promise<void>,
+  onPage: (count: number, page: StoredPage) => Promise<void>,
 ): Promise<void> {
   const transactions = [itemAt(0), itemAt(END - 1), null]
   const body = Buffer.from(JSON.stringify({ transactions }))
@@ -50,16 +53,17 @@ async function addPages(
   }
 }
 
-type Written = {
-  isTold?: boolean
+type WriteOptions = {
+  /** Whether the writer is notified of stored pages. */
+  isNotified?: boolean
   signal?: AbortSignal
   job?: Partial<Job>
-  /** Called with the count of pages so far. */
+  /** Called with the number of pages so far. */
   onPage?: (count: number, checkpoint: Checkpoint) => unknown
 }
 
-/** Writes the pages of both wallets; resolves with the output's folder and the figures. */
-async function write({ isTold = true, onPage, signal, job: given }: Written = {}) {
+/** Writes the pages of both wallets. Resolves with the output folder and the run stats. */
+async function write({ isNotified = true, onPage, signal, job: given }: WriteOptions = {}) {
   const job = testJob({ addresses: [A, B], endBlock: END, output: tempFolder(), ...given })
   const { output } = job
   const identity = { chain: job.chain, startBlock: 0, endBlock: END, finalityMs: 0 }
@@ -76,7 +80,7 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
   const writer = await openOutput({ ...opening, previous: noPreviousExport(job) })
   try {
     await addPages(checkpoint, async (count, page) => {
-      if (isTold) writer.onPageStored(page)
+      if (isNotified) writer.onPageStored(page)
       await onPage?.(count, checkpoint)
     })
     await writer.finish(END)
@@ -85,7 +89,7 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
     await checkpoint.close()
     expect(readdirSync(folder)).toEqual(['pages.log'])
   }
-  return { output, figures: stats }
+  return { output, stats }
 }
 
 const rejectsOf = (output: string) =>
@@ -94,15 +98,15 @@ const rejectsOf = (output: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
-test('the bytes are the same whether rows are made early or at the end', async () => {
+test('the bytes are the same whether rows are staged early or at the end', async () => {
   const job = { keepRaw: true, maxRowsPerFile: 33 }
-  const [early, late] = [await write({ job }), await write({ job, isTold: false })]
+  const [early, late] = [await write({ job }), await write({ job, isNotified: false })]
   expect(outputBytes(early.output)).toEqual(outputBytes(late.output))
-  expect(early.figures).toEqual(late.figures)
+  expect(early.stats).toEqual(late.stats)
 })
 
 test('every transaction is written once, in chain order', async () => {
-  const { output, figures: stats } = await write()
+  const { output, stats } = await write()
   const blocks = Array.from({ length: PAGES }, (_, at) => [at * STEP, at * STEP + STEP - 1]).flat()
   const rows = await readCsvTable(output, 'transactions')
   expect(rows.map((row) => Number(row.block_number))).toEqual(blocks)
@@ -111,17 +115,17 @@ test('every transaction is written once, in chain order', async () => {
   expect(readManifest(output).coverage.map(({ transactions }) => transactions)).toEqual([blocks.length, 2])
 })
 
-test('items without a place are told exactly once a wallet', async () => {
+test('items without a valid position are rejected exactly once per wallet', async () => {
   const { output } = await write()
-  const told = { chain_id: '43114', transaction_hash: null, list: null }
+  const common = { chain_id: '43114', transaction_hash: null, list: null }
   expect(rejectsOf(output)).toEqual([
-    { ...told, wallet_address: A, reason: 'blockNumber is not a block number: "x"', record: NO_BLOCK },
-    { ...told, wallet_address: A, reason: 'nativeTransaction is missing', record: null },
-    { ...told, wallet_address: B, reason: 'nativeTransaction is missing', record: null },
+    { ...common, wallet_address: A, reason: 'blockNumber is not a block number: "x"', record: NO_BLOCK },
+    { ...common, wallet_address: A, reason: 'nativeTransaction is missing', record: null },
+    { ...common, wallet_address: B, reason: 'nativeTransaction is missing', record: null },
   ])
 })
 
-test('a wallet keeps its raw items, those without a place last', async () => {
+test('raw items of a wallet are written in chain order, items without a valid position last', async () => {
   const { output } = await write({ job: { keepRaw: true } })
   const lines = (wallet: string) =>
     gunzipSync(readFileSync(join(output, 'raw', `${wallet}.ndjson.gz`)))
@@ -134,7 +138,7 @@ test('a wallet keeps its raw items, those without a place last', async () => {
   expect(lines(A).slice(-2)).toEqual([null, NO_BLOCK])
 })
 
-test('an aborted writing ends with the reason and publishes nothing', async () => {
+test('an aborted write rejects with the abort reason and publishes nothing', async () => {
   const stop = new AbortController()
   const output = tempFolder()
   const onPage = (count: number) => count === PAGES && stop.abort(new Error('the user left'))
@@ -142,7 +146,7 @@ test('an aborted writing ends with the reason and publishes nothing', async () =
   expect(readdirSync(output)).toEqual(['.walletlake'])
 })
 
-test('a writing that fails publishes nothing and leaves no staged rows', async () => {
+test('a failed write publishes nothing and leaves no staging files', async () => {
   const output = tempFolder()
   const broken = { ...pageOf(0), body: Buffer.from('{"transactions":[') }
   const onPage = (count: number, checkpoint: Checkpoint) => count === 3 && checkpoint.addPage(B, broken)

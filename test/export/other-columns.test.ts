@@ -26,7 +26,7 @@ test.for([
   { format: 'parquet', compression: 'zstd', partitionBy: undefined, isMerged: false },
   { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100', isMerged: true },
 ] as const)(
-  'a run rewrites an export with a column less from its pages: %o',
+  'a run rewrites an export that lacks a column from its pages: %o',
   async ({ isMerged, ...fields }) => {
     const chain = await growingChain(300)
     const job = headJob(chain.url, fields)
@@ -54,7 +54,7 @@ const query = async (output: string, sql: string) => {
   for await (const _ of queryExport(output, sql)) break
 }
 
-test('a finished export with a column less, whose pages are gone, asks for --fresh', async () => {
+test('a finished export that lacks a column and has no stored pages requires --fresh', async () => {
   const chain = await growingChain(421)
   const job = { ...headJob(chain.url), endBlock: 400 }
   await runOnce(job)
@@ -75,7 +75,7 @@ test('a finished export with a column less, whose pages are gone, asks for --fre
   await chain.end()
 })
 
-test('an open export with a column less, whose checkpoint is gone, asks for --fresh', async () => {
+test('an unfinished export that lacks a column and has no checkpoint requires --fresh', async () => {
   const chain = await growingChain(300)
   const job = headJob(chain.url)
   await runOnce(job)
@@ -85,7 +85,7 @@ test('an open export with a column less, whose checkpoint is gone, asks for --fr
   await chain.end()
 })
 
-test('commands that read an export with a column less say how to upgrade it', async () => {
+test('commands that read an export that lacks a column explain how to upgrade it', async () => {
   const chain = await growingChain(300)
   const job = headJob(chain.url)
   await runOnce(job)
@@ -102,7 +102,7 @@ test('commands that read an export with a column less say how to upgrade it', as
   await chain.end()
 })
 
-test('a run refuses the export of a newer version, which stays as it is', async () => {
+test('a run refuses an export of a newer version and leaves it unchanged', async () => {
   const chain = await growingChain(300)
   const job = headJob(chain.url)
   await runOnce(job)
@@ -118,25 +118,25 @@ test('a run refuses the export of a newer version, which stays as it is', async 
 })
 
 test.for([duckdb, sqlite])(
-  'a load of the upgraded export adds the column to its table in $name',
+  'loading the upgraded export into $name adds the column to its table',
   async (engine) => {
     const chain = await growingChain(300)
     const job = headJob(chain.url)
     await runOnce(job)
-    const place = await engine.place()
-    await loadInto(job.output, place.to)
-    await place.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
-    await place.run('ALTER TABLE ledger ADD COLUMN note TEXT')
-    await place.run("UPDATE walletlake_loads SET sha256 = 'of the earlier version'")
+    const target = await engine.place()
+    await loadInto(job.output, target.to)
+    await target.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
+    await target.run('ALTER TABLE ledger ADD COLUMN note TEXT')
+    await target.run("UPDATE walletlake_loads SET sha256 = 'of the earlier version'")
     await dropColumn(job.output, 'ledger', 'asset_symbol')
     expect((await runOnce(job)).error).toBeUndefined()
-    await loadInto(job.output, place.to)
-    const [counted] = await place.run(
+    await loadInto(job.output, target.to)
+    const [counts] = await target.run(
       'SELECT count(*) AS n, count(asset_symbol) AS symbols, count(note) AS notes FROM ledger',
     )
     const rows = await readCsvTable(job.output, 'ledger')
     const symbols = rows.filter(({ asset_symbol }) => asset_symbol !== '').length
-    expect(Object.values(counted ?? {}).map(Number)).toEqual([rows.length, symbols, 0])
+    expect(Object.values(counts ?? {}).map(Number)).toEqual([rows.length, symbols, 0])
     await chain.end()
   },
 )

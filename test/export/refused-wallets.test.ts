@@ -41,7 +41,7 @@ test.for([
   [404, 1_250],
   [403, 1_250],
 ] as const)(
-  'a wallet that is answered %i does not hold up the others, endBlock %s; a later run reads it',
+  'a wallet that is refused with %i does not affect the others (endBlock %s), and a later run reads it',
   async ([status, endBlock]) => {
     const { listing, job } = await start({ endBlock })
     listing.refused.set(BOB, status)
@@ -56,8 +56,8 @@ test.for([
     expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
     listing.refused.clear()
     const before = listing.requests.length
-    const healed = await runOnce(job)
-    expect([healed.code, healed.error]).toEqual([undefined, undefined])
+    const later = await runOnce(job)
+    expect([later.code, later.error]).toEqual([undefined, undefined])
     expect(listing.requests.length - before).toBeLessThanOrEqual(2)
     expect((await wallets(job)).filter((wallet) => wallet === BOB)).toHaveLength(30)
     expect(coverageOf(job, BOB)).toEqual({ ...coverageOf(job, ALICE), address: BOB, transactions: 30 })
@@ -65,7 +65,7 @@ test.for([
   },
 )
 
-test('a wallet that is refused later keeps the rows that were exported, and other wallets go on', async () => {
+test('a wallet that is refused later keeps its exported rows, and other wallets continue', async () => {
   const { listing, job } = await start()
   await runOnce(job)
   listing.refused.set(BOB, 404)
@@ -79,7 +79,7 @@ test('a wallet that is refused later keeps the rows that were exported, and othe
   expect(coverageOf(job, BOB)).toMatchObject({ toBlock: 1_300, transactions: 30 })
 })
 
-test('a transfer between two wallets is in the ledger of the answered one alone', async () => {
+test('a refused third wallet does not change the ledger of the others', async () => {
   const { listing, job } = await start({ addresses: [ALICE, BOB, `0x${'9'.repeat(40)}`] })
   listing.refused.set(`0x${'9'.repeat(40)}`, 403)
   expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
@@ -88,7 +88,7 @@ test('a transfer between two wallets is in the ledger of the answered one alone'
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })
 
-test('a wallet that is refused in the midst of its pages is covered as far as they go', async () => {
+test('a wallet that is refused between its pages is covered up to the pages received', async () => {
   const { listing, job } = await start({ endBlock: 1_250, concurrency: 1 })
   let pages = 0
   const { transfers } = listing.listing
@@ -111,25 +111,26 @@ test.for([
   [400, 'REQUEST_REFUSED'],
   [403, 'KEY_REFUSED'],
   [404, 'REQUEST_REFUSED'],
-] as const)('a job whose wallets are all answered %i ends with %s', async ([status, code]) => {
+] as const)('a job whose wallets are all refused with %i ends with %s', async ([status, code]) => {
   const { listing, job } = await start()
   for (const wallet of [ALICE, BOB]) listing.refused.set(wallet, status)
   expect(await runOnce(job)).toMatchObject({ code, state: 'failed' })
 })
 
-test('a key that is refused (401) ends the run although other wallets were answered', async () => {
+test('a 401 for one wallet ends the run even if other wallets were served', async () => {
   const { listing, job } = await start({ concurrency: 1 })
   listing.refused.set(BOB, 401)
   expect(await runOnce(job)).toMatchObject({ code: 'KEY_REFUSED', state: 'failed' })
 })
 
-test('a key that is revoked during a run is named, not the wallets', async () => {
+test('a key that is revoked during a run fails the run instead of refusing wallets', async () => {
   const { listing, job } = await start({ addresses: [ALICE, BOB, CAROL], concurrency: 1 })
-  const asked = () => listing.requests.length
+
   const { transfers } = listing.listing
   Object.defineProperty(listing.listing, 'transfers', {
     get: () => {
-      if (asked() >= 1) for (const wallet of [ALICE, BOB, CAROL]) listing.refused.set(wallet, 403)
+      if (listing.requests.length >= 1)
+        for (const wallet of [ALICE, BOB, CAROL]) listing.refused.set(wallet, 403)
       return transfers
     },
   })

@@ -16,17 +16,20 @@ const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, str
 
 const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE, BOB))
 
-/** A service that shows the second wallet this transaction, as it is from then on, and the first one another before that. */
+/**
+ * An API that lists `before` for the first wallet until the second wallet is requested, and `after` from then
+ * on.
+ */
 async function startChanging(
   before: ReturnType<typeof syntheticItem>,
   after: ReturnType<typeof syntheticItem>,
 ) {
   const chain = await startSyntheticChain([before, ...later])
-  let wasAsked = false
+  let isChanged = false
   chain.shown.items = (wallet) => {
-    wasAsked ||= wallet === BOB
-    const shown = wallet === ALICE && !wasAsked ? before : after
-    return [shown, ...later]
+    isChanged ||= wallet === BOB
+    const current = wallet === ALICE && !isChanged ? before : after
+    return [current, ...later]
   }
   return headJob(chain.url, { addresses: [ALICE, BOB], concurrency: 1 })
 }
@@ -49,27 +52,27 @@ for (const { what, table, before, after } of [
     after: payment(1, ALICE, BOB),
   },
   {
-    what: 'has another call',
+    what: 'gets another internal call',
     table: 'ledger',
     before: syntheticItem(1, {}, call('7')),
     after: syntheticItem(1, {}, call('8')),
   },
   {
-    what: 'has another gas figure of a call',
+    what: 'gets another gas value of an internal call',
     table: 'internal_transactions',
     before: syntheticItem(1, {}, call('7', '1')),
     after: syntheticItem(1, {}, call('7', '2')),
   },
 ] as const)
-  test(`a transaction that ${what} between two listings gives the rows of an export`, async () => {
+  test(`if a transaction ${what} between two listings, rows() yields what an export has`, async () => {
     const job = await startChanging(before, after)
-    const given: TextRow[] = []
+    const yielded: TextRow[] = []
     for await (const { transaction_hash, block_number } of rows<TableName>(job, table))
-      given.push({ transaction_hash, block_number: String(block_number) })
+      yielded.push({ transaction_hash, block_number: String(block_number) })
     const { code } = await run([job])
     expect(code).toBeUndefined()
     const exported = await readCsvTable(job.output, table)
-    expect(given).toEqual(
+    expect(yielded).toEqual(
       exported.map(({ transaction_hash, block_number }) => ({ transaction_hash, block_number })),
     )
   })

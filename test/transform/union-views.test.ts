@@ -133,7 +133,7 @@ test('if views of one run list a log in two tables, the table of the lowest addr
   expect(isContradicted).toBe(true)
 })
 
-test('if a view lists a log as ERC-20 and as ERC-721, ERC-721 wins and the log is counted as repeated', () => {
+test('if a view lists a log as ERC-20 and as ERC-721, ERC-721 wins and the log counts as repeated', () => {
   const view = item(
     {},
     {

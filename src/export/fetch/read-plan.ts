@@ -115,23 +115,23 @@ function attachReader(state: State, unread: UnreadRange, order: 'asc' | 'desc'):
     range: assigned,
     order,
     recordPage: (rest, page) => {
-      const shown =
+      const received =
         order === 'asc' ? { from: assigned.from, to: rest.from } : { from: rest.to, to: assigned.to }
-      return recordProgress(state, { reader, order, shown }, page)
+      return recordProgress(state, { reader, order, received }, page)
     },
-    finish: () => finishReader(state, { reader, order, shown: assigned }),
+    finish: () => finishReader(state, { reader, order, received: assigned }),
   }
 }
 
-/** `shown`: blocks whose items this reader has received so far, from the start of its assignment. */
-type Progress = { reader: RangeReader; order: 'asc' | 'desc'; shown: BlockRange }
+/** `received`: blocks whose items this reader has received so far, from the start of its assignment. */
+type Progress = { reader: RangeReader; order: 'asc' | 'desc'; received: BlockRange }
 
 function recordProgress(state: State, progress: Progress, page: ObservedPage): BlockRange | undefined {
   const { reader, order } = progress
   state.pages += 1
   observePage(reader, page)
   if (reader.isSecond) reader.unread.isBounded = true
-  markShown(state, progress)
+  markReceived(state, progress)
   const { unread } = reader
   if (isRead(unread)) return undefined
   const other = order === 'asc' ? unread.high : unread.low
@@ -148,11 +148,11 @@ function recordProgress(state: State, progress: Progress, page: ObservedPage): B
  * Removes received blocks from all unread ranges of the wallet. Across empty blocks a page can reach into the
  * next range.
  */
-function markShown(state: State, { reader, shown }: Progress): void {
+function markReceived(state: State, { reader, received }: Progress): void {
   for (const unread of state.unreadRanges) {
     if (unread.address !== reader.unread.address) continue
-    if (shown.from <= unread.from) unread.from = Math.max(unread.from, Math.min(unread.to, shown.to))
-    if (shown.to >= unread.to) unread.to = Math.min(unread.to, Math.max(unread.from, shown.from))
+    if (received.from <= unread.from) unread.from = Math.max(unread.from, Math.min(unread.to, received.to))
+    if (received.to >= unread.to) unread.to = Math.min(unread.to, Math.max(unread.from, received.from))
     if (isRead(unread)) state.unreadRanges.delete(unread)
   }
 }
@@ -167,7 +167,7 @@ function finishReader(state: State, progress: Progress): void {
   const { reader, order } = progress
   if (reader.isHandedOver) return
   detachReader(reader.unread, order)
-  if (!isRead(reader.unread)) markShown(state, progress)
+  if (!isRead(reader.unread)) markReceived(state, progress)
 }
 
 function assignShared(state: State): Assignment | undefined {

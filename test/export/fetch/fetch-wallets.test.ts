@@ -20,23 +20,27 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 import { fakeRequester, type Query, type Reply } from '../../sources/data-api/pages/fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from '../../sources/data-api/pages/listing.ts'
 
-/** More than a second has, and small enough that the readers share a wallet out. */
+/** More items than a second has, but small enough that readers share the range of a wallet. */
 const PAGE_SIZE = 16
 const BLOCKS = 2_400
 const WALLETS = [1, 2, 3].map((at) => `0x${String(at).padStart(40, '0')}`)
 
 type History = readonly SortedItem<object>[]
-type World = { histories: Map<string, History>; nowMs: number; old: (item: SortedItem) => boolean }
+/** `isOld`: whether an item existed before the run began. */
+type Chain = { histories: Map<string, History>; nowMs: number; isOld: (item: SortedItem) => boolean }
 
-/** Three wallets, most of it in the first; the run begins in the middle of a second that goes on. */
-function createWorld(random: SeededRandom): World {
+/**
+ * Three wallets, the first of which has most items. The run begins in the middle of a second that is still
+ * growing.
+ */
+function createChain(random: SeededRandom): Chain {
   const items = tiedItems(sameSecondBlocks({ blocks: BLOCKS, random, maxPerSecond: 3 }))
   const weights = [0.9, 0.1, 0.02]
   const histories = new Map(
     WALLETS.map((wallet, at) => [wallet, items.filter(() => random.next() < (weights[at] ?? 0))]),
   )
   const last = items[Math.floor(items.length * 0.95)]?.second ?? 0
-  return { histories, nowMs: last * 1000 + 500, old: ({ second }) => second < last }
+  return { histories, nowMs: last * 1000 + 500, isOld: ({ second }) => second < last }
 }
 
 type Given = Pick<ListingOptions<object>, 'ties' | 'refused'> & {
@@ -44,14 +48,17 @@ type Given = Pick<ListingOptions<object>, 'ties' | 'refused'> & {
   readers: number
   kills: number
 }
-type Run = { world: World; given: Given; endBlock: number | undefined }
+type Run = { chain: Chain; given: Given; endBlock: number | undefined }
 
-/** The service: every answer takes some turns, and shows one block more of what came after the run's start. */
-function serve({ world, given }: Run, random: SeededRandom) {
+/**
+ * The API. Each response takes some turns of the event loop, and each request adds one block after the run's
+ * start.
+ */
+function serve({ chain, given }: Run, random: SeededRandom) {
   let requests = 0
   const listings = new Map(
-    [...world.histories].map(([wallet, history]) => {
-      const first = history.findIndex((item) => !world.old(item))
+    [...chain.histories].map(([wallet, history]) => {
+      const first = history.findIndex((item) => !chain.isOld(item))
       const items = () => history.slice(0, first < 0 ? history.length : first + requests)
       return [wallet, sameSecondListing({ ...given, items, random, pageSize: PAGE_SIZE })]
     }),
@@ -64,33 +71,33 @@ function serve({ world, given }: Run, random: SeededRandom) {
   }
 }
 
-/** A spool that lets no block count as settled of which a page before did not show all. */
-function watched(checkpoint: Checkpoint, { world }: Run, shown: Map<string, Set<string>>): Checkpoint {
+/** A checkpoint that fails the test if a page covers a block of which not all items have been received. */
+function watched(checkpoint: Checkpoint, { chain }: Run, received: Map<string, Set<string>>): Checkpoint {
   return {
     ...checkpoint,
     addPage: async (wallet, page) => {
-      const hashes = shown.get(wallet) ?? new Set()
-      shown.set(wallet, hashes)
+      const hashes = received.get(wallet) ?? new Set()
+      received.set(wallet, hashes)
       for (const hash of hashesIn(page.body)) hashes.add(hash)
-      const place = await checkpoint.addPage(wallet, page)
+      const location = await checkpoint.addPage(wallet, page)
       const { from, to } = page.covered
       const isLost = (item: SortedItem) =>
-        world.old(item) && item.block >= from && item.block < to && !hashes.has(item.hash)
-      expect(world.histories.get(wallet)?.filter(isLost)).toEqual([])
-      return place
+        chain.isOld(item) && item.block >= from && item.block < to && !hashes.has(item.hash)
+      expect(chain.histories.get(wallet)?.filter(isLost)).toEqual([])
+      return location
     },
   }
 }
 
-/** Crawls, killed so many times on the way, and looks at what the checkpoint holds at the end. */
-async function crawlAll(run: Run): Promise<void> {
-  const { world, given, endBlock } = run
-  const folder = mkdtempSync(join(tempFolder(), 'crawl-'))
+/** Fetches all wallets, is killed `kills` times on the way, and checks the final checkpoint. */
+async function fetchAll(run: Run): Promise<void> {
+  const { chain, given, endBlock } = run
+  const folder = mkdtempSync(join(tempFolder(), 'fetch-'))
   const random = createSeededRandom(given.seed)
   const reply = serve(run, random)
   const job = testJob({ addresses: WALLETS, endBlock, concurrency: given.readers })
   const identity = { chain: job.chain, startBlock: 0, endBlock: endBlock ?? null, finalityMs: 0 }
-  const shown = new Map<string, Set<string>>()
+  const received = new Map<string, Set<string>>()
   for (let kills = given.kills; kills >= 0; kills -= 1) {
     const stop = new AbortController()
     let left = kills === 0 ? Number.POSITIVE_INFINITY : random.between(1, 100)
@@ -100,7 +107,7 @@ async function crawlAll(run: Run): Promise<void> {
       return reply(query)
     }
     const { requestContext } = fakeRequester(counted, stop.signal)
-    const checkpoint = await openCheckpoint({ folder, identity, now: world.nowMs, onDamage: () => {} })
+    const checkpoint = await openCheckpoint({ folder, identity, now: chain.nowMs, onDamage: () => {} })
     const context = {
       job,
       listings: listingsOf(job),
@@ -109,26 +116,26 @@ async function crawlAll(run: Run): Promise<void> {
       onPage: () => {},
       onNotice: () => {},
     }
-    const end = await fetchWallets({ ...context, checkpoint: watched(checkpoint, run, shown) }).catch(
+    const end = await fetchWallets({ ...context, checkpoint: watched(checkpoint, run, received) }).catch(
       (thrown: unknown) => {
         if (!stop.signal.aborted) throw thrown
         return undefined
       },
     )
-    if (end !== undefined) await expectWhole(run, checkpoint, end)
+    if (end !== undefined) await expectComplete(run, checkpoint, end)
     await checkpoint.close()
   }
 }
 
-async function expectWhole({ world, endBlock }: Run, checkpoint: Checkpoint, end: number): Promise<void> {
-  const old = [...world.histories.values()].flat().filter(world.old)
+async function expectComplete({ chain, endBlock }: Run, checkpoint: Checkpoint, end: number): Promise<void> {
+  const old = [...chain.histories.values()].flat().filter(chain.isOld)
   expect(end).toBe(endBlock ?? Math.max(...old.map(({ block }) => block)) + 1)
-  for (const [wallet, history] of world.histories) {
+  for (const [wallet, history] of chain.histories) {
     expect(checkpoint.remaining(wallet)).toEqual([])
-    const kept = new Set<string>()
+    const stored = new Set<string>()
     for (const { location } of checkpoint.records(new Map([[wallet, UNBOUNDED]])))
-      for (const hash of hashesIn(await checkpoint.read(location))) kept.add(hash)
-    const missing = history.filter((item) => world.old(item) && item.block < end && !kept.has(item.hash))
+      for (const hash of hashesIn(await checkpoint.read(location))) stored.add(hash)
+    const missing = history.filter((item) => chain.isOld(item) && item.block < end && !stored.has(item.hash))
     expect(missing).toEqual([])
   }
 }
@@ -145,11 +152,11 @@ test.for(
     { ties, endBlock: undefined, end: 'the head' },
     { ties, endBlock: 2_100, end: 'block 2,100' },
   ]),
-)('every wallet is whole up to $end where a second is listed $ties', async ({ ties, endBlock }) => {
+)('every wallet is complete up to $end if a second is listed $ties', async ({ ties, endBlock }) => {
   await fc.assert(
     fc.asyncProperty(given, async (given) => {
-      await crawlAll({
-        world: createWorld(createSeededRandom(given.seed)),
+      await fetchAll({
+        chain: createChain(createSeededRandom(given.seed)),
         given: { ...given, ties },
         endBlock,
       })

@@ -6,58 +6,55 @@ import { seeded, simulate } from './simulate.ts'
 const even = (items: number) => Array.from({ length: items }, (_, at) => at)
 const SEEDS = [1, 2, 3, 4, 5]
 
-/** Activity that comes in bursts: stretches of blocks, some of them many times as dense as others. */
+/** Activity in bursts: block ranges with very different densities. */
 function bursty(items: number, random: () => number): number[] {
   const weights = Array.from({ length: 60 }, () => -Math.log(1 - random()))
   const sum = weights.reduce((a, b) => a + b, 0)
-  let passed = 0
-  return weights.flatMap((weight, stretch) => {
-    const [from, to] = [passed, passed + weight].map((at) => Math.round((at / sum) * items)) as [
-      number,
-      number,
-    ]
-    passed += weight
-    return Array.from({ length: to - from }, (_, at) => Math.floor((stretch + at / (to - from)) * items))
+  let total = 0
+  return weights.flatMap((weight, burst) => {
+    const [from, to] = [total, total + weight].map((at) => Math.round((at / sum) * items)) as [number, number]
+    total += weight
+    return Array.from({ length: to - from }, (_, at) => Math.floor((burst + at / (to - from)) * items))
   })
 }
 
-test.for(SEEDS)('one wallet is read at least 14 times as fast by 16 readers, seed %i', (seed) => {
+test.for(SEEDS)('16 readers read one wallet at least 14 times as fast as one, seed %i', (seed) => {
   const read = simulate({ histories: [even(60_000)], end: 60_000, readers: 16, random: seeded(seed) })
-  expect(read).toMatchObject({ missing: 0, isOver: true, most: 16 })
+  expect(read).toMatchObject({ missing: 0, isComplete: true, most: 16 })
   expect((600 * 120) / read.timeMs).toBeGreaterThan(14)
   expect(read.requests / 600).toBeLessThan(1.015)
 })
 
-test.for(SEEDS)('bursts slow a wallet down little and cost few requests more, seed %i', (seed) => {
+test.for(SEEDS)('bursts of activity cost little time and few extra requests, seed %i', (seed) => {
   const histories = [bursty(60_000, seeded(seed * 77))]
   const read = simulate({ histories, end: 10_000_000, readers: 16, random: seeded(seed) })
-  expect(read).toMatchObject({ missing: 0, isOver: true })
+  expect(read).toMatchObject({ missing: 0, isComplete: true })
   expect((600 * 120) / read.timeMs).toBeGreaterThan(12)
   expect(read.requests / 600).toBeLessThan(1.03)
 })
 
-test('many wallets of all sizes keep every reader busy to the end', () => {
+test('many wallets of different sizes keep all readers busy until the end', () => {
   const sizes = Array.from({ length: 200 }, (_, at) => Math.round((4_000 * (at + 1)) / 200))
   const histories = sizes.map((size) => even(size))
   const read = simulate({ histories, end: 4_000, readers: 32, random: seeded(9) })
-  expect(read).toMatchObject({ missing: 0, isOver: true, most: 32 })
+  expect(read).toMatchObject({ missing: 0, isComplete: true, most: 32 })
   expect((read.requests * 120) / 32 / read.timeMs).toBeGreaterThan(0.9)
 })
 
 test.for([0, 1, 99, 100])('a wallet of %i transactions costs one request', (size) => {
   const read = simulate({ histories: [even(size)], end: 1_000, readers: 16, random: seeded(1) })
-  expect(read).toMatchObject({ requests: 1, missing: 0, isOver: true })
+  expect(read).toMatchObject({ requests: 1, missing: 0, isComplete: true })
 })
 
-test('small histories cost no request more, however many readers there are', () => {
+test('small histories cost no extra requests, whatever the number of readers', () => {
   const sizes = [1_700, 900, 800, 300, 150, 100, 20, 1]
   const histories = sizes.map((size) => even(size))
   const pages = sizes.reduce((sum, size) => sum + Math.ceil(size / 100), 0)
   const read = simulate({ histories, end: 2_000, readers: 64, random: seeded(3) })
-  expect(read).toMatchObject({ requests: pages, missing: 0, isOver: true })
+  expect(read).toMatchObject({ requests: pages, missing: 0, isComplete: true })
 })
 
-test('every item is shown to some reader, whatever the history', () => {
+test('every item is received by some reader, whatever the history', () => {
   const history = fc.array(fc.nat(300), { maxLength: 2_500 }).map((blocks) => blocks.sort((a, b) => a - b))
   const given = fc.record({
     histories: fc.array(history, { minLength: 1, maxLength: 4 }),
@@ -68,19 +65,19 @@ test('every item is shown to some reader, whatever the history', () => {
   })
   fc.assert(
     fc.property(given, ({ seed, ...rest }) => {
-      expect(simulate({ ...rest, random: seeded(seed) })).toMatchObject({ missing: 0, isOver: true })
+      expect(simulate({ ...rest, random: seeded(seed) })).toMatchObject({ missing: 0, isComplete: true })
     }),
     { numRuns: 60 },
   )
 })
 
-test('a plan without pieces is over at once', () => {
+test('a plan without ranges is complete immediately', () => {
   const plan = createReadPlan([])
   expect(plan.assign()).toBeUndefined()
   expect(plan.isComplete()).toBe(true)
 })
 
-/** A wallet's items, one in each tenth block. */
+/** Items of a wallet, one in every tenth block. */
 const evenly = (pages: number) => Array.from({ length: pages * 100 }, (_, n) => n * 10)
 const times = (count: number, pages: number) => Array.from({ length: count }, () => pages)
 
@@ -100,7 +97,7 @@ test.for([
     requests: 329,
     seconds: 1.4,
   },
-])('$what take $requests requests and $seconds seconds', ({ sizes, readers, requests, seconds }) => {
+])('reading $what takes $requests requests and $seconds seconds', ({ sizes, readers, requests, seconds }) => {
   const histories = sizes.map(evenly)
   const end = 10 * Math.max(...histories.map(({ length }) => length))
   const read = simulate({ histories, end, readers, random: seeded(1) })

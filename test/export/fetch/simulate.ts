@@ -1,32 +1,35 @@
 import { type Assignment, createReadPlan, type Range } from '../../../src/export/fetch/read-plan.ts'
 
 type Simulated = {
-  /** Milliseconds of virtual time until all was read. */
+  /** Virtual time until everything was read, in milliseconds. */
   timeMs: number
   requests: number
-  /** Most requests in flight at once. */
+  /** Maximum number of requests in flight. */
   most: number
-  /** Items that no reader was shown. */
+  /** Number of items that no reader received. */
   missing: number
-  isOver: boolean
+  isComplete: boolean
 }
 
 export type Simulation = {
-  /** Rising blocks of each wallet's items. */
+  /** Block numbers of each wallet's items, ascending. */
   histories: readonly (readonly number[])[]
-  /** Exclusive end of the asked blocks. */
+  /** Exclusive end of the requested blocks. */
   end: number
   readers: number
   random: () => number
   order?: Range['order']
-  /** Least and most milliseconds of an answer. */
+  /** Minimum and maximum latency in milliseconds. */
   delayMs?: readonly [number, number]
 }
 
-type Flight = { at: number; claim: Assignment; wallet: number; first: number; last: number }
+type RequestInFlight = { at: number; assignment: Assignment; wallet: number; first: number; last: number }
 const PAGE = 100
 
-/** Reads histories by a plan in virtual time: an idle reader claims, a claim asks page after page. */
+/**
+ * Reads histories with a read plan in virtual time: idle readers take assignments and request them page by
+ * page.
+ */
 export function simulate({
   histories,
   end,
@@ -35,64 +38,72 @@ export function simulate({
   order = 'asc',
   delayMs = [80, 160],
 }: Simulation) {
-  const pieces = histories.map(
+  const ranges = histories.map(
     (_, at): Range => ({ address: String(at), range: { from: 0, to: end }, order }),
   )
-  const plan = createReadPlan(pieces)
-  const shown = histories.map((blocks) => new Uint8Array(blocks.length))
-  const flights: Flight[] = []
-  const result: Simulated = { timeMs: 0, requests: 0, most: 0, missing: 0, isOver: false }
-  const send = (flight: Omit<Flight, 'at'>) => {
+  const plan = createReadPlan(ranges)
+  const received = histories.map((blocks) => new Uint8Array(blocks.length))
+  const inFlight: RequestInFlight[] = []
+  const result: Simulated = { timeMs: 0, requests: 0, most: 0, missing: 0, isComplete: false }
+  const send = (request: Omit<RequestInFlight, 'at'>) => {
     result.requests += 1
-    flights.push({ ...flight, at: result.timeMs + delayMs[0] + random() * (delayMs[1] - delayMs[0]) })
-    result.most = Math.max(result.most, flights.length)
+    inFlight.push({ ...request, at: result.timeMs + delayMs[0] + random() * (delayMs[1] - delayMs[0]) })
+    result.most = Math.max(result.most, inFlight.length)
   }
-  const claimAll = () => {
-    while (flights.length < readers) {
-      const claim = plan.assign()
-      if (claim === undefined) return
-      const blocks = histories[Number(claim.address)] ?? []
-      const [first, last] = [placeOf(blocks, claim.range.from), placeOf(blocks, claim.range.to)]
-      send({ claim, wallet: Number(claim.address), first, last })
+  const assignReaders = () => {
+    while (inFlight.length < readers) {
+      const assignment = plan.assign()
+      if (assignment === undefined) return
+      const blocks = histories[Number(assignment.address)] ?? []
+      const { from, to } = assignment.range
+      const [first, last] = [indexOfBlock(blocks, from), indexOfBlock(blocks, to)]
+      send({ assignment, wallet: Number(assignment.address), first, last })
     }
   }
-  for (claimAll(); flights.length > 0; claimAll()) {
-    flights.sort((a, b) => a.at - b.at)
-    const flight = flights.shift() as Flight
-    result.timeMs = flight.at
-    const next = receive(flight, histories, shown)
+  for (assignReaders(); inFlight.length > 0; assignReaders()) {
+    inFlight.sort((a, b) => a.at - b.at)
+    const request = inFlight.shift() as RequestInFlight
+    result.timeMs = request.at
+    const next = receive(request, histories, received)
     if (next !== undefined) send(next)
   }
-  result.missing = shown.reduce((sum, flags) => sum + flags.reduce((none, flag) => none + 1 - flag, 0), 0)
-  result.isOver = plan.isComplete()
+  result.missing = received.reduce((sum, flags) => sum + flags.reduce((none, flag) => none + 1 - flag, 0), 0)
+  result.isComplete = plan.isComplete()
   return result
 }
 
-/** Shows the reader its page; gives its next request. */
-function receive(flight: Flight, histories: Simulation['histories'], shown: readonly Uint8Array[]) {
-  const { claim, wallet, first, last } = flight
+/** Passes the reader its page and returns its next request. */
+function receive(
+  { assignment, wallet, first, last }: RequestInFlight,
+  histories: Simulation['histories'],
+  received: readonly Uint8Array[],
+) {
   const blocks = histories[wallet] ?? []
-  const isUp = claim.order === 'asc'
+  const isAscending = assignment.order === 'asc'
   const count = Math.min(PAGE, last - first)
-  const [from, to] = isUp ? [first, first + count] : [last - count, last]
-  shown[wallet]?.fill(1, from, to)
-  if (last - first <= PAGE) return claim.finish()
+  const [from, to] = isAscending ? [first, first + count] : [last - count, last]
+  received[wallet]?.fill(1, from, to)
+  if (last - first <= PAGE) return assignment.finish()
   const [min = 0, max = 0] = [blocks[from], blocks[to - 1]]
-  const rest = restAfter({ blocks, isUp, min, max }, claim.range)
-  const wanted = claim.recordPage(rest, { items: count, blocks: { min, max } })
-  if (wanted === undefined) return claim.finish()
-  return { claim, wallet, first: isUp ? to : first, last: isUp ? last : from }
+  const rest = restAfter({ blocks, isAscending, min, max }, assignment.range)
+  const wanted = assignment.recordPage(rest, { items: count, blocks: { min, max } })
+  if (wanted === undefined) return assignment.finish()
+  return { assignment, wallet, first: isAscending ? to : first, last: isAscending ? last : from }
 }
 
-type Received = { blocks: readonly number[]; isUp: boolean; min: number; max: number }
+type ReceivedPage = { blocks: readonly number[]; isAscending: boolean; min: number; max: number }
 
-/** What lies before the last block of a page is settled, which has its second for itself. */
-function restAfter({ blocks, isUp, min, max }: Received, { from, to }: Assignment['range']) {
-  if (isUp) return { from: Math.max(from, (blocks[placeOf(blocks, max) - 1] ?? -1) + 1), to }
-  return { from, to: Math.min(to, blocks[placeOf(blocks, min + 1)] ?? to) }
+/**
+ * The rest of a range after a page. The block in which the page ends does not count as read; each block is
+ * its own second here.
+ */
+function restAfter({ blocks, isAscending, min, max }: ReceivedPage, { from, to }: Assignment['range']) {
+  if (isAscending) return { from: Math.max(from, (blocks[indexOfBlock(blocks, max) - 1] ?? -1) + 1), to }
+  return { from, to: Math.min(to, blocks[indexOfBlock(blocks, min + 1)] ?? to) }
 }
 
-function placeOf(blocks: readonly number[], block: number): number {
+/** Index of the first item in this block or a later one. */
+function indexOfBlock(blocks: readonly number[], block: number): number {
   let [low, high] = [0, blocks.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -102,7 +113,7 @@ function placeOf(blocks: readonly number[], block: number): number {
   return low
 }
 
-/** Numbers in [0, 1) that are the same for the same seed. */
+/** Returns a deterministic generator of numbers in [0, 1). */
 export function seeded(seed: number): () => number {
   let state = seed
   return () => {

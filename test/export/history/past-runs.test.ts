@@ -9,7 +9,7 @@ const RUN = {
   ...{ seconds: 1, wallets: 2, requests: 3, transactions: 4 },
 }
 
-test('gives the runs of an output, the newest first', async () => {
+test('returns the runs of an output, newest first', async () => {
   const output = tempFolder()
   mkdirSync(join(output, 'runs'))
   for (const day of ['01', '03', '02'])
@@ -17,11 +17,11 @@ test('gives the runs of an output, the newest first', async () => {
   expect((await readPastRuns(output)).map(({ run }) => run)).toEqual(['03', '02', '01'])
 })
 
-test('gives runs that began in one second by the milliseconds of their reports', async () => {
+test('sorts runs of the same second by the milliseconds in their reports', async () => {
   const output = tempFolder()
   mkdirSync(join(output, 'runs'))
-  const begun = { aaaaaa: '.300Z', bbbbbb: '.100Z', cccccc: '.200Z' }
-  for (const [run, ms] of Object.entries(begun))
+  const starts = { aaaaaa: '.300Z', bbbbbb: '.100Z', cccccc: '.200Z' }
+  for (const [run, ms] of Object.entries(starts))
     writeFileSync(
       join(output, 'runs', `20250101T000000Z-${run}.json`),
       JSON.stringify({ ...RUN, run, startedAt: `2025-01-01T00:00:00${ms}` }),
@@ -37,7 +37,7 @@ test.for([
   '{}',
   JSON.stringify({ ...RUN, requests: 'many' }),
   JSON.stringify({ ...RUN, startedAt: 'x' }),
-])('passes over a report that says %s', async (text) => {
+])('skips a report with the content %s', async (text) => {
   const output = tempFolder()
   mkdirSync(join(output, 'runs'))
   writeFileSync(join(output, 'runs', '20250101T000000Z-abc.json'), text)
@@ -45,6 +45,6 @@ test.for([
   expect(await readPastRuns(output)).toEqual([])
 })
 
-test('gives nothing where no run left a report', async () => {
+test('returns nothing if there are no reports', async () => {
   expect(await readPastRuns(join(tempFolder(), 'nowhere'))).toEqual([])
 })
