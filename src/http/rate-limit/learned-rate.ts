@@ -30,14 +30,14 @@ const CATCH_UP_MS = 100
  * caution.
  */
 const MIN_RETAINED_SHARE = 0.75
-/** Doubling time as a multiple of the last window: a rate that held for long is probed gently, */
+/** Doubling time as a multiple of the last window: a rate that held for long is probed gently. */
 const PROBE_WINDOWS = 12
-/** but not in less time than this (ms), nor within fewer than `MIN_PROBE_REQUESTS` requests, */
+/** Lower bounds of the doubling time: milliseconds, and number of requests at the base rate. */
 const MIN_PROBE_MS = 7_000
 const MIN_PROBE_REQUESTS = 40
 /**
- * and in no more than this many pauses (a probe costs one pause) or requests (a probe costs one 429),
- * whichever is longer.
+ * Upper bounds of the doubling time, of which the longer applies: number of pauses (a probe costs one pause),
+ * and number of requests at the base rate (a probe costs one 429).
  */
 const MAX_PROBE_PAUSES = 100
 const MAX_PROBE_REQUESTS = 1_000
@@ -54,13 +54,12 @@ export type RateObservation = {
 }
 
 /**
- * Computes the rate after a 429.
+ * Computes the rate after a 429:
  *
- * base rate = max(estimate, 0.75 × current rate × weight), weight = min(1, window / pause, 2 × pause /
- * window)
- *
- * doubling time = 12 × window, bounded below by 7 s and 40 requests, and above by max(100 pauses, 1,000
- * requests) × min(1, base / best)³
+ *     weight        = min(1, window / pause, 2 × pause / window)
+ *     base rate     = max(estimate, 0.75 × current rate × weight)
+ *     upper bound   = max(100 × pause, 1,000 requests) × min(1, base rate / best rate)³
+ *     doubling time = max(7 s, 40 requests, min(12 × window, upper bound))
  *
  * @param learnedRate the rate that was throttled; undefined for the first 429
  */
