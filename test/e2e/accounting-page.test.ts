@@ -8,7 +8,7 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
 
-/** The commands of the page in the order in which a reader meets them, without what is said beside them. */
+/** The commands of the page in order, without comments. */
 const COMMANDS = [
   ...pageAt('jobs/ACCOUNTING.md').matchAll(/^(?:\d\. `|`)?((?:walletlake|hledger) -?[^`#\n]*)/gm),
 ]
@@ -17,7 +17,7 @@ const COMMANDS = [
 
 const hasHledger = spawnSync('sh', ['-c', 'command -v hledger']).status === 0
 
-/** Whoever follows the page has a job of their own, and fills in prices when these are listed. */
+/** What a reader prepares: a job of their own, and a price list with filled-in prices. */
 function prepare(): void {
   mkdirSync(at('jobs'), { recursive: true })
   if (!existsSync(at('jobs/mine.yaml')))
@@ -27,8 +27,8 @@ function prepare(): void {
   writeFileSync(at('prices.csv'), text.replace(/^([^,]+,[^,]+),,,/gm, '$1,USD,17.25,'))
 }
 
-describe('jobs/ACCOUNTING.md, followed word by word', () => {
-  test('has a way to each program that it names, and to the others', () => {
+describe('jobs/ACCOUNTING.md, followed literally', () => {
+  test('has instructions for each program that it names, and for others', () => {
     const programs = COMMANDS.flatMap((command) => / --to (\w+)/.exec(command)?.[1] ?? [])
     expect(new Set(programs)).toEqual(
       new Set(['cointracking', 'koinly', 'rotki', 'hledger', 'rp2', 'etherscan']),
@@ -52,7 +52,7 @@ describe('jobs/ACCOUNTING.md, followed word by word', () => {
     })
   })
 
-  test('ends with files that are good for their programs', () => {
+  test('produces files that are valid for their programs', () => {
     const check = (file: string, to: string) =>
       execFileSync('node', [join(ROOT, 'dist/bin.js'), 'convert', '--check', file, '--to', to], {
         cwd: folder,

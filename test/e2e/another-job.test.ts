@@ -20,7 +20,7 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** A finished export of blocks up to 200. */
+/** Creates a finished export of the blocks up to 200. */
 async function exported(given: Partial<Job> & { count?: number } = {}) {
   const { url } = await startLoopback(createDataService())
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
@@ -43,7 +43,7 @@ test.for([
   { what: 'format was csv and is parquet', given: { format: 'parquet', compression: 'zstd' } },
   { what: 'partitionBy was none and is day', given: { partitionBy: 'day' } },
   { what: 'tables had transactions', given: { tables: ['ledger'] } },
-] as const)('an export of another job is refused and stays: $what', async ({ what, given }) => {
+] as const)('rejects an export of another job without changing it: $what', async ({ what, given }) => {
   const { job } = await exported()
   const bytes = outputBytes(job.output)
   const [result] = (await run([{ ...job, ...given }])).jobs
@@ -58,14 +58,14 @@ test.for([
   if (given !== undefined && !('chain' in given)) expect(fresh?.error).toBeUndefined()
 })
 
-test('a job of blocks does not replace an export of wallets', async () => {
+test('a block job does not replace a wallet export', async () => {
   const { job } = await exported()
   const { service, output, store } = job
   const [result] = (await run([{ ...blocksJob({ endBlock: 200, service, output }), store }])).jobs
   expect(result?.error?.message).toContain('kind was wallets and is blocks')
 })
 
-test('a job that gained and lost wallets goes on with an export that has an end', async () => {
+test('a job with added and removed wallets continues an export that has an end', async () => {
   const { job, withWallets } = await exported()
   const more = withWallets(1, 6)
   await runOnce(more)
@@ -78,7 +78,7 @@ test('a job that gained and lost wallets goes on with an export that has an end'
   expect((await runOnce(more))?.state).toBe('unchanged')
 })
 
-test('a run cut short after --fresh goes on without it', async () => {
+test('a run that was interrupted after --fresh resumes without it', async () => {
   const { job } = await exported()
   const other: Job = { ...job, tables: ['ledger'], partitionBy: 'blocks:50' }
   expect((await run([other], { fresh: true, maxRequests: 3 })).code).toBe('BUDGET_REACHED')
@@ -88,7 +88,7 @@ test('a run cut short after --fresh goes on without it', async () => {
   expect(outputBytes(other.output)).toEqual(outputBytes(fresh.output))
 })
 
-test('a run that got no page does not bind the next one', async () => {
+test('a run without any page does not constrain the next one', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url)
   const wrong = await run([{ ...job, chain: '99999' }])
@@ -98,7 +98,7 @@ test('a run that got no page does not bind the next one', async () => {
   await chain.end()
 })
 
-test('a finished export of another end is not called unfinished', async () => {
+test('a finished export with another end is not reported as unfinished', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url)
   await runOnce(job)
@@ -110,7 +110,7 @@ test('a finished export of another end is not called unfinished', async () => {
   await chain.end()
 })
 
-test('after a first night that found nothing no pages are missed', async () => {
+test('reports no missing pages after a first run that found nothing', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { startBlock: 100 })
   await runOnce(job)

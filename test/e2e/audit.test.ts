@@ -19,7 +19,7 @@ import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 const service = createDataService()
 const folder = suiteFolder()
 const csv = join(folder, 'csv')
-/** The same, without a word of the runs that made it. */
+/** The same export without its run reports. */
 const unknown = join(folder, 'unknown')
 const parquet = join(folder, 'parquet')
 const BUSY = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
@@ -40,7 +40,7 @@ async function audit({ output = csv, blocks = 'all', fault, from = service }: Gi
   const { url, requests } = await startLoopback(from, fault)
   const retry = { retries: 1, firstDelayMs: 1 }
   const result = await auditOutput(output, { service: { baseUrl: url, retry }, blocks })
-  return { ...result, asked: requests }
+  return { ...result, received: requests }
 }
 
 const blockOf = (path: string) => Number(/\/blocks\/(\d+)\//.exec(path)?.[1])
@@ -48,37 +48,37 @@ const blockOf = (path: string) => Number(/\/blocks\/(\d+)\//.exec(path)?.[1])
 test.for([
   { format: 'CSV', output: csv, first: 0 },
   { format: 'Parquet', output: parquet, first: 100 },
-])('finds an export in $format good by every block of its coverage', async ({ output, first }) => {
-  const { asked, problems, ...result } = await audit({ output })
+])('confirms an export in $format for every block of its coverage', async ({ output, first }) => {
+  const { received, problems, ...result } = await audit({ output })
   const rows = readManifest(output).tables.transactions?.rows
   expect(problems).toEqual([])
   expect(result).toMatchObject({ ok: true, blocks: 421 - first, compared: rows, unknownBlocks: 0 })
-  expect(Math.min(...asked.map(({ path }) => blockOf(path)))).toBe(first)
-  expect(new Set(asked.map(({ path }) => blockOf(path))).size).toBe(421 - first)
+  expect(Math.min(...received.map(({ path }) => blockOf(path)))).toBe(first)
+  expect(new Set(received.map(({ path }) => blockOf(path))).size).toBe(421 - first)
 })
 
-test('draws half of a sample from blocks with exported transactions', async () => {
+test('takes half of a sample from blocks with exported transactions', async () => {
   const output = tempFolder()
   const quiet = demoWallets.find((address) => address.startsWith('0xbc7e6521f2')) ?? ''
   await run([job({ addresses: [quiet], output })])
   const rows = readManifest(output).tables.transactions?.rows ?? 0
   expect(rows).toBeGreaterThan(0)
-  const { compared, blocks, asked } = await audit({ output, blocks: { sample: 40, seed: 1 } })
-  const blocksAsked = new Set(asked.map(({ path }) => path))
-  expect({ blocks, asked: blocksAsked.size }).toEqual({ blocks: 40, asked: 40 })
+  const { compared, blocks, received } = await audit({ output, blocks: { sample: 40, seed: 1 } })
+  const requestedBlocks = new Set(received.map(({ path }) => path))
+  expect({ blocks, received: requestedBlocks.size }).toEqual({ blocks: 40, received: 40 })
   expect(compared).toBeGreaterThanOrEqual(Math.min(20, rows))
 })
 
-test('asks the same blocks again for the same seed', async () => {
+test('requests the same blocks for the same seed', async () => {
   const ask = async (seed: number) =>
-    (await audit({ blocks: { sample: 10, seed } })).asked.map(({ path }) => blockOf(path)).sort()
+    (await audit({ blocks: { sample: 10, seed } })).received.map(({ path }) => blockOf(path)).sort()
   expect(await ask(3)).toEqual(await ask(3))
   expect(await ask(3)).not.toEqual(await ask(4))
 })
 
-describe('on a miss', () => {
-  const at = (block: number) => (asked: { path: string; query: URLSearchParams }) =>
-    blockOf(asked.path) === block && !asked.query.has('pageToken')
+describe('on a mismatch', () => {
+  const at = (block: number) => (request: { path: string; query: URLSearchParams }) =>
+    blockOf(request.path) === block && !request.query.has('pageToken')
   const BLOCK = 237
   const LATER = { blockTimestamp: 1_900_000_000, blockTimestampMilliseconds: 1_900_000_000_000 }
 
@@ -100,7 +100,7 @@ describe('on a miss', () => {
     expect(problems).toEqual([expect.stringMatching(`^block ${BLOCK}: ${kind}: transaction 0x`)])
   })
 
-  test('tells fifty problems and counts the others', async () => {
+  test('lists fifty problems and counts the others', async () => {
     const fault = faultWhere(
       () => true,
       withChangedBlockPage(() => ({ transactions: [] })),
@@ -110,12 +110,12 @@ describe('on a miss', () => {
     expect(problems.at(-1)).toBe(`and ${surplus - 50} more`)
   })
 
-  test('says which blocks the service does not know and judges the others', async () => {
+  test('reports blocks that the API does not know and compares the others', async () => {
     const fault = faultWhere(at(BLOCK), respondWith(404, '{"message":"no block"}'))
     expect(await audit({ fault })).toMatchObject({ ok: true, blocks: 420, unknownBlocks: 1 })
   })
 
-  test('counts entries without a hash and judges the others', async () => {
+  test('counts entries without a hash and compares the others', async () => {
     const fault = faultWhere(
       at(0),
       withChangedBlockPage((page) => ({ ...page, transactions: [null, ...page.transactions] })),
@@ -125,15 +125,15 @@ describe('on a miss', () => {
 })
 
 test.for([
-  { when: 'the service knows none of the blocks', fault: respondWith(404, '{}'), code: 'REQUEST_REFUSED' },
-  { when: 'the service stays down', fault: respondWith(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
+  { when: 'the API knows none of the blocks', fault: respondWith(404, '{}'), code: 'REQUEST_REFUSED' },
+  { when: 'the API stays down', fault: respondWith(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
   { when: 'the key is refused', fault: respondWith(403, '{}'), code: 'KEY_REFUSED' },
-])('gives no verdict where $when', async ({ fault, code }) => {
+])('gives no verdict if $when', async ({ fault, code }) => {
   const blocks = { sample: 3, seed: 1 }
   await expect(audit({ blocks, fault: faultWhere(() => true, fault) })).rejects.toMatchObject({ code })
 })
 
-test('stays within a quota and comes to the same verdict', async () => {
+test('stays within a quota and returns the same verdict', async () => {
   const from = createDataService({ quota: { perSecond: 60, burst: 5 } })
   const { rateLimited, ok } = await audit({ from, blocks: { sample: 60, seed: 1 } })
   expect(ok).toBe(true)
@@ -143,26 +143,26 @@ test('stays within a quota and comes to the same verdict', async () => {
 test.for([
   { what: 'no table of transactions', tables: ['ledger'] as const, says: /no table transactions/ },
   { what: 'no manifest', tables: undefined, says: /no finished export/ },
-])('refuses a folder with $what', async ({ tables, says: words }) => {
+])('rejects a folder with $what', async ({ tables, says: words }) => {
   const output = tempFolder()
   if (tables !== undefined) await run([job({ addresses: [BUSY], output, tables })])
   await expect(audit({ output })).rejects.toMatchObject({ code: 'USAGE', message: words })
 })
 
 test.for([
-  { what: 'a manifest that is no JSON', spoil: (path: string) => writeFileSync(path, '{') },
+  { what: 'a manifest that is not JSON', spoil: (path: string) => writeFileSync(path, '{') },
   {
-    what: 'a listed file that is gone',
+    what: 'a missing listed file',
     spoil: (path: string) => rmSync(join(path, '..', 'transactions'), { recursive: true }),
   },
-])('says what is wrong with $what', async ({ spoil }) => {
+])('reports $what', async ({ spoil }) => {
   const output = tempFolder()
   await run([job({ addresses: [BUSY], output })])
   spoil(join(output, 'manifest.json'))
   await expect(audit({ output })).rejects.toMatchObject({ code: 'VERIFY_FAILED' })
 })
 
-test('says that another run replaced the export while it was read', async () => {
+test('reports that another run replaced the export while it was read', async () => {
   const output = tempFolder()
   await run([job({ addresses: [BUSY], output })])
   const opened = await openExport(output)
@@ -173,7 +173,7 @@ test('says that another run replaced the export while it was read', async () => 
   await expect(read()).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
 })
 
-test('refuses an export of whole blocks, which the second source made', async () => {
+test('rejects a block export, which comes from the second source itself', async () => {
   const output = tempFolder()
   await run([blocksJob({ output, endBlock: 5 })])
   await expect(audit({ output })).rejects.toMatchObject({
@@ -183,7 +183,7 @@ test('refuses an export of whole blocks, which the second source made', async ()
 })
 
 describe('walletlake audit', () => {
-  test('prints a verdict for people, exits 0 and leaves the export as it is', async () => {
+  test('prints a readable verdict, exits with 0 and does not change the export', async () => {
     const before = outputBytes(csv)
     const { exit, stdout, stderr } = await runCommand(['audit', csv, '--base-url', 'demo', '--sample', '30'])
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
@@ -191,7 +191,7 @@ describe('walletlake audit', () => {
     expect(stdout).toMatch(/good by 30 blocks \(\d+ requests; --seed \d+ draws them again\)/)
   })
 
-  test('prints one JSON verdict on stdout and exits 10 on a miss', async () => {
+  test('prints one JSON verdict on stdout and exits with 10 on a mismatch', async () => {
     const fault = faultWhere(
       () => true,
       withChangedBlockPage(() => ({ transactions: [] })),
@@ -214,14 +214,14 @@ describe('walletlake audit', () => {
     { args: [csv, '--base-url', 'demo', '--blocks', 'all', '--seed', '7'], says: 'cannot be used with' },
     { args: [csv, '--base-url', 'demo', '--concurrency', '999'], says: '--concurrency' },
     { args: ['no-such-folder', '--base-url', 'demo'], says: 'no-such-folder' },
-  ])('exits 2 with a fix and says: $says', async ({ args, says: words }) => {
+  ])('exits with 2 and a fix for: $says', async ({ args, says: words }) => {
     const { exit, stderr } = await runInProcess(['audit', ...args])
     expect(exit).toBe(2)
     expect(stderr).toMatch(/^USAGE: (.+\n)+fix: .+\n$/)
     expect(stderr).toContain(words)
   })
 
-  test('sends the key of the environment and never shows it', async () => {
+  test('sends the key from the environment and never shows it', async () => {
     const { url } = await startLoopback(createDataService({ keys: ['right-secret-key'] }))
     const args = ['audit', csv, '--base-url', url, '--sample', '3', '--verbose']
     const good = await runCommand(args, { WALLETLAKE_API_KEY: 'right-secret-key' })

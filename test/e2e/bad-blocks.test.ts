@@ -8,10 +8,10 @@ import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 
 type Native = Record<string, unknown>
 
-/** Spoils the transactions of one block: the first 100, where it has more. */
+/** Changes the first page (at most 100 transactions) of one block. */
 const spoil = (block: number, change: (natives: Native[]) => unknown[]) =>
   faultWhere(
-    (asked) => blockOf(asked) === block && !asked.query.has('pageToken'),
+    (request) => blockOf(request) === block && !request.query.has('pageToken'),
     withChangedBlockPage((page) => ({ ...page, transactions: change(page.transactions) })),
   )
 
@@ -23,16 +23,16 @@ test.for([
   },
   { what: 'that is null', bad: () => null, reason: /nativeTransaction is missing/ },
   {
-    what: 'with a block number that is none',
+    what: 'with an invalid block number',
     bad: (native: Native) => ({ ...native, blockNumber: 'x' }),
     reason: /blockNumber is not a block number/,
   },
   {
-    what: 'with a value beyond 256 bits',
+    what: 'with a value of more than 256 bits',
     bad: (native: Native) => ({ ...native, value: String(2n ** 256n) }),
     reason: /value is not/,
   },
-])('sets a transaction $what aside and keeps the rest of its block', async ({ bad, reason }) => {
+])('rejects a transaction $what and keeps the rest of its block', async ({ bad, reason }) => {
   const calm = await readCsvTable((await blocksRun()).output, 'transactions')
   const faults = spoil(237, ([first, ...others]) => [bad(first ?? {}), ...others])
   const { code, output, jobs } = await blocksRun(faults)
@@ -49,19 +49,19 @@ test.for([
   await expectVerified(output)
 })
 
-test('counts a transaction that a block lists twice once', async () => {
+test('exports a transaction once that a block lists twice', async () => {
   const { code, output } = await blocksRun(spoil(240, (natives) => [...natives, ...natives]))
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
-test('brings the transactions of a block into the order of their index', async () => {
+test('sorts the transactions of a block by index', async () => {
   const { code, output } = await blocksRun(spoil(237, (natives) => natives.toReversed()))
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
-test('takes no answer about another block', async () => {
+test('rejects a response about another block', async () => {
   const other = spoil(240, (natives) => natives.map((native) => ({ ...native, blockNumber: '241' })))
   const { code, message } = await blocksRun(other, { options: { retry: { retries: 1, firstDelayMs: 1 } } })
   expect(code).toBe('PAGE_MALFORMED')

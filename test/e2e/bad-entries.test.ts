@@ -3,13 +3,13 @@ import type { TableName } from '../../src/core/table/index.ts'
 import { baselineRows, corruptedRun, type Fields, rowsOf } from '../helpers/corrupted-run.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 
-/** The same fields put over every entry of a list. */
+/** Overrides fields of every entry of a list. */
 const entries = (list: string, fields: Fields | null) => (item: Fields) => ({
   ...item,
   [list]: ((item[list] ?? []) as Fields[]).map((entry) => fields && { ...entry, ...fields }),
 })
 
-describe('an entry that cannot be normalized is set aside alone', () => {
+describe('rejects only the entry that cannot be normalized', () => {
   test.for<{ table: TableName; list: string; fields: Fields | null; reason: RegExp }>([
     { table: 'erc20_transfers', list: 'erc20Transfers', fields: { logIndex: 'x' }, reason: /logIndex/ },
     { table: 'erc20_transfers', list: 'erc20Transfers', fields: { logIndex: null }, reason: /logIndex/ },

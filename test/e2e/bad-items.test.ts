@@ -11,7 +11,7 @@ const native = (fields: Fields) => (item: Fields) => ({
 })
 const field = (fields: Fields) => (item: Fields) => ({ ...item, ...fields })
 
-describe('an item that cannot be normalized is set aside whole', () => {
+describe('rejects the whole item if it cannot be normalized', () => {
   test.for<{ what: string; spoil: (item: Fields) => unknown; reason: RegExp }>([
     { what: 'null', spoil: () => null, reason: /nativeTransaction is missing/ },
     { what: 'a number', spoil: () => 5, reason: /nativeTransaction is missing/ },
@@ -58,7 +58,7 @@ describe('an item that cannot be normalized is set aside whole', () => {
   })
 })
 
-test('writes no rejects file where nothing was rejected', async () => {
+test('writes no rejects file if nothing was rejected', async () => {
   const { output } = await faultyRun()
   expect(existsSync(join(output, 'rejects.ndjson'))).toBe(false)
   expect(readManifest(output).rejects).toBe(0)

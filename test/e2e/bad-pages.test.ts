@@ -30,7 +30,7 @@ const kinds: Kind[] = [
 ]
 
 describe.for(kinds)('$what', ({ broken, code, given }) => {
-  test('leaves no trace when a later try is good', async () => {
+  test('leaves no trace if a retry succeeds', async () => {
     const calm = await baselineRun()
     const failed = new Set<string>()
     const firstTry = ({ path, query, count }: ReceivedRequest) => {
@@ -55,7 +55,7 @@ describe.for(kinds)('$what', ({ broken, code, given }) => {
     else expect(requests.length).toBe(calm.requests + failed.size)
   })
 
-  test('ends a run when it stays, and a later run resumes', async () => {
+  test('ends a run if it persists, and a later run resumes', async () => {
     const calm = await baselineRun()
     const good = 6
     const stays = faultWhere(({ count }) => count > good, broken)
@@ -68,7 +68,7 @@ describe.for(kinds)('$what', ({ broken, code, given }) => {
   })
 })
 
-test.for(Object.entries(UNUSUAL_RESPONSES))('accepts %s in every answer', async ([, odd]) => {
+test.for(Object.entries(UNUSUAL_RESPONSES))('accepts %s in every response', async ([, odd]) => {
   const calm = await baselineRun()
   const { code, output, requests } = await faultyRun(faultWhere(() => true, odd))
   expect(code).toBeUndefined()
@@ -76,7 +76,7 @@ test.for(Object.entries(UNUSUAL_RESPONSES))('accepts %s in every answer', async 
   expect(requests.length).toBe(calm.requests)
 })
 
-test.for(['0', '1', 'date', undefined])('waits out 429 with Retry-After %s', async (after) => {
+test.for(['0', '1', 'date', undefined])('waits for a 429 with Retry-After %s', async (after) => {
   const calm = await baselineRun()
   const value = after === 'date' ? new Date(Date.now() + 1_000).toUTCString() : after
   const refusal = respondWith(
@@ -93,7 +93,7 @@ test.for(['0', '1', 'date', undefined])('waits out 429 with Retry-After %s', asy
   expect(jobs[0]?.stats.refusals).toBeGreaterThan(0)
 })
 
-test('asks on through 429 until the budget is spent', async () => {
+test('retries 429s until the budget is spent', async () => {
   const refusal = respondWith(429, '', { 'retry-after': '0' })
   const { code, requests, output } = await faultyRun(
     faultWhere(() => true, refusal),
@@ -104,7 +104,7 @@ test('asks on through 429 until the budget is spent', async () => {
   expect(outputBytes(later.output)).toEqual((await baselineRun()).bytes)
 })
 
-test('settles nothing when the service ignores the sort order', async () => {
+test('accepts no pages if the API ignores the sort order', async () => {
   const calm = await baselineRun()
   const falling = withChangedPage(({ transactions, ...page }) => ({
     ...page,

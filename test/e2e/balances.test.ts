@@ -18,7 +18,7 @@ beforeAll(async () => {
 const COLUMNS = 'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,value,amount'
 
 describe('walletlake balances', () => {
-  test('writes CSV that it takes as --expect itself, and says what was below zero', async () => {
+  test('writes CSV that --expect accepts, and reports negative balances', async () => {
     const { exit, stdout, stderr } = await runCommand(['balances', output, '--format', 'csv'])
     expect(exit).toBe(0)
     expect(stdout.split('\n')[0]).toBe(COLUMNS)
@@ -39,7 +39,7 @@ describe('walletlake balances', () => {
     expect(other.stderr).toMatch(/balances\.csv:\d+: 0x[0-9a-f]{40} .*: expected 7\d+, found \d+/)
   })
 
-  test('writes a template that --opening reads once it is filled in', async () => {
+  test('writes a template that --opening accepts once it is filled in', async () => {
     const { exit, stdout, stderr } = await runCommand(['balances', output, '--template'])
     expect([exit, stdout.split('\n')[0]]).toEqual([0, COLUMNS])
     expect(stderr).toContain('fill in amount (whole units) or value (smallest unit)')
@@ -57,7 +57,7 @@ describe('walletlake balances', () => {
     expect(await sums('--opening', filled)).toBe(await sums('--opening', opening))
   })
 
-  test('lists sums of zero only where it is asked to', async () => {
+  test('lists zero balances only on request', async () => {
     const lines = async (...words: string[]) =>
       (await runCommand(['balances', output, '--format', 'csv', ...words])).stdout.split('\n')
     const [some, all] = [await lines(), await lines('--all')]
@@ -66,7 +66,7 @@ describe('walletlake balances', () => {
     expect(all.length).toBeGreaterThan(some.length)
   })
 
-  test('says on stderr up to where rows count, and where the export ends', async () => {
+  test('reports on stderr up to which block rows are summed, and where the export ends', async () => {
     const at = async (moment: string) => (await runCommand(['balances', output, '--at', moment])).stderr
     expect(await at('999999999')).toMatch(
       /--at 999999999: rows count up to block (\d+) \(\d{4}-.*Z\); the export ends with block \d{1,8}\n/,
@@ -77,14 +77,14 @@ describe('walletlake balances', () => {
     expect((await runCommand(['balances', output])).stderr).not.toContain('the export ends')
   })
 
-  test('writes JSON with exact text for numbers', async () => {
+  test('writes JSON with numbers as exact text', async () => {
     const { stdout } = await runCommand(['balances', output, '--format', 'json', '--opening', opening])
     const rows = JSON.parse(stdout) as Record<string, unknown>[]
     expect(Object.keys(rows[0] ?? {}).join(',')).toBe(COLUMNS)
     expect(rows[0]?.value).toMatch(/^\d+$/)
   })
 
-  test('its table fits 80 columns and has no control characters', async () => {
+  test('prints a table within 80 columns and without control characters', async () => {
     const { stdout } = await runCommand(['balances', output])
     const lines = stdout.split('\n')
     expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(80)
@@ -92,7 +92,7 @@ describe('walletlake balances', () => {
     expect(lines.length).toBeGreaterThan(500)
   })
 
-  test('tells why a token is flagged in one line, whatever its symbol holds', async () => {
+  test('explains a flagged token on one line, whatever its symbol contains', async () => {
     const { stderr } = await runCommand(['balances', output, '--flags'])
     const flags = stderr.split('\n').filter((line) => line.includes(': invisible ('))
     expect(flags.length).toBeGreaterThan(0)
@@ -100,7 +100,7 @@ describe('walletlake balances', () => {
     expect(stderr).toMatch(/^,";\ufffd.* 0x[0-9a-f]{40}: /m)
   })
 
-  test('a reader that has seen enough is no failure', async () => {
+  test('does not fail if the reader closes the pipe early', async () => {
     const { stderr } = await runCommand(
       ['balances', output, '--format', 'json'],
       {},
@@ -113,7 +113,7 @@ describe('walletlake balances', () => {
     { words: ['balances', 'no/such'], says: 'there is no output folder' },
     { words: ['balances', output, '--wallet', 'nobody'], says: 'has no wallet nobody' },
     { words: ['balances', output, '--format', 'xml'], says: 'Allowed choices are table, csv, json' },
-  ])('$words ends with 2 and what to do', async ({ words, says }) => {
+  ])('$words exits with 2 and a fix', async ({ words, says }) => {
     const { exit, stderr } = await runCommand(words)
     expect(exit).toBe(2)
     expect(stderr).toContain(says)

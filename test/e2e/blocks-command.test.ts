@@ -14,7 +14,7 @@ function writeJob(fields: object = {}): { job: string; output: string } {
   return { job, output }
 }
 
-test('validates, plans, exports, verifies and tells the state of a job of blocks', async () => {
+test('validates, plans, exports, verifies and shows the status of a block job', async () => {
   const { url } = await startLoopback(createDataService())
   const { job, output } = writeJob()
   const env = { WALLETLAKE_BASE_URL: url }
@@ -39,7 +39,7 @@ test('validates, plans, exports, verifies and tells the state of a job of blocks
   expect((await runCommand(['plan', job], env)).stdout).toContain('0 blocks of 421 to ask')
 })
 
-test('exits 6 with missing blocks, says which, and 0 when they have come', async () => {
+test('exits with 6 and names missing blocks, and with 0 once they are available', async () => {
   let head = 400
   const { url } = await startLoopback(createDataService({ head: () => head }))
   const { job, output } = writeJob({ format: 'parquet' })
@@ -70,7 +70,7 @@ test('exports the blocks of the shipped job', async () => {
   expect((await runCommand(['verify', output])).exit).toBe(0)
 })
 
-test('exits 2 for tables that a block listing has not', async () => {
+test('exits with 2 for tables that block jobs do not have', async () => {
   const { exit, stderr } = await runCommand(['run', 'jobs/blocks.yaml', '--tables', 'transactions,ledger'])
   expect(exit).toBe(2)
   expect(stderr).toContain('JOB_INVALID: --tables: found ledger, expected transactions alone')

@@ -6,10 +6,10 @@ import { faultWhere, respondWith } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Requests of a run without interruption. */
+/** Number of requests of an uninterrupted run. */
 const REQUESTS = requestsFor()
 
-test('writes the same bytes when interrupted again and again', async () => {
+test('writes the same bytes after repeated interruptions', async () => {
   const calm = await baselineBytes()
   const output = tempFolder()
   let [code, asked, starts] = ['BUDGET_REACHED' as string | undefined, 0, 0]
@@ -24,7 +24,7 @@ test('writes the same bytes when interrupted again and again', async () => {
   expect(asked).toBe(REQUESTS)
 })
 
-test('goes on with one request at a time, in the middle of a block too', async () => {
+test('resumes with one request at a time, even within a block', async () => {
   const output = tempFolder()
   let code: string | undefined = 'BUDGET_REACHED'
   let starts = 0
@@ -36,7 +36,7 @@ test('goes on with one request at a time, in the middle of a block too', async (
   expect(starts).toBe(requestsFor({ startBlock: 230, endBlock: 240 }))
 })
 
-test('loses and doubles nothing when any request may be aborted', async () => {
+test('loses and duplicates nothing if any request is aborted', async () => {
   const calm = await baselineBytes()
   await fc.assert(
     fc.asyncProperty(
@@ -62,7 +62,7 @@ test('loses and doubles nothing when any request may be aborted', async () => {
 
 const FEW = { startBlock: 0, endBlock: 24 }
 
-test('ends complete with the same bytes under a quota', async () => {
+test('completes with the same bytes under a quota', async () => {
   const service = createDataService({ quota: { perSecond: 50, burst: 5 } })
   const calm = await blocksRun(undefined, { job: FEW })
   const { output, code, jobs, requests } = await blocksRun(undefined, {
@@ -76,7 +76,7 @@ test('ends complete with the same bytes under a quota', async () => {
   expect(requests.length).toBe(calm.requests.length + refusals)
 })
 
-test('leaves no trace of faults when a later try is good', async () => {
+test('leaves no trace of errors if a retry succeeds', async () => {
   const failed = new Set<string>()
   const faults = faultWhere(
     ({ path, query, count }) => count % 3 !== 0 && !failed.has(`${path}?${query}`),
@@ -94,7 +94,7 @@ test('leaves no trace of faults when a later try is good', async () => {
   expect(requests).toHaveLength(REQUESTS + failed.size)
 })
 
-test('ends the run where one block stays unreadable, and goes on later', async () => {
+test('ends the run if a block remains unreadable, and resumes later', async () => {
   const stays = faultWhere(({ path }) => path.includes('/blocks/237/'), respondWith(500, ''))
   const first = await blocksRun(stays, { options: { retry: { retries: 1, firstDelayMs: 1 } } })
   expect(first.code).toBe('SERVICE_UNAVAILABLE')
@@ -105,7 +105,7 @@ test('ends the run where one block stays unreadable, and goes on later', async (
   expect(first.requests.length + later.requests.length).toBeLessThan(REQUESTS + 32)
 })
 
-test('refuses to go on with the pages of wallets', async () => {
+test('refuses to resume from pages of wallets', async () => {
   const output = tempFolder()
   await blocksRun(undefined, { job: { output }, options: { maxRequests: 5 } })
   const { code, message } = await blocksRun(undefined, { job: { output, kind: 'wallets' } })

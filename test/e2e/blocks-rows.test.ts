@@ -9,7 +9,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const fields = { kind: 'blocks', chain: 43114, startBlock: 230, endBlock: 245 } satisfies JobFields
 
-/** The hashes of the rows that come, and what the iteration ends with. */
+/** Collects the hashes of all rows, and the error that ends the iteration. */
 async function collect({ fault, given = {}, table = 'transactions' as TableName }: Collecting = {}) {
   const { url } = await startLoopback(createDataService({ head: 420 }), fault)
   const job = await defineJob({ ...fields, ...given, service: { baseUrl: url } })
@@ -29,13 +29,13 @@ const hashesOf = (from: number, to: number) =>
     .slice(from, to)
     .flatMap(({ transactions }) => transactions.map((native) => String(native.txHash).toLowerCase()))
 
-test('gives the rows of whole blocks to a program', async () => {
+test('yields the rows of whole blocks', async () => {
   const { hashes, error } = await collect()
   expect(error).toBeUndefined()
   expect(hashes).toEqual(hashesOf(230, 245))
 })
 
-test('gives all rows before it fails for missing blocks', async () => {
+test('yields all rows before it fails because of missing blocks', async () => {
   const { hashes, error } = await collect({ given: { startBlock: 415, endBlock: 430 } })
   expect(hashes).toEqual(hashesOf(415, 421))
   expect(error).toMatchObject({
@@ -44,18 +44,18 @@ test('gives all rows before it fails for missing blocks', async () => {
   })
 })
 
-test('tells of a transaction of a block that gives no row', async () => {
+test('reports a rejected transaction of a block', async () => {
   const spoil = withChangedBlockPage(({ transactions: [first, ...others], ...page }) => ({
     ...page,
     transactions: [{ ...first, value: 'x' }, ...others],
   }))
-  const fault = faultWhere((asked) => blockOf(asked) === 240, spoil)
+  const fault = faultWhere((request) => blockOf(request) === 240, spoil)
   const { hashes, rejects } = await collect({ fault })
   expect(hashes).toHaveLength(hashesOf(230, 245).length - 1)
   expect(rejects).toMatchObject([{ wallet: 'blocks', reason: expect.stringContaining('value') }])
 })
 
-test('refuses tables that a block listing has not', async () => {
+test('rejects tables that block jobs do not have', async () => {
   const { error } = await collect({ table: 'ledger' })
   expect(error).toMatchObject({ code: 'USAGE', message: 'a blocks job has no table ledger' })
 })

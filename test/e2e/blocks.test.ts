@@ -15,10 +15,10 @@ import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output
 const lower = (text: unknown) => String(text ?? '').toLowerCase()
 const text = (value: unknown) => String(value ?? '')
 
-/** A cell of text as CSV has it: a quote before what a spreadsheet would run. */
+/** Formats a text cell as in CSV: `'` precedes text that a spreadsheet would evaluate. */
 const guarded = (value: unknown) => text(value).replace(/^(?=[=+\-@\t\r])/, "'")
 
-/** The rows that the chain's own files call for. */
+/** The expected rows, from the chain's own files. */
 const expectedRows = chainBlocks.flatMap(({ transactions }) =>
   transactions.map(({ from, to, method, ...native }) => ({
     chain_id: text(native.chainId),
@@ -49,7 +49,7 @@ const expectedRows = chainBlocks.flatMap(({ transactions }) =>
   })),
 ) satisfies TextRow[]
 
-test("exports every transaction of every block as the chain's files have it", async () => {
+test("exports every transaction of every block as in the chain's files", async () => {
   const { output, code, jobs } = await blocksRun(undefined, { job: ALL_BLOCKS })
   expect(code).toBeUndefined()
   expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
@@ -60,7 +60,7 @@ test("exports every transaction of every block as the chain's files have it", as
   })
 })
 
-test('asks each page of each block once, with its size', async () => {
+test('requests each page of each block once, with a page size', async () => {
   const { requests } = await blocksRun(undefined, { job: ALL_BLOCKS })
   const pages = chainBlocks.map(({ transactions }) => Math.max(1, Math.ceil(transactions.length / 100)))
   expect(requests).toHaveLength(requestsFor(ALL_BLOCKS))
@@ -69,7 +69,7 @@ test('asks each page of each block once, with its size', async () => {
   expect(new Set(requests.map(({ query }) => query.get('pageSize')))).toEqual(new Set(['100']))
 })
 
-test('says in the manifest which blocks there are, and has no wallets', async () => {
+test('lists its blocks and no wallets in the manifest', async () => {
   const { output } = await blocksRun(undefined, { job: { startBlock: 17, endBlock: 40 } })
   const manifest = readManifest(output)
   expect(manifest).toMatchObject({
@@ -101,27 +101,27 @@ test.for([
   { format: 'csv', compression: 'none' },
   { format: 'csv', compression: 'gzip' },
   { format: 'parquet', compression: 'zstd' },
-] as const)('passes its verification as $format with $compression in several files', async (of) => {
+] as const)('passes verification as $format with $compression in several files', async (of) => {
   const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, ...of, maxRowsPerFile: 1_000 } })
   expect(readManifest(output).tables.transactions?.files).toHaveLength(7)
   await expectVerified(output)
 })
 
-test.for(['day', 'blocks:100'] as const)('deals its files out to folders by %s', async (partitionBy) => {
+test.for(['day', 'blocks:100'] as const)('distributes its files over folders by %s', async (partitionBy) => {
   const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, partitionBy } })
   expect(readManifest(output)).toMatchObject({ job: { kind: 'blocks', partitionBy } })
   expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
   await expectVerified(output)
 })
 
-test('asks nothing again once all blocks are there', async () => {
+test('requests nothing once all blocks are exported', async () => {
   const { output, jobs } = await blocksRun()
   const again = await blocksRun(undefined, { job: { output } })
   expect(again.requests).toEqual([])
   expect(again.jobs[0]).toMatchObject({ state: 'unchanged', stats: { rows: jobs[0]?.stats.rows } })
 })
 
-test('keeps what the service said of all blocks in one raw file', async () => {
+test('stores the raw responses of all blocks in one file', async () => {
   const { output } = await blocksRun(undefined, { job: { keepRaw: true } })
   const calm = await baselineBytes()
   expect(Object.keys(outputBytes(output))).toEqual([...Object.keys(calm), 'raw/blocks.ndjson.gz'].sort())

@@ -19,7 +19,7 @@ beforeAll(async () => {
   owners = await readCsvTable(folder, 'erc721_transfers')
 })
 
-/** What each account of the demo chain had before its first transaction, in wei. */
+/** Genesis balance of each account of the demo chain, in wei. */
 const GENESIS = 10_000n * 10n ** 18n
 const SWEEPS_TO_ZERO = '0x45595caf924fe42f22ee0c09a958253d7095ec98'
 
@@ -63,7 +63,7 @@ describe('the ledger of the whole demo chain', () => {
     expect(checks).toBe(53 * 421)
   })
 
-  test('sums every account to its balance less the 10,000 AVAX of genesis', () => {
+  test('sums to the balance of every account minus the 10,000 AVAX of genesis', () => {
     const sums = sumUpTo(ledger, nodeData.lastBlock)
     const began = Object.values(nodeData.nativeByBlock).map(([first]) => first?.[1])
     expect(began.filter((wei) => wei === `${GENESIS}`)).toHaveLength(50)
@@ -71,7 +71,7 @@ describe('the ledger of the whole demo chain', () => {
     expect(sums.get(`${SWEEPS_TO_ZERO}||`)).toBe(-GENESIS)
   })
 
-  test('is explained where the demo is met', async () => {
+  test('is explained in the pages about the demo', async () => {
     const welcome = await fetchJson(createDataService(), '/')
     const texts = ['jobs/demo.yaml', 'README.md'].map((path) => readFileSync(path, 'utf8'))
     for (const text of [...texts, JSON.stringify(welcome.body)])
@@ -112,7 +112,7 @@ describe('the ledger of the whole demo chain', () => {
     expect(expected.size).toBeGreaterThan(300)
   })
 
-  test('ends with the owner of every ERC-721 token', () => {
+  test('gives the owner of every ERC-721 token', () => {
     const last = new Map(owners.map((row) => [`${row.token_address}|${row.token_id}`, row.to_address]))
     let checks = 0
     for (const [token, ids] of Object.entries(nodeData.erc721Owners)) {

@@ -15,7 +15,7 @@ import { readManifest } from '../helpers/read-output.ts'
 
 const HEAD = 200
 
-/** A job that has had its first night, while the index showed its blocks in some way. */
+/** Runs a job for the first time while the API does not list the `late` blocks yet. */
 async function firstNight(late: readonly number[] = []) {
   const chain = await growingChain(HEAD)
   const job = headJob(chain.url, { count: 12 })
@@ -25,14 +25,14 @@ async function firstNight(late: readonly number[] = []) {
   return { chain, job }
 }
 
-test('what the index lists late within the last blocks comes with the next night', async () => {
+test('the next run exports items of the last blocks that the API listed late', async () => {
   const { chain, job } = await firstNight([HEAD - 1, HEAD - 3, HEAD - 20])
   await runOnce(job)
   await expectSameAsFresh(job)
   await chain.end()
 })
 
-test('a reorganisation of the last blocks is written without being asked for', async () => {
+test('the next run exports a reorg of the last blocks by default', async () => {
   const { chain, job } = await firstNight()
   chain.shown.view = forked(HEAD - 2, HEAD - 5)
   await chain.advance(3)
@@ -42,7 +42,7 @@ test('a reorganisation of the last blocks is written without being asked for', a
   await chain.end()
 })
 
-test('a border that is as it was leaves the files of earlier nights alone', async () => {
+test('an unchanged lookback range does not change the files of earlier runs', async () => {
   const { chain, job } = await firstNight()
   const before = outputBytes(job.output)
   const asked = chain.asked.length
@@ -57,7 +57,7 @@ test('a border that is as it was leaves the files of earlier nights alone', asyn
   await chain.end()
 })
 
-test('names and prices that a service tells otherwise write nothing again', async () => {
+test('changed names and prices do not cause files to be rewritten', async () => {
   const { chain, job } = await firstNight()
   const before = readFileSync(join(job.output, 'manifest.json'), 'utf8')
   chain.shown.view = (items) =>
@@ -71,7 +71,7 @@ test('names and prices that a service tells otherwise write nothing again', asyn
   await chain.end()
 })
 
-test('--lookback 0 requests nothing of earlier runs', async () => {
+test('--lookback 0 requests no blocks of earlier runs', async () => {
   const { chain, job } = await firstNight([HEAD - 1])
   expect((await runOnce(job, { lookbackBlocks: 0 }))?.state).toBe('unchanged')
   await chain.end()
@@ -81,7 +81,7 @@ test.for([
   { given: undefined, words: `blocks ${HEAD - 31} to ${HEAD} are not read again` },
   { given: 100, words: `blocks ${HEAD - 99} to ${HEAD} are not read again` },
 ])(
-  'without pages of earlier nights a run says what it cannot read again: $given',
+  'without pages of earlier runs, a run reports the blocks that it cannot read again: $given',
   async ({ given, words }) => {
     const { chain, job } = await firstNight()
     rmSync(join(job.output, '.walletlake'), { recursive: true })
@@ -93,7 +93,7 @@ test.for([
   },
 )
 
-test('an unfinished run that reads fewer blocks again says so to the one that goes on', async () => {
+test('a resumed run reports that the interrupted run started with a smaller lookback', async () => {
   const { chain, job } = await firstNight()
   await chain.advance(60)
   await run([job], { maxRequests: 3 })

@@ -26,7 +26,7 @@ import type { TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { duckdb } from '../load/engines.ts'
 
-/** Every token has this price. */
+/** Sets the price of every token. */
 const priced = (value: string) => (items: Item[]) =>
   items.map((item): Item => {
     const price = { currencyCode: 'usd', value }
@@ -61,7 +61,7 @@ function readList(output: string, file: string | null): Change[] {
     .map((line) => JSON.parse(line) as Change)
 }
 
-/** Rows by table, each as one text with cells as CSV has them. */
+/** Reads rows by table, each as one text with cells as in CSV. */
 type Rows = Partial<Record<TableName, string[]>>
 
 const asText = (row: Record<string, unknown>) =>
@@ -73,7 +73,7 @@ async function csvRows(output: string, before: number): Promise<Rows> {
   return Object.fromEntries(TABLE_NAMES.map((table) => [table, rows[table].filter(counted).map(asText)]))
 }
 
-/** The earlier rows with what a list says: removed rows taken out, added ones put in. */
+/** Applies a change list to the earlier rows. */
 function applied(rows: Rows, list: readonly Change[]): Rows {
   const left = Object.fromEntries(TABLE_NAMES.map((table) => [table, [...(rows[table] ?? [])]]))
   for (const { table, change, row } of list) {
@@ -100,20 +100,20 @@ const EMPTY = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0]))
 
 const CASES = [
   {
-    what: 'an item that was listed late',
+    what: 'an item that the API listed late',
     first: withoutBlocks(70),
     later: undefined,
     removes: false,
     adds: true,
   },
   {
-    what: 'an item that has vanished',
+    what: 'an item that the API no longer lists',
     first: undefined,
     later: withoutBlocks(70),
     removes: true,
     adds: false,
   },
-  { what: 'a block that was replaced', first: forked(70), later: undefined, removes: true, adds: true },
+  { what: 'a replaced block', first: forked(70), later: undefined, removes: true, adds: true },
 ]
 
 test.for(CASES)('$what is listed row by row and counted', async ({ first, later, removes, adds }) => {
@@ -145,7 +145,7 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
   await chain.end()
 })
 
-test('rows stand by table, block, removed before added, and in file order', async () => {
+test('sorts rows by table, block, removed before added, and file order', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.shown.view = forked(60, 70)
@@ -165,7 +165,7 @@ test('rows stand by table, block, removed before added, and in file order', asyn
   await chain.end()
 })
 
-test('blocks read again without any change leave no list and count none', async () => {
+test('writes no list for blocks that were read again without changes', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   const first = await ended(job)
@@ -181,7 +181,7 @@ test('blocks read again without any change leave no list and count none', async 
   await chain.end()
 })
 
-test('Parquet and CSV give the same list', async () => {
+test('writes the same list for Parquet and CSV', async () => {
   const lists = []
   for (const format of ['csv', 'parquet'] as const) {
     const chain = await growingChain(120)
@@ -200,7 +200,7 @@ test('Parquet and CSV give the same list', async () => {
   expect(lists[1]).toBe(lists[0])
 })
 
-test('a label or a price that changed is a row removed and a row added', async () => {
+test('lists a changed label or price as a removed and an added row', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.shown.view = priced('1.5')
@@ -219,7 +219,7 @@ test('a label or a price that changed is a row removed and a row added', async (
   await chain.end()
 })
 
-test('a wallet read back lists its rows of blocks exported before', async () => {
+test('lists the rows of an added wallet in blocks that were exported before', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url, { count: 4 })
   await ended(job)
@@ -236,14 +236,14 @@ test('a wallet read back lists its rows of blocks exported before', async () => 
   await chain.end()
 })
 
-test('lists are numbered in the order of runs, also where some were removed', async ({ skip }) => {
+test('numbers lists in the order of runs, even if some were deleted', async ({ skip }) => {
   skip(bucketLocations.next !== undefined, 'lists are removed from a folder')
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   await ended(job)
   const flips = [withoutBlocks(70), unchanged, withoutBlocks(70)]
-  for (const [at, shown] of flips.entries()) {
-    chain.shown.view = shown
+  for (const [at, view] of flips.entries()) {
+    chain.shown.view = view
     const { summary } = await ended(job, { lookbackBlocks: 80 })
     expect(summary.changesFile).toBe(`changes/00000${at + 1}-000000000000-000000000121.ndjson`)
     if (at === 1) rmSync(join(job.output, 'changes'), { recursive: true })
@@ -257,7 +257,7 @@ test('lists are numbered in the order of runs, also where some were removed', as
   await chain.end()
 })
 
-test('the list of a run that was cut short is written once, whatever it reads in the end', async () => {
+test('writes the list of an interrupted run once, whatever the resumed run reads', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.shown.view = withoutBlocks(70)
@@ -273,7 +273,7 @@ test('the list of a run that was cut short is written once, whatever it reads in
   await chain.end()
 })
 
-test('merging and loading an export do not mind its lists', async () => {
+test('does not affect merging and loading the export', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   const place = await duckdb.place()
@@ -298,7 +298,7 @@ test('merging and loading an export do not mind its lists', async () => {
   await chain.end()
 })
 
-test('an earlier file that cannot be read ends the run and leaves the export', async () => {
+test('ends the run without changing the export if an earlier file cannot be read', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url, { format: 'parquet', compression: 'zstd', output: tempFolder() })
   await ended(job)

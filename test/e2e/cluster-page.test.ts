@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const textOf = (name: string) => readFileSync(join(ROOT, 'jobs', 'schedule', name), 'utf8')
 const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(textOf('CLUSTER.md')) ?? []
 
-/** A folder of programs with walletlake in it. */
+/** A folder for PATH that contains walletlake. */
 function programsIn(folder: string): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -21,7 +21,7 @@ function programsIn(folder: string): string {
   return bin
 }
 
-test('the page gets from nothing to four workers in at most ten commands', () => {
+test('the page starts four workers from scratch in at most ten commands', () => {
   const lines = commands.trim().split('\n')
   expect(lines.length).toBeLessThanOrEqual(10)
   expect(commands).toContain('for machine in 1 2 3 4; do walletlake worker')
@@ -43,7 +43,7 @@ test.skipIf(noRedis)('every command of the page works, one after the other', asy
 })
 
 test.for(['compose-cluster.yaml', 'kubernetes-cluster.yaml'])(
-  '%s starts workers and a run over one queue',
+  '%s starts workers and a run with one queue',
   (name) => {
     const documents = parseAllDocuments(textOf(name))
     expect(documents.flatMap(({ errors }) => errors)).toEqual([])
@@ -56,7 +56,7 @@ test.for(['compose-cluster.yaml', 'kubernetes-cluster.yaml'])(
 
 type Pod = { securityContext?: object; automountServiceAccountToken?: boolean; containers?: object[] }
 
-/** Every pod of a document's templates. */
+/** All pod templates of a document. */
 function podsOf(value: unknown): Pod[] {
   if (typeof value !== 'object' || value === null) return []
   const { containers } = value as Pod

@@ -9,10 +9,10 @@ import { ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Each test starts several processes; they may share two cores with other work. */
+/** Timeout: each test starts several processes, which may share two cores with other work. */
 const LONG = { timeout: 600_000 }
 
-describe.skipIf(noRedis)('a run over a queue', LONG, () => {
+describe.skipIf(noRedis)('a run with a queue', LONG, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -21,7 +21,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     await server.stop()
   })
 
-  test('writes the bytes of one machine though a worker is killed', async () => {
+  test('writes the bytes of a single machine although a worker is killed', async () => {
     let kill = () => {}
     const at = await setUpQueue(server, ({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
     const [first] = [at.startWorker(), at.startWorker(), at.startWorker()]
@@ -29,14 +29,14 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     const { exit, stderr } = await at.runQueued()
     expect([exit, stderr.match(/^[A-Z_]+:.*/m)?.[0]]).toEqual([0, undefined])
     expect(first.killed).toBe(true)
-    // Workers learn within a second that the run is over, and then tell the queue nothing more.
+    // Workers notice the end of the run within a second and then no longer report to the queue.
     await expect.poll(() => server.remainingKeys(), { timeout: 20_000 }).toEqual([])
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
     expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)
   })
 
-  test('says that no worker is there, and goes on once there is one', async () => {
+  test('reports that there is no worker, and continues once there is one', async () => {
     const at = await setUpQueue(server)
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
       cwd: at.folder,
@@ -50,7 +50,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     expect(await run.ended).toMatchObject({ exit: 0 })
   })
 
-  test('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
+  test('replans the tasks of a lost queue, and requests no stored page again', async () => {
     const at = await setUpQueue(server, ({ count }) =>
       count === 20 ? afterwards(() => server.flush()) : undefined,
     )
@@ -68,7 +68,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('shows runs, units and workers, and a worker that is stopped ends well', async () => {
+  test('shows runs, tasks and workers, and a stopped worker exits cleanly', async () => {
     const [held, answer] = signalled()
     const [isReached, reached] = signalled()
     const reach = () => {
@@ -80,23 +80,25 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     const worker = at.startWorker('--metrics', metrics)
     const run = at.runQueued()
     await isReached
-    const shown = await runCommand(['status', '--queue', server.url, '--json'])
-    expect(JSON.parse(shown.stdout)).toMatchObject({
+    const statusJson = await runCommand(['status', '--queue', server.url, '--json'])
+    expect(JSON.parse(statusJson.stdout)).toMatchObject({
       workers: 1,
       runs: [{ name: 'many', units: { write: { done: 0, left: 0, failed: 0 } } }],
     })
     const words = await runCommand(['status', '--queue', server.url])
     expect(words.stdout).toMatch(/^1 worker\nmany: in .*\n {2}reading: \d+ done, \d+ left, 0 failed\n/)
-    const told = await (await fetch(`http://${metrics}/metrics`)).text()
-    expect(told).toContain('\nwalletlake_workers 1\n')
-    expect(told).toMatch(/^walletlake_units\{run="many-\w+",job="many",kind="read",state="left"\} [1-9]/m)
+    const metricsText = await (await fetch(`http://${metrics}/metrics`)).text()
+    expect(metricsText).toContain('\nwalletlake_workers 1\n')
+    expect(metricsText).toMatch(
+      /^walletlake_units\{run="many-\w+",job="many",kind="read",state="left"\} [1-9]/m,
+    )
     answer()
     expect((await run).exit).toBe(0)
     worker.kill('SIGTERM')
     expect((await worker.ended).exit).toBe(0)
   })
 
-  test('cuts months where one machine cuts them', async () => {
+  test('splits months at the same blocks as a single machine', async () => {
     const at = await setUpQueue(server)
     at.writeJob('endBlock: 421\npartitionBy: month\nformat: parquet\nmaxRowsPerFile: 200\n')
     at.startWorker()
@@ -105,7 +107,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('names a unit that fails for good, and later does only what is missing', async () => {
+  test('names a task that fails permanently, and later processes only what is missing', async () => {
     const refused = ADDRESSES[3] ?? ''
     let isRefusing = true
     const at = await setUpQueue(server, ({ path }) =>
@@ -129,7 +131,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('hands units back that a stopped worker does not finish in time', async () => {
+  test('returns tasks that a stopped worker does not finish in time', async () => {
     const [isReached, reached] = signalled()
     const at = await setUpQueue(server, ({ count }) => (count === 6 ? () => reached() : undefined))
     const worker = startCommand(['worker', '--queue', server.url, '--shutdown-timeout', '200ms'], at.env, {
@@ -146,7 +148,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('does a small run while a big one takes all the places that it is given', async () => {
+  test('processes a small run while a large one uses all its slots', async () => {
     const [isReached, reached] = signalled()
     const [held, answer] = signalled()
     const isBig = (path: string) => ADDRESSES.some((address) => path.toLowerCase().includes(address))
@@ -166,14 +168,14 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     expect((await big).exit).toBe(0)
   })
 
-  test('keeps a worker with another key from serving it', async () => {
+  test('is not served by a worker with another key', async () => {
     const at = await setUpQueue(server)
-    const stranger = startCommand(['worker', '--queue', server.url], { WALLETLAKE_API_KEY: 'another' })
+    const otherWorker = startCommand(['worker', '--queue', server.url], { WALLETLAKE_API_KEY: 'another' })
     onTestFinished(() => {
-      stranger.kill('SIGKILL')
+      otherWorker.kill('SIGKILL')
     })
     const said = new Promise<void>((resolve) => {
-      stranger.stderr?.on('data', (chunk) => {
+      otherWorker.stderr?.on('data', (chunk) => {
         if (String(chunk).includes('started with another key')) resolve()
       })
     })
@@ -185,7 +187,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
   })
 })
 
-describe('what a run over a queue does not take', () => {
+describe('unsupported settings of a run with a queue', () => {
   test.for([
     { more: 'partitionBy: blocks:100\n', what: 'jobs without endBlock' },
     { more: 'endBlock: 421\n', what: 'jobs without partitionBy' },
@@ -194,7 +196,7 @@ describe('what a run over a queue does not take', () => {
       more: 'endBlock: 421\npartitionBy: blocks:9\nservice: { baseUrl: demo }\n',
       what: 'the embedded service',
     },
-  ])('is said with what to do: $what', async ({ more, what }) => {
+  ])('are reported with a fix: $what', async ({ more, what }) => {
     const job = writeJob(tempFolder(), more)
     const env = more.includes('service') ? {} : { WALLETLAKE_BASE_URL: 'http://127.0.0.1:9' }
     const { exit, stderr } = await runCommand(['run', job, '--queue', 'redis://127.0.0.1:9'], env)
@@ -202,14 +204,14 @@ describe('what a run over a queue does not take', () => {
     expect(stderr).toContain(`a queue run does not support ${what} yet\nfix: `)
   })
 
-  test.for(['postgres://host/db', 'nonsense'])('is said of the address %s', async (url) => {
+  test.for(['postgres://host/db', 'nonsense'])('include the address %s', async (url) => {
     const { exit, stderr } = await runCommand(['worker', '--queue', url])
     const says = '--queue takes the address of a Redis server'
     expect([exit, stderr]).toEqual([2, expect.stringContaining(`${says}\nfix: Use --queue redis://`)])
   })
 })
 
-/** A promise, and what fulfils it. */
+/** A promise with its resolve function. */
 function signalled(): [Promise<void>, () => void] {
   let fulfil = () => {}
   const promise = new Promise<void>((resolve) => {
@@ -218,12 +220,12 @@ function signalled(): [Promise<void>, () => void] {
   return [promise, fulfil]
 }
 
-/** How often a wallet was asked for. */
-function asksOf(asked: Loopback['requests'], address: string): number {
-  return asked.filter(({ path }) => path.toLowerCase().includes(address)).length
+/** Number of requests for a wallet. */
+function asksOf(requests: Loopback['requests'], address: string): number {
+  return requests.filter(({ path }) => path.toLowerCase().includes(address)).length
 }
 
-/** Does something before the right answer is sent. */
+/** Runs an action before the normal response is sent. */
 function afterwards(act: () => unknown): ReturnType<Fault> {
   return async (response, answer) => {
     await act()

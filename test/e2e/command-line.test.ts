@@ -24,7 +24,7 @@ describe('walletlake', () => {
   test.for([
     ...['run', 'plan', 'validate', 'status', 'verify', 'schema', 'serve'],
     ...['audit', 'reindex', 'watch', 'webhooks'],
-  ])('explains %s within 80 columns', async (name) => {
+  ])('prints the help of %s within 80 columns', async (name) => {
     const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
     expect(exit).toBe(0)
     expect(stdout).toContain(`bin.js ${name} [options]`)
@@ -49,7 +49,7 @@ describe('walletlake', () => {
     { args: ['verify', 'no-such-folder'], says: 'no-such-folder' },
     { args: ['validate', 'jobs/demo.yaml', '--tables', 'ledger', '--tables', 'ledgers'], says: '"ledgers"' },
     { args: ['serve', '--port', 'abc'], says: 'found abc, expected a whole number from 0 to 65535' },
-  ])('exits 2 with a fix for: $args', async ({ args, says }) => {
+  ])('exits with 2 and a fix for: $args', async ({ args, says }) => {
     const { exit, stderr } = await runCommand(args)
     expect(stderr).toMatch(/^(USAGE|JOB_INVALID): /)
     expect(stderr).toContain(says)
@@ -57,7 +57,7 @@ describe('walletlake', () => {
     expect(exit).toBe(2)
   })
 
-  test('exports, verifies, plans and tells the state of a job', async () => {
+  test('exports, verifies, plans and shows the status of a job', async () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob()
     const env = { WALLETLAKE_BASE_URL: url }
@@ -71,7 +71,7 @@ describe('walletlake', () => {
     expect((await runCommand(['run', job], env)).stdout).toContain('already complete')
   })
 
-  test('says that it asked where a job without end has nothing new', async () => {
+  test('reports its requests if a job without end has nothing new', async () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob({ endBlock: undefined })
     const env = { WALLETLAKE_BASE_URL: url }
@@ -82,7 +82,7 @@ describe('walletlake', () => {
     )
   })
 
-  test('takes tables that are named one by one', async () => {
+  test('accepts repeated --tables options', async () => {
     const args = [
       'validate',
       writeJob().job,
@@ -96,7 +96,7 @@ describe('walletlake', () => {
     expect((await runCommand(args)).exit).toBe(0)
   })
 
-  test('says that a job with an end has nothing to read again', async () => {
+  test('reports that --lookback does not apply to a job with an end', async () => {
     const { url } = await startLoopback(service)
     const { stderr } = await runCommand(['run', writeJob().job, '--base-url', url, '--lookback', '5'])
     expect(stderr).toContain(
@@ -104,7 +104,7 @@ describe('walletlake', () => {
     )
   })
 
-  test('advises to go on where an output is not finished', async () => {
+  test('suggests resuming an unfinished output', async () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob()
     expect((await runCommand(['run', job, '--base-url', url, '--max-requests', '1'])).exit).toBe(9)
@@ -113,7 +113,7 @@ describe('walletlake', () => {
     expect(stderr).toContain('the run has not finished\nfix: Run the same job again')
   })
 
-  test.runIf(existsSync('/proc/self'))('ends where no output folder can be made', async () => {
+  test.runIf(existsSync('/proc/self'))('fails if the output folder cannot be created', async () => {
     const { exit, stderr } = await runCommand(['run', 'jobs/demo.yaml', '--output', '/proc/walletlake'])
     expect([exit, stderr]).toEqual([7, expect.stringContaining('OUTPUT_FAILED: ')])
   })
@@ -128,7 +128,7 @@ describe('walletlake', () => {
     expect(exit).toBe(0)
   })
 
-  test('runs many job files at once and refuses two of one output', async () => {
+  test('runs several job files at once and rejects two with the same output', async () => {
     const { url } = await startLoopback(service)
     const jobs = [writeJob({ name: 'a' }), writeJob({ name: 'b', format: 'parquet' })]
     const both = await runCommand(['run', ...jobs.map(({ job }) => job), '--base-url', url])
@@ -150,7 +150,7 @@ describe('walletlake', () => {
     { key: undefined, exit: 3, says: 'KEY_REFUSED' },
     { key: 'wrong-secret-key', exit: 3, says: 'KEY_REFUSED' },
     { key: 'right-secret-key', exit: 0, says: '' },
-  ])('exits $exit with the key $key and never shows it', async ({ key, exit, says }) => {
+  ])('exits with $exit for the key $key and never shows it', async ({ key, exit, says }) => {
     const { url } = await startLoopback(createDataService({ keys: ['right-secret-key'] }))
     const { job, output } = writeJob()
     const env = key === undefined ? {} : { WALLETLAKE_API_KEY: key }
@@ -163,14 +163,14 @@ describe('walletlake', () => {
     expect([ran.stdout, ran.stderr, ...written].join()).not.toContain('secret-key')
   })
 
-  test('exits 4 where the service does not know the chain', async () => {
+  test('exits with 4 if the API does not know the chain', async () => {
     const { url } = await startLoopback(service)
     const { exit, stderr } = await runCommand(['run', writeJob({ chain: '5' }).job, '--base-url', url])
     expect(stderr).toContain('REQUEST_REFUSED: two: wallet 0x')
     expect(exit).toBe(4)
   })
 
-  test('keeps stderr clean while many requests wait for a quota', async () => {
+  test('prints nothing on stderr while many requests wait for a quota', async () => {
     const { url } = await startLoopback(createDataService({ quota: { perSecond: 50, burst: 5 } }))
     const { job } = writeJob({ addresses: demoWallets.slice(-24), concurrency: 64 })
     expect(await runCommand(['run', job, '--base-url', url, '--quiet'])).toEqual({
@@ -180,7 +180,7 @@ describe('walletlake', () => {
     })
   })
 
-  test('exits 9 at the budget and ends complete when run again', async () => {
+  test('exits with 9 at the budget and completes in the next run', async () => {
     const { url, requests } = await startLoopback(service)
     const { job, output } = writeJob()
     const stopped = await runCommand(['run', job, '--base-url', url, '--max-requests', '3'])
@@ -192,7 +192,7 @@ describe('walletlake', () => {
     expect((await runCommand(['verify', output])).exit).toBe(0)
   })
 
-  test('exits 9 at the deadline', async () => {
+  test('exits with 9 at the deadline', async () => {
     const hang: Fault = () => () => {}
     const { url } = await startLoopback(service, hang)
     const { exit, stderr } = await runCommand([
@@ -210,7 +210,7 @@ describe('walletlake', () => {
   test.for([
     { signal: 'SIGINT', exit: 130 },
     { signal: 'SIGTERM', exit: 143 },
-  ] as const)('exits $exit on $signal, keeps its pages and goes on later', async ({ signal, exit }) => {
+  ] as const)('exits with $exit on $signal, keeps its pages and resumes later', async ({ signal, exit }) => {
     let child: ReturnType<typeof startCommand> | undefined
     const late: Fault = ({ count }) => (count === 4 ? () => void child?.kill(signal) : undefined)
     const { url, requests } = await startLoopback(service, late)
@@ -224,7 +224,7 @@ describe('walletlake', () => {
     expect(requests.length - before).toBeLessThan(14)
   })
 
-  test('exits 8 while another run holds the output and names it', async () => {
+  test('exits with 8 and names the other run while it holds the output', async () => {
     const { job } = writeJob()
     let second: ReturnType<typeof runCommand> | undefined
     const whileRunning: Fault = ({ count }) =>
@@ -243,7 +243,7 @@ describe('walletlake', () => {
     expect(refused?.exit).toBe(8)
   })
 
-  test('exits 7 where the output is a file, and 10 where a row was changed', async () => {
+  test('exits with 7 if the output is a file, and with 10 if a row was changed', async () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob()
     writeFileSync(output, 'in the way')
@@ -260,7 +260,7 @@ describe('walletlake', () => {
     expect(verdict.exit).toBe(10)
   })
 
-  test('keeps raw items when asked and needs no folder beforehand', async () => {
+  test('stores raw items on request and creates missing folders', async () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob({ keepRaw: true, tables: ['ledger'] })
     mkdirSync(output)
@@ -283,7 +283,7 @@ describe('walletlake', () => {
   })
 })
 
-test('thirty jobs run at once without a word', async () => {
+test('runs thirty jobs at once without warnings', async () => {
   const folder = tempFolder()
   const names = Array.from({ length: 30 }, (_, at) => `job-${at}`)
   for (const [at, name] of names.entries()) {

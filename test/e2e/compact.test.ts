@@ -21,7 +21,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const BLOCKS = 60
 
-/** An output of three nights on a chain that goes on to grow. */
+/** Creates an output of three runs on a chain that continues to grow. */
 async function threeNights(given: Partial<Job> = {}) {
   const chain = await growingChain(BLOCKS)
   const job = headJob(chain.url, given as object)
@@ -38,7 +38,7 @@ const filesOf = (output: string) =>
 const forget = (output: string) => rmSync(join(output, '.walletlake'), { recursive: true })
 
 test.for(['none', 'gzip'] as const)(
-  'CSV of %s compression is merged with every row in place',
+  'merges CSV with %s compression and keeps every row in order',
   async (compression) => {
     const { chain, job, output } = await threeNights({ compression })
     const [rows, before] = [await rowsIn(output), readManifest(output)]
@@ -68,7 +68,7 @@ async function parquetRows(output: string) {
   return rows
 }
 
-test('Parquet is merged with the same rows, types and order', async () => {
+test('merges Parquet with the same rows, types and order', async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   const rows = await parquetRows(output)
   await mergeFiles(job, { maxRowsPerFile: 700 })
@@ -82,7 +82,7 @@ test('Parquet is merged with the same rows, types and order', async () => {
   await chain.end()
 })
 
-test('one file made of Parquet files has the bytes of a first run', async () => {
+test('a file merged from Parquet files has the same bytes as a fresh export', async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   await runOnce(job)
   await mergeFiles(job)
@@ -94,7 +94,7 @@ test('one file made of Parquet files has the bytes of a first run', async () => 
   await chain.end()
 })
 
-test('a second time there is nothing to do and nothing changes', async () => {
+test('a second merge changes nothing', async () => {
   const { chain, job, output } = await threeNights()
   await mergeFiles(job, { maxRowsPerFile: 500 })
   const bytes = outputBytes(output)
@@ -103,7 +103,7 @@ test('a second time there is nothing to do and nothing changes', async () => {
   await chain.end()
 })
 
-test('full files stay as they are when later nights are merged', async () => {
+test('does not change full files when later runs are merged', async () => {
   const { chain, job, output } = await threeNights()
   await mergeFiles(job, { maxRowsPerFile: 500 })
   const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 500) ?? []
@@ -118,7 +118,7 @@ test('full files stay as they are when later nights are merged', async () => {
 test.for([
   { format: 'csv', partitionBy: 'blocks:50' },
   { format: 'parquet', partitionBy: 'day' },
-] as const)('a partitioned export in $format is merged and cut by rows', async (given) => {
+] as const)('merges a partitioned export in $format and splits it by rows', async (given) => {
   const { chain, job, output } = await threeNights(given)
   const rows = await rowsIn(output)
   for (const maxRowsPerFile of [1_000_000, 30, 100]) {
@@ -131,7 +131,7 @@ test.for([
   await chain.end()
 })
 
-test('nightly runs go on from a merged export, again and again', async () => {
+test('incremental runs continue a merged export repeatedly', async () => {
   const { chain, job, output } = await threeNights()
   for (let night = 0; night < 3; night += 1) {
     await mergeFiles(job)
@@ -149,7 +149,7 @@ test('nightly runs go on from a merged export, again and again', async () => {
 test.for([
   { what: 'with its checkpoint', lose: () => {} },
   { what: 'without its checkpoint', lose: forget },
-])('blocks read again after a merge $what give the right rows', async ({ lose }) => {
+])('exports the correct rows for blocks read again after a merge $what', async ({ lose }) => {
   const { chain, job, output } = await threeNights()
   await mergeFiles(job)
   lose(output)
@@ -163,7 +163,7 @@ test.for([
 test.for([
   { what: 'with its checkpoint', lose: () => {} },
   { what: 'without its checkpoint', lose: forget },
-])('a wallet added after a merge $what is read back', async ({ lose }) => {
+])('reads the history of a wallet added after a merge $what', async ({ lose }) => {
   const { chain, job, output } = await threeNights()
   await mergeFiles(job)
   lose(output)
@@ -174,7 +174,7 @@ test.for([
   await chain.end()
 })
 
-test('a merge keeps the place from which lost pages need not be read again', async () => {
+test('keeps the block up to which lost pages need not be read again', async () => {
   const { chain, job, output } = await threeNights()
   forget(output)
   for (let night = 0; night < 2; night += 1) {
@@ -190,7 +190,7 @@ test('a merge keeps the place from which lost pages need not be read again', asy
   await chain.end()
 })
 
-test('a run that was cut short goes on after a merge', async () => {
+test('an interrupted run resumes after a merge', async () => {
   const { chain, job } = await threeNights()
   await runOnce(job, { maxRequests: 3, lookbackBlocks: 30 }).catch(() => undefined)
   await mergeFiles(job)
@@ -199,12 +199,12 @@ test('a run that was cut short goes on after a merge', async () => {
   await chain.end()
 })
 
-test('files that a kill left behind are removed', async () => {
+test('removes files that a killed merge left behind', async () => {
   const { chain, output } = await threeNights()
   const [before, old] = [readFileSync(join(output, 'manifest.json')), outputBytes(output)]
   await compactOutput(output)
   const merged = outputBytes(output)
-  writeFileSync(join(output, 'ledger', 'mine.txt'), 'a stranger file')
+  writeFileSync(join(output, 'ledger', 'mine.txt'), 'a foreign file')
   for (const path of Object.keys(old).filter((path) => path.startsWith('ledger/')))
     writeFileSync(join(output, path), 'left behind')
   expect(await compactOutput(output)).toMatchObject({ changed: false, orphans: 3 })
@@ -214,7 +214,7 @@ test('files that a kill left behind are removed', async () => {
   await chain.end()
 })
 
-test('a merge that fails leaves the earlier export whole', async () => {
+test('a failed merge leaves the earlier export intact', async () => {
   const { chain, output } = await threeNights()
   const [first] = readManifest(output).tables.ledger?.files ?? []
   const path = join(output, first?.path ?? '')
@@ -228,7 +228,7 @@ test('a merge that fails leaves the earlier export whole', async () => {
   await chain.end()
 })
 
-test('a manifest that is cut off is no missing one', async () => {
+test('distinguishes a truncated manifest from a missing one', async () => {
   const output = tempFolder()
   const missing = { code: 'USAGE', message: `${output} holds no finished export (no manifest.json)` }
   await expect(compactOutput(output)).rejects.toMatchObject(missing)
@@ -236,7 +236,7 @@ test('a manifest that is cut off is no missing one', async () => {
   await expect(compactOutput(output)).rejects.toMatchObject({ code: 'VERIFY_FAILED' })
 })
 
-test('an output that a run holds is left alone', async () => {
+test('does not change an output that a run has locked', async () => {
   const { chain, output } = await threeNights()
   const release = await lockOutput(join(output, '.walletlake'))
   await expect(compactOutput(output)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })

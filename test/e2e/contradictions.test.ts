@@ -21,13 +21,13 @@ import {
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 
-/** Later transactions of both wallets: the blocks before them are not read again each night. */
+/** Later transactions of both wallets, so that the earlier blocks are outside the lookback. */
 const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE, BOB))
 
 type Job1 = { url: string; addresses: readonly string[]; output?: string; concurrency?: number }
 const jobOf = ({ url, ...given }: Job1): Job => headJob(url, given)
 
-/** Exports one wallet, lets the service change its mind about a transaction, and exports both. */
+/** Exports one wallet, changes a transaction in the API's responses, and exports both wallets. */
 async function secondNight(
   before: SyntheticItem,
   after: SyntheticItem,
@@ -56,12 +56,12 @@ const CHANGES: { what: string; before: SyntheticItem; after: SyntheticItem }[] =
     after: syntheticItem(1, {}, internal({ gasUsed: '21' })),
   },
   {
-    what: 'the kind of an internal call',
+    what: 'the type of an internal call',
     before: syntheticItem(1, {}, internal()),
     after: syntheticItem(1, {}, internal({ internalTxType: 'UNKNOWN' })),
   },
   {
-    what: 'an internal call that is reverted',
+    what: 'the reverted flag of an internal call',
     before: syntheticItem(1, {}, internal()),
     after: syntheticItem(1, {}, internal({ isReverted: true })),
   },
@@ -71,7 +71,7 @@ const CHANGES: { what: string; before: SyntheticItem; after: SyntheticItem }[] =
     after: syntheticItem(1, {}, internal({ value: '2000' })),
   },
   {
-    what: 'an internal call that is gone',
+    what: 'the existence of an internal call',
     before: syntheticItem(
       1,
       { to: { address: BOB } },
@@ -80,7 +80,7 @@ const CHANGES: { what: string; before: SyntheticItem; after: SyntheticItem }[] =
     after: syntheticItem(1, { to: { address: BOB } }, internal()),
   },
   {
-    what: 'a contract that is re-classified',
+    what: 'the classification of a contract',
     before: syntheticItem(1, {}, erc20()),
     after: syntheticItem(1, {}, { erc721Transfers: [syntheticErc721(3, BOB, ALICE)] }),
   },
@@ -112,7 +112,7 @@ const CHANGES: { what: string; before: SyntheticItem; after: SyntheticItem }[] =
 ]
 
 test.for(CHANGES.map((change, at) => ({ ...change, first: at % 2 === 0 ? ALICE : BOB })))(
-  'a wallet that joins after the service changed $what gives what a fresh export gives',
+  'a wallet added after the API changed $what gives the same files as a fresh export',
   async ({ before, after, first }) => {
     const { chain, job, stats } = await secondNight(before, after, {}, first)
     expect(stats?.contradicted).toEqual({ found: 1, unresolved: 0 })
@@ -122,7 +122,7 @@ test.for(CHANGES.map((change, at) => ({ ...change, first: at % 2 === 0 ? ALICE :
   },
 )
 
-test('a contradiction is in the notices, the summary and the report of the run', async () => {
+test('reports a contradiction in the notices, the summary and the run report', async () => {
   const notices: string[] = []
   const before = syntheticItem(1, {}, internal())
   const after = syntheticItem(1, {}, internal({ gasUsed: '21' }))
@@ -137,7 +137,7 @@ test('a contradiction is in the notices, the summary and the report of the run',
   ])
 })
 
-test('a run that is cut off while it reads a contradicted transaction again ends with the same files', async () => {
+test('a run interrupted while it reads a contradicted transaction again ends with the same files', async () => {
   const [before, after] = [
     syntheticItem(1, {}, internal()),
     syntheticItem(1, {}, internal({ gasUsed: '21' })),
@@ -152,7 +152,7 @@ test('a run that is cut off while it reads a contradicted transaction again ends
   }
 })
 
-/** A service that shows each wallet other gas figures, whenever it is asked. */
+/** Starts an API that always returns different gas values for each wallet. */
 async function startTwoFaced(blocks: readonly number[]) {
   const shownTo = (gasUsed: string) =>
     blocks.map((block, at) => syntheticItem(at, { block }, internal({ gasUsed })))
@@ -162,7 +162,7 @@ async function startTwoFaced(blocks: readonly number[]) {
   return chain
 }
 
-test('a service that never agrees with itself is read again once, and the lowest address is believed', async () => {
+test('reads persistent contradictions again once, and then uses the listing of the lowest address', async () => {
   const chain = await startTwoFaced([1000, 1001, 1002])
   const notices: string[] = []
   const exports = []
@@ -180,11 +180,11 @@ test('a service that never agrees with itself is read again once, and the lowest
   expect(notices).toContainEqual(
     expect.stringContaining('3 transactions differ between wallets even when read again'),
   )
-  // Each wallet is asked for its history, and then for the three blocks, which follow each other.
+  // One request per wallet for its history, and one for the three adjacent blocks.
   expect(chain.asked.length).toBe(2 * 2 * 2)
 })
 
-test('one log that a view lists as two kinds of token is one fact, counted in the summary', async () => {
+test('exports a log once that is listed as two kinds of token, and counts it in the summary', async () => {
   const item = syntheticItem(1, {}, { ...erc20(), erc721Transfers: [syntheticErc721(3, BOB, ALICE)] })
   const chain = await startSyntheticChain([item])
   const job = jobOf({ url: chain.url, addresses: [ALICE] })

@@ -29,14 +29,14 @@ const convert = (...words: string[]) => runCommand(['convert', output, ...words]
 const at = (name: string) => join(folder, name)
 
 describe('walletlake convert', () => {
-  test('writes to stdout, and says on stderr what it did', async () => {
+  test('writes to stdout, and a summary to stderr', async () => {
     const { exit, stdout, stderr } = await convert('--to', 'generic')
     expect(exit).toBe(0)
     expect(stdout.split('\n')).toHaveLength(ledger.length + 2)
     expect(stderr).toMatch(/movements became [\d,]+ lines for generic\n/)
   })
 
-  test('writes a file and what it left out, and with --strict ends with 6', async () => {
+  test('writes a file and a list of omissions, and exits with 6 with --strict', async () => {
     const lax = await convert('--to', 'tokentax', '--out', at('t.csv'))
     expect(lax).toMatchObject({
       exit: 0,
@@ -53,7 +53,7 @@ describe('walletlake convert', () => {
     expect((await runCommand(['convert', '--check', at('t.csv'), '--to', 'tokentax'])).exit).toBe(0)
   })
 
-  test('finds mistakes in a file with their lines, exit 10', async () => {
+  test('reports errors of a file with their lines and exits with 10', async () => {
     writeFileSync(at('bad.csv'), 'Type,Location\nDeposit,ethereum\n')
     const { exit, stdout, stderr } = await runCommand(['convert', '--check', at('bad.csv'), '--to', 'rotki'])
     expect(exit).toBe(10)
@@ -61,7 +61,7 @@ describe('walletlake convert', () => {
     expect(stderr).toMatch(/^VERIFY_FAILED: .*mistakes for rotki\nfix: /)
   })
 
-  test('writes a file for each wallet, which together are the one file', async () => {
+  test('writes a file per wallet, which together contain the rows of the single file', async () => {
     await convert('--to', 'generic', '--out', at('all.csv'))
     await convert('--to', 'generic', '--per-wallet', '--out', at('each'))
     const lines = readdirSync(at('each')).flatMap((name) =>
@@ -77,7 +77,7 @@ describe('walletlake convert', () => {
     )
   })
 
-  test('takes the days from one to another, both whole', async () => {
+  test('converts a range of days, both ends included', async () => {
     const days = [...new Set(ledger.map(({ block_timestamp }) => `${block_timestamp}`.slice(0, 10)))]
     const [day = ''] = days
     const { stdout } = await convert('--to', 'generic', '--from', day, '--until', day)
@@ -88,14 +88,14 @@ describe('walletlake convert', () => {
     ).toHaveLength(1)
   })
 
-  test('keeps the numbers of unknown assets, whatever is converted first', async () => {
+  test('keeps the numbers of unknown assets, whatever range is converted first', async () => {
     const days = [...new Set(ledger.map(({ block_timestamp }) => `${block_timestamp}`.slice(0, 13)))]
     const late = `${days.at(-1)}:00:00Z`
     const words = ['--to', 'koinly', '--map', at('koinly-assets.csv')]
     const first = await convert(...words, '--from', late)
-    const kept = readFileSync(at('koinly-assets.csv'), 'utf8')
+    const numbers = readFileSync(at('koinly-assets.csv'), 'utf8')
     const whole = await convert(...words)
-    expect(readFileSync(at('koinly-assets.csv'), 'utf8').startsWith(kept)).toBe(true)
+    expect(readFileSync(at('koinly-assets.csv'), 'utf8').startsWith(numbers)).toBe(true)
     const lines = first.stdout.trimEnd().split('\n')
     expect(
       whole.stdout
@@ -106,17 +106,17 @@ describe('walletlake convert', () => {
     expect(first.stdout).toMatch(/NULL1\b/)
   })
 
-  test('keeps the numbers of unknown assets beside the export, for files, folders and stdout alike', async () => {
+  test('keeps the numbers of unknown assets next to the export, for files, folders and stdout', async () => {
     const words = ['--to', 'koinly', '--per-wallet', '--out']
     expect((await convert(...words, `${at('kp')}/`)).exit).toBe(0)
-    const kept = readFileSync(`${output}.assets.csv`, 'utf8')
-    expect(kept).toMatch(/^placeholder,.*\nNULL1,/)
+    const numbers = readFileSync(`${output}.assets.csv`, 'utf8')
+    expect(numbers).toMatch(/^placeholder,.*\nNULL1,/)
     expect(readdirSync(at('kp')).filter((name) => !name.endsWith('.csv') || name.startsWith('.'))).toEqual([])
     expect((await convert('--to', 'koinly')).exit).toBe(0)
-    expect(readFileSync(`${output}.assets.csv`, 'utf8')).toBe(kept)
+    expect(readFileSync(`${output}.assets.csv`, 'utf8')).toBe(numbers)
   })
 
-  test('gives transactions the types that the user names', async () => {
+  test('gives transactions the types from a labels file', async () => {
     const row = ledger.find(({ entry_type }) => entry_type === 'transfer')
     writeFileSync(at('labels.csv'), `match,type\n${row?.transaction_hash},Gambling\n`)
     const { exit, stdout } = await convert(
@@ -137,7 +137,7 @@ describe('walletlake convert', () => {
     expect(gifts.every((line) => line.includes(`${row?.transaction_hash}`))).toBe(true)
   })
 
-  test('TokenTax has Gift for the exchange of gifts, and the wallet for that of all else', async () => {
+  test('writes Gift as the exchange of gifts for TokenTax, and the wallet for everything else', async () => {
     const row = ledger.find(
       ({ entry_type, asset_type }) => entry_type === 'transfer' && asset_type === 'erc20',
     )
@@ -158,23 +158,26 @@ describe('walletlake convert', () => {
     expect(stdout).toContain('wallet "mine", expected Gift for the type Gift')
   })
 
-  test.for(['cointracking', 'hledger', 'rp2'])('says which lines of labels match nothing: %s', async (to) => {
-    const counterparty = ledger.find(({ entry_type }) => entry_type === 'transfer')?.counterparty_address
-    const type = to === 'rp2' ? 'DONATE' : 'Gift'
-    writeFileSync(at('off.csv'), `match,type\nnone(),${type}\n${counterparty},${type}\nnever(),${type}\n`)
-    const prices = 'date,asset,currency,price\n2023-11-14,native,USD,1\n'
-    writeFileSync(at('one-price.csv'), prices)
-    const words = ['--labels', at('off.csv'), '--prices', at('one-price.csv'), '--out', at(`off-${to}`)]
-    const { exit, stderr } = await convert('--to', to, ...words)
-    expect({ exit, stderr }).toEqual({
-      exit: 0,
-      stderr: expect.stringContaining(
-        `2 lines of ${at('off.csv')} matched nothing: the first is none() in line 2 (fees keep their own type)\n`,
-      ),
-    })
-  })
+  test.for(['cointracking', 'hledger', 'rp2'])(
+    'reports lines of a labels file that match nothing: %s',
+    async (to) => {
+      const counterparty = ledger.find(({ entry_type }) => entry_type === 'transfer')?.counterparty_address
+      const type = to === 'rp2' ? 'DONATE' : 'Gift'
+      writeFileSync(at('off.csv'), `match,type\nnone(),${type}\n${counterparty},${type}\nnever(),${type}\n`)
+      const prices = 'date,asset,currency,price\n2023-11-14,native,USD,1\n'
+      writeFileSync(at('one-price.csv'), prices)
+      const words = ['--labels', at('off.csv'), '--prices', at('one-price.csv'), '--out', at(`off-${to}`)]
+      const { exit, stderr } = await convert('--to', to, ...words)
+      expect({ exit, stderr }).toEqual({
+        exit: 0,
+        stderr: expect.stringContaining(
+          `2 lines of ${at('off.csv')} matched nothing: the first is none() in line 2 (fees keep their own type)\n`,
+        ),
+      })
+    },
+  )
 
-  test('names the account of a journal that stands against the wallet', async () => {
+  test('sets the counter account of journal entries', async () => {
     const row = ledger.find(({ entry_type }) => entry_type === 'transfer')
     writeFileSync(at('accounts.csv'), `match,type\n${row?.counterparty_address},expenses:rent\n`)
     const good = await convert('--to', 'hledger', '--labels', at('accounts.csv'), '--out', at('rent.journal'))
@@ -191,7 +194,7 @@ describe('walletlake convert', () => {
     expect(bad).toMatchObject({ exit: 2, stderr: expect.stringContaining('accounts.csv:2: found no type') })
   })
 
-  test('lists the prices that it needs, and gives what they make of them', async () => {
+  test('lists the required prices, and writes values calculated from them', async () => {
     const list = await convert('--prices-needed')
     expect(list).toMatchObject({ exit: 0, stderr: '' })
     const [header, ...lines] = list.stdout.trimEnd().split('\n')
@@ -222,20 +225,20 @@ describe('walletlake convert', () => {
     )
   })
 
-  test('makes the folder of a file, and of a list of prices', async () => {
+  test('creates the folder of a file, and of a price list', async () => {
     expect((await convert('--to', 'koinly', '--out', at('made/a/koinly.csv'))).exit).toBe(0)
     expect(readdirSync(at('made/a'))).toEqual(['koinly.csv'])
     expect((await convert('--prices-needed', '--out', at('made/b/prices.csv'))).exit).toBe(0)
     expect(readdirSync(at('made/b'))).toEqual(['prices.csv'])
   })
 
-  test('keeps the numbers of assets beside the export where a file goes to stdout', async () => {
+  test('keeps the numbers of assets next to the export when writing to stdout', async () => {
     const { exit, stdout } = await convert('--to', 'koinly')
     expect([exit, stdout.split(',')[0]]).toEqual([0, 'Date'])
     expect(readFileSync(`${output}.assets.csv`, 'utf8')).toMatch(/^NULL1,43114,/m)
   })
 
-  test('leaves no half of a file where it cannot be written', async () => {
+  test('leaves no partial file after a write error', async () => {
     writeFileSync(at('in-the-way'), '')
     const { exit, stderr } = await convert('--to', 'generic', '--out', at('in-the-way/a.csv'))
     expect({ exit, stderr }).toMatchObject({ exit: 7, stderr: expect.stringContaining('OUTPUT_FAILED') })
@@ -258,7 +261,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'generic', '--from', '14.11.2023'], says: '--from: found 14.11.2023' },
     { words: ['--prices-needed', '--from', '2024-01-01', '--until', '2023-01-01'], says: 'is not before' },
     { words: ['--to', 'tokentax', '--labels', 'no/such.csv'], says: 'cannot read no/such.csv' },
-  ])('$words ends with 2 and what to do', async ({ words, says }) => {
+  ])('$words exits with 2 and a fix', async ({ words, says }) => {
     const { exit, stdout, stderr } = await convert(...words)
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
     expect(stderr).toContain(says)
@@ -270,7 +273,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'generic', '--per-wallet', '--out'] },
     { words: ['--prices-needed', '--out'] },
     { words: ['--to', 'koinly', '--map'] },
-  ])('$words leaves a pipe as it is', async ({ words }) => {
+  ])('$words does not replace a pipe', async ({ words }) => {
     if (!existsSync(at('pipe'))) makeNamedPipe(at('pipe'))
     const { exit, stdout, stderr } = await convert(...words, at('pipe'))
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
@@ -278,7 +281,7 @@ describe('walletlake convert', () => {
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
   })
 
-  test.for(['--prices', '--labels', '--map'])('does not write over what %s names', async (option) => {
+  test.for(['--prices', '--labels', '--map'])('does not overwrite the file of %s', async (option) => {
     const text = 'date,asset,currency,price,match,type\n2023-11-14,native,USD,1,claim(),deposit\n'
     writeFileSync(at('pin.csv'), text)
     const out = join(folder, 'out', '..', 'pin.csv')
@@ -295,7 +298,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'generic'], out: 'manifest.json' },
     { words: ['--to', 'etherscan'], out: 'ledger' },
     { words: ['--prices-needed'], out: 'rejects.ndjson' },
-  ])('writes over no part of the export: $words to $out', async ({ words, out }) => {
+  ])('does not overwrite any part of the export: $words to $out', async ({ words, out }) => {
     const before = readdirSync(output)
     const manifest = readFileSync(join(output, 'manifest.json'), 'utf8')
     const { exit, stderr } = await convert(...words, '--out', join(output, out))
@@ -304,7 +307,7 @@ describe('walletlake convert', () => {
     expect(readFileSync(join(output, 'manifest.json'), 'utf8')).toBe(manifest)
   })
 
-  test('removes the list of an earlier conversion where nothing was left out, once it ended well', async () => {
+  test('removes the omission list of an earlier conversion after a successful one without omissions', async () => {
     const list = at('again.csv.omitted.csv')
     expect((await convert('--to', 'tokentax', '--out', at('again.csv'))).exit).toBe(0)
     expect(existsSync(list)).toBe(true)
@@ -317,7 +320,7 @@ describe('walletlake convert', () => {
     expect(existsSync(list)).toBe(false)
   })
 
-  test('removes nothing else of that name: another file, a link, a folder', async () => {
+  test('does not remove another file, link or folder with the name of an omission list', async () => {
     const words = ['--to', 'generic', '--from', '2030-01-01', '--out']
     await convert('--to', 'tokentax', '--out', at('linked.csv'))
     const list = readFileSync(at('linked.csv.omitted.csv'), 'utf8')
@@ -334,7 +337,7 @@ describe('walletlake convert', () => {
     expect(existsSync(at('folder.omitted.csv'))).toBe(true)
   })
 
-  test('does not write the list of what it left out over a file of prices', async () => {
+  test('does not overwrite a price file with the omission list', async () => {
     writeFileSync(at('o.csv.omitted.csv'), 'date,asset,currency,price\n2023-11-14,native,USD,1\n')
     const words = ['--prices', at('o.csv.omitted.csv'), '--out', at('o.csv')]
     expect((await convert('--to', 'tokentax', ...words)).exit).toBe(2)
@@ -342,7 +345,7 @@ describe('walletlake convert', () => {
     expect(existsSync(at('o.csv'))).toBe(false)
   })
 
-  test('names every format in its help', async () => {
+  test('lists every format in its help', async () => {
     const { stdout } = await runCommand(['convert', '--help'])
     expect(FORMAT_NAMES.filter((name) => !stdout.includes(name))).toEqual([])
   })

@@ -18,7 +18,7 @@ beforeAll(async () => {
   truncateSync(join(output, path), Buffer.byteLength(`${lines.slice(0, lines.length / 2).join('\n')}\n`))
 })
 
-describe('an export that lost half of its ledger, between two rows, is refused by', () => {
+describe('a ledger that is truncated between two rows is rejected by', () => {
   test.for([
     { command: 'convert', args: ['--to', 'generic', '--out', join(folder, 'books.csv')] },
     { command: 'balances', args: [] },

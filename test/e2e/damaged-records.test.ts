@@ -8,7 +8,7 @@ import { send } from '../helpers/loopback.ts'
 import { setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
-/** The files with pages that a run has stored so far, and the notes of what they are. */
+/** The page files that a run has stored, with the records that describe them. */
 function storedPages(output: string): { pages: string; note: string }[] {
   const cluster = join(output, '.walletlake', 'cluster')
   const paths = readdirSync(cluster, { recursive: true }).map((path) => join(cluster, String(path)))
@@ -17,7 +17,7 @@ function storedPages(output: string): { pages: string; note: string }[] {
     .map((pages) => ({ pages, note: pages.replace('/pages/', '/reads/').replace('.pages', '.json') }))
 }
 
-/** Has the pages be no JSON, although all checksums fit. */
+/** Replaces the pages with invalid JSON and valid checksums. */
 function spoil({ pages, note }: { pages: string; note: string }): void {
   expect(corruptPages(pages, () => true)).toBeGreaterThan(0)
   const sha256 = createHash('sha256').update(readFileSync(pages)).digest('hex')
@@ -25,12 +25,12 @@ function spoil({ pages, note }: { pages: string; note: string }): void {
 }
 
 const DAMAGES = [
-  { what: 'have other bytes', damage: ({ pages }) => writeFileSync(pages, 'other bytes') },
-  { what: 'are gone', damage: ({ pages }) => rmSync(pages) },
-  { what: 'hold no JSON', damage: spoil },
+  { what: 'have different bytes', damage: ({ pages }) => writeFileSync(pages, 'other bytes') },
+  { what: 'are missing', damage: ({ pages }) => rmSync(pages) },
+  { what: 'are not JSON', damage: spoil },
 ] as const satisfies { what: string; damage: (stored: { pages: string; note: string }) => void }[]
 
-describe.skipIf(noRedis)('a run over a queue', { timeout: 600_000 }, () => {
+describe.skipIf(noRedis)('a run with a queue', { timeout: 600_000 }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()

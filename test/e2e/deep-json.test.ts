@@ -13,8 +13,8 @@ import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 type Fields = Record<string, unknown>
-/** Stands where the deep text is to stand, in JSON that is written as usual. */
-const HERE = 'the deep one'
+/** Placeholder for a deeply nested value. */
+const HERE = 'deeply nested value'
 
 const native = (fields: Fields) => (item: Fields) => ({
   ...item,
@@ -22,7 +22,7 @@ const native = (fields: Fields) => (item: Fields) => ({
 })
 const field = (fields: Fields) => (item: Fields) => ({ ...item, ...fields })
 
-/** What each of the wallet's first items has at the deep value's place. */
+/** Puts the nested value into a field of an item that is exported nevertheless. */
 const KEPT: Record<string, (item: Fields) => Fields> = {
   'an unknown field of an item': field({ more: HERE }),
   'an unknown field of a transaction': native({ more: HERE }),
@@ -39,11 +39,11 @@ const REJECTED: Record<string, (item: Fields) => Fields> = {
 const PLACES = [...Object.values(KEPT), ...Object.values(REJECTED)]
 const REJECTS = Object.keys(REJECTED).length
 
-/** A wallet of two pages. */
+/** A wallet with two pages. */
 const [wallet = ''] = Object.entries(nodeData.membership).find(([, { items }]) => items === 101) ?? []
 const address = wallet.toLowerCase()
 
-/** A service whose first items of the wallet hold a deep value, each somewhere else. */
+/** Starts an API whose first items of the wallet contain the nested value, each in a different field. */
 function startDeep(text: string) {
   return startLoopback(
     service,
@@ -67,7 +67,7 @@ const [lists, objects] = NESTED_JSON
 test.for([
   { ...lists, format: 'csv' },
   { ...objects, format: 'parquet' },
-])('$what in any field cost no run and are kept as they came, $format', async ({ text = '', format }) => {
+])('$what in any field do not fail a run and are kept unchanged, $format', async ({ text = '', format }) => {
   const { url } = await startDeep(text)
   const folder = tempFolder()
   const [job, output] = [join(folder, 'deep.json'), join(folder, 'out')]
@@ -89,7 +89,7 @@ test.for([
 })
 
 test.for(TOO_DEEP_JSON)(
-  'pages with $what are refused before they are parsed, for 16 wallets at once',
+  'rejects pages with $what before parsing them, for 16 wallets at once',
   async ({ text }) => {
     const bomb = respondWith(200, `{"transactions":[{"more":${text}}]}`)
     const { code, message } = await faultyRun(
@@ -100,14 +100,14 @@ test.for(TOO_DEEP_JSON)(
   },
 )
 
-test('an error body that is deep says nothing, and its status counts', async () => {
+test('ignores a deeply nested error body and uses the status', async () => {
   const [{ text } = { text: '' }] = TOO_DEEP_JSON
   const { url } = await startLoopback(
     service,
     faultWhere(() => true, respondWith(404, `{"message":${text}}`)),
   )
   const client = createServiceClient({ baseUrl: url })
-  const asked = client.walletTransactionsPage({ chainId: '1', address })
-  await expect(asked).rejects.toMatchObject({ code: 'REQUEST_REFUSED', status: 404 })
+  const page = client.walletTransactionsPage({ chainId: '1', address })
+  await expect(page).rejects.toMatchObject({ code: 'REQUEST_REFUSED', status: 404 })
   await client.close()
 })

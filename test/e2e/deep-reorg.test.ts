@@ -6,10 +6,10 @@ import { addressOf, hashOf, opaqueTokens, payment, startSyntheticChain } from '.
 
 const ALICE = addressOf('one')
 const NUMBERS = Array.from({ length: 600 }, (_, at) => at + 1)
-/** Transactions that the second request shows, 150 to 159 blocks below the head. */
+/** Transactions that the second request lists, 150 to 159 blocks below the head. */
 const REMOVED = new Set(NUMBERS.slice(-160, -150))
 
-/** One transaction a block. Before the third request, a reorganisation removes some that the second request has shown. */
+/** One transaction per block. Before the third request, a reorg removes some that the second request listed. */
 async function startReorganised() {
   const all = NUMBERS.map((number) => payment(number, ALICE, addressOf('two')))
   const chain = await startSyntheticChain(all, opaqueTokens)
@@ -21,7 +21,7 @@ async function startReorganised() {
 const hashes = async (output: string) =>
   (await readCsvTable(output, 'transactions')).map(({ transaction_hash }) => transaction_hash)
 
-test('--lookback covers reorganisations of that depth while pages of opaque tokens are read', async () => {
+test('--lookback covers reorgs of that depth while pages with opaque tokens are read', async () => {
   const chain = await startReorganised()
   const job = headJob(chain.url, { addresses: [ALICE], concurrency: 1 })
   const stayed = NUMBERS.filter((number) => !REMOVED.has(number)).map(hashOf)

@@ -28,7 +28,7 @@ test('demo exports the demo wallets from any folder', async () => {
   expect((await runCommand([...other, '--fresh'], {}, { cwd })).exit).toBe(0)
 })
 
-test('run --report writes a page beside each export, without a ledger too', async () => {
+test('run --report writes an HTML report next to each export, even without a ledger', async () => {
   const cwd = tempFolder()
   const words = ['run', '--chain', '43114', '--address', A, '--base-url', 'demo', '--end-block', '421']
   const { exit, stdout } = await runCommand([...words, '--report', '--output', 'mine'], {}, { cwd })
@@ -42,7 +42,7 @@ test('run --report writes a page beside each export, without a ledger too', asyn
   expect(readFileSync(join(cwd, 'bare/report.html'), 'utf8')).toContain('This export has no ledger')
 })
 
-test('init writes a job that runs as it is', async () => {
+test('init writes a job that runs unchanged', async () => {
   const cwd = tempFolder()
   const args = ['init', '--chain', '43114', '--address', `${A}=mine`, '--base-url', 'demo']
   expect((await runCommand(args, {}, { cwd })).exit).toBe(0)
@@ -53,7 +53,7 @@ test('init writes a job that runs as it is', async () => {
 test.skipIf(isMissing('script')).for([
   { options: '', shows: true },
   { options: '--log-format json', shows: false },
-])('on a terminal a run with "$options" names the next steps: $shows', ({ options, shows }) => {
+])('on a terminal, a run with "$options" prints the next steps: $shows', ({ options, shows }) => {
   const bin = join(import.meta.dirname, '../../dist/bin.js')
   const line = `'${process.execPath}' '${bin}' run --chain 43114 --address ${A} --base-url demo --end-block 421 ${options}`
   const ran = spawnSync('script', ['-qec', line, '/dev/null'], { cwd: tempFolder(), encoding: 'utf8' })
@@ -63,7 +63,7 @@ test.skipIf(isMissing('script')).for([
 describe('a run without a job file', () => {
   const words = ['run', '--chain', '43114', '--end-block', '421', '--quiet']
 
-  test('is named for its chain and first wallet and takes labels', async () => {
+  test('is named after its chain and first wallet and accepts labels', async () => {
     const [cwd, { url }] = [tempFolder(), await startLoopback(service)]
     const wallets = ['--address', `${A}=mine`, '--address', B]
     const { exit } = await runCommand([...words, ...wallets, '--base-url', url], {}, { cwd })
@@ -73,7 +73,7 @@ describe('a run without a job file', () => {
     expect((await runCommand(['verify', output])).exit).toBe(0)
   })
 
-  test('goes on where it stopped when its words are repeated', async () => {
+  test('resumes where it stopped if the command is repeated', async () => {
     const [cwd, { url, requests }] = [tempFolder(), await startLoopback(service)]
     const line = [...words, '--address', A, '--name', 'mine', '--base-url', url]
     expect((await runCommand([...line, '--max-requests', '1'], {}, { cwd })).exit).toBe(9)
@@ -95,7 +95,7 @@ describe('a run without a job file', () => {
     expect(stdout).toMatch(/^ {2}time {3}about .+ to .+ requests a second, as last time, up to 16 at once$/m)
   })
 
-  test('can be planned with the same words', async () => {
+  test('can be planned with the same options', async () => {
     const [, ...options] = words
     const planned = await runCommand(['plan', ...options.slice(0, -1), '--address', A])
     expect(planned).toMatchObject({ exit: 0, stderr: '' })
@@ -113,7 +113,7 @@ describe('a run without a job file', () => {
     { args: ['--chain', '1', '--address', A, '--name', 'A B'], says: 'JOB_INVALID: --name: found "A B"' },
     { args: ['--chain', '1', '--address', `${A}=`], says: 'JOB_INVALID: --address: found ""' },
     { args: ['--chain', '1', '--address', A], says: 'no service is named' },
-  ])('exits 2 with $says', async ({ args, says }) => {
+  ])('exits with 2 and $says', async ({ args, says }) => {
     const { exit, stderr } = await runCommand(
       ['run', ...args],
       {},

@@ -28,7 +28,7 @@ async function parquetFile(table: Table) {
 const PHYSICAL: Record<string, string> = { int32: 'INT32', int64: 'INT64', bool: 'BOOLEAN', time: 'INT64' }
 
 describe.for([...TABLES])('the table $name', (table) => {
-  test('holds the same values in CSV and Parquet, read by two strangers', async () => {
+  test('contains the same values in CSV and Parquet, read by independent readers', async () => {
     const csv = await readCsvTable(folders.csv, table.name)
     const parquet = await readParquetTable(folders.parquet, table.name)
     expect(csv.length).toBeGreaterThan(50)

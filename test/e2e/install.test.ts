@@ -24,7 +24,7 @@ const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const suite = suiteFolder()
 const tarball = join(suite, 'walletlake-0.1.0.tgz')
 
-/** Packs this checkout without its dependencies, which npm would ask the registry for: they lie above instead. */
+/** Packs this checkout without dependencies, which npm would download; they are found in a parent folder instead. */
 beforeAll(() => {
   const copy = join(suite, 'copy')
   for (const path of ['dist', 'jobs', 'src/demo-server/chains'])
@@ -35,7 +35,7 @@ beforeAll(() => {
   symlinkSync(join(ROOT, 'node_modules'), join(suite, 'node_modules'))
 })
 
-/** Programs, first in PATH, that say that they were asked what only root may do. */
+/** Programs, first in PATH, that only record calls that need root. */
 const rootsPrograms = join(suite, 'programs')
 mkdirSync(rootsPrograms)
 for (const name of ['useradd', 'chown', 'systemctl'])
@@ -43,7 +43,7 @@ for (const name of ['useradd', 'chown', 'systemctl'])
 
 type Installing = { files: string[]; root: string; path?: string; cwd?: string }
 
-/** Runs the script; root: the folder that stands for the machine's. */
+/** Runs the script with a folder in place of the root directory. */
 function install({ files, root, path = `${rootsPrograms}:${process.env.PATH}`, cwd = suite }: Installing) {
   const env = { PATH: path, HOME: suite, npm_config_offline: 'true', npm_config_cache: join(suite, 'cache') }
   return spawnSync('/bin/sh', [SCRIPT, ...files], { cwd, env: { ...env, DESTDIR: root }, encoding: 'utf8' })
@@ -56,7 +56,7 @@ writeFileSync(job, `name: mine\nchain: 43114\n${wallets}\nendBlock: 421\nservice
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('install.sh', () => {
-  /** Below the suite's folder, so that the program finds its dependencies. */
+  /** Inside the suite's folder, so that the program finds its dependencies. */
   const root = join(suite, 'root')
   const settings = join(root, 'etc/walletlake')
   let first: ReturnType<typeof install>
@@ -64,7 +64,7 @@ describe('install.sh', () => {
     first = install({ root, files: [tarball, job] })
   })
 
-  test('puts program, job, key and units in place and asks nothing of root', () => {
+  test('installs program, job, key and units without needing root', () => {
     expect(first).toMatchObject({ status: 0, stderr: '' })
     expect(first.stdout).toContain(
       `walletlake ${packageJson.version} is installed in ${root}/opt/walletlake.`,
@@ -78,7 +78,7 @@ describe('install.sh', () => {
       )
   })
 
-  test('makes what the service needs: its command exports the jobs', () => {
+  test('creates everything that the service needs: its command exports the jobs', () => {
     writeFileSync(join(settings, 'key'), 'a key\n')
     const moved = (text: string) => text.replace(/\/(?=(opt|etc|var)\/)/g, `${root}/`)
     const unit = moved(readFileSync(join(root, 'etc/systemd/system/walletlake.service'), 'utf8'))
@@ -94,20 +94,22 @@ describe('install.sh', () => {
     expect(existsSync(join(cwd, 'walletlake.prom'))).toBe(true)
   })
 
-  test('keeps jobs, key and environment when it runs again', () => {
-    const kept = ['jobs/our treasury.yaml', 'key', 'environment'].map((name) => join(settings, name))
-    for (const path of kept) writeFileSync(path, 'mine now\n')
+  test('keeps jobs, key and environment if it runs again', () => {
+    const settingsFiles = ['jobs/our treasury.yaml', 'key', 'environment'].map((name) => join(settings, name))
+    for (const path of settingsFiles) writeFileSync(path, 'mine now\n')
     const again = install({ root, files: [tarball, job] })
     expect(again).toMatchObject({ status: 0, stderr: '' })
     expect(again.stdout).toContain(`kept ${settings}/jobs/our treasury.yaml`)
-    expect(kept.map((path) => readFileSync(path, 'utf8'))).toEqual(kept.map(() => 'mine now\n'))
+    expect(settingsFiles.map((path) => readFileSync(path, 'utf8'))).toEqual(
+      settingsFiles.map(() => 'mine now\n'),
+    )
   })
 
   test.for([
     { when: 'there is no tarball', files: [], says: 'found no tarball' },
-    { when: 'a name leads nowhere', files: ['nope.tgz'], says: 'found no file nope.tgz' },
-    { when: 'the first name is a job', files: ['job.yaml'], says: 'found job.yaml, expected a tarball' },
-    { when: 'a job is no YAML', files: ['a.tgz', 'job.txt'], says: 'found job.txt, expected a job' },
+    { when: 'a file does not exist', files: ['nope.tgz'], says: 'found no file nope.tgz' },
+    { when: 'the first file is a job', files: ['job.yaml'], says: 'found job.yaml, expected a tarball' },
+    { when: 'a job is not YAML', files: ['a.tgz', 'job.txt'], says: 'found job.txt, expected a job' },
   ])('writes nothing when $when', ({ files, says }) => {
     const cwd = tempFolder()
     for (const name of ['a.tgz', 'job.yaml', 'job.txt']) writeFileSync(join(cwd, name), '')
@@ -119,20 +121,20 @@ describe('install.sh', () => {
     expect(existsSync(join(cwd, 'root'))).toBe(false)
   })
 
-  test('refuses a Node that the package refuses', () => {
+  test('rejects a Node version that the package does not support', () => {
     const folder = tempFolder()
     const { node } = packageJson.engines as { node: string }
     const [, major = '', minor = ''] = /^>=(\d+)\.(\d+)$/.exec(node) ?? []
     const older = `#!/bin/sh\n[ "$1" = --version ] && echo v${major}.${Number(minor) - 1}.0 && exit\n`
-    const asked = `exec '${process.execPath}' -e "Object.defineProperty(process.versions, 'node', { value: '${major}.${Number(minor) - 1}.0' }); $2"\n`
-    writeFileSync(join(folder, 'node'), older + asked, { mode: 0o755 })
+    const versionStub = `exec '${process.execPath}' -e "Object.defineProperty(process.versions, 'node', { value: '${major}.${Number(minor) - 1}.0' }); $2"\n`
+    writeFileSync(join(folder, 'node'), older + versionStub, { mode: 0o755 })
     writeFileSync(join(folder, 'npm'), '#!/bin/sh\n', { mode: 0o755 })
     const ran = install({ root: folder, files: [tarball], path: `${folder}:/usr/bin:/bin` })
     const says = `found Node v${major}.${Number(minor) - 1}.0, expected ${major}.${minor} or later`
     expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining(says) })
   })
 
-  test('needs root where it is to change the machine', () => {
+  test('needs root to change the real system', () => {
     chmodSync(suite, 0o755)
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
     const ran = spawnSync('/bin/sh', ['-s', tarball], {
@@ -144,7 +146,7 @@ describe('install.sh', () => {
     expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining('this needs root') })
   })
 
-  test.skipIf(isMissing('shellcheck'))('has nothing that shellcheck warns of', () => {
+  test.skipIf(isMissing('shellcheck'))('passes shellcheck', () => {
     expect(spawnSync('shellcheck', [SCRIPT], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '' })
   })
 })
@@ -152,13 +154,13 @@ describe('install.sh', () => {
 describe('install.md', () => {
   const page = readFileSync(join(dirname(SCRIPT), 'install.md'), 'utf8')
 
-  test('names every file and folder that the script makes', () => {
+  test('lists every file and folder that the script creates', () => {
     const made = ['/opt/walletlake', '/etc/walletlake/jobs', '/etc/walletlake/key', '/var/lib/walletlake']
     for (const path of [...made, '/etc/walletlake/environment', '/etc/systemd/system/walletlake.service'])
       expect(page).toContain(`\`${path}`)
   })
 
-  test('asks for the version of Node that the package asks for', () => {
+  test('requires the Node version of the package', () => {
     const { node } = packageJson.engines as { node: string }
     expect(page).toContain(`Node ${node.replace('>=', '')} or later`)
   })

@@ -21,7 +21,7 @@ const [FIRST_NIGHT, A_NIGHT] = [120, 60]
 
 type Given = Partial<Omit<Job, 'wallets'>>
 
-/** Two nights, the second without the wallet `left`, which was read before the block `end`. */
+/** Runs a job twice, the second time without the wallet `left`, which was read up to block `end` (exclusive). */
 async function leave(given: Given = {}) {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url, given)
@@ -38,7 +38,7 @@ const coverageOf = (output: string, { address }: Wallet) =>
 
 const byAddress = (a: Wallet, b: Wallet) => (a.address < b.address ? -1 : 1)
 
-/** The rows are those of all wallets up to the block where one left, and of the others from there on. */
+/** Expects the rows of all wallets before the block `end`, and of the remaining wallets from there on. */
 async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: number }): Promise<void> {
   const fresh = async (wallets: readonly Wallet[]) => {
     const first = inNewFolder({ ...job, wallets })
@@ -56,14 +56,14 @@ async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: 
   expect((await verifyOutput(job.output)).problems).toEqual([])
 }
 
-/** Tells the first row that differs, not thousands. */
+/** Compares rows, but reports only the first difference. */
 function expectSameRows(rows: readonly TextRow[], expected: readonly TextRow[]): void {
   const at = rows.findIndex((row, index) => JSON.stringify(row) !== JSON.stringify(expected[index]))
   expect([rows.length, rows[at]]).toEqual([expected.length, expected[at]])
 }
 
 test.for([5, 100, 400])(
-  'the history of a wallet that left stays where %i blocks are read again',
+  'keeps the history of a removed wallet if %i blocks are read again',
   async (blocks) => {
     const { chain, job, left, end } = await leave()
     const before = coverageOf(job.output, left)
@@ -76,7 +76,7 @@ test.for([5, 100, 400])(
   },
 )
 
-test('blocks of a wallet that left are read again with those of the others', async () => {
+test('reads blocks of a removed wallet again with those of the others', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url)
   chain.shown.view = forked(100)
@@ -101,9 +101,9 @@ const renamed = (job: Job): Job => ({
 
 test.for([
   { what: 'a wallet was added', change: moreWallets, isLost: false },
-  { what: 'a wallet was added and the pages are gone', change: moreWallets, isLost: true },
+  { what: 'a wallet was added and the checkpoint is lost', change: moreWallets, isLost: true },
   { what: 'labels changed', change: renamed, isLost: false },
-])('the history of a wallet that left stays where $what', async ({ change, isLost }) => {
+])('keeps the history of a removed wallet if $what', async ({ change, isLost }) => {
   const { chain, job, left, end } = await leave()
   const before = coverageOf(job.output, left)
   if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
@@ -114,7 +114,7 @@ test.for([
   await chain.end()
 })
 
-test('a wallet that leaves an interrupted run keeps what was read before it', async () => {
+test('a wallet removed from an interrupted run keeps the history of earlier runs', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url, { concurrency: 1 })
   await runOnce(whole)
@@ -131,7 +131,7 @@ test('a wallet that leaves an interrupted run keeps what was read before it', as
   await chain.end()
 })
 
-test('raw items of a wallet that left stay', async () => {
+test('keeps the raw items of a removed wallet', async () => {
   const { chain, job, left } = await leave({ keepRaw: true })
   const raw = () => readFileSync(join(job.output, 'raw', `${left.address}.ndjson.gz`)).toString('hex')
   const before = raw()
@@ -144,7 +144,7 @@ test('raw items of a wallet that left stay', async () => {
 const listed = (output: string) =>
   readManifest(output).coverage.map(({ address, removed = false }) => ({ address, removed }))
 
-test('a wallet that joins after a night that found nothing is in the coverage', async () => {
+test('includes a wallet in the coverage that is added after a run without results', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const job = headJob(chain.url)
   chain.shown.view = () => []
@@ -156,7 +156,7 @@ test('a wallet that joins after a night that found nothing is in the coverage', 
   await chain.end()
 })
 
-test('a wallet that leaves and returns is told from the others on nights with nothing new', async () => {
+test('distinguishes a removed and re-added wallet from the others in runs with nothing new', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const job = headJob(chain.url)
   await runOnce(job)

@@ -21,14 +21,14 @@ async function collect<T extends TableName>(table: T, job = defineJob(fields)) {
   return all
 }
 
-/** A row's cells as a CSV export writes them. */
+/** Formats a row's cells like a CSV export. */
 function toText(row: object): Record<string, string> {
   const cells = Object.entries(row as Record<string, unknown>)
   const textOf = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value ?? ''))
   return Object.fromEntries(cells.map(([name, value]) => [name, textOf(value)]))
 }
 
-test('rows are those of the CSV export, of every table', async () => {
+test('rows() yields the rows of the CSV export for every table', async () => {
   const job = { ...(await defineJob(fields)), escapeFormulas: false }
   const { code } = await run([job])
   expect(code).toBeUndefined()
@@ -74,7 +74,7 @@ test('the type of a row knows its columns', () => {
   expectTypeOf<keyof TableRows>().toEqualTypeOf<TableName>()
 })
 
-test('a reader that leaves early leaves no folder behind', async () => {
+test('leaves no folder if the reader stops early', async () => {
   const folder = tempFolder()
   for await (const { entry_id: id } of rows(await defineJob(fields), 'ledger', { folder })) {
     expect(id).toMatch(/^[0-9a-f]{32}$/)
@@ -84,7 +84,7 @@ test('a reader that leaves early leaves no folder behind', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('an aborted reading ends with an error of ours and no folder', async () => {
+test('ends with an ExportError and leaves no folder if reading is aborted', async () => {
   const [folder, stop] = [tempFolder(), new AbortController()]
   const reading = rows(await defineJob(fields), 'ledger', { folder, signal: stop.signal })
   await reading.next()
@@ -96,21 +96,21 @@ test('an aborted reading ends with an error of ours and no folder', async () => 
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('an aborted run is no bug and goes on later', async () => {
+test('an aborted run is not reported as a bug and resumes later', async () => {
   const job = await defineJob({ ...fields, output: tempFolder() })
   const { code, jobs } = await run([job], { signal: AbortSignal.abort() })
   expect([code, jobs[0]?.error?.message]).toEqual(['INTERRUPTED', 'the run was aborted'])
   expect((await run([job])).code).toBeUndefined()
 })
 
-test('a service that refuses gives the error of a run', async () => {
+test('fails with the same error as a run if the API refuses', async () => {
   const folder = tempFolder()
   const reading = rows(await defineJob({ ...fields, chain: 'no-such-chain' }), 'ledger', { folder })
   await expect(reading.next()).rejects.toMatchObject({ name: 'ExportError', code: 'REQUEST_REFUSED' })
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('a wrong job is refused with every complaint', async () => {
+test('rejects an invalid job with all diagnostics', async () => {
   const wrong = { chain: 1, addresses: ['0x12'], startBlock: -1, colour: 'red' } as JobFields
   const defining = defineJob(wrong)
   await expect(defining).rejects.toMatchObject({ code: 'JOB_INVALID' })
@@ -119,7 +119,7 @@ test('a wrong job is refused with every complaint', async () => {
   await expect(defineJob(undefined as unknown as JobFields)).rejects.toMatchObject({ code: 'JOB_INVALID' })
 })
 
-test('an object may have every field that a job file has', () => {
+test('accepts every field of a job file in an object', () => {
   type Section = 'service' | 'store'
   type Below = { [S in Section]: `${S}.${keyof NonNullable<JobFields[S]> & string}` }[Section]
   type Known = keyof JobFields | Below

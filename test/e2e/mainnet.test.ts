@@ -21,7 +21,7 @@ const full = gunzipSync(readFileSync(source))
   .map((line) => JSON.parse(line) as Full)
 const folder = suiteFolder()
 
-/** Everyone who takes part: with all of them in one job, partial views add up to the whole blocks. */
+/** All parties: in one job, their partial views add up to the whole blocks. */
 const addresses = [
   ...new Set(full.flatMap((item) => JSON.stringify(item).match(/"address":"(0x[0-9a-fA-F]{40})"/g) ?? [])),
 ].map((match) => match.slice(11, 53).toLowerCase())
@@ -53,7 +53,7 @@ test.for([
   { table: 'erc20_transfers', list: 'erc20Transfers', count: 282 },
   { table: 'erc721_transfers', list: 'erc721Transfers', count: 9 },
   { table: 'erc1155_transfers', list: 'erc1155Transfers', count: 1 },
-] as const)('exports $count entries into $table, each once', async ({ table, list, count }) => {
+] as const)('exports $count entries to $table, each once', async ({ table, list, count }) => {
   const rows = await readCsvTable(folder, table)
   const expected = full.flatMap((item) =>
     item[list].map(({ logIndex, value }) => [

@@ -14,11 +14,11 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const gone = respondWith(404, '{"message":"no such block"}')
+const notFound = respondWith(404, '{"message":"no such block"}')
 const withoutBlocks = (blocks: readonly number[]) =>
-  faultWhere((asked) => blocks.includes(blockOf(asked)), gone)
+  faultWhere((request) => blocks.includes(blockOf(request)), notFound)
 
-test('exports what is there, names the missing blocks and ends with 6', async () => {
+test('exports the available blocks, names the missing ones and exits with 6', async () => {
   const { code, output, jobs, notices } = await blocksRun(withoutBlocks([237, 240, 241]))
   expect(code).toBe('BLOCKS_MISSING')
   expect(jobs[0]).toMatchObject({
@@ -41,7 +41,7 @@ test('exports what is there, names the missing blocks and ends with 6', async ()
   await expectVerified(output)
 })
 
-test('asks a later run for the missing blocks only and is then like any other', async () => {
+test('requests only the missing blocks in a later run and then equals a complete export', async () => {
   const { output } = await blocksRun(withoutBlocks([237, 240, 241]))
   const later = await blocksRun(undefined, { job: { output } })
   expect(later.code).toBeUndefined()
@@ -61,7 +61,7 @@ test('writes the same bytes with missing blocks, interrupted or not', async () =
   expect(outputBytes(output)).toEqual(calm)
 })
 
-test('says at once that the range ends beyond the head, and fetches what comes later', async () => {
+test('reports at once that the range ends beyond the head, and fetches later blocks in a later run', async () => {
   let head = 250
   const service = createDataService({ head: () => head })
   const first = await blocksRun(undefined, { service })
@@ -78,9 +78,9 @@ test('says at once that the range ends beyond the head, and fetches what comes l
 })
 
 test.for([
-  { what: 'a chain that nobody knows', job: { chain: '5' } },
+  { what: 'an unknown chain', job: { chain: '5' } },
   { what: 'a range beyond the head', job: { startBlock: 1_000, endBlock: 1_020 } },
-])('refuses $what instead of an export of nothing', async ({ job }) => {
+])('fails for $what instead of exporting nothing', async ({ job }) => {
   const { code, message, requests, output } = await blocksRun(undefined, { job })
   expect(code).toBe('REQUEST_REFUSED')
   expect(message).toMatch(
@@ -90,7 +90,7 @@ test.for([
   expect(Object.keys(outputBytes(output))).toEqual([])
 })
 
-test('takes nothing for missing that it asked for before the chain had come so far', async () => {
+test('does not report blocks as missing that it requested before they existed', async () => {
   let head = 100
   const service = createDataService({ head: () => head })
   const first = await blocksRun(undefined, { service })
@@ -102,17 +102,17 @@ test('takes nothing for missing that it asked for before the chain had come so f
   expect(outputBytes(first.output)).toEqual(await baselineBytes())
 })
 
-test('reads all blocks where the first of many is there, though the others come late', async () => {
+test('exports a block whose response arrives late, although other blocks are missing', async () => {
   const found = 99
-  const holes = faultWhere((asked) => blockOf(asked) < found || blockOf(asked) > 300, gone)
+  const holes = faultWhere((request) => blockOf(request) < found || blockOf(request) > 300, notFound)
   const late = faultWhere(
-    (asked) => blockOf(asked) === found,
+    (request) => blockOf(request) === found,
     async (response, answer) => {
       await new Promise((resolve) => setImmediate(resolve))
       response.writeHead(answer.status, answer.headers).end(answer.body)
     },
   )
-  const { code, output } = await blocksRun((asked) => holes(asked) ?? late(asked), {
+  const { code, output } = await blocksRun((request) => holes(request) ?? late(request), {
     job: { ...ALL_BLOCKS, concurrency: 200 },
   })
   expect(code).toBe('BLOCKS_MISSING')
@@ -122,13 +122,13 @@ test('reads all blocks where the first of many is there, though the others come 
   ])
 })
 
-test('takes a page that goes while its block is read for no missing block', async () => {
+test('does not treat a 404 for a later page of a block as a missing block', async () => {
   let refused = 0
   const once = faultWhere(
     ({ query }) => query.has('pageToken') && refused === 0,
-    (response, answer, asked) => {
+    (response, answer, request) => {
       refused += 1
-      return gone(response, answer, asked)
+      return notFound(response, answer, request)
     },
   )
   const { code, output } = await blocksRun(once)

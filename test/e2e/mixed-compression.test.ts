@@ -16,7 +16,7 @@ const endingsOf = (output: string) =>
   readManifest(output).tables.transactions?.files.map(({ path }) => path.split('.').at(-1))
 
 test.for(CASES)(
-  '$format nights packed as $nights are one good export',
+  '$format runs with the compressions $nights form one valid export',
   async ({ format, nights, endings }) => {
     const chain = await growingChain(60)
     const job = headJob(chain.url, { format, escapeFormulas: false })

@@ -9,7 +9,7 @@ import { addressOf, payment, startSyntheticChain } from '../helpers/synthetic-ch
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')]
 
-test('the whole history is read again where needed, although the service lists transactions of the future', async () => {
+test('reads the whole history again if needed, although the API lists future transactions', async () => {
   const stay = [1, 2, 3].map((number) => payment(number, ALICE, BOB))
   const chain = await startSyntheticChain([...stay, payment(4, ALICE, BOB)])
   const job = headJob(chain.url, { addresses: [ALICE] })

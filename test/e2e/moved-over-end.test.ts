@@ -16,7 +16,7 @@ const history = (last: number): SyntheticItem[] =>
 
 type Loss = { isLost: boolean; options?: RunOptions }
 
-/** Exports a chain whose last transaction then moves from one block to another, and exports it again. */
+/** Exports a chain, moves its last transaction to another block, and exports it again. */
 async function movedOver(
   given: Partial<Job>,
   { from, to, isLost, options = {} }: Loss & { from: number; to: number },
@@ -34,7 +34,7 @@ async function movedOver(
 }
 
 test.for([{}, { lookbackBlocks: 5 }, { lookbackBlocks: 0 }])(
-  'without the pages of earlier runs a transaction that moves over the end of the export stands once: %j',
+  'without pages of earlier runs, exports a transaction once that moves across the end of the export: %j',
   async (options) => {
     const { job, notices } = await movedOver({}, { from: HEAD - 1, to: HEAD + 1, isLost: true, options })
     expect(notices.join('\n')).toContain('1 transaction was exported in an earlier block')
@@ -47,20 +47,20 @@ test.for([
   { compression: 'gzip', partitionBy: 'blocks:10' },
   { tables: ['ledger'] },
   { tables: ['wallet_transactions', 'ledger'] },
-] as const)('a transaction that moves over the end stands once in an export with %j', async (given) => {
+] as const)('exports a transaction once that moves across the end, with %j', async (given) => {
   const { tables, ...fields } = { tables: undefined, ...given }
   const job = { ...fields, ...(tables && { tables: [...tables] }) }
   await movedOver(job, { from: HEAD - 1, to: HEAD + 1, isLost: true })
 })
 
-test('a transaction that moves from a block that is not read again stands once', async () => {
+test('exports a transaction once that moves away from a block outside the lookback', async () => {
   const { job, chain, notices } = await movedOver({}, { from: 41, to: HEAD + 1, isLost: false })
   expect(notices.join('\n')).toContain('blocks from 41 on are read again')
   expect(Math.min(...chain.asked.slice(2).map(({ from }) => from))).toBe(41)
   await expectSameAsFresh(job)
 })
 
-test('nights after lost pages compare with what was exported before', async () => {
+test('compares runs after lost pages with the earlier export', async () => {
   const chain = await startSyntheticChain(history(HEAD))
   const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })
   await runOnce(job)
@@ -76,7 +76,7 @@ test('nights after lost pages compare with what was exported before', async () =
   await expectSameAsFresh(job)
 })
 
-test('a run that is cut off while it reads back ends with the same rows', async () => {
+test('a run interrupted while it reads earlier blocks ends with the same rows', async () => {
   for (const isLost of [true, false]) {
     const chain = await startSyntheticChain([...history(41), payment(1000, ALICE, ROUTER, { block: HEAD })])
     const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })

@@ -11,12 +11,12 @@ import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
-/** Two wallets of one transaction, and one more. */
+/** Two wallets of one transaction, and a third wallet. */
 const addresses = demoWallets.filter((address, at) => at === 0 || /^0x(58a57ed9|e42f4612)/.test(address))
 
 type Change = (item: Item, wallet: string) => Item[]
 
-/** All items of a wallet as the demo chain lists them. */
+/** Lists all items of a wallet of the demo chain. */
 async function itemsOf(wallet: string): Promise<Item[]> {
   const items: Item[] = []
   const path = `/v1/chains/43114/addresses/${wallet}/transactions?pageSize=100&startBlock=0&endBlock=421&sortOrder=asc`
@@ -34,7 +34,7 @@ async function itemsOf(wallet: string): Promise<Item[]> {
 
 const listings = new Map<string, Promise<Item[]>>()
 
-/** Pages of a wallet's changed items: what an item says of its block decides the ranges that it is in. */
+/** Returns a page of a wallet's changed items, filtered and sorted by their changed block numbers. */
 async function listChanged(wallet: string, query: URLSearchParams, change: Change): Promise<object> {
   const all = listings.get(wallet) ?? itemsOf(wallet)
   listings.set(wallet, all)
@@ -50,7 +50,7 @@ async function listChanged(wallet: string, query: URLSearchParams, change: Chang
   return { nextPageToken, transactions: inside.slice(start, end) }
 }
 
-/** Exports the wallets of a service whose listings show their items otherwise. */
+/** Exports the wallets from an API with changed listings. */
 async function exported(
   change: Change = (item) => [item],
   given: { concurrency?: number; format?: 'parquet' | undefined } = {},
@@ -89,7 +89,7 @@ const at = (item: Item, place: object): Item => ({
   nativeTransaction: { ...item.nativeTransaction, ...place },
 })
 
-/** The right export, and a transaction that is in several listings. */
+/** Exports without changes, and finds a transaction that several wallets list. */
 async function exportCalmly() {
   const { output, ...right } = await exported(undefined)
   const seenBy = new Map<string, string[]>()
@@ -115,10 +115,10 @@ type Moves = { blockIndex?: number; blockNumber?: (block: number) => number }
 const NEXT_BLOCK: Moves = { blockIndex: 99, blockNumber: (block: number) => block + 1 }
 
 const CASES: { what: string; moves: Moves }[] = [
-  { what: 'another position', moves: { blockIndex: 99 } },
+  { what: 'a different index', moves: { blockIndex: 99 } },
   { what: 'the next block', moves: NEXT_BLOCK },
-  { what: 'the block before', moves: { blockIndex: 99, blockNumber: (block) => block - 1 } },
-  { what: 'a block far behind', moves: { blockIndex: 99, blockNumber: () => 420 } },
+  { what: 'the previous block', moves: { blockIndex: 99, blockNumber: (block) => block - 1 } },
+  { what: 'a distant block', moves: { blockIndex: 99, blockNumber: () => 420 } },
 ]
 
 const placed = (item: Item, { blockNumber, ...rest }: Moves) => {
@@ -127,7 +127,7 @@ const placed = (item: Item, { blockNumber, ...rest }: Moves) => {
 }
 
 test.for(CASES)(
-  'a transaction that a further listing has in $what stands where the lowest has it',
+  "keeps a transaction at the lowest wallet's location if another wallet lists it in $what",
   async ({ moves }) => {
     const { hash, lowest, ...right } = await calm()
     const change: Change = (item, wallet) =>
@@ -141,7 +141,7 @@ test.for(CASES)(
   },
 )
 
-test.for(CASES)('a transaction that the lowest listing has in $what stands there', async ({ moves }) => {
+test.for(CASES)('uses the location of the lowest wallet, also if that is $what', async ({ moves }) => {
   const { hash, lowest } = await calm()
   const inAll: Change = (item) => [native(item).txHash === hash ? placed(item, moves) : item]
   const inOne: Change = (item, wallet) => (wallet === lowest ? inAll(item, wallet) : [item])
@@ -149,7 +149,7 @@ test.for(CASES)('a transaction that the lowest listing has in $what stands there
     expect((await exported(inOne, { format })).bytes).toEqual((await exported(inAll, { format })).bytes)
 })
 
-test('a transaction that one listing has twice stands in the later block', async () => {
+test('exports a transaction in the later block if a listing contains it twice', async () => {
   const { hash } = await calm()
   const twice: Change = (item) => (native(item).txHash === hash ? [item, placed(item, NEXT_BLOCK)] : [item])
   const once: Change = (item) => [native(item).txHash === hash ? placed(item, NEXT_BLOCK) : item]

@@ -26,7 +26,7 @@ function start(cwd: string, options: string[] = []) {
   return { child, ended: once(child, 'exit').then(([exit]) => exit as number) }
 }
 
-/** Makes every transaction of a page fail to normalize. */
+/** Makes every transaction of a page invalid. */
 const spoilt: Fault =
   () =>
   (response, { status, headers, body }) => {
@@ -36,19 +36,19 @@ const spoilt: Fault =
   }
 
 describe('nightly.sh', () => {
-  test('loads a complete export and ends with 0', async () => {
+  test('loads a complete export and exits with 0', async () => {
     const { cwd, database } = await night()
     expect(await start(cwd).ended).toBe(0)
     expect(existsSync(database)).toBe(true)
   })
 
-  test('loads what is complete after exit 6 and ends with 6', async () => {
+  test('loads the export after exit code 6 and exits with 6', async () => {
     const { cwd, database } = await night(spoilt)
     expect(await start(cwd).ended).toBe(6)
     expect(existsSync(database)).toBe(true)
   })
 
-  test('loads nothing after exit 9, and everything once the run has resumed', async () => {
+  test('loads nothing after exit code 9, and everything after the resumed run', async () => {
     const { cwd, database } = await night()
     expect(await start(cwd, ['--max-requests', '1']).ended).toBe(9)
     expect(existsSync(database)).toBe(false)
@@ -56,7 +56,7 @@ describe('nightly.sh', () => {
     expect(existsSync(database)).toBe(true)
   })
 
-  test('passes SIGTERM on, ends with 143 and loads nothing', async () => {
+  test('forwards SIGTERM, exits with 143 and loads nothing', async () => {
     let stop = () => {}
     const { cwd, database } = await night(() => () => stop())
     const { child, ended } = start(cwd)
@@ -65,14 +65,14 @@ describe('nightly.sh', () => {
     expect(existsSync(database)).toBe(false)
   })
 
-  test('ends with the exit code of a load that failed', async () => {
+  test('exits with the exit code of a failed load', async () => {
     const { cwd } = await night()
     const env = { PATH: process.env.PATH, WALLETLAKE_LOAD_TO: 'duckdb:missing/folder/lake.db' }
     const child = spawn('sh', [SCRIPT, 'mine.yaml', '--quiet'], { cwd, env })
     expect(await once(child, 'exit')).toEqual([7, null])
   })
 
-  test('names what it needs where no job is given', () => {
+  test('exits with 2 and a fix if no job is given', () => {
     const ran = spawnSync('sh', [SCRIPT], { encoding: 'utf8' })
     expect(ran).toMatchObject({
       status: 2,

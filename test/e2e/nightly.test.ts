@@ -20,7 +20,7 @@ const NIGHTS = 30
 const BLOCKS_A_NIGHT = 14
 const some = demoWallets.slice(0, 12)
 
-test('thirty nightly runs give the rows of one run at the end', async () => {
+test('thirty incremental runs give the rows of one run at the end', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 12 })
   for (let night = 0; night < NIGHTS; night += 1) {
@@ -33,20 +33,20 @@ test('thirty nightly runs give the rows of one run at the end', async () => {
   await chain.end()
 })
 
-test('a night with nothing new costs one request a wallet and changes nothing', async () => {
+test('a run with nothing new sends one request per wallet and changes nothing', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 12 })
   await chain.advance(100)
   await runOnce(job)
   const before = readManifest(job.output)
-  const asked = chain.asked.length
+  const requestsBefore = chain.asked.length
   expect((await runOnce(job))?.state).toBe('unchanged')
-  expect(chain.asked.length - asked).toBe(some.length)
+  expect(chain.asked.length - requestsBefore).toBe(some.length)
   expect(readManifest(job.output)).toEqual(before)
   await chain.end()
 })
 
-test('blocks read again bring late items and take vanished ones away', async () => {
+test('blocks read again add late items and remove items that are no longer listed', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   chain.shown.view = withoutBlocks(60, 61, 70)
   const job = headJob(chain.url, { count: 12 })
@@ -62,7 +62,7 @@ test('blocks read again bring late items and take vanished ones away', async () 
   await chain.end()
 })
 
-test('a wallet added later is read back and shared rows stay single', async () => {
+test('reads the history of an added wallet without duplicating shared rows', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const output = tempFolder()
   await chain.advance(150)
@@ -89,34 +89,34 @@ test('a removed wallet keeps its history up to where it was read', async () => {
   await chain.end()
 })
 
-/** Three nights: in the second a wallet is not in the job. */
+/** Three runs; the second without one wallet. */
 async function wayAndBack({ quiet = false } = {}) {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 6 })
   const without = { ...job, wallets: job.wallets.slice(1) }
-  for (const [night, asked] of [job, without, job].entries()) {
+  for (const [night, nightJob] of [job, without, job].entries()) {
     if (night < 2 || !quiet) await chain.advance(100)
-    if (night < 2) await runOnce(asked)
+    if (night < 2) await runOnce(nightJob)
   }
   return { chain, job, without }
 }
 
 test.for([false, true])(
-  'a wallet that comes back is read from where it left; nothing new: %s',
+  'reads a re-added wallet from the block where it was removed; nothing new: %s',
   async (quiet) => {
     const { chain, job } = await wayAndBack({ quiet })
     const [away, other] = readManifest(job.output).coverage
     expect(away).toMatchObject({ address: job.wallets[0]?.address, removed: true })
     expect(away?.toBlock).toBeLessThan(other?.toBlock ?? 0)
-    const asked = chain.asked.length
+    const requestsBefore = chain.asked.length
     await runOnce(job)
-    expect(chain.asked.length - asked).toBeLessThan(20)
+    expect(chain.asked.length - requestsBefore).toBeLessThan(20)
     await expectSameAsFresh(job)
     await chain.end()
   },
 )
 
-test('a wallet that comes back beside a new one, with blocks read again, lacks nothing', async () => {
+test('reads a re-added wallet completely together with a new one and a lookback', async () => {
   const { chain, job } = await wayAndBack()
   const more = headJob(chain.url, { count: 7, output: job.output })
   await runOnce(more, { lookbackBlocks: 20 })
@@ -125,7 +125,7 @@ test('a wallet that comes back beside a new one, with blocks read again, lacks n
 })
 
 test.for(['before', 'after'])(
-  'a wallet comes back where the checkpoint was lost %s its last night away',
+  'reads a re-added wallet if the checkpoint was lost %s its last run without the wallet',
   async (lost) => {
     const { chain, job, without } = await wayAndBack()
     const lose = () => rmSync(join(job.output, '.walletlake'), { recursive: true })
@@ -147,23 +147,23 @@ test.for([
   },
   { what: 'nativeSymbol', given: () => ({ nativeSymbol: 'COIN' }) },
   { what: 'escapeFormulas', given: () => ({ escapeFormulas: false }) },
-])('after a change of $what all rows are as a first run would make them', async ({ what, given }) => {
+])('rewrites all rows like a fresh export after a change of $what', async ({ what, given }) => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url)
   await chain.advance(100)
   await runOnce(job)
   const changed = { ...job, ...given(job) }
-  const asked = chain.asked.length
+  const requestsBefore = chain.asked.length
   const notices: string[] = []
   await runOnce(changed, { onNotice: (notice) => notices.push(notice) })
   expect(notices).toEqual([`test: ${what} changed, so all rows are written again`])
-  expect(chain.asked.length - asked).toBe(job.wallets.length)
+  expect(chain.asked.length - requestsBefore).toBe(job.wallets.length)
   await expectSameAsFresh(changed)
   expect((await runOnce(changed))?.state).toBe('unchanged')
   await chain.end()
 })
 
-test('a job with fewer tables is refused and nothing of the export is lost', async () => {
+test('rejects a job with fewer tables without changing the export', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url)
   await runOnce(job)
@@ -178,7 +178,7 @@ test('a job with fewer tables is refused and nothing of the export is lost', asy
   await chain.end()
 })
 
-test('wallets that left the job are named by every run', async () => {
+test('every run reports removed wallets', async () => {
   const chain = await growingChain(100)
   const job = headJob(chain.url)
   await runOnce(job)
@@ -190,16 +190,16 @@ test('wallets that left the job are named by every run', async () => {
   await chain.end()
 })
 
-test('without its checkpoint an export still grows from its manifest', async () => {
+test('continues an export from its manifest if the checkpoint is lost', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 12, keepRaw: true })
   await chain.advance(150)
   await runOnce(job)
   rmSync(join(job.output, '.walletlake'), { recursive: true })
   await chain.advance(100)
-  const asked = chain.asked.length
+  const requestsBefore = chain.asked.length
   await runOnce(job)
-  expect(chain.asked.length - asked).toBeLessThanOrEqual(some.length * 2)
+  expect(chain.asked.length - requestsBefore).toBeLessThanOrEqual(some.length * 2)
   await chain.advance(100)
   await runOnce(job)
   await expectSameAsFresh(job)
@@ -214,7 +214,7 @@ test.for([
   { what: 'chain', given: { chain: '1' } },
   { what: 'startBlock', given: { startBlock: 7 } },
   { what: 'format', given: { format: 'parquet', compression: 'zstd' } },
-] as const)('a job with another $what is refused with what to do', async ({ what, given }) => {
+] as const)('rejects a job with another $what with a fix', async ({ what, given }) => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const output = tempFolder()
   await runOnce(headJob(chain.url, { count: 12, output }))
@@ -224,7 +224,7 @@ test.for([
   await chain.end()
 })
 
-test('a run that is cut short at any request goes on to the same files', async () => {
+test('a run interrupted at any request resumes to the same files', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 12 })
   await chain.advance(150)

@@ -10,7 +10,7 @@ import { ALICE, BOB, erc20, item, party } from '../transform/items.ts'
 
 const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
 
-/** A transaction of ALICE to BOB in a block of its own. */
+/** A transaction from ALICE to BOB in a separate block. */
 const at = (block: number, fields: object = {}): ListedItem => {
   const place = { blockNumber: block, blockHash: hashOf(block), txHash: hashOf(block) }
   return item({ ...place, blockTimestamp: 1_700_000_000 + block, value: '5', ...fields })
@@ -34,7 +34,7 @@ const jobs: readonly { kind: string; given: Parameters<typeof listedJob>[1] }[] 
 ]
 
 test.for(jobs)(
-  'items of another chain in a job $kind are rejected, and the export verifies',
+  'rejects items of another chain in a job $kind, and the export passes verification',
   async ({ given }) => {
     const { url } = await startListing([at(101), at(102, { chainId: '1' }), at(103, { chainId: 5 }), at(104)])
     const job = listedJob(url, given)
@@ -52,13 +52,13 @@ test.for(jobs)(
   },
 )
 
-test('an item of another chain does not move the end of an open range', async () => {
+test('an item of another chain does not change the end block of an open range', async () => {
   const { url } = await startListing([at(101), at(900_000, { chainId: '1' })])
   const { manifest } = await exportListed(listedJob(url, { addresses: [ALICE] }))
   expect(manifest.coverage[0]?.toBlock).toBe(102)
 })
 
-test('rejected items of another chain are still reported after later runs', async () => {
+test('still reports rejected items of another chain after later runs', async () => {
   const listing = await startListing([at(101), at(102, { chainId: '1' })])
   const job = listedJob(listing.url, { addresses: [ALICE] })
   await exportListed(job)
@@ -67,7 +67,7 @@ test('rejected items of another chain are still reported after later runs', asyn
   expect([code, verdict.problems, manifest.rejects]).toEqual(['RECORDS_REJECTED', [], 2])
 })
 
-test('other spellings of the chain, and none, are the same chain', async () => {
+test('accepts other spellings of the chain id, and a missing one', async () => {
   const chains = ['43114', 43114, '0xa86a', undefined, null, '']
   const { url } = await startListing(chains.map((chainId, index) => at(101 + index, { chainId })))
   for (const chain of ['43114', '0xa86a', '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5']) {
@@ -83,7 +83,7 @@ const UNKNOWN_CHAIN = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
 const unknownChainJobs = jobs.map(({ kind, given }) => ({ kind, given: { ...given, chain: UNKNOWN_CHAIN } }))
 
 test.for(unknownChainJobs)(
-  'a job $kind of a blockchain id that is not known takes the EVM id that items name, and no second one',
+  'a job $kind with an unknown blockchain id accepts one EVM chain id from items, and no second one',
   async ({ given }) => {
     const listing = await startListing([at(101), at(102)])
     const first = await exportListed(listedJob(listing.url, given))
@@ -103,11 +103,11 @@ test.for(unknownChainJobs)(
 for (const { what, prepare } of [
   { what: 'a later run', prepare: () => {} },
   {
-    what: 'a later run whose checkpoint is gone',
+    what: 'a later run without a checkpoint',
     prepare: ({ output }: Job) => rmSync(join(output, '.walletlake'), { recursive: true, force: true }),
   },
 ])
-  test(`an export of a blockchain id that is not known stays as it is when ${what} meets another chain`, async () => {
+  test(`does not change an export with an unknown blockchain id if ${what} finds another chain`, async () => {
     const listing = await startListing([at(101), at(102)])
     const job = listedJob(listing.url, { addresses: [ALICE, BOB], chain: UNKNOWN_CHAIN })
     await exportListed(job)
@@ -119,7 +119,7 @@ for (const { what, prepare } of [
     expect((await exportListed(job, { fresh: true })).verdict.problems).toEqual([])
   })
 
-test('rows() ends with an error before the first row of a second chain', async () => {
+test('rows() fails before the first row of a second chain', async () => {
   const { url } = await startListing([at(101), at(102, { chainId: '1' })])
   const job = listedJob(url, { addresses: [ALICE], chain: UNKNOWN_CHAIN })
   const given: unknown[] = []
@@ -130,7 +130,7 @@ test('rows() ends with an error before the first row of a second chain', async (
   expect(given).toEqual(['43114'])
 })
 
-test('an entry of another chain is rejected, and its transaction is kept', async () => {
+test('rejects an entry of another chain and keeps its transaction', async () => {
   const entry = erc20({ chainId: '1' })
   const { url } = await startListing([{ ...at(101), erc20Transfers: [entry, erc20({ logIndex: 9 })] }])
   const job = listedJob(url, { addresses: [ALICE] })
@@ -139,17 +139,17 @@ test('an entry of another chain is rejected, and its transaction is kept', async
   expect(await readCsvTable(job.output, 'erc20_transfers')).toHaveLength(1)
 })
 
-test('a listed transaction of which the wallet is no party gives a good export', async () => {
-  const stranger = `0x${'5'.repeat(40)}`
+test('exports a listed transaction that does not involve the wallet', async () => {
+  const outsider = `0x${'5'.repeat(40)}`
   const listing = await startListing([at(101)])
   listing.items = [
-    { ...at(101), internalTransactions: [{ from: party(stranger), to: party(BOB), value: '0' }] },
+    { ...at(101), internalTransactions: [{ from: party(outsider), to: party(BOB), value: '0' }] },
   ]
-  const { code, verdict } = await exportListed(listedJob(listing.url, { addresses: [stranger] }))
+  const { code, verdict } = await exportListed(listedJob(listing.url, { addresses: [outsider] }))
   expect([code, verdict.problems]).toEqual([undefined, []])
 })
 
-test('an export of the coin as a token on Polygon counts every coin once, and verifies', async () => {
+test('counts the native coin once if Polygon also lists it as a token', async () => {
   const token = { address: '0x0000000000000000000000000000000000001010' }
   const { url } = await startListing([
     {

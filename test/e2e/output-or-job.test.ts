@@ -11,7 +11,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 
-/** An export of the demo chain without run reports, and a job file that has it as its output. */
+/** An export of the demo chain without run reports, and a job file with that output. */
 async function exported({ baseUrl = 'demo' } = {}) {
   const folder = tempFolder()
   const output = join(folder, 'out')
@@ -33,7 +33,7 @@ test.for([
   { command: 'compact', args: [], says: 'nothing to merge' },
   { command: 'audit', args: ['--sample', '3'], says: 'good by 3 blocks' },
   { command: 'reindex', args: ['--dry-run'], says: 'without metadata' },
-])('$command takes a job file for the output of that job', async ({ command, args, says }) => {
+])('$command accepts a job file in place of its output', async ({ command, args, says }) => {
   const { output, job } = await exported()
   const { exit, stdout, stderr } = await runCommand([command, job, ...args])
   expect(stderr).toBe('')
@@ -42,7 +42,7 @@ test.for([
   expect(exit).toBe(0)
 })
 
-test('load takes a job file, a folder and the manifest in it', async () => {
+test('load accepts a job file, a folder and its manifest', async () => {
   const { folder, output, job } = await exported()
   const to = `sqlite:${join(folder, 'lake.sqlite')}`
   expect((await runCommand(['load', job, '--to', to])).stdout).toContain('transactions: ')
@@ -53,7 +53,7 @@ test('load takes a job file, a folder and the manifest in it', async () => {
 })
 
 test.for(['verify', 'compact', 'audit', 'reindex', 'load'])(
-  '%s says that there is neither folder nor job file',
+  '%s reports that there is neither a folder nor a job file',
   async (command) => {
     const args = command === 'load' ? ['--to', 'sqlite:x.db'] : []
     const { exit, stderr } = await runCommand([command, 'output/nowhere', ...args])
@@ -62,20 +62,23 @@ test.for(['verify', 'compact', 'audit', 'reindex', 'load'])(
   },
 )
 
-test.for(['verify', 'load', 'audit'])('%s complains of a job file by line and column', async (command) => {
-  const { folder } = await exported()
-  const bad = join(folder, 'bad.yaml')
-  writeFileSync(bad, 'chain: 43114\naddresses: [nobody]\n')
-  const args = command === 'load' ? ['--to', `sqlite:${join(folder, 'x.db')}`] : []
-  const { exit, stderr } = await runCommand([command, bad, ...args])
-  expect(stderr).toContain(`JOB_INVALID: ${bad}:2:13: addresses[0]: `)
-  expect(exit).toBe(2)
-})
+test.for(['verify', 'load', 'audit'])(
+  '%s reports an invalid job file with line and column',
+  async (command) => {
+    const { folder } = await exported()
+    const bad = join(folder, 'bad.yaml')
+    writeFileSync(bad, 'chain: 43114\naddresses: [nobody]\n')
+    const args = command === 'load' ? ['--to', `sqlite:${join(folder, 'x.db')}`] : []
+    const { exit, stderr } = await runCommand([command, bad, ...args])
+    expect(stderr).toContain(`JOB_INVALID: ${bad}:2:13: addresses[0]: `)
+    expect(exit).toBe(2)
+  },
+)
 
 const ARGS: Record<string, string[]> = { audit: ['--sample', '2'], reindex: ['--older-than', '1s'] }
 const KEY = { WALLETLAKE_API_KEY: 'a-key' }
 
-/** An export whose run reports name this service, as one from someone else would. */
+/** An export whose run reports contain this URL, as if it came from someone else. */
 async function handedOver(baseUrl: string): Promise<string> {
   const { output } = await exported()
   const named = (url: string) => ({ service: { baseUrl: url, apiKeyHeader: 'x-my-key' } })
@@ -86,7 +89,7 @@ async function handedOver(baseUrl: string): Promise<string> {
   return output
 }
 
-test.for(Object.keys(ARGS))('without a key, %s requests the service of the newest run', async (command) => {
+test.for(Object.keys(ARGS))('without a key, %s uses the API of the newest run', async (command) => {
   const { url, requests } = await startLoopback(service)
   const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])])
   expect(stderr).toContain(`asking ${url}, the service of the last run\n`)
@@ -94,7 +97,7 @@ test.for(Object.keys(ARGS))('without a key, %s requests the service of the newes
   expect(requests.length).toBeGreaterThan(0)
 })
 
-test.for(Object.keys(ARGS))('%s sends no key to an address that only the export names', async (command) => {
+test.for(Object.keys(ARGS))('%s sends no key to a URL that only the export contains', async (command) => {
   const { url, requests } = await startLoopback(service)
   const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])], KEY)
   expect(stderr).toMatch(`USAGE: only the export names ${url}; the API key is not sent there\nfix: `)
@@ -102,14 +105,14 @@ test.for(Object.keys(ARGS))('%s sends no key to an address that only the export 
   expect([exit, requests]).toEqual([2, []])
 })
 
-test.for(Object.keys(ARGS))('%s sends the key where --base-url names the service', async (command) => {
+test.for(Object.keys(ARGS))('%s sends the key to the URL of --base-url', async (command) => {
   const { url, requests } = await startLoopback(service)
   const args = [command, await handedOver(url), ...(ARGS[command] ?? []), '--base-url', `${url}/`]
   expect((await runCommand(args, KEY)).exit).toBe(0)
   expect(requests[0]?.headers['x-my-key']).toBe('a-key')
 })
 
-test('the header that an export names is not used for another service', async () => {
+test('does not use the key header of an export for another API', async () => {
   const { url, requests } = await startLoopback(service)
   const output = await handedOver('http://127.0.0.1:9')
   expect((await runCommand(['audit', output, '--sample', '2', '--base-url', url], KEY)).exit).toBe(0)
@@ -117,7 +120,7 @@ test('the header that an export names is not used for another service', async ()
   expect(requests[0]?.headers).not.toHaveProperty('x-my-key')
 })
 
-test('options and environment come before the service of the last run', async () => {
+test('options and environment take precedence over the API of the last run', async () => {
   const { output } = await exported()
   const { url, requests } = await startLoopback(service)
   writeReport(output, '29991231T000000Z-aaaaaa.json', {
@@ -129,7 +132,7 @@ test('options and environment come before the service of the last run', async ()
   expect(requests.length).toBeGreaterThan(0)
 })
 
-test('an output without reports of a service is audited once one is named', async () => {
+test('an output without run reports can be audited with --base-url', async () => {
   const { output } = await exported()
   for (const name of ['29991231T000000Z-aaaaaa.json', 'notes.json']) writeReport(output, name, { service: 5 })
   const { exit, stderr } = await runCommand(['audit', output])

@@ -26,7 +26,7 @@ const jobOf = (given: Partial<Job> = {}) => withStore(testJob({ addresses, outpu
 const pathsOf = (output: string, table: (typeof TABLE_NAMES)[number] = 'ledger') =>
   (readManifest(output).tables[table]?.files ?? []).map(({ path }) => path)
 
-/** The folder that a row belongs into, worked out from its text. */
+/** Computes the folder that a row belongs to from its text. */
 const FOLDER_OF: Record<string, (row: TextRow) => string> = {
   day: ({ block_timestamp: time = '' }) => `day=${time.slice(0, 10)}`,
   month: ({ block_timestamp: time = '' }) => `month=${time.slice(0, 7)}`,
@@ -37,7 +37,7 @@ const FOLDER_OF: Record<string, (row: TextRow) => string> = {
 }
 
 test.for(['day', 'month', 'blocks:50'] as const)(
-  'rows lie in the folder of their %s',
+  'puts rows into the folder of their %s',
   async (partitionBy) => {
     const [job, flat] = [jobOf({ partitionBy, maxRowsPerFile: 300 }), jobOf()]
     await runOnce(job)
@@ -54,7 +54,7 @@ test.for(['day', 'month', 'blocks:50'] as const)(
   },
 )
 
-test('an output without partitions says nothing of them', async () => {
+test('does not record partitions for an output without partitions', async () => {
   const job = jobOf()
   await runOnce(job)
   expect(readFileSync(join(job.output, 'manifest.json'), 'utf8')).not.toContain('partition')
@@ -64,7 +64,7 @@ test('an output without partitions says nothing of them', async () => {
 test.for([
   { partitionBy: 'blocks:30', targetFileBytes: 20_000 },
   { partitionBy: 'blocks:100', format: 'parquet', compression: 'zstd' },
-] as const)('the same bytes come whatever the concurrency, by $partitionBy', async (given) => {
+] as const)('writes the same bytes at any concurrency, by $partitionBy', async (given) => {
   const [one, many] = [jobOf({ ...given, concurrency: 1 }), jobOf({ ...given, concurrency: 32 })]
   await runOnce(one)
   await runOnce(many)
@@ -72,7 +72,7 @@ test.for([
   expect((await verifyOutput(one.output)).problems).toEqual([])
 })
 
-test('a file ends with the line that reaches the wanted size', async () => {
+test('ends a file with the line that reaches the target size', async () => {
   const job = jobOf({ targetFileBytes: 100_000 })
   await runOnce(job)
   const sizes = readManifest(job.output).tables.ledger?.files.map(({ bytes }) => bytes) ?? []
@@ -85,7 +85,7 @@ test('a file ends with the line that reaches the wanted size', async () => {
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })
 
-test('later runs add files inside partitions, and merging makes them one', async () => {
+test('later runs add files to partitions, and a merge makes them one', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { partitionBy: 'blocks:100' })
   for (let night = 0; night < 3; night += 1) {
@@ -104,7 +104,7 @@ test('later runs add files inside partitions, and merging makes them one', async
   await chain.end()
 })
 
-test('another layout is refused with what to do', async () => {
+test('rejects another partitioning with a fix', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { partitionBy: 'day' as PartitionBy })
   await runOnce(job)
@@ -116,7 +116,7 @@ test('another layout is refused with what to do', async () => {
   await chain.end()
 })
 
-test('an engine that knows Hive partitions skips the other folders', async () => {
+test('an engine that supports Hive partitions skips the other folders', async () => {
   const job = jobOf({ partitionBy: 'blocks:100', format: 'parquet', compression: 'zstd' })
   await runOnce(job)
   const instance = await DuckDBInstance.create(':memory:')

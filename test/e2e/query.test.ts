@@ -10,7 +10,7 @@ import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
-/** A `*` and a `'` in a path are for DuckDB what they are for the disk. */
+/** Paths with `*` and `'`, which must not be special to DuckDB. */
 const outputs = { csv: join(folder, "c*s'v"), gzip: join(folder, 'gzip'), parquet: join(folder, 'parquet') }
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function ask(output: string, sql: string): Promise<Record<string, unknown>
 }
 
 describe('walletlake query', () => {
-  test('sums 256-bit values of every table exactly, from CSV, packed CSV and Parquet', async () => {
+  test('sums 256-bit values of every table exactly, from CSV, gzipped CSV and Parquet', async () => {
     for (const table of [
       'ledger',
       'transactions',
@@ -44,7 +44,7 @@ describe('walletlake query', () => {
     }
   })
 
-  test('has text as the chain has it, times in UTC, and plain decimals', async () => {
+  test('returns unescaped text, times in UTC, and decimals without exponent', async () => {
     const sql = `select asset_symbol, block_timestamp, asset_decimals, units(value, asset_decimals) = amount as same
       from ledger where starts_with(asset_symbol, '=') limit 1`
     for (const output of Object.values(outputs))
@@ -61,7 +61,7 @@ describe('walletlake query', () => {
     expect(await ask(outputs.parquet, wrong)).toEqual([{ wrong: 0 }])
   })
 
-  test('makes plain decimals of whole numbers of any type, and nothing of NULL', async () => {
+  test('converts integers of any type to decimals, and NULL to NULL', async () => {
     for (const whole of ['-1500::bignum', "'-1500'", '-1500::hugeint', '-1500::decimal(38, 0)', '-1500::int'])
       expect(await ask(outputs.parquet, `select units(${whole}, 2) as amount`)).toEqual([{ amount: '-15' }])
     const nothing = "select units(null, 2) as a, units(null::varchar, 2) as b, units('5', null) as c"
@@ -78,7 +78,7 @@ describe('walletlake query', () => {
     { sql: "select 'Invalid Input Error: a', units('1e3', 2)", found: '1e3' },
     { sql: "select units(avg(value), 18) from ledger where asset_type = 'native'", found: '' },
     { sql: 'select units(value::double, 18) from ledger', found: '' },
-  ])('makes no decimal of what is no whole number: $sql', async ({ sql, found }) => {
+  ])('rejects the conversion of a value that is not an integer: $sql', async ({ sql, found }) => {
     const { exit, stdout, stderr } = await runCommand(['query', outputs.csv, sql])
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
     expect(stderr).toContain(`USAGE: units: expected a whole number, found "${found}`)
@@ -101,7 +101,7 @@ describe('walletlake query', () => {
     }
   })
 
-  test('warns of columns in floating point', async () => {
+  test('warns about floating-point columns', async () => {
     const { exit, stderr } = await runCommand(['query', outputs.csv, 'select avg(value) as mean from ledger'])
     expect({ exit, stderr }).toEqual({
       exit: 0,
@@ -109,12 +109,12 @@ describe('walletlake query', () => {
     })
   })
 
-  test('shows as many rows of a table as asked for', async () => {
+  test('prints the requested number of rows as a table', async () => {
     const { stdout } = await runCommand(['query', outputs.csv, 'from ledger', '--max-rows', '2'])
     expect(stdout).toMatch(/… and [\d,]+ more rows \(--max-rows \d+ shows all\)\n$/)
   })
 
-  test('writes CSV as our files are, and one answer after the other', async () => {
+  test('writes CSV like export files, one result after the other', async () => {
     const sql = "select 'a,b' as x, null as n, '' as e, '=1' as f, -5::bignum as v; show tables"
     const { stdout } = await runCommand(['query', outputs.csv, sql, '--format', 'csv'])
     expect(stdout.split('\n').slice(0, 4)).toEqual(['x,n,e,f,v', `"a,b",,"",'=1,-5`, '', 'name'])
@@ -132,28 +132,32 @@ describe('walletlake query', () => {
   test.for([
     { what: 'writes a file', sql: "copy ledger to 'stolen.csv'" },
     { what: 'overwrites the export', sql: 'EXPORT' },
-    { what: 'writes while it explains', sql: "explain analyze copy ledger to 'stolen.csv'" },
+    { what: 'writes within EXPLAIN ANALYZE', sql: "explain analyze copy ledger to 'stolen.csv'" },
     { what: 'reads another file', sql: "select * from read_text('/etc/hostname')" },
     { what: 'lists a folder', sql: "select * from glob('/*')" },
-    { what: 'asks the network', sql: "select * from read_csv('http://127.0.0.1:9/x.csv')" },
+    { what: 'accesses the network', sql: "select * from read_csv('http://127.0.0.1:9/x.csv')" },
     { what: 'opens a database', sql: "attach 'other.db'" },
     { what: 'loads an extension', sql: 'install httpfs' },
-    { what: 'makes a table', sql: 'create table x as select 1' },
-    { what: 'unlocks itself', sql: 'set enable_external_access = true' },
-    { what: 'is no SQL', sql: 'selec 1' },
-    { what: 'names no column', sql: 'select nothing from ledger' },
-  ])('refuses a statement that $what, and leaves the export as it is', async ({ sql }) => {
+    { what: 'creates a table', sql: 'create table x as select 1' },
+    { what: 'enables external access', sql: 'set enable_external_access = true' },
+    { what: 'is not SQL', sql: 'selec 1' },
+    { what: 'refers to an unknown column', sql: 'select nothing from ledger' },
+  ])('rejects a statement that $what, and does not change the export', async ({ sql }) => {
     const before = outputBytes(outputs.parquet)
     const [file] = execFileSync('find', [outputs.parquet, '-name', '*.parquet']).toString().split('\n')
-    const asked = sql === 'EXPORT' ? `copy (select 1) to '${file}'` : sql
-    const { exit, stdout, stderr } = await runCommand(['query', outputs.parquet, asked], {}, { cwd: folder })
+    const statement = sql === 'EXPORT' ? `copy (select 1) to '${file}'` : sql
+    const { exit, stdout, stderr } = await runCommand(
+      ['query', outputs.parquet, statement],
+      {},
+      { cwd: folder },
+    )
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
     expect(stderr).toMatch(/^USAGE: .+\nfix: .+/s)
     expect(existsSync(join(folder, 'stolen.csv'))).toBe(false)
     expect(outputBytes(outputs.parquet)).toEqual(before)
   })
 
-  test('says that a file is damaged, and which', async () => {
+  test('names a damaged file', async () => {
     const damaged = join(folder, 'damaged')
     await exportDemo(damaged, { format: 'parquet', compression: 'zstd', tables: ['ledger'] })
     const [file = ''] = execFileSync('find', [damaged, '-name', '*.parquet']).toString().split('\n')
@@ -163,7 +167,7 @@ describe('walletlake query', () => {
     expect(stderr).toMatch(/^VERIFY_FAILED: .*ledger.*\.parquet/s)
   })
 
-  test('says of a CSV file that never was a table which row is none', async () => {
+  test('names the invalid row of a CSV file that is not an export table', async () => {
     const damaged = join(folder, 'damaged-csv')
     await exportDemo(damaged, { tables: ['ledger'] })
     const path = readManifest(damaged).tables.ledger?.files[0]?.path ?? ''

@@ -9,10 +9,10 @@ import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Many processes, on machines that share their cores with other work. */
+/** Timeout: the tests start many processes, which may share the cores with other work. */
 const LONG = { timeout: 600_000 }
 
-describe.skipIf(noRedis)('a run over a queue', () => {
+describe.skipIf(noRedis)('a run with a queue', () => {
   let server: TestServer
   let redis: Redis
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     await server.stop()
   })
 
-  test('treats the export that is there as a run on one machine does', LONG, async () => {
+  test('continues an existing export like a run on a single machine', LONG, async () => {
     const at = await setUpQueue(server)
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
@@ -33,8 +33,8 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     const { exit, stderr } = await at.runQueued()
     expect([exit, stderr]).toEqual([2, expect.stringContaining('format was csv and is parquet')])
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
-    const [, , ...kept] = ADDRESSES
-    const wallets = [...kept, ...DEMO_WALLETS.slice(ADDRESSES.length, ADDRESSES.length + 2)]
+    const [, , ...remaining] = ADDRESSES
+    const wallets = [...remaining, ...DEMO_WALLETS.slice(ADDRESSES.length, ADDRESSES.length + 2)]
     const list = wallets.map((address) => `  - "${address.toLowerCase()}"`).join('\n')
     const job = `chain: 43114\naddresses:\n${list}\nendBlock: 421\npartitionBy: blocks:100\n`
     writeFileSync(at.job, job)
@@ -49,7 +49,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect((await runCommand(['verify', join(at.folder, 'many')])).exit).toBe(0)
   })
 
-  test('goes on though others put malformed entries into the queue', LONG, async () => {
+  test('continues although malformed entries are put into the queue', LONG, async () => {
     let spoil = async () => {}
     const at = await setUpQueue(server, ({ count }) => {
       if (count !== 6) return undefined
@@ -80,7 +80,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     }
     const worker = at.startWorker()
     const { stderr } = await at.runQueued()
-    // Entries that no worker can do are failures of their own; what the record lacks is planned by the next run.
+    // Invalid entries fail separately; what they lack is planned by the next run.
     const again = stderr.includes('UNITS_FAILED') ? await at.runQueued() : undefined
     expect(again?.exit ?? 0).toBe(0)
     expect(stderr).not.toContain('\u001b[2J')
@@ -92,7 +92,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('is not served by another version, and both sides name the two', LONG, async () => {
+  test('is not served by another version, and both sides report both versions', LONG, async () => {
     const at = await setUpQueue(server)
     await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import { ROUNDS, runRound } from '../helpers/queue-scenarios.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
-describe.skipIf(noRedis)('a run over a queue has the bytes of one machine', () => {
+describe.skipIf(noRedis)('a run with a queue writes the bytes of a single machine', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()

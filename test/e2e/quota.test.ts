@@ -11,9 +11,9 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }
 const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
 
-test('ends complete with the same bytes under a quota', async () => {
+test('completes with the same bytes under a quota', async () => {
   const calm = await baselineRun()
-  // The bucket is filled again only after the eighth request, however slow this machine is.
+  // The token bucket is refilled only after the eighth request, however slow this machine is.
   const service = createDataService({
     quota: { perSecond: 50, burst: 5 },
     now: () => (count() < 8 ? 0 : count()) * 1e3,
@@ -31,7 +31,7 @@ test('ends complete with the same bytes under a quota', async () => {
   expect(requests.length).toBe(calm.requests + refusals)
 })
 
-/** Jobs of the same wallets with outputs of their own. */
+/** Jobs with the same wallets and separate outputs. */
 function jobsOf(url: string, concurrencies: readonly number[]) {
   return concurrencies.map((concurrency, nth) =>
     testJob({ name: `job-${nth}`, addresses, output: tempFolder(), concurrency, service: at(url) }),
@@ -40,7 +40,7 @@ function jobsOf(url: string, concurrencies: readonly number[]) {
 
 const LATENCY_MS = 5
 
-/** Answers rightly with a latency that lets requests meet, and counts those that are open at once. */
+/** Responds normally, with a latency so that requests overlap, and counts concurrent requests. */
 function countOpen(): { fault: Fault; most: () => number } {
   let [open, most] = [0, 0]
   const fault: Fault = () => {
@@ -65,21 +65,18 @@ test('shares the concurrency of the largest job among all', async () => {
   expect(most()).toBe(3)
 })
 
-test.for([429, 500, 502, 503])(
-  'pauses every job when one is answered %i with Retry-After',
-  async (status) => {
-    let pauseEnds = 0
-    const { url, requests } = await startLoopback(service, ({ count }) => {
-      if (count === 1) pauseEnds = performance.now() + 900
-      return performance.now() < pauseEnds ? refusal : undefined
-    })
-    const refusal: ReturnType<Fault> = (response, answer) => {
-      respondWith(status, '', { 'retry-after': '1' })(response, answer, requests[0] as (typeof requests)[0])
-    }
-    const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
-    expect(code).toBeUndefined()
-    const refusals = jobs.reduce((sum, { stats }) => sum + stats.refusals + stats.retries, 0)
-    expect(refusals).toBeGreaterThan(0)
-    expect(refusals).toBeLessThanOrEqual(3)
-  },
-)
+test.for([429, 500, 502, 503])('pauses every job if one receives a %i with Retry-After', async (status) => {
+  let pauseEnds = 0
+  const { url, requests } = await startLoopback(service, ({ count }) => {
+    if (count === 1) pauseEnds = performance.now() + 900
+    return performance.now() < pauseEnds ? refusal : undefined
+  })
+  const refusal: ReturnType<Fault> = (response, answer) => {
+    respondWith(status, '', { 'retry-after': '1' })(response, answer, requests[0] as (typeof requests)[0])
+  }
+  const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
+  expect(code).toBeUndefined()
+  const refusals = jobs.reduce((sum, { stats }) => sum + stats.refusals + stats.retries, 0)
+  expect(refusals).toBeGreaterThan(0)
+  expect(refusals).toBeLessThanOrEqual(3)
+})

@@ -16,7 +16,7 @@ async function startRefusing(status: number) {
   return listing
 }
 
-test('every command that reads an export names the wallets whose rows are missing', async () => {
+test('every command that reads an export reports the wallets whose rows are missing', async () => {
   const listing = await startRefusing(404)
   const output = join(tempFolder(), 'mine')
   const ask = (...args: string[]) => runCommand(args)
@@ -49,8 +49,8 @@ test('every command that reads an export names the wallets whose rows are missin
     ['load', output, '--to', database],
     ['report', output],
   ]) {
-    const asked = await ask(...args)
-    expect([args[0], asked.exit, asked.stderr]).toEqual([args[0], 0, expect.stringContaining(MISSING)])
+    const result = await ask(...args)
+    expect([args[0], result.exit, result.stderr]).toEqual([args[0], 0, expect.stringContaining(MISSING)])
   }
   expect(readFileSync(join(output, 'report.html'), 'utf8')).toContain(MISSING)
   const strict = await ask('convert', output, '--to', 'generic', '--strict')
@@ -62,7 +62,7 @@ test('every command that reads an export names the wallets whose rows are missin
   expect([healed.exit, healed.stderr]).toEqual([0, expect.not.stringContaining('refused')])
 })
 
-test('a 403 that states a quota refuses no wallet: the run ends with exit 5 and can be resumed', async () => {
+test('a 403 about a quota does not mark a wallet as refused: the run exits with 5 and can be resumed', async () => {
   const listing = await startRefusing(403)
   listing.listing.refusal = 'monthly quota exceeded'
   const output = join(tempFolder(), 'mine')
@@ -71,7 +71,7 @@ test('a 403 that states a quota refuses no wallet: the run ends with exit 5 and 
   expect([ran.exit, ran.stderr]).toEqual([5, expect.stringContaining('RATE_LIMITED')])
 })
 
-test('rows of the other wallets are given before the refused ones are reported', async () => {
+test('rows() yields the rows of the other wallets before it reports the refused ones', async () => {
   const listing = await startRefusing(403)
   const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
   const job = testJob({ addresses: [ALICE, BOB], output: tempFolder(), endBlock: undefined, service })

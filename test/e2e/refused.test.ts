@@ -41,7 +41,7 @@ test.for([
 })
 
 test.for(['', 'not json', 'null', '[]', '"text"', '{"message":{}}'])(
-  'ends with the status alone when an error body is %j',
+  'reports only the status if the error body is %j',
   async (text) => {
     const { code, message } = await faultyRun(faultWhere(() => true, respondWith(401, text)))
     expect(code).toBe('KEY_REFUSED')
@@ -49,7 +49,7 @@ test.for(['', 'not json', 'null', '[]', '"text"', '{"message":{}}'])(
   },
 )
 
-test('sends a refused request once for each wallet', async () => {
+test('sends a refused request once per wallet', async () => {
   const { requests } = await faultyRun(
     faultWhere(() => true, respondWith(403, body('no'))),
     { concurrency: 1 },
@@ -59,7 +59,7 @@ test('sends a refused request once for each wallet', async () => {
   expect(paths).toHaveLength(addresses.length)
 })
 
-const key = 'k3y-$&-of-a-stranger'
+const key = 'k3y-$&-of-someone'
 
 test.for([301, 302, 307, 308])('does not follow a redirect %i to another host', async (status) => {
   const other = await startLoopback(service)
@@ -73,7 +73,7 @@ test.for([301, 302, 307, 308])('does not follow a redirect %i to another host', 
   expect(other.requests).toEqual([])
 })
 
-/** Everything in a folder as one text. */
+/** Reads all files of a folder as one text. */
 function allText(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -86,7 +86,7 @@ test.for([
   { status: 400, message: [`key=${key}`, 'and more'] },
   { status: 400, message: `${'long '.repeat(57)}${key}` },
   { status: 500, message: `bad gateway for "${key}"` },
-])('shows no key that the service repeats with $status', async ({ status, message }) => {
+])('shows no key that the API echoes with $status', async ({ status, message }) => {
   const details: string[] = []
   const options = {
     apiKey: key,
@@ -97,7 +97,7 @@ test.for([
   const fault = faultWhere(({ count }) => count > 2, respondWith(status, body(message)))
   const ended = await faultyRun(fault, { options })
   expect(ended.code).toBeDefined()
-  const shown = [ended.message, ...details, allText(ended.output)].join('\n')
-  expect(shown).toContain(`the service answered ${status}`)
-  for (const part of [key, key.slice(0, 8)]) expect(shown).not.toContain(part)
+  const printed = [ended.message, ...details, allText(ended.output)].join('\n')
+  expect(printed).toContain(`the service answered ${status}`)
+  for (const part of [key, key.slice(0, 8)]) expect(printed).not.toContain(part)
 })

@@ -20,7 +20,7 @@ const NOW = Date.parse('2026-01-01T00:00:00Z')
 const NFT_ONLY = '0x33ed23f86f8e72507a26748dc0a450590d7c679b'
 const asksReindex = ({ path }: { path: string }) => path.endsWith(':reindex')
 
-/** An export of one wallet full of NFTs, with its service and a clock that both go by. */
+/** Exports a wallet with many NFTs. The API and the reindex share a simulated clock. */
 async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; service?: DataService } = {}) {
   const time = { now: NOW }
   const clock = () => time.now
@@ -39,7 +39,7 @@ async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; serv
   return { time, output, job, url, reindex, orders }
 }
 
-/** The last row of each token, by contract and id. */
+/** Finds the last row of each token, by contract and id. */
 async function lastRows(output: string): Promise<Map<string, TextRow>> {
   const rows = [
     ...(await readCsvTable(output, 'erc721_transfers')),
@@ -57,21 +57,18 @@ async function lastRows(output: string): Promise<Map<string, TextRow>> {
 const isGood = (row: TextRow) =>
   row.metadata_index_status?.toUpperCase() === 'INDEXED' && row.metadata_name !== ''
 
-test.for(['csv', 'parquet'] as const)(
-  'asks for the tokens without metadata in %s, once each',
-  async (format) => {
-    const { output, reindex, orders } = await exported({ format })
-    const csv = format === 'csv' ? output : (await exported()).output
-    const bad = [...(await lastRows(csv))].filter(([, row]) => !isGood(row)).map(([key]) => key)
-    expect(bad.length).toBeGreaterThan(5)
-    const result = await reindex()
-    expect(result).toMatchObject({ missing: bad.length, accepted: bad.length, left: 0, error: undefined })
-    const named = orders().map((path) => path.replace(/^.*collections\/(.*)\/tokens\/(.*):reindex$/, '$1/$2'))
-    expect(named.sort()).toEqual(bad.sort())
-  },
-)
+test.for(['csv', 'parquet'] as const)('requests each token without metadata in %s once', async (format) => {
+  const { output, reindex, orders } = await exported({ format })
+  const csv = format === 'csv' ? output : (await exported()).output
+  const bad = [...(await lastRows(csv))].filter(([, row]) => !isGood(row)).map(([key]) => key)
+  expect(bad.length).toBeGreaterThan(5)
+  const result = await reindex()
+  expect(result).toMatchObject({ missing: bad.length, accepted: bad.length, left: 0, error: undefined })
+  const named = orders().map((path) => path.replace(/^.*collections\/(.*)\/tokens\/(.*):reindex$/, '$1/$2'))
+  expect(named.sort()).toEqual(bad.sort())
+})
 
-test('lets the next export show what was read, and then wants nothing more', async () => {
+test('finds nothing to request after an export with the new metadata', async () => {
   const { output, job, reindex, time, orders } = await exported()
   const before = await lastRows(output)
   const { accepted } = await reindex()
@@ -88,7 +85,7 @@ test('lets the next export show what was read, and then wants nothing more', asy
   expect(orders()).toHaveLength(accepted)
 })
 
-test('asks for no token twice within the hour, and again after it', async () => {
+test('requests no token twice within an hour, but again after it', async () => {
   const { reindex, time, orders } = await exported()
   const { accepted } = await reindex()
   time.now += HOUR_MS - 1
@@ -98,7 +95,7 @@ test('asks for no token twice within the hour, and again after it', async () => 
   expect(orders()).toHaveLength(2 * accepted)
 })
 
-test('asks for metadata older than told, counting orders as news', async () => {
+test('requests metadata older than the limit, unless it was requested recently', async () => {
   const { reindex, time, output } = await exported()
   const all = (await lastRows(output)).size
   const olderThanMs = 30 * 24 * HOUR_MS
@@ -110,7 +107,7 @@ test('asks for metadata older than told, counting orders as news', async () => {
   expect((await reindex({ olderThanMs, dryRun: true })).old).toBe(all - missing)
 })
 
-test('asks and writes nothing in a dry run, but names the tokens', async () => {
+test('requests and writes nothing in a dry run, but lists the tokens', async () => {
   const { reindex, output, orders } = await exported()
   const named: string[] = []
   const onToken = ({ address, id }: { address: string; id: string }) => named.push(`${address}/${id}`)
@@ -123,7 +120,7 @@ test('asks and writes nothing in a dry run, but names the tokens', async () => {
   expect(outputBytes(output)).not.toEqual({})
 })
 
-test('goes on where the budget ended, without asking twice', async () => {
+test('resumes where the budget ended, without repeating requests', async () => {
   const { reindex, orders } = await exported()
   const first = await reindex({ service: { maxRequests: 5, concurrency: 3 } })
   expect(first.error).toMatchObject({ code: 'BUDGET_REACHED' })
@@ -133,7 +130,7 @@ test('goes on where the budget ended, without asking twice', async () => {
   expect(new Set(orders()).size).toBe(orders().length)
 })
 
-test("takes a token's own limit for no error and remembers it", async () => {
+test("records a token's own limit without treating it as an error", async () => {
   const { reindex, time, output } = await exported()
   const { accepted } = await reindex()
   writeFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'lost')
@@ -145,7 +142,7 @@ test("takes a token's own limit for no error and remembers it", async () => {
   expect(await reindex()).toMatchObject({ accepted })
 })
 
-test('says which tokens the service does not know and asks for the others', async () => {
+test('reports tokens that the API does not know and requests the others', async () => {
   const seen = new Set<string>()
   const isFirst = ({ path }: { path: string }) => asksReindex({ path }) && seen.add(path).size === 1
   const fault = faultWhere(isFirst, respondWith(404, '{"message":"no such token"}'))
@@ -155,7 +152,7 @@ test('says which tokens the service does not know and asks for the others', asyn
   expect(told).toEqual([expect.stringMatching(/^reindexing token \d+ of 0x.+: .+ 404: no such token$/)])
 })
 
-test('waits out a quota and asks for every token', async () => {
+test('waits for a quota and requests every token', async () => {
   const service = createDataService({ clock: () => NOW, quota: { perSecond: 100, burst: 3 } })
   const { reindex } = await exported({ service })
   const { rateLimited, accepted, missing } = await reindex()
@@ -165,8 +162,8 @@ test('waits out a quota and asks for every token', async () => {
 
 test.for([
   { when: 'the key is refused', fault: respondWith(401, '{}'), code: 'KEY_REFUSED' },
-  { when: 'the service stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
-])('ends resumable where $when', async ({ fault, code }) => {
+  { when: 'the API stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
+])('ends resumable if $when', async ({ fault, code }) => {
   const { reindex, orders } = await exported({ fault: faultWhere(asksReindex, fault) })
   const { error, missing, left } = await reindex({ service: { concurrency: 1 } })
   expect(error).toMatchObject({ code })
@@ -174,7 +171,7 @@ test.for([
   expect(new Set(orders()).size).toBe(1)
 })
 
-test('refuses to run twice at once on one output', async () => {
+test('refuses to run twice at the same time on one output', async () => {
   const { reindex, output } = await exported()
   const release = await lockOutput(join(output, '.walletlake', 'reindex'), 'reindexing')
   const message = expect.stringContaining('has been reindexing here since')
@@ -183,7 +180,7 @@ test('refuses to run twice at once on one output', async () => {
   expect((await reindex()).error).toBeUndefined()
 })
 
-test('refuses an export without tables of NFT transfers', async () => {
+test('rejects an export without tables of NFT transfers', async () => {
   const { job } = await exported()
   const output = tempFolder()
   await run([{ ...job, output, tables: ['ledger'] }])
@@ -209,7 +206,7 @@ describe('walletlake reindex', () => {
   test.for([
     { signal: 'SIGINT', exit: 130 },
     { signal: 'SIGTERM', exit: 143 },
-  ] as const)('exits $exit on $signal and goes on later', async ({ signal, exit }) => {
+  ] as const)('exits with $exit on $signal and resumes later', async ({ signal, exit }) => {
     let child: ReturnType<typeof startCommand> | undefined
     let orders = 0
     const fault: Fault = (one) => {
@@ -231,14 +228,14 @@ describe('walletlake reindex', () => {
     { args: ['.', '--older-than', 'old'], says: '--older-than' },
     { args: ['.', '--max-requests', '-1'], says: '--max-requests' },
     { args: ['.', '--deadline', '0s'], says: '--deadline' },
-  ])('exits 2 with a fix and says: $says', async ({ args, says: words }) => {
+  ])('exits with 2 and a fix for: $says', async ({ args, says: words }) => {
     const { exit, stderr } = await runInProcess(['reindex', ...args])
     expect(exit).toBe(2)
     expect(stderr).toMatch(/^USAGE: (.+\n)+fix: .+\n$/)
     expect(stderr).toContain(words)
   })
 
-  test('sends the key of the environment and writes it nowhere', async () => {
+  test('sends the key from the environment and never writes it', async () => {
     const keyed = createDataService({ keys: ['right-secret-key'] })
     const open = createDataService()
     const service: DataService = {
@@ -248,7 +245,7 @@ describe('walletlake reindex', () => {
     const args = ['reindex', output, '--base-url', url, '--verbose']
     const good = await runCommand(args, { WALLETLAKE_API_KEY: 'right-secret-key' })
     expect(good.exit).toBe(0)
-    const kept = readFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'utf8')
-    expect(good.stdout + good.stderr + kept).not.toContain('secret-key')
+    const log = readFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'utf8')
+    expect(good.stdout + good.stderr + log).not.toContain('secret-key')
   })
 })

@@ -15,7 +15,7 @@ const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', t
 
 const ends = [421, undefined]
 
-test.for(ends)('one reader asks no more requests than pages, with %s as endBlock', async (endBlock) => {
+test.for(ends)('one reader sends one request per page, with endBlock %s', async (endBlock) => {
   const { url, requests } = await startLoopback(createDataService())
   const output = tempFolder()
   await run([testJob({ addresses: demoWallets, output, endBlock, concurrency: 1, service: at(url) })])
@@ -23,8 +23,8 @@ test.for(ends)('one reader asks no more requests than pages, with %s as endBlock
   expectAllRead(output)
 })
 
-// Which readers come free first depends on the machine: a wallet that they share ends in one more page that is not full.
-test.for(ends)('many readers ask at most 5 % more requests, with %s as endBlock', async (endBlock) => {
+// Which readers become idle first depends on the machine. A wallet shared by readers has an additional partial page.
+test.for(ends)('many readers send at most 5 % more requests, with endBlock %s', async (endBlock) => {
   const { url, requests } = await startLoopback(createDataService())
   const output = tempFolder()
   await run([testJob({ addresses: demoWallets, output, endBlock, service: at(url) })])
@@ -39,7 +39,7 @@ function expectAllRead(output: string): void {
   expect(new Set(coverage.map(({ toBlock }) => toBlock))).toEqual(new Set([421]))
 }
 
-test('asks every page with an explicit order, size and range', async () => {
+test('requests every page with an explicit order, size and range', async () => {
   const { url, requests } = await startLoopback(createDataService())
   await run([testJob({ addresses: demoWallets.slice(0, 2), output: tempFolder(), service: at(url) })])
   for (const { query } of requests) {
@@ -52,14 +52,14 @@ test('asks every page with an explicit order, size and range', async () => {
   }
 })
 
-test('asks a wallet of at most 100 transactions once, its head unknown', async () => {
+test('sends one request for a wallet with at most 100 transactions if the head is unknown', async () => {
   const { url, requests } = await startLoopback(createDataService())
   const [small = ''] = [...items].find(([, count]) => count === 100) ?? []
   await run([testJob({ addresses: [small], output: tempFolder(), endBlock: undefined, service: at(url) })])
   expect(requests).toHaveLength(1)
 })
 
-test('gives all wallets one end when the chain grows while a run is interrupted', async () => {
+test('uses the same end block for all wallets if the chain grows while a run is interrupted', async () => {
   let head = 300
   const { url } = await startLoopback(createDataService({ head: () => head }))
   const output = tempFolder()

@@ -10,7 +10,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }
-/** Six wallets: the whale of 876 items, the internal-only, small ones. */
+/** Six wallets: one with 876 items, one with only internal transactions, and small ones. */
 const addresses = demoWallets.slice(0, 3).concat(demoWallets.slice(-6))
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ test.for(['csv', 'parquet'] as const)(
 test.for([
   { end: 'a fixed end', endBlock: 421 },
   { end: 'the head as its end', endBlock: undefined },
-])('writes the same bytes when interrupted at every request, with $end', async ({ endBlock }) => {
+])('writes the same bytes if interrupted at every request, with $end', async ({ endBlock }) => {
   const calm = await calmRun('csv', endBlock)
   const output = tempFolder()
   const job = testJob({ addresses, output, endBlock, concurrency: 4, ...at(calm.url) })
@@ -63,7 +63,7 @@ test.for([
   expect(starts).toBeGreaterThan(20)
 })
 
-test('loses and doubles nothing when any request may be aborted', async () => {
+test('loses and duplicates nothing if any request is aborted', async () => {
   const calm = await calmRun('csv', 421)
   await fc.assert(
     fc.asyncProperty(

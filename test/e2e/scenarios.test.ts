@@ -6,7 +6,7 @@ withEngines()
 const SEEDS = Array.from({ length: 60 }, (_, at) => 1_000 + at)
 
 test.for(SEEDS)(
-  'an export of a random job holds the rows of a random world, night by night, seed %i',
+  'incremental exports of a random job contain the rows of a random chain, seed %i',
   { timeout: 300_000 },
   (seed) => runScenarios({ scenarios: 1, seed, maxRuns: 3 }),
 )

@@ -23,15 +23,15 @@ async function scheduled(fault?: Fault) {
   return { job, output, metrics, env: { WALLETLAKE_BASE_URL: url } }
 }
 
-test('tells a watcher, a collector and a scraper of a run that went well', async () => {
+test('reports a successful run to a ping URL, an OTLP collector and a metrics file', async () => {
   const { job, output, metrics, env } = await scheduled()
   const watcher = await startReceiver()
   const collector = await startReceiver()
-  const told = {
+  const monitoring = {
     WALLETLAKE_PING_URL: `${watcher.url}/${SECRET}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   }
-  const ran = await runCommand(['run', job, '--json', '--metrics-file', metrics], { ...env, ...told })
+  const ran = await runCommand(['run', job, '--json', '--metrics-file', metrics], { ...env, ...monitoring })
   expect(ran.exit).toBe(0)
   expect(watcher.received.map(({ url }) => url)).toEqual([`/${SECRET}/start`, `/${SECRET}`])
   const summary = jobIn(ran.stdout)
@@ -55,7 +55,7 @@ function namesIn(body: string): string[] {
   )
 }
 
-test('keeps the time of the last success through a night that fails', async () => {
+test('keeps the time of the last success after a failed run', async () => {
   let away = false
   const { job, metrics, env } = await scheduled(() =>
     away
@@ -75,7 +75,7 @@ test('keeps the time of the last success through a night that fails', async () =
     expect(after[name]).toEqual(before[name])
 })
 
-test('tells of a run that was stopped, and counts all rows of the next', async () => {
+test('reports an interrupted run, and counts all rows of the next', async () => {
   let child: ReturnType<typeof startCommand> | undefined
   const { job, metrics, env } = await scheduled(({ count }) =>
     count === 4 ? () => void child?.kill('SIGTERM') : undefined,
@@ -100,7 +100,7 @@ function jobIn(stdout: string): Record<string, unknown> {
 }
 
 test.for(['--verbose', '--quiet'])(
-  'ends as it would where nobody can be told, and says so: %s',
+  'keeps its exit code if monitoring is unreachable, and warns about it: %s',
   async (level) => {
     const { job, metrics, env } = await scheduled()
     const nobody = `${await closedAddress()}/${SECRET}`
@@ -122,7 +122,7 @@ test.for(['--verbose', '--quiet'])(
   },
 )
 
-test('tells of a run whose job file is wrong', async () => {
+test('reports a run with an invalid job file', async () => {
   const { job, metrics } = await scheduled()
   const watcher = await startReceiver()
   writeFileSync(job, '{}')
@@ -136,7 +136,7 @@ test.for([
   { args: ['--ping', `hc-ping.com/${SECRET}`], env: {}, says: '--ping: found no http' },
   { args: [], env: { WALLETLAKE_PING_URL: `ftp://${SECRET}` }, says: 'WALLETLAKE_PING_URL: found no http' },
   { args: ['--otlp-endpoint', `localhost:4318/${SECRET}`], env: {}, says: '--otlp-endpoint: found no http' },
-])('refuses an address that is none without showing it: $says', async ({ args, env, says }) => {
+])('rejects an invalid URL without showing it: $says', async ({ args, env, says }) => {
   const ran = await runCommand(['run', 'jobs/demo.yaml', ...args], env)
   expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining(`USAGE: ${says}`) })
   expect(ran.stdout + ran.stderr).not.toContain(SECRET)

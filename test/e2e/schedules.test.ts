@@ -16,11 +16,11 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const FOLDER = join(ROOT, 'jobs', 'schedule')
 const textOf = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
 
-/** Exit codes after which the same command only fails again, and those after which it resumes. */
+/** Exit codes after which the same command would fail again, and those after which it resumes. */
 const FINAL = [1, 2, 3, 4, 6, 10]
 const RESUMABLE = [5, 7, 8, 9, 130, 143]
 
-/** A working directory with a small job in jobs/mine.yaml; outputs go there. */
+/** Creates a working directory with a small job in jobs/mine.yaml. */
 function workplace(): string {
   const folder = tempFolder()
   mkdirSync(join(folder, 'jobs'))
@@ -28,11 +28,11 @@ function workplace(): string {
   return folder
 }
 
-/** A job of one wallet of the demo chain. */
+/** A job with one wallet of the demo chain. */
 const job = (name: string) =>
   `name: ${name}\nchain: 43114\naddresses: ["${demoWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: demo }\n`
 
-/** A folder that looks like the root of a machine that install.sh has prepared. */
+/** Creates a folder that looks like the root of a system prepared by install.sh. */
 function machineRoot(jobs: Record<string, string>): string {
   const root = tempFolder()
   for (const folder of ['opt/walletlake/lib/node_modules', 'etc/walletlake/jobs', 'var/lib/walletlake'])
@@ -44,10 +44,10 @@ function machineRoot(jobs: Record<string, string>): string {
   return root
 }
 
-/** A command line whose absolute paths of the machine lead into another root. */
+/** Prefixes the absolute paths of a command line with another root. */
 const moved = (line: string, root: string) => line.replace(/\/(?=(opt|etc|var)\/)/g, `${root}/`)
 
-/** A folder for PATH where `walletlake` is the built program and `node` is this Node. */
+/** A folder for PATH in which `walletlake` is the built program and `node` is this Node. */
 function programs(): string {
   const folder = tempFolder()
   const bin = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'dist', 'bin.js')}' "$@"\n`
@@ -56,7 +56,7 @@ function programs(): string {
   return `${folder}:/usr/bin:/bin`
 }
 
-/** The jobs whose rows a DuckDB file has. */
+/** The jobs whose rows a DuckDB file contains. */
 async function loadedIn(file: string): Promise<unknown[]> {
   const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
   const connection = await instance.connect()
@@ -66,13 +66,13 @@ async function loadedIn(file: string): Promise<unknown[]> {
   return read.getRows().map(([job]) => job)
 }
 
-test('the examples know every exit code', () => {
+test('the examples cover every exit code', () => {
   const known = [...FINAL, ...RESUMABLE].sort((a, b) => a - b)
   const all = Object.values(FAILURES).map(({ exit }) => exit)
   expect([...new Set(all)].sort((a, b) => a - b)).toEqual(known)
 })
 
-test('every option and deadline in the examples is one of the program', async () => {
+test('every option and deadline in the examples is valid', async () => {
   const { stdout } = await runCommand(['run', '--help'])
   const runs = readdirSync(FOLDER).flatMap((name) =>
     textOf(name)
@@ -88,7 +88,7 @@ test('every option and deadline in the examples is one of the program', async ()
   expect(deadlines.filter((text) => durationMs(text) === undefined)).toEqual([])
 })
 
-test('a glob over jobs takes no example for a job', async () => {
+test('a glob for jobs does not match the examples', async () => {
   expect((await runCommand(['validate', 'jobs/*.yaml'])).exit).toBe(0)
 })
 
@@ -97,7 +97,7 @@ describe('crontab', () => {
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
 
-  test('exports and loads every job of its folder, whatever blanks are in its name', async () => {
+  test('exports and loads every job of its folder, even with spaces in its name', async () => {
     const names = ['our treasury.yaml', 'b.yaml', 'c d  e.yaml']
     const root = machineRoot(Object.fromEntries(names.map((name, i) => [name, job(`job-${i}`)])))
     const env = Object.fromEntries(lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split('=')))
@@ -116,7 +116,7 @@ describe('crontab', () => {
     ])
   })
 
-  test('has five fields of time and no bare percent sign', () => {
+  test('has five time fields and no unescaped percent sign', () => {
     expect(lines.at(-1)).toMatch(/^(\d+|\*)( (\d+|\*)){4} cd /)
     expect(lines.at(-1)).not.toMatch(/(?<!\\)%/)
   })
@@ -138,7 +138,7 @@ describe('systemd', () => {
 
   const analyze = 'systemd-analyze'
 
-  test('stops by SIGTERM, resumes what is resumable and makes up for lost nights', () => {
+  test('stops with SIGTERM, resumes resumable runs and catches up on missed ones', () => {
     const service = textOf('walletlake.service')
     for (const line of [
       'Type=oneshot',
@@ -153,13 +153,13 @@ describe('systemd', () => {
     expect(textOf('walletlake.timer')).toMatch(/^OnCalendar=.* UTC\n(.*\n)*Persistent=true$/m)
   })
 
-  test.skipIf(isMissing('systemd-analyze'))('exposes the service little', () => {
+  test.skipIf(isMissing('systemd-analyze'))('has a low exposure score', () => {
     const words = ['security', '--offline=true', '--threshold=25', join(FOLDER, 'walletlake.service')]
     const { status, stdout } = spawnSync(analyze, words, { encoding: 'utf8' })
     expect({ status, stdout: status === 0 ? '' : stdout }).toEqual({ status: 0, stdout: '' })
   })
 
-  test.skipIf(isMissing('systemd-analyze'))('finds nothing wrong with the units', () => {
+  test.skipIf(isMissing('systemd-analyze'))('has valid units', () => {
     const folder = tempFolder()
     const service = textOf('walletlake.service').replace('/opt/walletlake/bin/walletlake', process.execPath)
     writeFileSync(join(folder, 'walletlake.service'), service)
@@ -186,7 +186,7 @@ describe('GitHub Actions', () => {
   const steps = workflow?.jobs.export.steps ?? []
   const step = (start: string) => steps.find(({ uses, run }) => (uses ?? run)?.startsWith(start))
 
-  test('runs one at a time and ends itself before the limit of a job', () => {
+  test('runs one job at a time and ends before the time limit of a job', () => {
     expect(workflow?.concurrency).toEqual({ group: 'wallets', 'cancel-in-progress': false })
     const [, deadline = ''] = /--deadline (\w+)/.exec(step('sh ')?.run ?? '') ?? []
     expect(durationMs(deadline)).toBe(330 * 60_000)
@@ -217,7 +217,7 @@ describe('GitHub Actions', () => {
     expect(used.filter((line) => !/^uses: [\w/-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
   })
 
-  test('keeps the checkpoint whatever happens and restores the newest one', () => {
+  test('always saves the checkpoint and restores the newest one', () => {
     const [restore, save] = [step('actions/cache/restore'), step('actions/cache/save')]
     expect(save).toMatchObject({ if: 'always()', with: { path: 'output' } })
     expect(restore?.with?.path).toBe(save?.with?.path)
@@ -245,7 +245,7 @@ describe('Kubernetes', () => {
   const job = cron?.spec.jobTemplate.spec
   const pod = job?.template.spec
 
-  test('exports and loads onto its volume', async () => {
+  test('exports and loads to its volume', async () => {
     const [container] = pod?.containers ?? []
     const home = workplace()
     const words = [...(container?.command ?? []), ...(container?.args ?? [])].map((word) =>
@@ -259,7 +259,7 @@ describe('Kubernetes', () => {
     expect(textOf('Dockerfile')).toContain('COPY jobs/schedule/nightly.sh jobs/schedule/nightly.sh\n')
   })
 
-  test('runs one pod at a time and lets it stop', () => {
+  test('runs one pod at a time and lets it stop gracefully', () => {
     expect(cron).toMatchObject({
       kind: 'CronJob',
       spec: { concurrencyPolicy: 'Forbid', timeZone: 'Etc/UTC' },
@@ -270,7 +270,7 @@ describe('Kubernetes', () => {
     })
   })
 
-  test('fails for good only where the same command would fail again', () => {
+  test('fails permanently only if the same command would fail again', () => {
     const rules = [
       { action: 'FailJob', onExitCodes: { containerName: 'walletlake', operator: 'In', values: FINAL } },
     ]
@@ -292,7 +292,7 @@ describe('Kubernetes', () => {
     })
   })
 
-  test('keeps its output on a volume and its key in a file', () => {
+  test('has its output on a volume and its key in a file', () => {
     const [container] = pod?.containers ?? []
     expect(claim).toMatchObject({ kind: 'PersistentVolumeClaim', metadata: { name: 'walletlake-output' } })
     expect(pod?.volumes).toContainEqual({
@@ -306,7 +306,7 @@ describe('Kubernetes', () => {
   })
 })
 
-/** As much of Airflow as the example uses: it prints what the operator was given. */
+/** A stub of the Airflow classes that the example uses. It prints the operator's arguments. */
 const AIRFLOW = {
   'airflow/__init__.py': '',
   'airflow/sdk.py':
@@ -316,36 +316,39 @@ const AIRFLOW = {
 }
 
 describe('Airflow', () => {
-  test.skipIf(isMissing('python3'))('runs a command whose last line is the summary, and loads', async () => {
-    const folder = tempFolder()
-    for (const [path, text] of Object.entries(AIRFLOW)) {
-      mkdirSync(join(folder, path, '..'), { recursive: true })
-      writeFileSync(join(folder, path), text)
-    }
-    const env = { PATH: process.env.PATH, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' }
-    const printed = execFileSync('python3', [join(FOLDER, 'airflow-dag.py')], { env, encoding: 'utf8' })
-    const task = JSON.parse(printed) as Record<string, unknown>
-    expect(task).toMatchObject({
-      skip_on_exit_code: FAILURES.OUTPUT_LOCKED.exit,
-      retries: 6,
-      append_env: true,
-    })
-    const root = machineRoot({})
-    const command = moved(`${String(task.bash_command)}`, root)
-    const home = workplace()
-    const ran = spawnSync('bash', ['-c', `${command} 2>&1`], {
-      cwd: home,
-      env: { PATH: programs() },
-      encoding: 'utf8',
-    })
-    expect(ran.status).toBe(0)
-    const last = ran.stdout.trimEnd().split('\n').at(-1) ?? ''
-    expect(JSON.parse(last)).toMatchObject({ exit: 0, jobs: [{ job: 'mine', state: 'complete' }] })
-    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
-  })
+  test.skipIf(isMissing('python3'))(
+    'runs a command that prints the summary as its last line, and loads',
+    async () => {
+      const folder = tempFolder()
+      for (const [path, text] of Object.entries(AIRFLOW)) {
+        mkdirSync(join(folder, path, '..'), { recursive: true })
+        writeFileSync(join(folder, path), text)
+      }
+      const env = { PATH: process.env.PATH, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' }
+      const printed = execFileSync('python3', [join(FOLDER, 'airflow-dag.py')], { env, encoding: 'utf8' })
+      const task = JSON.parse(printed) as Record<string, unknown>
+      expect(task).toMatchObject({
+        skip_on_exit_code: FAILURES.OUTPUT_LOCKED.exit,
+        retries: 6,
+        append_env: true,
+      })
+      const root = machineRoot({})
+      const command = moved(`${String(task.bash_command)}`, root)
+      const home = workplace()
+      const ran = spawnSync('bash', ['-c', `${command} 2>&1`], {
+        cwd: home,
+        env: { PATH: programs() },
+        encoding: 'utf8',
+      })
+      expect(ran.status).toBe(0)
+      const last = ran.stdout.trimEnd().split('\n').at(-1) ?? ''
+      expect(JSON.parse(last)).toMatchObject({ exit: 0, jobs: [{ job: 'mine', state: 'complete' }] })
+      expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
+    },
+  )
 })
 
-test('the image copies only what a checkout has and is no root', () => {
+test('the image copies only files of a checkout and does not run as root', () => {
   const dockerfile = textOf('Dockerfile')
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
     names.split(' '),

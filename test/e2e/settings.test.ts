@@ -15,7 +15,7 @@ import { readManifest } from '../helpers/read-output.ts'
 
 const forget = ({ output }: Job) => rmSync(join(output, '.walletlake'), { recursive: true })
 
-/** One night, and what its notices were. */
+/** Runs the job once and returns the notices. */
 async function night(job: Job) {
   const notices: string[] = []
   await runOnce(job, { onNotice: (notice) => notices.push(notice) })
@@ -30,7 +30,7 @@ test.for([
   { what: 'labels', given: labelled('savings') },
   { what: 'nativeSymbol', given: () => ({ nativeSymbol: 'COIN' }) },
   { what: 'escapeFormulas', given: () => ({ escapeFormulas: false }) },
-])('a change of $what is noticed though the checkpoint is gone', async ({ what, given }) => {
+])('detects a change of $what without a checkpoint', async ({ what, given }) => {
   const chain = await growingChain(100)
   const job = headJob(chain.url, { count: 3 })
   await runOnce(job)
@@ -42,7 +42,7 @@ test.for([
   await chain.end()
 })
 
-test('the manifest says what its rows were made with', async () => {
+test('the manifest records the settings of its rows', async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { count: 2, nativeSymbol: '+COIN' })
   await runOnce({ ...job, ...labelled('=hot')(job) })
@@ -57,7 +57,7 @@ test('the manifest says what its rows were made with', async () => {
   await chain.end()
 })
 
-test('a wallet that left keeps its label, whatever is written again', async () => {
+test('a removed wallet keeps its label when rows are rewritten', async () => {
   const chain = await growingChain(100)
   const job = headJob(chain.url, { count: 3 })
   const hot = { ...job, ...labelled('hot')(job) }
@@ -72,7 +72,7 @@ test('a wallet that left keeps its label, whatever is written again', async () =
   await chain.end()
 })
 
-test('where an older manifest says nothing of its rows they stay', async ({ skip }) => {
+test('does not rewrite rows if an older manifest does not record their settings', async ({ skip }) => {
   skip(bucketLocations.next !== undefined, 'the manifest of a folder is changed')
   const chain = await growingChain(100)
   const job = headJob(chain.url, { count: 3 })

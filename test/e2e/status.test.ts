@@ -25,7 +25,7 @@ const run = async (job: string, ...args: string[]) =>
   (await runCommand(['run', job, '--quiet', ...args])).exit
 
 describe('walletlake status', () => {
-  test('of a job and of its output say the same', async () => {
+  test('reports the same for a job and for its output', async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     const [ofJob, ofOutput] = await Promise.all([runCommand(['status', job]), runCommand(['status', output])])
@@ -39,7 +39,7 @@ describe('walletlake status', () => {
     )
   })
 
-  test('as JSON has a field for each of its lines', async () => {
+  test('has a JSON field for each of its lines', async () => {
     const { job, output } = writeJob({ addresses: [A, EMPTY] })
     expect(await run(job)).toBe(0)
     const { exit, stdout, stderr } = await runCommand(['status', job, output, '--json'])
@@ -59,7 +59,7 @@ describe('walletlake status', () => {
     expect(tables.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(outputs[0].bytes)
   })
 
-  test('is not complete where a file that the manifest lists is missing', async () => {
+  test('reports an incomplete export if a listed file is missing', async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     const { tables } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
@@ -74,7 +74,7 @@ describe('walletlake status', () => {
     expect(outputs[0].filesInPlace).toBe(false)
   })
 
-  test('says that a run is in progress, and nothing of a lock that a dead process left', async () => {
+  test('reports a run in progress, but ignores the lock of a dead process', async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     const idle = (await runCommand(['status', job])).stdout
@@ -88,7 +88,7 @@ describe('walletlake status', () => {
     expect((await runCommand(['status', job])).stdout).toBe(idle)
   })
 
-  test('of an unfinished run says what is kept, with and without its job', async () => {
+  test('reports the stored pages of an unfinished run, with and without its job', async () => {
     const { job, output } = writeJob()
     expect(await run(job, '--max-requests', '3')).toBe(9)
     const { stdout } = await runCommand(['status', job])
@@ -101,7 +101,7 @@ describe('walletlake status', () => {
     )
   })
 
-  test('names wallets that left the job, and those that showed nothing', async () => {
+  test('lists removed wallets and wallets without transactions', async () => {
     const { job, output } = writeJob({ endBlock: undefined, addresses: [A, B, EMPTY] })
     expect(await run(job)).toBe(0)
     const rest = { addresses: [B, { address: EMPTY, label: 'typo?' }] }
@@ -116,7 +116,7 @@ describe('walletlake status', () => {
     )
   })
 
-  test('tells no times that no report tells', async () => {
+  test('shows no times without run reports', async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     rmSync(join(output, 'runs'), { recursive: true })
@@ -125,12 +125,12 @@ describe('walletlake status', () => {
     expect(stdout).not.toContain('last run')
   })
 
-  test('of a folder without an export ends with 2 and a fix', async () => {
+  test('exits with 2 and a fix for a folder without an export', async () => {
     const { exit, stderr } = await runCommand(['status', tempFolder()])
     expect([exit, stderr]).toEqual([2, expect.stringMatching(/^USAGE: .+ holds no export\nfix: .+\n$/)])
   })
 
-  test('of an export whose manifest is cut off says so', async () => {
+  test('reports a truncated manifest', async () => {
     const output = tempFolder()
     writeFileSync(join(output, 'manifest.json'), '{"manifestVersion":1,')
     const { exit, stderr } = await runCommand(['status', output])
@@ -141,7 +141,7 @@ describe('walletlake status', () => {
   })
 })
 
-test('verify --json prints one verdict, good or bad, and keeps its exit code', async () => {
+test('verify --json prints one verdict for valid and invalid exports, and keeps its exit code', async () => {
   const { job, output } = writeJob({ tables: ['ledger'] })
   expect(await run(job)).toBe(0)
   const good = await runCommand(['verify', job, '--json'])
@@ -157,7 +157,7 @@ test('verify --json prints one verdict, good or bad, and keeps its exit code', a
   expect([bad.exit, bad.stderr]).toEqual([10, expect.stringContaining('VERIFY_FAILED: ')])
 })
 
-test('plan says what is known of the next run and what is not', async () => {
+test('plan reports what is known and unknown about the next run', async () => {
   const { url } = await startLoopback(service)
   const { job } = writeJob({ endBlock: undefined, service: { baseUrl: url } })
   const before = await runCommand(['plan', job])

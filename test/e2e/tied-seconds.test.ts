@@ -16,18 +16,18 @@ import {
 import { createSeededRandom } from '../helpers/seeded-random.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Blocks that share a second. */
+/** Number of blocks that share a second. */
 const TOGETHER = 7
 const START = 1_700_000_000
 
-/** Wallets of five pages down to one, none of which fills a page with one second. */
+/** Wallets with one to five pages, none of which has a page full of transactions of one second. */
 const addresses = Object.entries(nodeData.membership)
   .filter(([, { items }]) => [403, 101, 60, 1].includes(items))
   .map(([address]) => address.toLowerCase())
 
 const histories = new Map<string, Promise<SortedItem[]>>()
 
-/** A wallet's whole listing, its blocks of other times. */
+/** Lists a wallet's history with changed block times. */
 function historyOf(wallet: string): Promise<SortedItem[]> {
   const known = histories.get(wallet) ?? listHistory(wallet)
   histories.set(wallet, known)
@@ -55,7 +55,7 @@ async function listHistory(wallet: string): Promise<SortedItem[]> {
 
 type Given = Pick<ListingOptions<unknown>, 'ties' | 'refused'> & { endBlock?: number | undefined }
 
-/** Exports the wallets of a service that lists each second in such an order. */
+/** Exports the wallets from an API that lists the items of a second in the given order. */
 async function exported({ endBlock, ...given }: Given) {
   const random = createSeededRandom(7)
   const listings = new Map<string, ReturnType<typeof sameSecondListing>>()
@@ -87,7 +87,7 @@ async function exported({ endBlock, ...given }: Given) {
 
 const calm = new Map<number | undefined, ReturnType<typeof exported>>()
 
-/** The export where nothing is out of order. */
+/** The export in chain order. */
 function calmlyExported(endBlock: number | undefined) {
   const known = calm.get(endBlock) ?? exported({ ties: 'chain order', endBlock })
   calm.set(endBlock, known)
@@ -95,7 +95,7 @@ function calmlyExported(endBlock: number | undefined) {
 }
 
 test.for(TIE_ORDERS)(
-  'the rows are the same where a second is listed %s and tokens are refused',
+  'writes the same rows if the items of a second are listed %s and page tokens are refused',
   async (ties) => {
     for (const endBlock of [undefined, 421]) {
       const tied = await exported({ ties, refused: 0.5, endBlock })

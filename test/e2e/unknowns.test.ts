@@ -13,7 +13,7 @@ import { ALICE, BOB, internal, item, party } from '../transform/items.ts'
 const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
 const FEE = { gasUsed: '21000', gasPrice: '25' }
 
-/** A transaction of ALICE to BOB in a block of its own. */
+/** A transaction from ALICE to BOB in a separate block. */
 const at = (block: number, fields: object = {}, lists: object = {}): ListedItem => {
   const place = { blockNumber: block, blockHash: hashOf(block), txHash: hashOf(block) }
   return item(
@@ -24,7 +24,7 @@ const at = (block: number, fields: object = {}, lists: object = {}): ListedItem 
 
 const fromBob = { from: party(BOB), to: party(ALICE) }
 
-/** Two without a status, three of ALICE and one of BOB without a fee. */
+/** Two transactions without a status; three of ALICE and one of BOB without a fee. */
 const ITEMS = [
   at(1),
   at(2, { txStatus: '' }),
@@ -52,26 +52,26 @@ test.for<{ what: string; given: Partial<Job>; addresses: string[]; counts: numbe
     counts: [2, 4],
   },
   {
-    what: 'both, of the ledger alone',
+    what: 'both, with only the ledger',
     given: { tables: ['ledger'] },
     addresses: [ALICE, BOB],
     counts: [2, 4],
   },
-])('counts unknown states and fees in an export of $what', async ({ given, addresses, counts }) => {
+])('counts unknown statuses and fees in an export of $what', async ({ given, addresses, counts }) => {
   const { url } = await startListing(ITEMS)
   const { code, manifest, stats, verdict } = await exportListed(listedJob(url, { ...given, addresses }))
   expect([code, verdict.problems]).toEqual([undefined, []])
   for (const of of [manifest, stats ?? {}, verdict]) expect(countsIn(of)).toEqual(counts)
 })
 
-test('counts unknown states in whole blocks, which have no wallets', async () => {
+test('counts unknown statuses in block exports, which have no wallets', async () => {
   const { url } = await startListing(ITEMS)
   const blocks = { kind: 'blocks', tables: ['transactions'], startBlock: 1, endBlock: 9 } as const
   const { verdict, manifest } = await exportListed(listedJob(url, { ...blocks, addresses: [] }))
   expect([verdict.problems, countsIn(manifest)]).toEqual([[], [2, 0]])
 })
 
-test('counts a transaction whose internal transaction does not say whether it was reverted', async () => {
+test('counts a transaction with an internal transaction of unknown outcome', async () => {
   const lists = { internalTransactions: [internal({ isReverted: 'perhaps' }), internal({ value: '11' })] }
   const { url } = await startListing([
     at(1, {}, lists),
@@ -122,7 +122,7 @@ test.for(['statusUnknown', 'feeUnknown'] as const)(
   },
 )
 
-test('an export of an older version, which counted nothing, is good and stays without counts', async () => {
+test('accepts an export of an older version without counts, and does not add them', async () => {
   const listing = await startListing(ITEMS.slice(0, 4))
   const job = listedJob(listing.url, { addresses: [ALICE] })
   await exportListed(job)
@@ -146,8 +146,8 @@ test('every command that reads an export reports what is unknown and what was re
   expect([ran.exit, ran.stdout]).toEqual([6, expect.stringContaining(STATUS)])
   expect(ran.stdout).toContain(OWN)
   const [report = ''] = readdirSync(join(output, 'runs'))
-  const told = JSON.parse(readFileSync(join(output, 'runs', report), 'utf8'))
-  expect(told).toMatchObject({ statusUnknown: 2, feeUnknown: 3, rejects: 1 })
+  const runReport = JSON.parse(readFileSync(join(output, 'runs', report), 'utf8'))
+  expect(runReport).toMatchObject({ statusUnknown: 2, feeUnknown: 3, rejects: 1 })
 
   const status = await ask('status', output)
   for (const line of [STATUS, OWN, '1 record set aside']) expect(status.stdout).toContain(line)
@@ -165,9 +165,9 @@ test('every command that reads an export reports what is unknown and what was re
 
   const summed = await ask('balances', output, '--format', 'csv')
   for (const line of [STATUS, OWN, REJECTS]) expect(summed.stderr).toContain(line)
-  const asked = await ask('query', output, 'select 1 as one', '--format', 'csv')
-  expect([asked.exit, asked.stdout]).toEqual([0, 'one\n1\n'])
-  expect(asked.stderr).toContain(REJECTS)
+  const result = await ask('query', output, 'select 1 as one', '--format', 'csv')
+  expect([result.exit, result.stdout]).toEqual([0, 'one\n1\n'])
+  expect(result.stderr).toContain(REJECTS)
 
   const converted = await ask('convert', output, '--to', 'generic')
   for (const line of [STATUS, OWN, REJECTS]) expect(converted.stderr).toContain(line)
@@ -179,7 +179,7 @@ test('every command that reads an export reports what is unknown and what was re
   for (const line of [STATUS, OWN]) expect(page).toContain(line)
 })
 
-test('no command says anything where all is known', async () => {
+test('no command reports anything if everything is known', async () => {
   const { url } = await startListing([at(1), at(2)])
   const job = listedJob(url, { addresses: [ALICE] })
   await exportListed(job)
@@ -196,7 +196,7 @@ test('no command says anything where all is known', async () => {
   }
 })
 
-test('a null status moves its value, a failed one does not', async () => {
+test('a transaction with an unknown status moves its value, a failed one does not', async () => {
   const { url } = await startListing([
     at(1, { ...fromBob, value: '1000000' }),
     ...['', null, '0x0', 'FAILED', false, 0].map((txStatus, index) =>

@@ -30,7 +30,7 @@ async function startChain(options: DataServiceOptions = {}) {
   return { service, url, client: clientOf(url, { apiKey: options.keys?.[0] }) }
 }
 
-/** Starts a watch; `said` resolves when its stderr holds the words, with all that came up to then. */
+/** Starts a watch. `said` resolves with stderr once it matches a pattern. */
 function startWatch(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = startCommand(['watch', ...args, '--listen', '127.0.0.1:0'], env)
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -53,7 +53,7 @@ function startWatch(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return { child, said }
 }
 
-test('watches, exports what an event tells of, and ends on SIGTERM', async () => {
+test('exports after an event, and ends on SIGTERM', async () => {
   const { url, service, client } = await startChain({ keys: ['right-secret-key'] })
   const secret = await client.rotateSharedSecret()
   const { job, output } = writeJob()
@@ -64,7 +64,7 @@ test('watches, exports what an event tells of, and ends on SIGTERM', async () =>
   const [hook] = (await client.webhooksPage()).webhooks
   const before = readManifest(output).coverage[0]?.toBlock
   await service.advance(30)
-  // The public address leads nowhere here, so the test hands the event on; unsigned it would be refused.
+  // The public URL is not reachable here, so the test delivers the event itself. Unsigned, it is rejected.
   const path = new URL(hook?.url ?? '').pathname
   const body = '{"event":{}}'
   expect((await fetch(at + path, { method: 'POST', body })).status).toBe(401)
@@ -81,7 +81,7 @@ test('watches, exports what an event tells of, and ends on SIGTERM', async () =>
     expect(stderr).not.toContain(hidden)
 })
 
-test('ends on SIGINT with 130 and leaves its webhooks, which can be listed and removed', async () => {
+test('exits with 130 on SIGINT and leaves its webhooks, which can be listed and removed', async () => {
   const { url, client } = await startChain()
   const { job } = writeJob()
   const at = ['--base-url', url]
@@ -102,7 +102,7 @@ test('ends on SIGINT with 130 and leaves its webhooks, which can be listed and r
   expect((await client.webhooksPage({ status: 'active' })).webhooks).toEqual([])
 })
 
-test('lists and removes whatever has a receiver at a URL', async () => {
+test('lists and removes all webhooks with a receiver at a URL', async () => {
   const { url, client } = await startChain()
   const hook = { eventType: 'address_activity', chainId: '1', metadata: { addresses: WALLETS.slice(0, 1) } }
   for (const receiver of [PUBLIC, `${PUBLIC}/a`, `${PUBLIC}b`])
@@ -138,7 +138,7 @@ test.for([
   { args: ['webhooks', 'list', 'JOB', '--all-of-url', PUBLIC], says: 'not clear' },
   { args: ['webhooks', 'list', '--all-of-url', 'x'], says: '--all-of-url' },
   { args: ['webhooks', 'list', '--all-of-url', PUBLIC], says: 'no service is named' },
-])('exits 2 with a fix and says: $says', async ({ args, says }) => {
+])('exits with 2 and a fix for: $says', async ({ args, says }) => {
   const { job } = writeJob()
   copyFileSync(job, join(dirname(job), 'other.json'))
   const words: Record<string, string> = { JOB: job, JOBS: join(dirname(job), '*.json') }
@@ -152,7 +152,7 @@ test.for([
 test.for([
   { env: { WALLETLAKE_WEBHOOK_SECRET: '' }, says: 'WALLETLAKE_WEBHOOK_SECRET: found nothing' },
   { env: { WALLETLAKE_WEBHOOK_SECRET_FILE: 'no-such-file' }, says: 'WALLETLAKE_WEBHOOK_SECRET_FILE' },
-])('exits 2 where the secret cannot be read: $says', async ({ env, says }) => {
+])('exits with 2 if the secret cannot be read: $says', async ({ env, says }) => {
   const { exit, stderr } = await runCommand(
     ['watch', writeJob().job, ...receiver, '--base-url', 'http://x'],
     env,

@@ -18,12 +18,12 @@ import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { clientOf, pagesOf } from '../http/server.ts'
 
-/** Seven wallets of 60 to 214 transactions each: two webhooks. */
+/** Seven wallets with 60 to 214 transactions each, which need two webhooks. */
 const ADDRESSES = ['eb32595b', '48a0b31d', '45bc58f8', 'c0ab4fef', 'bc7e6521', 'f9bb054a', '0cc80998'].map(
   (start) => demoWallets.find((address) => address.startsWith(`0x${start}`)) ?? '',
 )
 
-/** A chain that stands at block 100 and grows when told, behind a real socket. */
+/** Serves a chain that is at block 100 and grows on request. */
 async function startChain(options: DataServiceOptions = {}) {
   const service = createDataService({ replay: { from: 100 }, deliveryDelaysMs: [], ...options })
   const { url, close } = await listen(service)
@@ -35,7 +35,7 @@ async function startChain(options: DataServiceOptions = {}) {
   return { service, url, grow }
 }
 
-/** What leads from the public address to the watch, as a reverse proxy does; it keeps what it passed on. */
+/** Forwards events from the public URL to the watch, like a reverse proxy, and records them. */
 async function startProxy() {
   const passed: { path: string; body: Buffer; signature: string; status: number }[] = []
   const target = { url: '' }
@@ -54,7 +54,7 @@ async function startProxy() {
   return { url: `${url}/hook`, passed, target }
 }
 
-/** Timers that pass when the test says so. */
+/** Timers that the test fires. */
 function manualTimers() {
   const waiting = new Set<{ delayMs: number; run: () => void }>()
   const after: ScheduleAfter = (delayMs, work) => {
@@ -62,7 +62,7 @@ function manualTimers() {
     waiting.add(timer)
     return () => waiting.delete(timer)
   }
-  /** Lets the timer with the shortest delay be due; false where there is none up to `mostMs`. */
+  /** Fires the timer with the shortest delay. Returns false if there is none up to `mostMs`. */
   const pass = (mostMs: number) => {
     const [next] = [...waiting]
       .filter(({ delayMs }) => delayMs <= mostMs)
@@ -121,7 +121,7 @@ async function startWatch(url: string, given: Given = {}) {
     ...given.watch,
   }).catch((thrown: unknown) => thrown as ExportError)
   await Promise.race([first, ended])
-  /** Lets what is due up to a delay happen, until nothing is. */
+  /** Fires all timers up to a delay until none is left. */
   const settle = async (mostMs = DEBOUNCE_MS) => {
     for (;;) {
       const next = ran()
@@ -138,7 +138,7 @@ async function startWatch(url: string, given: Given = {}) {
   return { job, proxy, timers, notices, occasions, settle, ran, end, ended }
 }
 
-/** Rows of every table of an output, and of a fresh export of the same chain as it stands now. */
+/** Rows of every table of an output, and of a fresh export of the current chain. */
 async function expectFreshRows(job: Job): Promise<void> {
   const output = tempFolder()
   await run([{ ...job, output }])
@@ -148,7 +148,7 @@ async function expectFreshRows(job: Job): Promise<void> {
   }
 }
 
-/** Small numbers in an order that looks like chance and never changes. */
+/** Deterministic pseudo-random small numbers. */
 function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -157,7 +157,7 @@ function random(seed: number): (below: number) => number {
   }
 }
 
-test('exports what comes, told by events alone', async () => {
+test('exports new transactions after events alone', async () => {
   const { url, grow } = await startChain()
   const { job, settle, occasions, proxy } = await startWatch(url)
   await expectFreshRows(job)
@@ -171,7 +171,7 @@ test('exports what comes, told by events alone', async () => {
   expect(occasions).toEqual(['start', 'event'])
 })
 
-test('ends with the rows of a fresh export, whatever becomes of events', async () => {
+test('ends with the rows of a fresh export, even with lost, duplicate, reordered and forged events', async () => {
   const roll = random(42)
   const { url, grow } = await startChain({
     deliver: (deliveries) => {
@@ -198,7 +198,7 @@ test('ends with the rows of a fresh export, whatever becomes of events', async (
   expect(timers.pass(DEBOUNCE_MS)).toBe(false)
 })
 
-test('finds by the catch-up alone what no event told of', async () => {
+test('finds transactions without events in the catch-up run', async () => {
   const { url, grow } = await startChain({ deliver: () => [] })
   const { job, settle, occasions } = await startWatch(url)
   await grow(40)
@@ -213,7 +213,7 @@ test.for([
   { lookbackBlocks: 100, finds: true },
   { lookbackBlocks: 0, finds: false },
 ])(
-  'finds what was listed late where $lookbackBlocks blocks are read again: $finds',
+  'finds transactions listed late with a lookback of $lookbackBlocks blocks: $finds',
   async ({ lookbackBlocks, finds }) => {
     const late = { hidden: true }
     const { service } = await startChain({ replay: { from: 90 } })
@@ -242,7 +242,7 @@ test.for([
   { signature: 'canonical', secretScheme: 'raw', taken: false },
   { signature: 'raw', secretScheme: 'none', taken: true },
 ] as const)(
-  'takes events signed $signature where the scheme is $secretScheme: $taken',
+  'accepts events signed $signature with the scheme $secretScheme: $taken',
   async ({ signature, secretScheme, taken }) => {
     const { url, grow } = await startChain({ signature })
     await clientOf(url).rotateSharedSecret()
@@ -254,7 +254,7 @@ test.for([
   },
 )
 
-test('does nothing for what is forged where there is a secret', async () => {
+test('ignores forged events if there is a secret', async () => {
   const { url, grow } = await startChain()
   const secret = await clientOf(url).rotateSharedSecret()
   const { proxy, occasions, timers, notices } = await startWatch(url)
@@ -276,7 +276,7 @@ test('does nothing for what is forged where there is a secret', async () => {
   expect(notices.join()).not.toContain(secret)
 })
 
-test('uses the same path and webhooks again at the next start', async () => {
+test('reuses the path and webhooks after a restart', async () => {
   const { url } = await startChain()
   const output = tempFolder()
   const proxy = await startProxy()
@@ -291,7 +291,7 @@ test('uses the same path and webhooks again at the next start', async () => {
   expect(await webhooks()).toEqual(before)
 })
 
-test.for(['INTERRUPTED', 'TERMINATED'] as const)('ends with %s and gives everything back', async (code) => {
+test.for(['INTERRUPTED', 'TERMINATED'] as const)('ends with %s and releases everything', async (code) => {
   const { url } = await startChain()
   const { end, proxy, job } = await startWatch(url)
   expect(await end(code)).toMatchObject({ code })
@@ -300,7 +300,7 @@ test.for(['INTERRUPTED', 'TERMINATED'] as const)('ends with %s and gives everyth
   expect(await again.end()).toMatchObject({ code: 'INTERRUPTED' })
 })
 
-test('aborts a run under way when it is stopped', async () => {
+test('aborts the current run when it is stopped', async () => {
   const { service } = await startChain()
   const stop = new AbortController()
   const { url, close } = await listen({
@@ -317,9 +317,9 @@ test('aborts a run under way when it is stopped', async () => {
 })
 
 test.for([
-  { told: 'an event', deliver: undefined, dueMs: DEBOUNCE_MS },
-  { told: 'the catch-up', deliver: () => [], dueMs: CATCH_UP_MS },
-])('goes on after the service was away when $told came', async ({ deliver, dueMs }) => {
+  { trigger: 'an event', deliver: undefined, dueMs: DEBOUNCE_MS },
+  { trigger: 'the catch-up', deliver: () => [], dueMs: CATCH_UP_MS },
+])('continues after the API was down during $trigger', async ({ deliver, dueMs }) => {
   const away = { status: undefined as 503 | undefined }
   const outage: DataServiceOptions['outage'] = ({ method }) => (method === 'GET' ? away.status : undefined)
   const { url, grow } = await startChain({ outage, deliver })
@@ -336,7 +336,7 @@ test.for([
   await expectFreshRows(job)
 })
 
-test('ends where the key is refused from some time on', async () => {
+test('ends if the key is refused later', async () => {
   const keys = ['good']
   const { service } = await startChain({ keys })
   const state = { refused: false }
@@ -353,7 +353,7 @@ test('ends where the key is refused from some time on', async () => {
   expect(await ended).toMatchObject({ code: 'KEY_REFUSED' })
 })
 
-test('lets nobody else watch the same output', async () => {
+test('does not allow a second watch of the same output', async () => {
   const { url } = await startChain()
   const { job } = await startWatch(url)
   const { ended } = await startWatch(url, { output: job.output })
@@ -367,7 +367,7 @@ test.for([
     job: { service: { baseUrl: 'demo', apiKeyHeader: 'x', timeoutMs: 1 } },
     says: /never changes/,
   },
-])('refuses a job with $what', async ({ job, says }) => {
+])('rejects a job with $what', async ({ job, says }) => {
   const { ended } = await startWatch('http://127.0.0.1:9', { job })
   expect(await ended).toMatchObject({ code: 'USAGE', message: expect.stringMatching(says) })
 })

@@ -9,7 +9,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 import type { Radosgw } from '../storage/start-radosgw.ts'
 import { testInObjectStore } from './in-object-store.ts'
 
-/** Tests that export into folders: here every one of these is a place in an object store. */
+/** Tests that export to folders. Here, each folder is replaced by a location in an object store. */
 const FILES = {
   'e2e/books': () => import('../e2e/books.test.ts'),
   'e2e/formats': () => import('../e2e/formats.test.ts'),
@@ -32,7 +32,7 @@ const FILES = {
 }
 
 let radosgw: Radosgw
-/** Of each output folder, the place that stands for it. */
+/** Maps output folders to the locations that replace them. */
 const bucketLocations = new Map<string, BucketLocation>()
 
 vi.mock('../../src/export/run.ts', async (load) => {
@@ -61,7 +61,7 @@ testInObjectStore(FILES, (started) => {
   radosgw = started
 })
 
-it('had them all in the object store', async () => {
+it('published the exports to the object store', async () => {
   const published = await Promise.all([...bucketLocations.values()].map(isPublished))
   expect(published.filter(Boolean).length).toBeGreaterThan(Object.keys(FILES).length)
 })
@@ -73,7 +73,10 @@ async function isPublished(location: BucketLocation): Promise<boolean> {
   return manifest !== undefined
 }
 
-/** The job with a place instead of its folder; pages as they were received are kept in folders alone. */
+/**
+ * Replaces a job's output by a bucket location. Jobs with `keepRaw` keep their folder, because buckets do not support
+ * it.
+ */
 function withBucket(job: Job): Job {
   if (job.keepRaw) return job
   const store = bucketLocations.get(job.output) ?? radosgw.newLocation()
@@ -81,7 +84,7 @@ function withBucket(job: Job): Job {
   return { ...job, store }
 }
 
-/** A run that published nothing has nothing to show. */
+/** Ignores USAGE errors: a run that published nothing leaves no export to read. */
 function ignoreNothingPublished(thrown: unknown): void {
   if (!(thrown instanceof ExportError) || thrown.code !== 'USAGE') throw thrown
 }

@@ -1,7 +1,7 @@
 import { bucketLocations } from '../helpers/growing-chain.ts'
 import { testInObjectStore } from './in-object-store.ts'
 
-/** Tests of exports that grow, are merged and loaded: what holds in a folder holds in an object store. */
+/** Tests of incremental runs, merges and loads, with outputs in an object store instead of folders. */
 const FILES = {
   'e2e/border': () => import('../e2e/border.test.ts'),
   'e2e/nightly': () => import('../e2e/nightly.test.ts'),

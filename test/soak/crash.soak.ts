@@ -13,9 +13,9 @@ import { createSeededRandom } from '../helpers/seeded-random.ts'
 
 const target = Number(process.env.SOAK_KILLS ?? 1_000)
 const seed = Number(process.env.SOAK_SEED ?? 1)
-/** Chains of kills in one test, which ends their servers and folders. */
+/** Sequences of kills per test. A test closes its servers and removes its folders. */
 const CHAINS_PER_TEST = 16
-/** A run of these jobs takes about so long, in milliseconds. */
+/** Approximate maximum duration of a run, in milliseconds. */
 const MAX_RUN_MS = 900
 const DAY_MS = 86_400_000
 
@@ -58,14 +58,14 @@ function addCounts(
 
 let reportedHundreds = 0
 
-/** A word every hundred kills. */
+/** Prints progress every hundred kills. */
 function reportProgress(): void {
   const hundreds = Math.floor(killsSoFar() / 100)
   if (hundreds > reportedHundreds) console.log(`${killsSoFar()} kills`)
   reportedHundreds = Math.max(reportedHundreds, hundreds)
 }
 
-test.for(CRASH_JOBS)('every border of $what', { timeout: DAY_MS }, async (job) => {
+test.for(CRASH_JOBS)('a kill at every durable step of $what', { timeout: DAY_MS }, async (job) => {
   const borders = durableStepsOf(await baselineOf(job))
   await crashAll(borders.map((at) => ({ job, cuts: [{ how: 'kill', at }] })))
 })

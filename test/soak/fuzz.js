@@ -1,5 +1,5 @@
-// node test/soak/fuzz.js [inputs, default 100000] [seed]: job files, pages, answers, checkpoints, locks, manifests, users' CSV, spoilt
-// in every way; an error that is not in the table of failures, or a row of a wrong type, is a bug.
+// node test/soak/fuzz.js [inputs, default 100000] [seed]: damages job files, pages, responses, checkpoints, locks, manifests and user CSV
+// in every way. An error that is not in the error table, or a row with a wrong type, is a bug.
 import { runSoak } from './run-soak.js'
 
 const [inputs = '100000', seed = '1'] = process.argv.slice(2)

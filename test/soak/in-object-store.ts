@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type Radosgw, startRadosgw } from '../storage/start-radosgw.ts'
 
-/** Registers the tests of these files, by name, with a server of objects that begins before the first and ends after the last. */
+/**
+ * Registers the tests of these files with an object store server that starts before the first test and stops after the
+ * last.
+ */
 export function testInObjectStore(
   files: Readonly<Record<string, () => Promise<unknown>>>,
   onStart: (radosgw: Radosgw) => void,

@@ -1,6 +1,6 @@
-// npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both, default both]: runs over a queue whose workers
-// are killed, or paused and woken after the run, whose coordinator is interrupted and begins again with other wallets, that write
-// two outputs at once, or whose Redis is lost; every export is verified and compared with that of one machine.
+// npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both, default both]: runs with a queue. Workers are
+// killed, or paused and resumed after the run; the coordinator is interrupted and restarted with other wallets; two outputs are
+// written at once; Redis loses its data. Every export is verified and compared with that of a single machine.
 import { runSoak } from './run-soak.js'
 
 export async function soakQueue([rounds = '30', seed = '1', location = 'both']) {

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { runSoak } from './run-soak.js'
 
-/** Plays so many scenarios, shared out among a process a core; one that failed before is played by its seed and path. */
+/** Runs a number of scenarios in one process per core. A failed scenario can be repeated by its seed and path. */
 export async function soakScenarios([number = '2000', seed = '1', path]) {
   const shards = path === undefined ? Math.min(availableParallelism(), Number(number)) : 1
   const share = Math.ceil(Number(number) / shards)

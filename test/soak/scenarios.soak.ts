@@ -5,7 +5,7 @@ const { SOAK_SCENARIOS, SOAK_SEED, SOAK_PATH = '' } = process.env
 
 withEngines()
 
-test('exports of random jobs hold the rows of a random world, night by night', { timeout: 86_400_000 }, () =>
+test('incremental exports of random jobs contain the rows of a random chain', { timeout: 86_400_000 }, () =>
   runScenarios({
     scenarios: Number(SOAK_SCENARIOS),
     seed: Number(SOAK_SEED),

@@ -1,9 +1,9 @@
-// npm run soak -- [kills, default 1000] [seed]: kills exports of every kind at every border to the disk and at random places,
-// starts them again until they are done, and compares every byte.
-// npm run soak -- scenarios [number, default 2000] [seed] [path]: random jobs over random nights, each row held against a world
-// that separate code made; a failure prints its seed and path, which play it again.
-// npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both]: runs over a queue; see machines.js.
-// npm run soak -- bucket: tests of exports, of their growth, merging and loading, with an object store instead of folders.
+// npm run soak -- [kills, default 1000] [seed]: kills exports of every kind at every durable step and at random points,
+// restarts them until they complete, and compares every byte.
+// npm run soak -- scenarios [number, default 2000] [seed] [path]: random jobs with random incremental runs; compares each row
+// with a chain model written independently. A failure prints its seed and path, which repeat it.
+// npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both]: runs with a queue; see queue.js.
+// npm run soak -- bucket: tests of exports, incremental runs, merges and loads with an object store instead of folders.
 import { soakQueue } from './queue.js'
 import { runSoak } from './run-soak.js'
 import { soakScenarios } from './scenarios.js'

@@ -24,14 +24,14 @@ const JOBS: readonly CrashJob[] = [
     previous: { ...previous, head: 250 },
     exit: 0,
   },
-  // The files keep their names, so that the manifest has to go before they are replaced.
+  // The files keep their names, so the manifest must be removed before they are replaced.
   { what: 'blocks with new labels under the same names', fields, options, previous, exit: 0 },
 ]
 
-/** What makes a step of the publishing last. */
+/** Steps that make a change durable during publishing. */
 const BORDER = /^(?:rename|unlink|writev) /
 
-test.for(JOBS)('a kill while $what are published keeps one whole list', async (job) => {
+test.for(JOBS)('a kill while $what are published keeps one complete change list', async (job) => {
   const calm = await baselineOf(job)
   expect(Object.keys(calm.bytes).filter((path) => path.startsWith('changes/'))).toHaveLength(1)
   const first = calm.steps.findIndex((step) => step.includes('.changes.json'))

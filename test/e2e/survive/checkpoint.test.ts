@@ -9,15 +9,15 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 const LOG = '.walletlake/pages.log'
 const GOES_ON = 'test: an unfinished run is continued'
 
-/** The checkpoint of a run that stopped after so many requests. */
+/** Creates the checkpoint of a run that stopped after a number of requests. */
 async function checkpointAfter(maxRequests: number): Promise<Buffer> {
   const { code, output } = await seededRun({ options: { maxRequests } })
   expect(code).toBe('BUDGET_REACHED')
   return readFileSync(join(output, LOG))
 }
 
-/** Goes on from a checkpoint with these bytes. */
-async function goOnFrom(bytes: Uint8Array) {
+/** Resumes from a checkpoint with these bytes. */
+async function resumeFrom(bytes: Uint8Array) {
   const output = tempFolder()
   mkdirSync(join(output, '.walletlake'))
   writeFileSync(join(output, LOG), bytes)
@@ -28,10 +28,10 @@ async function goOnFrom(bytes: Uint8Array) {
 
 const place = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), bit: fc.nat(7) })
 
-test('a checkpoint with bits flipped anywhere gives the same bytes and says so', async () => {
+test('writes the same bytes from a checkpoint with flipped bits, and reports the damage', async () => {
   const whole = await checkpointAfter(7)
   const calm = await baselineBytes()
-  const intact = (await goOnFrom(whole)).asked.length
+  const intact = (await resumeFrom(whole)).asked.length
   await fc.assert(
     fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 3 }), async (places) => {
       const bytes = Buffer.from(whole)
@@ -39,7 +39,7 @@ test('a checkpoint with bits flipped anywhere gives the same bytes and says so',
         const index = Math.floor(at * bytes.length)
         bytes[index] = (bytes[index] ?? 0) ^ (1 << bit)
       }
-      const { code, output, asked, notices } = await goOnFrom(bytes)
+      const { code, output, asked, notices } = await resumeFrom(bytes)
       expect([code, outputBytes(output)]).toEqual([undefined, calm])
       // A line feed between two frames holds nothing.
       if (asked.length === intact && notices === GOES_ON) return
@@ -51,12 +51,12 @@ test('a checkpoint with bits flipped anywhere gives the same bytes and says so',
   )
 })
 
-test('a checkpoint cut anywhere gives the same bytes and says so', async () => {
+test('writes the same bytes from a truncated checkpoint, and reports it', async () => {
   const whole = await checkpointAfter(7)
   await fc.assert(
     fc.asyncProperty(place, async ({ at }) => {
-      const kept = whole.subarray(0, Math.floor(at * whole.length))
-      const { code, output } = await goOnFrom(kept)
+      const prefix = whole.subarray(0, Math.floor(at * whole.length))
+      const { code, output } = await resumeFrom(prefix)
       expect([code, outputBytes(output)]).toEqual([undefined, await baselineBytes()])
       expect(existsSync(join(output, LOG))).toBe(false)
     }),
@@ -64,10 +64,10 @@ test('a checkpoint cut anywhere gives the same bytes and says so', async () => {
   )
 })
 
-test('bytes of anything at all in place of the checkpoint are found and replaced', async () => {
+test('detects and replaces a checkpoint of arbitrary bytes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 5_000 }), async (bytes) => {
-      const { code, output, notices } = await goOnFrom(bytes)
+      const { code, output, notices } = await resumeFrom(bytes)
       expect([code, outputBytes(output)]).toEqual([undefined, await baselineBytes()])
       expect(notices).toContain(`${bytes.length} damaged bytes`)
     }),

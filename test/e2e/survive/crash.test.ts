@@ -11,7 +11,7 @@ import {
 } from '../../helpers/crash-run.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 
-test.for(CRASH_JOBS)('$what ends in the same bytes when it is killed twice', async (job) => {
+test.for(CRASH_JOBS)('$what ends with the same bytes after two kills', async (job) => {
   const calm = await baselineOf(job)
   const random = createSeededRandom(job.what.length)
   const early: Interruption = { how: 'torn', at: Math.round(calm.steps.length * (0.1 + random.next() / 2)) }
@@ -25,10 +25,10 @@ const tiny: CrashJob = {
   exit: 0,
 }
 
-/** Of the borders every so many is tried here, and all of them by `npm run soak`. */
+/** Every nth durable step is tested here; `npm run soak` tests all. */
 const EVERY = 4
 
-test('a kill at a sync or a change of a name loses and doubles nothing', async () => {
+test('a kill at a sync or rename loses and duplicates nothing', async () => {
   const together = pLimit(Math.max(2, availableParallelism()))
   const borders = durableStepsOf(await baselineOf(tiny)).filter((_, at) => at % EVERY === 0)
   const reports = await Promise.all(

@@ -16,7 +16,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const logOf = (output: string) => join(output, '.walletlake', 'pages.log')
 
-/** An output with the checkpoint of a run that stopped after so many requests, and copies of it. */
+/** Creates an output with the checkpoint of a run that stopped after a number of requests, and copies of it. */
 async function stoppedRun(maxRequests: number) {
   const { code, output } = await faultyRun(undefined, { options: { maxRequests } })
   expect(code).toBe('BUDGET_REACHED')
@@ -37,7 +37,7 @@ async function goOn(output: string, maxRequests?: number) {
   return { ...result, notices: notices.join('\n') }
 }
 
-test('only what damaged pages of a checkpoint covered is requested again', async () => {
+test('requests only the ranges of damaged pages again', async () => {
   const calm = await baselineRun()
   const copy = await stoppedRun(8)
   const whole = await goOn(copy())
@@ -48,13 +48,13 @@ test('only what damaged pages of a checkpoint covered is requested again', async
     const what = spoilt === 1 ? '1 unreadable page' : `${spoilt} unreadable pages`
     expect(notices).toContain(`the checkpoint contained ${what}; the blocks are requested again`)
     expect([code, outputBytes(output)]).toEqual([undefined, calm.bytes])
-    // The end of what a page covered may share its second with the next page.
+    // The end of a page's range may share its second with the next page.
     expect(requests.length - whole.requests.length).toBeLessThanOrEqual(2 * spoilt)
     expect((await verifyOutput(output)).problems).toEqual([])
   }
 })
 
-test('a run that ends while it recovers from damaged pages is resumed', async () => {
+test('resumes a run that ended while it recovered from damaged pages', async () => {
   const calm = await baselineRun()
   const output = (await stoppedRun(8))()
   expect(corruptPages(logOf(output), (page) => page < 4)).toBe(4)
@@ -63,7 +63,7 @@ test('a run that ends while it recovers from damaged pages is resumed', async ()
   expect([(await goOn(output)).code, outputBytes(output)]).toEqual([undefined, calm.bytes])
 })
 
-test('damaged pages of whole blocks are requested again', async () => {
+test('requests damaged pages of block jobs again', async () => {
   const { code, output } = await blocksRun(undefined, { options: { maxRequests: 60 } })
   expect(code).toBe('BUDGET_REACHED')
   expect(corruptPages(logOf(output), (page) => page === 3 || page === 40)).toBe(2)
@@ -71,7 +71,7 @@ test('damaged pages of whole blocks are requested again', async () => {
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
-test('a run that is killed while it recovers from damaged pages is resumed', async () => {
+test('resumes a run that was killed while it recovered from damaged pages', async () => {
   const { url } = await startLoopback(service)
   const job = join(tempFolder(), 'job.yaml')
   const list = addresses.map((address) => `  - "${address}"`).join('\n')
@@ -93,7 +93,9 @@ test('a run that is killed while it recovers from damaged pages is resumed', asy
   }
 })
 
-/** What three nights leave, the last with a wallet less, a reorganisation and, if asked for, damaged pages of the first two. */
+/**
+ * Runs a job three times; the last run has one wallet less, a reorg and, optionally, damaged pages of the first two.
+ */
 async function threeNights(given: Partial<Omit<Job, 'wallets'>>, isDamaged: boolean) {
   const chain = await growingChain(200)
   const whole = headJob(chain.url, given)
@@ -118,7 +120,7 @@ const withoutChanges = (output: string) =>
   Object.fromEntries(Object.entries(outputBytes(output)).filter(([path]) => !path.startsWith('changes/')))
 
 test.for(['csv', 'parquet'] as const)(
-  'a nightly run over damaged pages keeps removed wallets and lists the same changes (%s)',
+  'an incremental run over damaged pages keeps removed wallets and lists the same changes (%s)',
   async (format) => {
     const undamaged = await threeNights({ format }, false)
     const damaged = await threeNights({ format }, true)

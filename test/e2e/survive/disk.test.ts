@@ -21,11 +21,11 @@ const small: CrashJob = {
   exit: 0,
 }
 
-/** Of all steps so many are tried here, and all of them by the soak. */
+/** Number of steps that are tested here; the soak test covers all. */
 const TRIES = 2
 
 test.for(['ENOSPC', 'EIO', 'EROFS'] as const)(
-  '%s at any step is the output’s fault and passes',
+  '%s at any step fails with OUTPUT_FAILED, and the run can be resumed',
   async (how) => {
     const { steps } = await baselineOf(small)
     const random = createSeededRandom(how.length)
@@ -35,7 +35,7 @@ test.for(['ENOSPC', 'EIO', 'EROFS'] as const)(
   },
 )
 
-/** What is in the way, and of which kind. */
+/** Entries in the way of an output, with their kinds. */
 const OBSTACLES = [
   { path: '.', kind: 'file' },
   { path: '.walletlake', kind: 'file' },
@@ -48,19 +48,22 @@ const OBSTACLES = [
   { path: 'manifest.json', kind: 'folder' },
 ] as const
 
-test.for(OBSTACLES)('a $kind where $path is to be fails as the output or goes', async ({ path, kind }) => {
-  const output = join(tempFolder(), 'out')
-  const obstacle = join(output, path)
-  mkdirSync(kind === 'folder' ? join(obstacle, 'inside') : dirname(obstacle), { recursive: true })
-  if (kind === 'file') writeFileSync(obstacle, 'in the way')
-  const { code, message } = await seededRun({ output })
-  if (path !== '.walletlake/parts') {
-    expect([code, message]).toEqual(['OUTPUT_FAILED', expect.stringContaining(output)])
-    rmSync(obstacle, { recursive: true })
-    expect((await seededRun({ output })).code).toBeUndefined()
-  }
-  expect(outputBytes(output)).toEqual(await baselineBytes())
-})
+test.for(OBSTACLES)(
+  'a $kind in place of $path fails with OUTPUT_FAILED or is removed',
+  async ({ path, kind }) => {
+    const output = join(tempFolder(), 'out')
+    const obstacle = join(output, path)
+    mkdirSync(kind === 'folder' ? join(obstacle, 'inside') : dirname(obstacle), { recursive: true })
+    if (kind === 'file') writeFileSync(obstacle, 'in the way')
+    const { code, message } = await seededRun({ output })
+    if (path !== '.walletlake/parts') {
+      expect([code, message]).toEqual(['OUTPUT_FAILED', expect.stringContaining(output)])
+      rmSync(obstacle, { recursive: true })
+      expect((await seededRun({ output })).code).toBeUndefined()
+    }
+    expect(outputBytes(output)).toEqual(await baselineBytes())
+  },
+)
 
 test.for([
   { disk: 'SMB', plan: { how: 'EOPNOTSUPP', only: 'link' } },
@@ -68,7 +71,7 @@ test.for([
   { disk: 'FUSE', plan: { how: 'ENOSYS', only: 'link' } },
   { disk: 'CIFS', plan: { how: 'EINVAL', only: 'folder sync' } },
   { disk: 'another FUSE', plan: { how: 'ENOTSUP', only: 'folder sync' } },
-] as const)('a disk like $disk, without $plan.only, holds an export like any other', async ({ plan }) => {
+] as const)('a disk like $disk, without $plan.only, supports exports', async ({ plan }) => {
   const { url } = await startLoopback(service)
   const folder = tempFolder()
   const output = join(folder, 'out')
@@ -86,7 +89,7 @@ test.for([
   expect(outputBytes(output)).toEqual(outputBytes(calm))
 })
 
-/** A small job in a file. */
+/** Writes a file with a small job. */
 function jobOf(output: string, format = 'csv'): string {
   const job = join(tempFolder(), 'job.json')
   const addresses = demoWallets.slice(0, 3)
@@ -94,32 +97,29 @@ function jobOf(output: string, format = 'csv'): string {
   return job
 }
 
-/** Starts the built program by way of a shell; what the shell does first holds for it. */
+/** Starts the built program through a shell, which first runs a setup command. */
 async function runAfter(shell: string, { url, output, format = 'csv' }: Record<string, string>) {
   return runCommand(['run', jobOf(output ?? '', format), '--base-url', url ?? '', '--quiet'], {}, { shell })
 }
 
-test.for(['csv', 'parquet'])(
-  'a limit on the size of files ends a %s export as the output',
-  async (format) => {
-    const { url } = await startLoopback(service)
-    const [output, calm] = [join(tempFolder(), 'out'), join(tempFolder(), 'out')]
-    const limited = await runAfter('ulimit -f 1000', { url, output, format })
-    expect([limited.exit, limited.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: /)])
-    expectConsistentManifest(output)
-    for (const folder of [output, calm])
-      expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
-    expect(outputBytes(output)).toEqual(outputBytes(calm))
-  },
-)
+test.for(['csv', 'parquet'])('a file size limit ends a %s export with OUTPUT_FAILED', async (format) => {
+  const { url } = await startLoopback(service)
+  const [output, calm] = [join(tempFolder(), 'out'), join(tempFolder(), 'out')]
+  const limited = await runAfter('ulimit -f 1000', { url, output, format })
+  expect([limited.exit, limited.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: /)])
+  expectConsistentManifest(output)
+  for (const folder of [output, calm])
+    expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
+  expect(outputBytes(output)).toEqual(outputBytes(calm))
+})
 
-/** Mounts a file system of so many kilobytes, or changes its size; false where that is not allowed. */
+/** Mounts a file system with a size in kilobytes, or resizes it. Returns false if that is not permitted. */
 function mountSmall(folder: string, size: string, again = ''): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `${again}size=${size}`, 'tmpfs', folder]).status === 0
 }
 
 test.for(['csv', 'parquet'])(
-  'a full disk ends a %s export as the output, and room lets it go on',
+  'a full disk ends a %s export with OUTPUT_FAILED, and more space lets it resume',
   async (format, { skip, onTestFinished }) => {
     const disk = tempFolder()
     if (!mountSmall(disk, '64k')) skip('mounting is not allowed here')
@@ -140,11 +140,14 @@ test.for(['csv', 'parquet'])(
   },
 )
 
-test.skipIf(process.getuid?.() === 0)('a folder that may not be written fails as the output', async () => {
-  const folder = tempFolder()
-  spawnSync('chmod', ['500', folder])
-  const output = join(folder, 'out')
-  expect(await seededRun({ output })).toMatchObject({ code: 'OUTPUT_FAILED' })
-  spawnSync('chmod', ['700', folder])
-  expect((await seededRun({ output })).code).toBeUndefined()
-})
+test.skipIf(process.getuid?.() === 0)(
+  'a folder without write permission fails with OUTPUT_FAILED',
+  async () => {
+    const folder = tempFolder()
+    spawnSync('chmod', ['500', folder])
+    const output = join(folder, 'out')
+    expect(await seededRun({ output })).toMatchObject({ code: 'OUTPUT_FAILED' })
+    spawnSync('chmod', ['700', folder])
+    expect((await seededRun({ output })).code).toBeUndefined()
+  },
+)

@@ -13,12 +13,12 @@ import {
 
 const SEEDS = [1, 2, 3]
 
-test('there are more than sixty kinds of fault, each of its own', () => {
+test('there are more than sixty different kinds of faults', () => {
   expect(new Set(FAULT_KINDS.map(({ what }) => what)).size).toBe(FAULT_KINDS.length)
   expect(FAULT_KINDS.length).toBeGreaterThan(60)
 })
 
-test.for(FAULT_KINDS)('$what at any requests leaves no trace', async (kind) => {
+test.for(FAULT_KINDS)('$what at random requests leaves no trace', async (kind) => {
   const calm = await baselineBytes()
   const { timeoutMs = 5_000 } = kind
   const runs = SEEDS.map(async (seed) => {
@@ -35,16 +35,16 @@ test.for(FAULT_KINDS)('$what at any requests leaves no trace', async (kind) => {
   await Promise.all(runs)
 })
 
-/** What makes a run fail at once when it happens twice to one request. */
+/** Faults that end a run if they occur twice for one request. */
 const HARD = FAULT_KINDS.filter(({ timeoutMs, what }) => timeoutMs === undefined && !what.startsWith('429'))
 const SHARE = 0.75
 
-test.for([4, 5, 6, 7])('all kinds at once, too often, end in the same bytes (seed %i)', async (seed) => {
+test.for([4, 5, 6, 7])('frequent faults of all kinds end with the same bytes (seed %i)', async (seed) => {
   const random = createSeededRandom(seed)
   const faultOf = (probability: number) =>
     randomFaults(HARD, { random, probability, maxPerRequest: Number.POSITIVE_INFINITY }).fault
   const options = { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } }
-  // Which requests the dice break depends on their order: the first run breaks them all.
+  // Which requests fail depends on their order, so in the first run all of them fail.
   const first = await seededRun({ fault: faultOf(1), options })
   const fault = faultOf(SHARE)
   const codes = [first.code]
@@ -59,29 +59,29 @@ test.for([4, 5, 6, 7])('all kinds at once, too often, end in the same bytes (see
 
 const briefly = { retry: { retries: 2, firstDelayMs: 1, maxDelayMs: 2 } }
 
-test.for([1, 3, 6])('a service that goes away for good after %i pages can be gone on with', async (good) => {
-  const gone = await seededRun({
+test.for([1, 3, 6])('a run resumes after the API went down after %i requests', async (good) => {
+  const stopped = await seededRun({
     fault: ({ count }) => (count <= good ? undefined : (response) => void response.socket?.resetAndDestroy()),
     options: briefly,
   })
-  expect(gone.code).toBe('SERVICE_UNAVAILABLE')
-  const back = await seededRun({ output: gone.output })
-  expect(back.code).toBeUndefined()
-  expect(outputBytes(gone.output)).toEqual(await baselineBytes())
-  expect(good + back.asked.length).toBeLessThanOrEqual((await baselineRequests()) + 2 * CONCURRENCY)
+  expect(stopped.code).toBe('SERVICE_UNAVAILABLE')
+  const resumed = await seededRun({ output: stopped.output })
+  expect(resumed.code).toBeUndefined()
+  expect(outputBytes(stopped.output)).toEqual(await baselineBytes())
+  expect(good + resumed.asked.length).toBeLessThanOrEqual((await baselineRequests()) + 2 * CONCURRENCY)
 })
 
 test.for([
-  { what: 'has no address', url: `http://${'x'.repeat(64)}.invalid`, says: 'ENOTFOUND' },
-  { what: 'is not there', url: 'http://127.0.0.1:1', says: 'ECONNREFUSED' },
-])('a service that $what ends as unavailable and can be gone on with', async ({ url, says }) => {
+  { what: 'has an unknown host', url: `http://${'x'.repeat(64)}.invalid`, says: 'ENOTFOUND' },
+  { what: 'refuses connections', url: 'http://127.0.0.1:1', says: 'ECONNREFUSED' },
+])('an API that $what ends the run as unavailable and resumable', async ({ url, says }) => {
   const { code, output, message } = await seededRun({ url, options: briefly })
   expect([code, message]).toEqual(['SERVICE_UNAVAILABLE', expect.stringContaining(says)])
   expect((await seededRun({ output })).code).toBeUndefined()
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
-test('a storm of refusals is waited out', async () => {
+test('waits for a series of refusals', async () => {
   const refusal = respondWith(429, '', { 'retry-after': '0' })
   const { code, output, stats } = await seededRun({
     fault: (asked) =>

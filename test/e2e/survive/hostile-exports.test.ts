@@ -16,7 +16,7 @@ const addresses = demoWallets.slice(0, 2)
 
 beforeAll(() => exportDemo(good, { addresses }))
 
-/** Every command that opens an export; `job` is a job file of the output. */
+/** Every command that opens an export; `job` is a job file with that output. */
 const COMMANDS: Record<string, (output: string, job: string) => string[]> = {
   status: (output) => ['status', output],
   'status of a job': (_, job) => ['status', job],
@@ -33,7 +33,7 @@ const COMMANDS: Record<string, (output: string, job: string) => string[]> = {
   plan: (_, job) => ['plan', job],
 }
 
-/** A copy of the export beside a folder that no command may touch, and a job of it. */
+/** Copies the export next to a folder that no command may access, and writes a job for it. */
 function copyOfExport() {
   const folder = tempFolder()
   const output = join(folder, 'output')
@@ -46,7 +46,7 @@ function copyOfExport() {
   return { folder, output, job }
 }
 
-/** Has the manifest list a path instead of the ledger's file. */
+/** Replaces the path of the ledger's file in the manifest. */
 function list(output: string, path: string): void {
   const manifest = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')) as Manifest
   const [file] = manifest.tables.ledger?.files ?? []
@@ -55,12 +55,12 @@ function list(output: string, path: string): void {
 }
 
 test.for(Object.keys(COMMANDS))(
-  '%s reads and writes nothing by paths that lead out of an export',
+  '%s does not read or write paths that lead out of an export',
   async (name) => {
     for (const path of samplePaths(name)) {
       const { folder, output, job } = copyOfExport()
       list(output, path)
-      // A run writes its report, which names the failure.
+      // A run writes its report, which contains the failure.
       const before = folderTree(folder)
       const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
       rmSync(join(output, 'runs'), { recursive: true, force: true })
@@ -75,13 +75,13 @@ test.for(Object.keys(COMMANDS))(
   },
 )
 
-/** All paths for one command, and for each of the others its share of them: they have one schema. */
+/** All paths for one command, and a share of them for each other command, because all use the same schema. */
 function samplePaths(name: string): readonly string[] {
   const turn = Object.keys(COMMANDS).indexOf(name)
   return name === 'status' ? HOSTILE_PATHS : HOSTILE_PATHS.filter((_, at) => at % 6 === turn % 6)
 }
 
-/** Entries of an export, and what stands in their place: a pipe, or a link that leads to this. */
+/** Entries of an export and their replacements: a pipe, or a link to this target. */
 const SPECIAL: readonly (readonly [entry: string, target: string | undefined])[] = [
   ['manifest.json', undefined],
   ['manifest.json', '../good.json'],
@@ -93,31 +93,34 @@ const SPECIAL: readonly (readonly [entry: string, target: string | undefined])[]
   ['rejects.ndjson', 'nothing'],
 ]
 
-test.for(Object.keys(COMMANDS))('%s follows no link and waits for no pipe within an export', async (name) => {
-  const withoutReports = (lines: string[]) => lines.filter((line) => !line.startsWith('output/runs/'))
-  for (const [entry, target] of SPECIAL) {
-    const { folder, output, job } = copyOfExport()
-    cpSync(join(output, 'manifest.json'), join(folder, 'good.json'))
-    mkdirSync(join(output, '.walletlake'), { recursive: true })
-    rmSync(join(output, entry), { recursive: true, force: true })
-    if (target === undefined) makeNamedPipe(join(output, entry))
-    else symlinkSync(target, join(output, entry))
-    const before = folderTree(folder)
-    const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
-    expect([entry, exit]).toEqual([entry, name === 'run' ? 7 : 10])
-    expect(stdout + stderr).toContain(join(output, entry))
-    expect(withoutReports(folderTree(folder))).toEqual(withoutReports(before))
-  }
-})
+test.for(Object.keys(COMMANDS))(
+  '%s follows no links and does not block on pipes in an export',
+  async (name) => {
+    const withoutReports = (lines: string[]) => lines.filter((line) => !line.startsWith('output/runs/'))
+    for (const [entry, target] of SPECIAL) {
+      const { folder, output, job } = copyOfExport()
+      cpSync(join(output, 'manifest.json'), join(folder, 'good.json'))
+      mkdirSync(join(output, '.walletlake'), { recursive: true })
+      rmSync(join(output, entry), { recursive: true, force: true })
+      if (target === undefined) makeNamedPipe(join(output, entry))
+      else symlinkSync(target, join(output, entry))
+      const before = folderTree(folder)
+      const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
+      expect([entry, exit]).toEqual([entry, name === 'run' ? 7 : 10])
+      expect(stdout + stderr).toContain(join(output, entry))
+      expect(withoutReports(folderTree(folder))).toEqual(withoutReports(before))
+    }
+  },
+)
 
-test('an output that is a symbolic link itself is one like any other', async () => {
+test('an output may itself be a symbolic link', async () => {
   const { folder, output } = copyOfExport()
   renameSync(output, join(folder, 'elsewhere'))
   symlinkSync('elsewhere', output)
   expect((await runInProcess(['verify', output])).exit).toBe(0)
 })
 
-test('a run with --fresh replaces a manifest of hostile paths', async () => {
+test('a run with --fresh replaces a manifest with hostile paths', async () => {
   const { folder, output, job } = copyOfExport()
   list(output, '../canary/file.csv')
   const { exit } = await runInProcess(['run', job, '--fresh', '--base-url', 'demo'])
@@ -127,7 +130,7 @@ test('a run with --fresh replaces a manifest of hostile paths', async () => {
 })
 
 test.for(['status', 'verify', 'query', 'convert'])(
-  '%s of a bucket writes nothing outside its copy',
+  '%s of a bucket writes nothing outside its local copy',
   async (name) => {
     const { endpoint, objects } = await startObjectStore()
     const folder = tempFolder()

@@ -7,7 +7,7 @@ import { outputBytes } from '../../helpers/output-bytes.ts'
 const quick = { options: { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } } }
 const page = (items: string) => `{"transactions":[${items}]}`
 
-/** Small responses that would take gigabytes, and what they are refused for. */
+/** Small responses that would need gigabytes of memory, and the limit that rejects them. */
 const BOMBS = [
   {
     what: '126,000 empty items',
@@ -32,20 +32,23 @@ const BOMBS = [
   },
 ]
 
-test.for(BOMBS)('$what end the run with the name of the limit, and resume', async ({ body, says: limit }) => {
-  const calm = await baselineRun()
-  const packed = brotliCompressSync(body)
-  const bomb = respondWith(200, packed, { 'content-encoding': 'br' })
-  const { code, message, output } = await faultyRun(
-    faultWhere(({ count }) => count > 2, bomb),
-    quick,
-  )
-  expect([code, message]).toEqual(['PAGE_MALFORMED', expect.stringContaining(limit)])
-  await faultyRun(undefined, { output })
-  expect(outputBytes(output)).toEqual(calm.bytes)
-})
+test.for(BOMBS)(
+  '$what end the run with a message about the limit, and the run can be resumed',
+  async ({ body, says: limit }) => {
+    const calm = await baselineRun()
+    const packed = brotliCompressSync(body)
+    const bomb = respondWith(200, packed, { 'content-encoding': 'br' })
+    const { code, message, output } = await faultyRun(
+      faultWhere(({ count }) => count > 2, bomb),
+      quick,
+    )
+    expect([code, message]).toEqual(['PAGE_MALFORMED', expect.stringContaining(limit)])
+    await faultyRun(undefined, { output })
+    expect(outputBytes(output)).toEqual(calm.bytes)
+  },
+)
 
-test('many bombs at once leave memory for everything else', async () => {
+test('many such responses at once do not exhaust memory', async () => {
   const bomb = respondWith(200, gzipSync(page(`${'[1],'.repeat(900_000)}1`)), { 'content-encoding': 'gzip' })
   const { code } = await faultyRun(
     faultWhere(() => true, bomb),

@@ -11,13 +11,13 @@ const output = join(suiteFolder(), 'out')
 
 beforeAll(() => exportDemo(output))
 
-/** A module that is imported first and has the program see another version of Node. */
+/** A preloaded module that makes the program see another Node version. */
 const pretendNode = (version: string) => ({
   NODE_OPTIONS: `--import "data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})"`,
 })
 
 test.for(['18.20.8', '20.18.3'])(
-  'Node %s is refused in one sentence that names the required version',
+  'rejects Node %s in one sentence that names the required version',
   async (version) => {
     const { exit, stdout, stderr } = await runCommand(['verify', output], pretendNode(version))
     expect([exit, stdout]).toEqual([2, ''])
@@ -25,12 +25,12 @@ test.for(['18.20.8', '20.18.3'])(
   },
 )
 
-test('the version that is required is the one that the package names', () => {
+test('the required version is that of package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
   expect(engines.node).toBe(`>=${NODE_VERSION.major}.${NODE_VERSION.minor}`)
   const bin = readFileSync('dist/bin.js', 'utf8')
   const chunk = /^import "\.\/(chunk-\w+\.js)";$/m.exec(bin)?.[1] ?? ''
-  // Old versions read what is imported before anything runs: that may be nothing but Node's own createRequire.
+  // Old versions resolve imports before any code runs, so only Node's createRequire may be imported.
   for (const text of [bin, readFileSync(join('dist', chunk), 'utf8')])
     expect(text.match(/^import .*from.*$/gm)).toEqual([
       "import { createRequire as requireFrom } from 'node:module'",
@@ -44,7 +44,7 @@ const COMMANDS = [
   ['load', output, '--to', 'duckdb:lake.db'],
 ]
 
-test.for(COMMANDS)('%s names TMPDIR where it is a folder that does not exist', async (words) => {
+test.for(COMMANDS)('%s mentions TMPDIR if it does not exist', async (words) => {
   const cwd = tempFolder()
   const { exit, stderr } = await runCommand(words, { TMPDIR: join(cwd, 'missing') }, { cwd })
   expect([exit, stderr]).toEqual([
@@ -54,7 +54,7 @@ test.for(COMMANDS)('%s names TMPDIR where it is a folder that does not exist', a
 })
 
 test.for(['16k', '600k'])(
-  'a temporary folder of %s is no verdict on a good export',
+  'a temporary folder of %s does not make a valid export fail verification',
   async (size, { skip, onTestFinished }) => {
     const TMPDIR = tempFolder()
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', TMPDIR]).status !== 0)
@@ -70,7 +70,7 @@ test.for(['16k', '600k'])(
 )
 
 test.for([16, 8192])(
-  'a DuckDB file that was cut to %i bytes as it was created is replaced',
+  'replaces a DuckDB file that was truncated to %i bytes during its creation',
   async (bytes) => {
     const file = join(tempFolder(), 'lake.db')
     expect((await runCommand(['load', output, '--to', `duckdb:${file}`])).exit).toBe(0)
@@ -81,14 +81,14 @@ test.for([16, 8192])(
   },
 )
 
-test('a small file of another kind is not taken for a DuckDB file that was cut', async () => {
+test('does not treat a small file of another kind as a truncated DuckDB file', async () => {
   const file = join(tempFolder(), 'notes.txt')
   writeFileSync(file, 'my notes, which are short')
   expect((await runCommand(['load', output, '--to', `duckdb:${file}`])).exit).toBe(7)
   expect(readFileSync(file, 'utf8')).toBe('my notes, which are short')
 })
 
-test('a disk that is too small for a new database leaves none behind', async ({ skip, onTestFinished }) => {
+test('leaves no database on a disk that is too small for it', async ({ skip, onTestFinished }) => {
   const disk = tempFolder()
   const mount = (...options: string[]) =>
     spawnSync('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', disk]).status
@@ -101,7 +101,7 @@ test('a disk that is too small for a new database leaves none behind', async ({ 
   expect((await runCommand(words)).exit).toBe(0)
 })
 
-test.for(['24', '40'])('a limit of %s open files ends with how to raise it', async (limit) => {
+test.for(['24', '40'])('a limit of %s open files fails with a fix that raises it', async (limit) => {
   const { exit, stderr } = await runCommand(['verify', output], {}, { shell: `ulimit -n ${limit}` })
   expect([exit, stderr]).toEqual([
     7,
@@ -109,7 +109,7 @@ test.for(['24', '40'])('a limit of %s open files ends with how to raise it', asy
   ])
 })
 
-test('a working directory that was removed is named as what is wrong', async () => {
+test('reports a removed working directory', async () => {
   const shell = 'mkdir gone && cd gone && rmdir ../gone'
   const { exit, stderr } = await runCommand(['verify', output], {}, { shell, cwd: tempFolder() })
   expect([exit, stderr]).toEqual([

@@ -8,13 +8,13 @@ import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-/** Prints the peak resident set of a process, its threads included, as it exits. */
+/** Prints the peak resident set size of a process, including threads, when it exits. */
 const REPORT = `import { isMainThread } from 'node:worker_threads'
 if (isMainThread) process.on('exit', () => process.stderr.write('PEAK_KB ' + process.resourceUsage().maxRSS))`
 
 const address = (number: number) => `0x${String(number).padStart(40, '0')}`
 
-/** A transaction with a name of so many bytes. */
+/** A transaction with a name of the given size in bytes. */
 function transaction(block: number, nameBytes: number) {
   return {
     nativeTransaction: {
@@ -37,13 +37,13 @@ const INPUTS = [
     answer: () => respondWith(200, manyBytes()),
   },
   {
-    what: 'responses that unpack to 250 MB',
+    what: 'responses that decompress to 250 MB',
     exit: 5,
     answer: () => respondWith(200, gzipSync(' '.repeat(250_000_000)), { 'content-encoding': 'gzip' }),
   },
 ]
 
-test.for(INPUTS)('$what take less than 700 MB', { timeout: 300_000 }, async ({ exit, answer }) => {
+test.for(INPUTS)('$what need less than 700 MB', { timeout: 300_000 }, async ({ exit, answer }) => {
   const folder = tempFolder()
   const hostile = faultWhere(() => true, answer())
   const { url } = await startLoopback(createDataService(), hostile)

@@ -8,7 +8,7 @@ import { startLoopback } from '../../helpers/loopback.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-/** Permissions by path of all that lies below a folder. */
+/** Permissions of all entries in a folder, by path. */
 function modesBelow(folder: string): [path: string, mode: string][] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries.map((entry) => {
@@ -24,7 +24,7 @@ test.for([
   { umask: '022', file: '644', folder: '755' },
   { umask: '002', file: '664', folder: '775' },
   { umask: '077', file: '600', folder: '700' },
-])('with the umask $umask an export is $file and what is private 600', async ({ umask, ...expected }) => {
+])('with umask $umask, export files are $file and private files 600', async ({ umask, ...expected }) => {
   const { url } = await startLoopback(service)
   const output = join(tempFolder(), 'out')
   const at = (name: string) => join(output, '..', name)
@@ -49,7 +49,7 @@ test.for([
   expect(modes).toEqual(modes.map(([path]) => [path, wanted(path)]))
 })
 
-test('the checkpoint of an unfinished run is for its owner alone', async () => {
+test('only the owner can read the checkpoint of an unfinished run', async () => {
   const refuses = faultWhere(({ count }) => count > 2, respondWith(400, '{}'))
   const { url } = await startLoopback(service, refuses)
   const output = join(tempFolder(), 'out')

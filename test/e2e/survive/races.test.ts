@@ -22,7 +22,7 @@ test.for([
   { left: 'the lock of a dead process', lock: { pid: 2 ** 22 + 7, ticks: '1' } },
   { left: 'the lock of another process of its number', lock: { pid: process.pid, ticks: '1' } },
   { left: 'a broken lock', lock: {} },
-])('of three processes that race for $left one exports, two name it', async ({ lock }) => {
+])('of three processes that race for $left, one exports and two report its lock', async ({ lock }) => {
   const { job, output } = writeJob()
   const holder = { ...lock, host: hostname(), startedAt: '2024-01-01T00:00:00.000Z' }
   if (lock !== undefined) writeFileSync(join(output, '.walletlake', 'lock'), JSON.stringify(holder))
@@ -55,7 +55,7 @@ test.for([
   expect((await runCommand(['verify', output])).exit).toBe(0)
 })
 
-test('a killed process leaves a lock that the next takes over', async () => {
+test('the next process takes over the lock of a killed one', async () => {
   const { job, output } = writeJob()
   let first: ReturnType<typeof startCommand> | undefined
   const { url } = await startLoopback(service, ({ count }) =>

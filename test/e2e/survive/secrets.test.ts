@@ -14,7 +14,7 @@ const service = createDataService({ keys: [KEY] })
 
 type Scene = { fault?: Fault; args?: string[]; env?: NodeJS.ProcessEnv; during?: (pid: number) => void }
 
-/** Runs with a key and gives everything that a process of the run wrote anywhere, in one text. */
+/** Runs with a key and returns everything that the run wrote anywhere as one text. */
 async function everythingOf({ fault, args = [], env = {}, during }: Scene) {
   const folder = tempFolder()
   mkdirSync(join(folder, 'reports'))
@@ -49,14 +49,14 @@ const base64Of = (text: string) => Buffer.from(text).toString('base64')
 const hexOf = (text: string) => Buffer.from(text).toString('hex')
 const percentOf = (text: string) => hexOf(text).replace(/../g, '%$&')
 
-/** Neither the key nor a telling part of it, plain or in the forms that logs give to bytes; a failure shows no text. */
+/** Expects no key or significant part of it, plain or encoded. A failure does not print the text. */
 function expectNoKey(text: string): void {
   const base64 = ['', 'a', 'ab'].map((before) => base64Of(before + KEY).slice(4, 24))
   const forms = [KEY, KEY.slice(3), ...base64, encodeURIComponent(KEY), percentOf(KEY), hexOf(KEY)]
   expect(forms.filter((form) => text.includes(form))).toEqual([])
 }
 
-test('no output of a good run holds the key, however it is asked to talk', async () => {
+test('no output of a successful run contains the key, at any verbosity', async () => {
   const debug = { NODE_DEBUG: 'undici,http,net,tls,stream,fs,worker,timer', UNDICI_DEBUG: '1', DEBUG: '*' }
   for (const args of [['--verbose'], ['--json', '--log-format', 'json', '--verbose']]) {
     const { exit, all } = await everythingOf({ args, env: debug })
@@ -65,14 +65,14 @@ test('no output of a good run holds the key, however it is asked to talk', async
   }
 })
 
-test('no error of any fault holds the key', async () => {
+test('no error message of any fault contains the key', async () => {
   const kinds = FAULT_KINDS.filter(
     ({ timeoutMs, what }) => timeoutMs === undefined && !what.startsWith('429'),
   )
-  const fault: Fault = (asked) => {
-    const kind = kinds[asked.count % kinds.length]
-    if (asked.count > kinds.length || kind?.where?.(asked) === false) return undefined
-    return async (response, answer) => void (await kind?.respond(response, answer, asked))
+  const fault: Fault = (request) => {
+    const kind = kinds[request.count % kinds.length]
+    if (request.count > kinds.length || kind?.where?.(request) === false) return undefined
+    return async (response, answer) => void (await kind?.respond(response, answer, request))
   }
   const { all } = await everythingOf({ fault, args: ['--verbose', '--deadline', '6s'] })
   expect(all).toContain('asking again')
@@ -99,14 +99,14 @@ test.for([
     status: 401,
     body: JSON.stringify({ message: `${percentOf(KEY)} ${percentOf(KEY).toUpperCase()} ${hexOf(KEY)}` }),
   },
-])('no error of a service that $what holds it', async ({ status, body }) => {
+])('no error message contains the key if the API $what', async ({ status, body }) => {
   const fault = faultWhere(({ count }) => count > 2, respondWith(status, body))
   const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
   expect([3, 4]).toContain(exit)
   expectNoKey(all)
 })
 
-test('the key does not go with a redirect to another host', async () => {
+test('the key is not sent to another host after a redirect', async () => {
   const other = await startLoopback(service)
   for (const status of [302, 307]) {
     const away = respondWith(status, '', {
@@ -120,7 +120,7 @@ test('the key does not go with a redirect to another host', async () => {
   expect(other.requests).toEqual([])
 })
 
-test('a process report, asked for in the midst of a run, holds no key', async () => {
+test('a process report written during a run contains no key', async () => {
   const { exit, names, all } = await everythingOf({
     env: { NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2' },
     during: (pid) => process.kill(pid, 'SIGUSR2'),
@@ -131,12 +131,12 @@ test('a process report, asked for in the midst of a run, holds no key', async ()
   expectNoKey(all)
 })
 
-/** Throws an exception that nothing catches when the first part file is created, after the first requests. */
+/** Throws an uncaught exception when the first part file is created, after the first requests. */
 const CRASH = `data:text/javascript,${encodeURIComponent(
   "import fs from 'node:fs';import{syncBuiltinESMExports as s}from'node:module';const r=fs.promises.open;fs.promises.open=(...a)=>{if(String(a[0]).includes('/parts/'))setTimeout(()=>{throw new TypeError('an uncaught one')});return r(...a)};s()",
 )}`
 
-test('an uncaught exception and its report hold no key', async () => {
+test('an uncaught exception and its report contain no key', async () => {
   const { exit, names, all } = await everythingOf({
     env: {
       NODE_OPTIONS: `--import ${CRASH} --report-uncaught-exception --trace-uncaught`,
@@ -148,7 +148,7 @@ test('an uncaught exception and its report hold no key', async () => {
   expectNoKey(all)
 })
 
-test('no word about a retry holds the key in any spelling', async () => {
+test('no message about a retry contains the key in any encoding', async () => {
   const message = [base64Of(`x${KEY}`), percentOf(KEY), hexOf(KEY), JSON.stringify(KEY)].join(' and ')
   const busy = respondWith(503, JSON.stringify({ message, statusCode: 503, error: KEY }))
   const fault = faultWhere(({ count }) => count === 3, busy)

@@ -16,7 +16,7 @@ const SIGNALS = [
   { signal: 'SIGTERM', exit: 143, code: 'TERMINATED' },
 ] as const
 
-/** Five seconds, the most that a signal may take to end a run, in ticks of 50 ms. */
+/** Five seconds in ticks of 50 ms: the maximum time between a signal and the end of a run. */
 const FIVE_SECONDS = 100
 
 const [first] = CRASH_JOBS as [CrashJob]
@@ -29,7 +29,7 @@ const parquet: CrashJob = {
 test.for([
   { job: first, ...SIGNALS[0] },
   { job: parquet, ...SIGNALS[1] },
-])('$signal at any step of $job.what keeps what is there', async ({ job, signal, exit }) => {
+])('$signal at any step of $job.what loses nothing', async ({ job, signal, exit }) => {
   const { steps } = await baselineOf(job)
   const places = [0.2, 0.5, 0.8].map((share) => Math.round(share * steps.length))
   const ended = await Promise.all(places.map((at) => signalledRun(job, { how: signal, at })))
@@ -43,32 +43,35 @@ function writeJob() {
   return { job, output }
 }
 
-test.for(SIGNALS)('$signal ends a run whose requests hang within seconds', async ({ signal, exit, code }) => {
-  let hang: () => void = () => {}
-  const hanging = new Promise<void>((resolve) => {
-    hang = resolve
-  })
-  const fault: Fault = ({ count }) => (count > 4 ? () => hang() : undefined)
-  const { url, requests } = await startLoopback(service, fault)
-  const { job } = writeJob()
-  const child = startCommand(['run', job, '--base-url', url])
-  await hanging
-  const ticks = countTicks()
-  child.kill(signal)
-  const ended = await child.ended
-  expect(ticks()).toBeLessThan(FIVE_SECONDS)
-  expect([ended.exit, ended.stderr]).toEqual([
-    exit,
-    expect.stringContaining(`${code}: job: ${signal} was received`),
-  ])
-  expect(ended.stderr).toContain('Run the same command again: it resumes where it stopped.')
-  expect((await runCommand(['status', job])).stdout).toMatch(
-    /unfinished[\s\S]+[1-4] pages? with \d+ transactions kept/,
-  )
-  expect(requests.length).toBeGreaterThan(4)
-})
+test.for(SIGNALS)(
+  '$signal ends a run with hanging requests within seconds',
+  async ({ signal, exit, code }) => {
+    let hang: () => void = () => {}
+    const hanging = new Promise<void>((resolve) => {
+      hang = resolve
+    })
+    const fault: Fault = ({ count }) => (count > 4 ? () => hang() : undefined)
+    const { url, requests } = await startLoopback(service, fault)
+    const { job } = writeJob()
+    const child = startCommand(['run', job, '--base-url', url])
+    await hanging
+    const ticks = countTicks()
+    child.kill(signal)
+    const ended = await child.ended
+    expect(ticks()).toBeLessThan(FIVE_SECONDS)
+    expect([ended.exit, ended.stderr]).toEqual([
+      exit,
+      expect.stringContaining(`${code}: job: ${signal} was received`),
+    ])
+    expect(ended.stderr).toContain('Run the same command again: it resumes where it stopped.')
+    expect((await runCommand(['status', job])).stdout).toMatch(
+      /unfinished[\s\S]+[1-4] pages? with \d+ transactions kept/,
+    )
+    expect(requests.length).toBeGreaterThan(4)
+  },
+)
 
-/** A run whose disk does not answer any more, at its fifth page. */
+/** Starts a run whose disk stops responding at the fifth page. */
 async function stalledRun() {
   const { url } = await startLoopback(service)
   const { job } = writeJob()
@@ -87,7 +90,7 @@ test('a second signal ends a run at once that the first cannot end', async () =>
   expect(ticks()).toBeLessThan(FIVE_SECONDS / 2)
 })
 
-test('one signal ends a run within seconds whose disk hangs', async () => {
+test('one signal ends a run with a hanging disk within seconds', async () => {
   const child = await stalledRun()
   const ticks = countTicks()
   child.kill('SIGTERM')

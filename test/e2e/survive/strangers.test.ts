@@ -17,7 +17,7 @@ import { HOSTILE_TEXTS, hostileNames } from '../../helpers/untrusted-text.ts'
 
 type Cells = Record<string, unknown>
 
-/** Exports a wallet with every kind of transfer, with hostile names or as it is. */
+/** Exports a wallet with every kind of transfer, with hostile or original names. */
 async function exportWallet({ hostile, format }: { hostile: boolean; format: 'csv' | 'parquet' }) {
   const { url } = await startLoopback(service, hostile ? faultWhere(() => true, hostileNames) : undefined)
   const output = tempFolder()
@@ -34,7 +34,7 @@ async function exportWallet({ hostile, format }: { hostile: boolean; format: 'cs
   return output
 }
 
-/** Cells of text that strangers wrote, and the rest. */
+/** Separates cells with untrusted text from the others. */
 function parted(table: TableName, rows: readonly Cells[]) {
   const names = tableByName(table).columns.filter(
     ({ name, type }) => type === 'text' && OURS.test(name) === false,
@@ -49,11 +49,11 @@ function parted(table: TableName, rows: readonly Cells[]) {
   return { rest, texts }
 }
 
-/** Text that no stranger chooses. */
+/** Text columns that contain no untrusted text. */
 const OURS = /_id$|_hash$|_address$|_type$|_label$|^(status|call_type|method_id|direction|source)$/
 
-const kept = new Set(HOSTILE_TEXTS.map((text) => text.toWellFormed()))
-const escaped = new Set([...kept].map((text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)))
+const texts = new Set(HOSTILE_TEXTS.map((text) => text.toWellFormed()))
+const escaped = new Set([...texts].map((text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)))
 
 async function readParquetTable(folder: string, table: TableName): Promise<Cells[]> {
   const rows: Cells[] = []
@@ -67,15 +67,15 @@ async function readParquetTable(folder: string, table: TableName): Promise<Cells
 
 const FORMATS = [
   { format: 'csv', read: readCsvTable, allowed: escaped },
-  // The reader takes a byte order mark away; in the file it is.
+  // The reader strips a byte order mark that the file contains.
   {
     format: 'parquet',
     read: readParquetTable,
-    allowed: new Set([...kept].filter((text) => text !== '\ufeff')),
+    allowed: new Set([...texts].filter((text) => text !== '\ufeff')),
   },
 ] as const
 
-test.for(FORMATS)('hostile names move no cell of a $format file', async ({ format, read, allowed }) => {
+test.for(FORMATS)('hostile names do not shift cells of a $format file', async ({ format, read, allowed }) => {
   const [hostile, calm] = [
     await exportWallet({ hostile: true, format }),
     await exportWallet({ hostile: false, format }),
@@ -96,7 +96,7 @@ test.for(FORMATS)('hostile names move no cell of a $format file', async ({ forma
   expect(({} as Cells).polluted).toBeUndefined()
 })
 
-test('a warehouse reads as many rows of hostile names as were written', async () => {
+test('a warehouse reads all rows with hostile names', async () => {
   const output = await exportWallet({ hostile: true, format: 'csv' })
   const connection = await (await DuckDBInstance.create(':memory:')).connect()
   for (const [table, { rows, files }] of Object.entries(readManifest(output).tables)) {
@@ -108,7 +108,7 @@ test('a warehouse reads as many rows of hostile names as were written', async ()
   connection.closeSync()
 })
 
-test('no name of a stranger becomes the name of a file', async () => {
+test('no untrusted name becomes part of a file name', async () => {
   const output = await exportWallet({ hostile: true, format: 'csv' })
   const names = readdirSync(output, { recursive: true, encoding: 'utf8' })
   expect(names.filter((name) => !/^[\w./-]+$/.test(name) || name.includes('..'))).toEqual([])

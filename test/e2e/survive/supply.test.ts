@@ -24,13 +24,13 @@ const { dependencies, devDependencies } = readJson('package.json') as Record<str
 const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> }
 const { '': root, ...locked } = packages
 
-test('every version that is asked for is an exact one', () => {
-  const asked = Object.entries({ ...dependencies, ...devDependencies })
-  expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
-  expect(asked.length).toBeGreaterThan(10)
+test('every dependency has an exact version', () => {
+  const versions = Object.entries({ ...dependencies, ...devDependencies })
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+  expect(versions.length).toBeGreaterThan(10)
 })
 
-test('the lockfile holds what is asked for, from the registry and by hash', () => {
+test('the lockfile contains every dependency, from the registry and with a hash', () => {
   expect(root).toMatchObject({ dependencies, devDependencies })
   for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
     expect([name, locked[`node_modules/${name}`]?.version]).toEqual([name, version])
@@ -41,14 +41,14 @@ test('the lockfile holds what is asked for, from the registry and by hash', () =
   expect(new Set(origins).size).toBeLessThanOrEqual(1)
 })
 
-/** Binaries for other systems are optional; npm names them without a hash where it has never fetched them. */
+/** Binaries for other systems are optional. npm lists them without a hash if it never fetched them. */
 function isPinned({ resolved, integrity, optional, os, cpu }: Locked): boolean {
   if (resolved !== undefined && !resolved.startsWith('https://')) return false
   if (integrity !== undefined) return /^sha(512|384)-/.test(integrity)
   return optional === true && os !== undefined && cpu !== undefined
 }
 
-test('nothing that is needed to run has a script that runs at its installation', () => {
+test('no runtime dependency has an install script', () => {
   const running = Object.entries(locked).filter(([, { dev }]) => dev !== true)
   expect(running.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([])
   expect(running.length).toBeGreaterThan(Object.keys(dependencies ?? {}).length)
@@ -57,7 +57,7 @@ test('nothing that is needed to run has a script that runs at its installation',
 const NEEDED =
   /^(package\.json|([\w/]+\/)?[A-Z]+\.md|LICENSE|output\/demo-report\.png|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|dist\/LICENSES\.txt|src\/demo-server\/chains\/.+)$/
 
-test('the package holds only what is needed to run and to read', () => {
+test('the package contains only the program and its documentation', () => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -74,7 +74,7 @@ test('the package holds only what is needed to run and to read', () => {
   expect(size).toBeLessThan(5_000_000)
 })
 
-test('what the program is bundled with has its licence beside it', () => {
+test('the package contains the licences of bundled dependencies', () => {
   const dist = join(ROOT, 'dist')
   const files = readdirSync(dist).filter((name) => name.endsWith('.js'))
   const code = files.map((name) => readFileSync(join(dist, name), 'utf8')).join('\n')

@@ -9,11 +9,11 @@ import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { HOSTILE_TEXTS, hostileNames, UNPRINTABLE } from '../../helpers/untrusted-text.ts'
 
-/** What a job may hold and a terminal must not see: controls above ASCII, marks of direction, line separators. */
+/** Text that a job may contain but a terminal must not print: C1 controls, direction marks, line separators. */
 const SLY = '\u009b31m\u202egnp\u2028\u200bend'
 const EVIL = `\u001b[2J\u001b]0;gotcha\u0007${SLY}`
 
-/** A job in a file, with an output, of names that play with the terminal. */
+/** Writes a job file whose names contain terminal control sequences. */
 function writeEvilJob(fields: object = {}) {
   const folder = join(tempFolder(), `in ${SLY}`)
   mkdirSync(folder)
@@ -43,12 +43,15 @@ const evilErrors: Fault = faultWhere(
 test.for([
   { what: 'validating', command: (job: string) => ['validate', job] },
   { what: 'planning', command: (job: string) => ['plan', job] },
-  { what: 'telling the state of', command: (job: string) => ['status', job] },
+  { what: 'showing the status of', command: (job: string) => ['status', job] },
   { what: 'running', command: (job: string) => ['run', job] },
   { what: 'running, verbose, ', command: (job: string) => ['run', job, '--verbose', '--concurrency', '1'] },
-  { what: 'summing up as JSON', command: (job: string) => ['run', job, '--json', '--log-format', 'json'] },
-  { what: 'refusing an option of', command: (job: string) => ['run', job, `--${EVIL}`] },
-])('$what a job of evil names writes nothing that plays with a terminal', async ({ command }) => {
+  {
+    what: 'running, with a JSON summary,',
+    command: (job: string) => ['run', job, '--json', '--log-format', 'json'],
+  },
+  { what: 'rejecting an option of', command: (job: string) => ['run', job, `--${EVIL}`] },
+])('$what a job with hostile names prints no control sequences', async ({ command }) => {
   for (const fault of [faultWhere(() => true, hostileNames), evilErrors]) {
     const { url } = await startLoopback(service, fault)
     const { job } = writeEvilJob()
@@ -59,7 +62,7 @@ test.for([
   }
 })
 
-test('complaints of a job file show nothing that plays with a terminal', async () => {
+test('diagnostics of a job file contain no control sequences', async () => {
   const texts = [EVIL, ...HOSTILE_TEXTS.slice(0, -1)]
   const { job } = writeEvilJob({ [EVIL]: EVIL, format: EVIL, addresses: texts, tables: texts, name: EVIL })
   const ended = await runCommand(['validate', job])
@@ -67,7 +70,7 @@ test('complaints of a job file show nothing that plays with a terminal', async (
   expectPrintable(ended)
 })
 
-test('verifying files full of evil shows nothing that plays with a terminal', async () => {
+test('problems of hostile files contain no control sequences', async () => {
   const { url } = await startLoopback(
     service,
     faultWhere(() => true, hostileNames),
@@ -92,7 +95,7 @@ test('verifying files full of evil shows nothing that plays with a terminal', as
   expectPrintable(bad)
 })
 
-test('text of the service in the summary as JSON is whole and safe', async () => {
+test('untrusted text in the JSON summary is complete and escaped', async () => {
   const { url } = await startLoopback(service, evilErrors)
   const { job, output } = writeEvilJob()
   const { stdout } = await runCommand(['run', job, '--json', '--base-url', url])
