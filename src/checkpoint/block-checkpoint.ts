@@ -16,7 +16,7 @@ export type BlockCheckpoint = {
   addMissing(block: number): Promise<void>
   /** Blocks that were requested and that the API does not have, in ascending order. */
   missing(): readonly BlockRange[]
-  /** Makes the missing blocks remaining again. Resolves with whether there were any. */
+  /** Reopens the missing blocks: they are requested again. Resolves with whether there were any. */
   reopenMissing(): Promise<boolean>
 }
 

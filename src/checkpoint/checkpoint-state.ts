@@ -152,7 +152,7 @@ export function applyOpen(state: CheckpointState): void {
 
 export type ReopenedBlocks = BlockRange & { wallet: string }
 
-/** Makes blocks of a listing remaining again in the current run. */
+/** Reopens blocks of a listing: the current run reads them again. */
 export function applyReopened(state: CheckpointState, { wallet, from, to }: ReopenedBlocks): void {
   reopenBlocks(listingOf(state, wallet), { from, to }, state)
   state.reopened.set(wallet, unionRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
@@ -234,7 +234,7 @@ export function nextEnd({ from, head, written }: CheckpointState): number {
 
 /**
  * Pins the end block. If the head moved between two processes of a run, wallets whose head was read by the
- * earlier process may lack newer transactions: blocks from their newest block to the end remain again.
+ * earlier process may lack newer transactions: they are read again from their newest block to the end.
  */
 export function applyEnd(state: CheckpointState, end: number): void {
   state.end = end

@@ -122,8 +122,8 @@ export function completeBlocks(listing: ListingState, covered: BlockRange): void
 }
 
 /**
- * Makes blocks of a listing remaining in the current run. Items of these blocks in existing pages are
- * superseded.
+ * Adds blocks of a listing to the remaining blocks of the current run. Items of these blocks in existing
+ * pages are superseded.
  */
 export function reopenBlocks(listing: ListingState, range: BlockRange, runs: Runs): void {
   beginReading(listing, runs)
@@ -136,7 +136,7 @@ export function reopenBlocks(listing: ListingState, range: BlockRange, runs: Run
 }
 
 /**
- * Drops a record that cannot be read and makes its blocks remaining again, except those that are superseded
+ * Drops a record that cannot be read and adds its blocks to the remaining blocks, unless they are superseded
  * anyway. The record stays in the list without items, so that no later block page is coalesced across it.
  */
 export function dropRecord(listing: ListingState, { offset, shown }: DroppedRecord, runs: Runs): void {

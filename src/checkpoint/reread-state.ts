@@ -11,10 +11,12 @@ import type { RecordLocation, RecordLog, WholeRecordLocation } from './record-lo
 export type RereadState = {
   /** Blocks of a listing that the run reads again in addition to the lookback. */
   reopened(listing: string): readonly BlockRange[]
-  /** Makes blocks of a listing remaining again in this run and discards their items in earlier pages. */
+  /**
+   * Reopens blocks of a listing: this run reads them again, and earlier items of these blocks are ignored.
+   */
   reopen(listing: string, range: BlockRange): Promise<void>
   /**
-   * Discards the pages that are not readable and makes their blocks remaining again. Resolves with the number
+   * Discards unreadable pages and adds their blocks to the remaining blocks. Resolves with the number
    * of discarded records.
    */
   dropUnreadablePages(isReadable: (location: RecordLocation) => Promise<boolean>): Promise<number>

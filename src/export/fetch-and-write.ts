@@ -198,8 +198,8 @@ export async function restoreStats(job: Job, stats: RunStats): Promise<void> {
 }
 
 /**
- * Handles a reorg: transactions of this run were already exported in earlier blocks. Makes the blocks from
- * the first of these on remaining again for all listings and returns the part of the export that is retained.
+ * Handles a reorg: transactions of this run were already exported in earlier blocks. Reopens the blocks from
+ * the first of these on for all listings and returns the part of the export that is retained.
  * Returns undefined if the pages of these blocks are no longer in the checkpoint.
  */
 async function continueFromReorg(

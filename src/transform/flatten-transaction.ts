@@ -10,8 +10,7 @@ import { movementsOf } from './movements.ts'
 import { unionViews, type ViewUnion, type WalletView, type WalletViews } from './union-views.ts'
 
 /**
- * Settings that are the same for all transactions of a job. Like items and rows, it holds text as byte
- * strings.
+ * Settings that are the same for all transactions of a job. Text is `ByteText`, like in items and rows.
  */
 export type FlattenContext = {
   /** The requested chain. Items of other chains are rejected. */

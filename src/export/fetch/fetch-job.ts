@@ -131,7 +131,7 @@ function countFound({ job, checkpoint }: FetchContext): number {
   return blocksIn(job) - countBlocks(checkpoint.remaining(BLOCKS)) - countBlocks(checkpoint.missing())
 }
 
-/** Throws REQUEST_REFUSED. The blocks are not known to be missing, so they become remaining again. */
+/** Throws REQUEST_REFUSED. The blocks are not known to be missing, so they are reopened. */
 async function throwUnknownChain({ job, checkpoint, probe }: BlockReader): Promise<never> {
   const requestedBlocks = countBlocks(checkpoint.missing())
   await checkpoint.reopenMissing()

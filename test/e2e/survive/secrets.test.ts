@@ -75,7 +75,7 @@ test('no error message of any fault contains the key', async () => {
     return async (response, answer) => void (await kind?.respond(response, answer, request))
   }
   const { all } = await everythingOf({ fault, args: ['--verbose', '--deadline', '6s'] })
-  expect(all).toContain('asking again')
+  expect(all).toContain('retrying')
   expectNoKey(all)
 })
 
