@@ -5,9 +5,9 @@ import type { Statements } from './target.ts'
 export type ExistingColumn = { readonly name: string; readonly declared: string }
 
 /**
- * Compares the columns of a table in the target with those of this version. Columns that users added are left alone.
+ * Compares the columns of a table in the target with those of this version. Columns that users added are ignored.
  *
- * @param found the target's columns; `declared` is compared without regard to letter case and spaces
+ * @param found the target's columns; `declared` is compared case-insensitively and without spaces
  * @returns statements that add missing columns, always as nullable, because existing rows have no values for them
  * @throws ExportError LOAD_FAILED if a column has another type or rejects nulls that exports contain, or a key column
  * is missing

@@ -43,7 +43,7 @@ function unknownTargetError(reason: string): ExportError {
   })
 }
 
-/** `duckdb:a/b.db`, `duckdb:///a/b.db` and `duckdb:/a/b.db` all name files. */
+/** Parses `duckdb:a/b.db`, `duckdb:///a/b.db` or `duckdb:/a/b.db`; SQLite alike. */
 function parseFile(kind: 'duckdb' | 'sqlite', rest: string): TargetUrl {
   const file = rest.replace(/^\/\/(?=\/)/, '')
   if (file === '' || file === ':memory:') throw unknownTargetError('it names no file')
@@ -89,7 +89,7 @@ function parseUrl(text: string): URL {
 
 const decode = decodeURIComponent
 
-/** `bigquery:dataset`, `bigquery:project.dataset`, `snowflake:schema`, `snowflake:database.schema`. */
+/** Parses `bigquery:dataset`, `bigquery:project.dataset`, `snowflake:schema` or `snowflake:database.schema`. */
 function parseWarehouse(kind: 'bigquery' | 'snowflake', rest: string): TargetUrl {
   const names = rest === '' ? [] : rest.split('.')
   if (kind === 'bigquery' && rest === '') throw unknownTargetError('bigquery: names no dataset')

@@ -41,7 +41,7 @@ export async function loadTokens(sql: TokenSql): Promise<void> {
 /** Loads the request log of earlier runs. The last entry of a token counts. */
 export async function loadRequestLog(sql: TokenSql, entries: AsyncIterable<LoggedRequest>): Promise<void> {
   await sql.run(
-    `CREATE TABLE log_entries (place BIGINT, address VARCHAR, id VARCHAR, answer VARCHAR, at_ms BIGINT, until_ms BIGINT)`,
+    `CREATE TABLE log_entries (seq BIGINT, address VARCHAR, id VARCHAR, answer VARCHAR, at_ms BIGINT, until_ms BIGINT)`,
   )
   let position = 0
   let batch: string[] = []
@@ -58,14 +58,14 @@ export async function loadRequestLog(sql: TokenSql, entries: AsyncIterable<Logge
   }
   await flush()
   await sql.run(
-    `CREATE TABLE last_requests AS SELECT * EXCLUDE (place) FROM log_entries
-     QUALIFY row_number() OVER (PARTITION BY address, id ORDER BY place DESC) = 1`,
+    `CREATE TABLE last_requests AS SELECT * EXCLUDE (seq) FROM log_entries
+     QUALIFY row_number() OVER (PARTITION BY address, id ORDER BY seq DESC) = 1`,
   )
 }
 
 /** Yields the last log entry of each token, except for requests that were not sent. */
 export async function* previousRequests(sql: TokenSql): AsyncGenerator<LoggedRequest[], void, void> {
-  yield* inBatches(sql, `SELECT rowid AS place, * FROM last_requests WHERE answer <> 'unsent'`, (row) => ({
+  yield* inBatches(sql, `SELECT rowid AS seq, * FROM last_requests WHERE answer <> 'unsent'`, (row) => ({
     ...tokenOf(row),
     answer: row.answer as ReindexOutcome,
     atMs: Number(row.at_ms),
@@ -94,7 +94,7 @@ export async function selectStaleTokens(
   const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'asked', 'limited') THEN at_ms END)`
   const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
   await sql.run(
-    `CREATE TABLE stale_tokens AS SELECT *, row_number() OVER (ORDER BY address, id) AS place FROM (
+    `CREATE TABLE stale_tokens AS SELECT *, row_number() OVER (ORDER BY address, id) AS seq FROM (
        SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS held, CASE
          WHEN status IS NULL THEN 'no status'
          WHEN upper(status) <> 'INDEXED' THEN status
@@ -130,10 +130,10 @@ async function* inBatches<T>(
   let last = -1n
   for (;;) {
     const rows = await sql.all(
-      `SELECT * FROM (${query}) WHERE place > ${last} ORDER BY place LIMIT ${BATCH_ROWS}`,
+      `SELECT * FROM (${query}) WHERE seq > ${last} ORDER BY seq LIMIT ${BATCH_ROWS}`,
     )
     if (rows.length === 0) return
-    last = BigInt(rows.at(-1)?.place as bigint)
+    last = BigInt(rows.at(-1)?.seq as bigint)
     yield rows.map(read)
   }
 }

@@ -31,7 +31,7 @@ const commandOf = (line: string) => line.split(' ')[1] ?? ''
 const lines = [...new Set(PAGES.flatMap((path) => linesIn(pageAt(path))))]
 const commands = [...new Set(lines.map(commandOf))].sort()
 
-test('the pages show most commands of the program', () => {
+test('the pages use most commands of the program', () => {
   expect(commands.length).toBeGreaterThan(12)
 })
 

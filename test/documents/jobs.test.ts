@@ -41,11 +41,11 @@ test('the addresses file in jobs/README.md is valid', async () => {
 describe('validation errors in jobs/README.md', () => {
   const errors = rowsOf(sectionOf(PAGE, '## Validation errors'))
 
-  test('there are more than twenty', () => {
+  test('has more than twenty entries', () => {
     expect(errors.length).toBeGreaterThan(20)
   })
 
-  test.for(errors)('%s gives the message on the page', async ([written, expected]) => {
+  test.for(errors)('%s produces the message on the page', async ([written, expected]) => {
     const [line = ''] = codeIn(written)
     const [says = ''] = codeIn(expected)
     const text = written?.endsWith('a second time') ? `${withLeast('')}${line}` : withLeast(line)

@@ -145,7 +145,7 @@ test('CHANGELOG.md starts with the version of the package', () => {
   expect(versions[0]).toBe(version)
 })
 
-test('every page that names the tarball names the one that npm pack makes', () => {
+test('every page that mentions the tarball uses the name that npm pack creates', () => {
   const { version } = JSON.parse(pageAt('package.json')) as { version: string }
   const schedule = readdirSync(join(ROOT, 'jobs/schedule')).map((name) => `jobs/schedule/${name}`)
   const named = ['README.md', ...schedule].flatMap(

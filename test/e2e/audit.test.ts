@@ -90,7 +90,7 @@ describe('on a mismatch', () => {
       kind: 'missing',
       change: (all: object[]) => [...all, { txHash: '0xnew', from: { address: BUSY }, to: { address: '' } }],
     },
-  ] as const)('counts and names a transaction that is $kind', async ({ kind, change }) => {
+  ] as const)('counts and reports a transaction that is $kind', async ({ kind, change }) => {
     const fault = faultWhere(
       at(BLOCK),
       withChangedBlockPage((page) => ({ ...page, transactions: change(page.transactions) })),

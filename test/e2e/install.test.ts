@@ -165,7 +165,7 @@ describe('install.md', () => {
     expect(page).toContain(`Node ${node.replace('>=', '')} or later`)
   })
 
-  test('names the tarball that npm pack makes', () => {
+  test('uses the tarball name that npm pack creates', () => {
     expect(page).toContain(`walletlake-${packageJson.version}.tgz`)
   })
 })

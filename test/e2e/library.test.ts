@@ -63,7 +63,7 @@ test('each cell has the type of its column', async () => {
   }
 })
 
-test('the type of a row knows its columns', () => {
+test('the type of a row has its columns', () => {
   type Ledger = TableRows['ledger']
   expectTypeOf<Ledger['value']>().toEqualTypeOf<string>()
   expectTypeOf<Ledger['asset_decimals']>().toEqualTypeOf<number | null>()

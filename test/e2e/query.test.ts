@@ -87,7 +87,7 @@ describe('walletlake query', () => {
     )
   })
 
-  test('prints the same bytes under every TZ', async () => {
+  test('prints the same bytes with any TZ', async () => {
     const sql = `select date_trunc('day', block_timestamp) as day, [max(block_timestamp)] as newest,
       block_timestamp::date as date, count(*) as n from ledger group by all order by all; summarize ledger`
     for (const format of ['csv', 'json', 'table']) {

@@ -110,7 +110,7 @@ describe.skipIf(noRedis)('a run with a queue', () => {
     expect((await run.ended).exit).toBe(0)
   })
 
-  test('takes the password of Redis from the environment and does not print it', LONG, async () => {
+  test('takes the Redis password from the environment and does not print it', LONG, async () => {
     const secret = 'a-secret-of-redis'
     await redis.config('SET', 'requirepass', secret)
     onTestFinished(async () => void (await redis.config('SET', 'requirepass', '')))

@@ -190,7 +190,7 @@ test('rejects an export without tables of NFT transfers', async () => {
 })
 
 describe('walletlake reindex', () => {
-  test('prints a summary, and one as JSON', async () => {
+  test('prints a summary as text and as JSON', async () => {
     const { output, url } = await exported()
     const dry = await runCommand(['reindex', output, '--dry-run'])
     expect(dry).toMatchObject({ exit: 0, stderr: '' })

@@ -189,7 +189,7 @@ describe('a manifest', () => {
       text: changePath('/etc/passwd.csv'),
       says: 'path: expected a relative path in the folder of a table, found "/etc',
     },
-  ])('with $wrong is refused', async ({ text, says }) => {
+  ])('with $wrong is rejected', async ({ text, says }) => {
     const { folder, place } = await written()
     writeFileSync(join(folder, 'manifest.json'), text(folder))
     const failure = await loadInto(folder, place.to).catch((thrown) => thrown)

@@ -124,7 +124,7 @@ describe.for(kinds)(
       )
     })
 
-    test('keeps every row of another export that shares the table', async () => {
+    test('keeps all rows of another export in the same table', async () => {
       const settled = exportOf((key) => fc.constant((key * 7) % 40))
       await fc.assert(
         fc.asyncProperty(settled, historyOf(settled, 3), async (theirs, ours) => {

@@ -78,7 +78,7 @@ async function expectLoaded(
   }
 }
 
-/** A row as an engine holds it; not every one holds U+0000. */
+/** A row as an engine stores it. Not every engine supports U+0000. */
 function asCells(row: TextRow, holdsNul: boolean): Cells {
   const held = (cell: string) => (holdsNul ? cell : cell.replaceAll('\0', '\ufffd'))
   return Object.fromEntries(
@@ -86,7 +86,7 @@ function asCells(row: TextRow, holdsNul: boolean): Cells {
   )
 }
 
-/** The kinds of all changes that an export lists. */
+/** Reads the kinds of all changes that an export lists. */
 function changesIn(output: string): string[] {
   const folder = join(output, 'changes')
   const lines = readdirSync(folder).flatMap((file) =>

@@ -14,7 +14,7 @@ test.for([
   { address: 'postgres://me@db/lake', env: { PGSSLMODE: 'require' }, ssl: [undefined] },
   { address: 'postgres://me@db/lake?ssl=true', env: {}, ssl: [undefined] },
   { address: 'postgres:///lake?host=/var/run/postgresql', env: {}, ssl: [false] },
-])('$address with $env connects by $ssl', ({ address, env, ssl }) => {
+])('$address with $env tries the SSL settings $ssl', ({ address, env, ssl }) => {
   const choices = sslConfigs(address, env)
   expect(choices.map((choice) => choice.ssl)).toEqual(ssl)
 })

@@ -45,7 +45,7 @@ const bigqueryTransfers = (table: string, value: string): ViewSource => ({
   ],
 })
 
-/** The public dataset `bigquery-public-data.crypto_ethereum`. */
+/** Names of the public dataset `bigquery-public-data.crypto_ethereum`. */
 const bigquery: Naming = {
   title: 'the public BigQuery dataset crypto_ethereum',
   schema: 'crypto_ethereum',
@@ -120,7 +120,7 @@ const cryoTransfer = (table: string, amount: string): View => ({
   absent: [],
 })
 
-/** The files that cryo writes. */
+/** Names of the files that cryo writes. */
 const cryo: Naming = {
   title: 'cryo',
   schema: 'cryo',

@@ -84,7 +84,7 @@ function loadRecords({
   all,
 }: DuckdbQueries): Pick<LoadTarget, 'records' | 'saveRecord' | 'deleteRecords'> {
   const loads = sql.identifier(LOADS_TABLE.name)
-  const forget = async (records: readonly LoadRecord[], { anyContent = false } = {}) => {
+  const deleteLoads = async (records: readonly LoadRecord[], { anyContent = false } = {}) => {
     for (const { outputId, table, path, sha256 } of records) {
       const where = `output_id = ${quoteLiteral(outputId)} AND table_name = ${quoteLiteral(table)} AND path = ${quoteLiteral(path)}`
       await run(
@@ -95,11 +95,11 @@ function loadRecords({
   return {
     records: async () => (await all(`SELECT * FROM ${loads}`)).map(parseLoadRecord),
     saveRecord: async (record) => {
-      await forget([record], { anyContent: true })
+      await deleteLoads([record], { anyContent: true })
       const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : quoteLiteral(cell)))
       await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
     },
-    deleteRecords: (records) => forget(records),
+    deleteRecords: (records) => deleteLoads(records),
   }
 }
 

@@ -55,7 +55,7 @@ const IS_CREATION = `(${KIND} LIKE 'CREATE%' OR t.to_address IS NULL OR coalesce
  * top-level call. It gives no ledger entry, because the transaction itself has one.
  */
 const TOP_LEVEL = `CREATE TABLE top_level AS
-  SELECT i.transaction_hash, arg_min({'f': i.f, 'r': i.r}, (i.f, i.r)) AS place
+  SELECT i.transaction_hash, arg_min({'f': i.f, 'r': i.r}, (i.f, i.r)) AS location
   FROM internal_transactions i JOIN transactions t USING (transaction_hash)
   WHERE ${KIND} IN ('CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN') AND i.value = t.value
     AND i.from_address IS NOT DISTINCT FROM t.from_address
@@ -64,7 +64,7 @@ const TOP_LEVEL = `CREATE TABLE top_level AS
          OR (${IS_CREATION} AND (i.to_address IS NULL OR t.to_address IS NULL)))
   GROUP BY i.transaction_hash`
 
-const NOT_TOP_LEVEL = ` AND (f, r) NOT IN (SELECT (place.f, place.r) FROM top_level)`
+const NOT_TOP_LEVEL = ` AND (f, r) NOT IN (SELECT (location.f, location.r) FROM top_level)`
 
 /** Selects a fact table's rows as movements; `units` is a positive digit string. */
 const MOVES: Readonly<Record<Source, string>> = {

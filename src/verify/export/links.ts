@@ -27,7 +27,7 @@ export async function checkLinks(checkedExport: CheckedExport): Promise<void> {
 
 /** Checks that `transactions` has each row's transaction, with the same block, time and index. */
 async function checkTransactionRefs(checkedExport: CheckedExport, name: TableName): Promise<void> {
-  const same = ['chain_id', 'block_number', 'transaction_index', 'place']
+  const same = ['chain_id', 'block_number', 'transaction_index', 'block_key']
   const differ = same.map((column) => `x.${column} IS DISTINCT FROM t.${column}`).join(' OR ')
   await expectNone(checkedExport, {
     sql: `SELECT x.f, x.r, x.transaction_hash, t.transaction_hash IS NULL AS missing

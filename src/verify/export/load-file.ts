@@ -15,7 +15,7 @@ type FileLoadContext = {
   readonly findings: Findings
 }
 
-/** Bit of the column `broken` that marks a block outside the file's range. Bit n marks an invalid cell of column n. */
+/** Bit of the column `invalid_bits` that marks a block outside the file's range. Bit n marks an invalid cell of column n. */
 const OUT_OF_RANGE_BIT = 62
 
 /** Creates the scratch table for a table's rows, with typed columns for the cells that later checks need. */
@@ -23,7 +23,7 @@ export async function createCheckTable(database: ScratchDatabase, table: Table):
   const cells = checkedColumns(table).map(
     (column) => `${quoteIdentifier(column.name)} ${SQL_TYPES[column.type]}`,
   )
-  const columns = ['f INTEGER', 'r BIGINT', 'broken BIGINT', 'place UBIGINT', ...cells]
+  const columns = ['f INTEGER', 'r BIGINT', 'invalid_bits BIGINT', 'block_key UBIGINT', ...cells]
   await database.run(`CREATE TABLE ${table.name} (${columns.join(', ')})`)
 }
 
@@ -51,7 +51,7 @@ async function loadRows(context: FileLoadContext, tableFile: TableFile, source: 
   const { table, index, file } = tableFile
   await database.run(insertSql(tableFile, source, manifest))
   const [found] = await database.all(
-    `SELECT count(*) AS n, coalesce(bit_or(broken), 0) AS bits FROM ${table.name} WHERE f = ${index}`,
+    `SELECT count(*) AS n, coalesce(bit_or(invalid_bits), 0) AS bits FROM ${table.name} WHERE f = ${index}`,
   )
   const count = Number(found?.n)
   findings.expect(count === file.rows, () => `${file.path}: rows: expected ${file.rows}, found ${count}`)
@@ -72,7 +72,7 @@ function bit(condition: string, at: number): string {
   return `CASE WHEN ${condition} THEN ${2n ** BigInt(at)}::BIGINT ELSE 0::BIGINT END`
 }
 
-/** `bits`: the bitwise OR of `broken` over all rows of the file. */
+/** `bits`: the bitwise OR of `invalid_bits` over all rows of the file. */
 type LoadedRows = { tableFile: TableFile; source: string; bits: bigint }
 
 /** Reports invalid cells by row and column. Reads only the columns whose bit is set again. */
@@ -101,7 +101,7 @@ async function checkCells(context: FileLoadContext, { tableFile, source, bits }:
 
 function invalidRowsSql({ table, index }: TableFile, at: number): string {
   const mask = `${2n ** BigInt(at)}::BIGINT`
-  return `SELECT r, block_number FROM ${table.name} WHERE f = ${index} AND broken & ${mask} <> 0`
+  return `SELECT r, block_number FROM ${table.name} WHERE f = ${index} AND invalid_bits & ${mask} <> 0`
 }
 
 /** The columns that later checks use. Cells that are checked by type only (names, texts, metadata) are not loaded. */

@@ -41,7 +41,7 @@ test('writes the same bytes from a checkpoint with flipped bits, and reports the
       }
       const { code, output, asked, notices } = await resumeFrom(bytes)
       expect([code, outputBytes(output)]).toEqual([undefined, calm])
-      // A line feed between two frames holds nothing.
+      // A line feed between two records carries no data, so flipping it changes nothing.
       if (asked.length === intact && notices === GOES_ON) return
       expect(notices).toMatch(/the checkpoint ended in \d+ damaged bytes; their pages are requested again/)
       const aside = readdirSync(join(output, '.walletlake')).includes('pages.log.damaged')

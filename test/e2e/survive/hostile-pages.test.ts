@@ -24,9 +24,9 @@ const BOMBS = [
     body: ' '.repeat(250_000_000),
     says: 'larger than the limit of 33554432 bytes',
   },
-  { what: 'lists in 15 million levels', body: '['.repeat(15_000_000), says: 'deeper than 100 levels' },
+  { what: 'arrays with 15 million levels', body: '['.repeat(15_000_000), says: 'deeper than 100 levels' },
   {
-    what: 'lists in 101 levels',
+    what: 'arrays with 101 levels',
     body: page(`{"more":${'['.repeat(98)}${']'.repeat(98)}}`),
     says: 'deeper than 100 levels',
   },

@@ -80,7 +80,7 @@ async function stalledRun() {
   return child
 }
 
-test('a second signal ends a run at once that the first cannot end', async () => {
+test('a second signal ends a run at once if the first cannot', async () => {
   const child = await stalledRun()
   const ticks = countTicks()
   child.kill('SIGINT')

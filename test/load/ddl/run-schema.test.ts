@@ -56,7 +56,7 @@ describe('in DuckDB', () => {
     expect(sum?.s).toBe((2n * BigInt(BIG)).toString())
   })
 
-  test.for(['bigquery', 'cryo'] as const)('reads the tables under the names of %s', async (naming) => {
+  test.for(['bigquery', 'cryo'] as const)('reads the tables with the names of %s', async (naming) => {
     const all = await open()
     await all(schemaText({ sql: 'duckdb' }))
     for (const table of TABLES) await all(insertOf(table))
@@ -88,7 +88,7 @@ describe('in SQLite', () => {
     db.close()
   })
 
-  test.for(['bigquery', 'cryo'] as const)('reads the tables under the names of %s', (naming) => {
+  test.for(['bigquery', 'cryo'] as const)('reads the tables with the names of %s', (naming) => {
     const db = new sqlite3.Database(join(tempFolder(), 'a.db'))
     db.exec(schemaText({ sql: 'sqlite', namespace: { prefix: 'w_' } }))
     db.exec(schemaText({ sql: 'sqlite', naming, namespace: { prefix: 'w_' } }))
@@ -137,7 +137,7 @@ describe.skipIf(noPostgres)('in PostgreSQL', () => {
     }
   })
 
-  test.for(['bigquery', 'cryo'] as const)('reads the tables under the names of %s', async (naming) => {
+  test.for(['bigquery', 'cryo'] as const)('reads the tables with the names of %s', async (naming) => {
     await client.query(schemaText({ sql: 'postgres', namespace: { schema: naming === 'cryo' ? 'a' : 'b' } }))
     await client.query(
       schemaText({ sql: 'postgres', naming, namespace: { schema: naming === 'cryo' ? 'a' : 'b' } }),
