@@ -97,6 +97,11 @@ test('each third-party package is imported from one folder only', () => {
   expect([...importersOf.keys()]).toContain('undici')
 })
 
+test('one file knows the argument parser', () => {
+  const importers = files.filter((file) => importsOf(file).some((name) => /^yargs/.test(name)))
+  expect(importers).toEqual(['cli/parser.ts'])
+})
+
 const isThirdParty = (name: string) =>
   !name.startsWith('.') && !name.startsWith('node:') && !builtinModules.includes(name)
 

@@ -1,33 +1,60 @@
-import { CommanderError } from 'commander'
 import { ExportError, FAILURES, toExportError } from '../core/model/errors.ts'
+import { VERSION } from '../core/model/version.ts'
+import type { Command } from './command.ts'
+import { COMMANDS } from './commands/index.ts'
+import { commandHelp, HELP_OPTION, optionForms, programHelp, VERSION_OPTION } from './help.ts'
 import { openLog } from './options/log.ts'
-import { buildProgram, commandOf } from './program.ts'
+import { unknownError } from './usage-error.ts'
 
 /** Runs one command line and gives the process's exit code; without any word it prints the help. */
 export async function main(argv: readonly string[]): Promise<number> {
-  let exit = 0
   try {
-    const program = await buildProgram(argv, (code) => {
-      exit = code
-    })
-    await program.parseAsync(normalizeArgv(argv), { from: 'user' })
-    return exit
+    return await runCommandLine(argv)
   } catch (thrown) {
-    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
     return reportFailure(thrown, argv)
   }
 }
 
-/** What the program is to read: `help` of a word that is no command is as wrong as the word alone. */
-function normalizeArgv(argv: readonly string[]): string[] {
-  const [first, ...rest] = argv
-  if (first === undefined) return ['--help']
-  return first === 'help' && rest[0] !== undefined && commandOf(argv) === undefined ? rest : [...argv]
+async function runCommandLine(argv: readonly string[]): Promise<number> {
+  const isHelp = argv[0] === 'help'
+  const [name = '--help', ...rest] = isHelp ? argv.slice(1) : argv
+  const words = isHelp ? ['--help'] : rest
+  if (name === '--version') return printText(`${VERSION}\n`)
+  if (name === '--help' || name === '-h') return printText(programHelp(await loadCommands()))
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (load === undefined) throw unknownWord(name)
+  const { command } = await load()
+  // Loaded only now: the help of the program and its version do not need the parser.
+  const { parseArguments } = await import('./parser.ts')
+  const args = await parseArguments(command, words)
+  if (args === 'version') return printText(`${VERSION}\n`)
+  if (args === 'help') return printText(commandHelp(command))
+  return (await command.run(args)) ?? 0
+}
+
+function printText(text: string): number {
+  process.stdout.write(text)
+  return 0
+}
+
+async function loadCommands(): Promise<Command[]> {
+  const modules = await Promise.all(Object.values(COMMANDS).map((load) => load()))
+  return modules.map(({ command }) => command)
+}
+
+function unknownWord(word: string): ExportError {
+  if (!word.startsWith('-')) return unknownError('command', word, Object.keys(COMMANDS))
+  return unknownError('option', word.replace(/=.*/s, ''), [VERSION_OPTION, HELP_OPTION].flatMap(optionForms))
+}
+
+/** The first command that a line names; undefined where it names none. */
+function commandOf(argv: readonly string[]): string | undefined {
+  return argv.find((word) => Object.hasOwn(COMMANDS, word))
 }
 
 /** Says on stderr what ended a command line, and gives its exit code. */
 export function reportFailure(thrown: unknown, argv: readonly string[]): number {
-  const error = thrown instanceof CommanderError ? usageError(thrown) : toExportError(thrown)
+  const error = toExportError(thrown)
   const at = argv.indexOf('--log-format')
   const json = argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json')
   const log = openLog({ logFormat: json ? 'json' : 'pretty', quiet: true })
@@ -35,17 +62,6 @@ export function reportFailure(thrown: unknown, argv: readonly string[]): number 
   if (error.code === 'BUG' && argv.includes('--verbose')) log.failure(withStack(error))
   return error.failure.exit
 }
-
-/** What is wrong with a command line, as a failure of ours. A word of it may hold a password or a key. */
-function usageError({ message }: CommanderError): ExportError {
-  const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
-  const usageMessage = text.replace(/:\/\/\S*@/g, '://…@').replace(/(?<=^unknown option '[^=]*)=.*'/s, "'")
-  return new ExportError('USAGE', usageMessage, KEY_OPTION.test(usageMessage) ? { fix: KEY_FIX } : {})
-}
-
-const KEY_OPTION = /^unknown option '--?[\w-]*(key|token|secret|password)'/i
-const KEY_FIX =
-  'Set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to a file that holds the key; the command line takes none.'
 
 /** Where nothing better is advised, the help of the command that the line names. */
 function withHelp(error: ExportError, command: string | undefined): ExportError {

@@ -1,7 +1,7 @@
 import type { ExportError, FailureCode } from '../core/model/errors.ts'
 import { redactSecrets, redactUrlPasswords } from '../core/platform/secrets.ts'
 
-export type LogFormat = 'pretty' | 'json'
+type LogFormat = 'pretty' | 'json'
 type Level = 'error' | 'warn' | 'info' | 'debug'
 
 export type LogOptions = {

@@ -21,7 +21,7 @@ const STAGES = {
     /undici|llhttp|wasm|dist\/(http|export\/fetch)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
   'files: checkpoint, staged lines, parts':
     /dist\/(checkpoint|files|transform)|writeBuffer|crc32|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
-  'loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|commander|yaml/,
+  'loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|yargs|yaml/,
   other: /./,
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { runInProcess } from '../helpers/in-process.ts'
 
@@ -15,6 +16,15 @@ test.for([
   { args: ['statsu', 'jobs/demo.yaml'], says: "unknown command 'statsu' (Did you mean status?)" },
   { args: ['help', 'rn'], says: "unknown command 'rn' (Did you mean run?)" },
   { args: ['help', 'foo'], says: "unknown command 'foo'" },
+  { args: ['--bogus=a'], says: "unknown option '--bogus'\n" },
+  { args: ['--verion'], says: "unknown option '--verion' (Did you mean --version?)" },
+  { args: ['constructor'], says: "unknown command 'constructor'" },
+  { args: ['https://me:password@host'], says: "unknown command 'https://…@host'" },
+  { args: ['worker'], says: "required option '--queue <url>' not specified" },
+  { args: ['query'], says: "missing required argument 'output'" },
+  { args: ['run', 'jobs/demo.yaml', '--quiet=no'], says: "option '--quiet' takes no value" },
+  { args: ['report', 'x', '--max-rows', 'many'], says: "'--max-rows <count>' argument 'many' is invalid" },
+  { args: ['query', 'x', 'y', '--max-rows', '0'], says: 'a whole number from 1 is expected' },
   { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
   { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <location>' argument missing" },
   {
@@ -68,6 +78,24 @@ test('help gives the help of a command', async () => {
   const { exit, stdout, stderr } = await runInProcess(['help', 'run'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
   expect(stdout).toBe((await runInProcess(['run', '--help'])).stdout)
+})
+
+test.for([
+  { args: ['help'], same: ['--help'] },
+  { args: ['-h'], same: ['--help'] },
+  { args: ['help', '--help'], same: ['--help'] },
+  { args: ['help', 'run', 'jobs/demo.yaml'], same: ['run', '--help'] },
+  { args: ['run', 'jobs/demo.yaml', '-h'], same: ['run', '--help'] },
+  { args: ['run', '--version'], same: ['--version'] },
+])('$args prints what $same prints', async ({ args, same }) => {
+  const { exit, stdout, stderr } = await runInProcess(args)
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+  expect(stdout).toBe((await runInProcess(same)).stdout)
+})
+
+test('--version prints the version alone', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(await runInProcess(['--version'])).toEqual({ exit: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test('help of an unknown word prints no help before it complains', async () => {

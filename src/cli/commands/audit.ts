@@ -1,43 +1,43 @@
 import { randomInt } from 'node:crypto'
-import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { formatCount, formatInteger } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { type AuditOptions, type AuditResult, auditOutput } from '../../verify/audit/audit.ts'
-import { addExamples } from '../examples.ts'
-import type { SetExitCode } from '../exit-code.ts'
-import { type LogArguments, logOptions, throttledProgress, withSignals } from '../options/log.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
 import { readCount } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { readAccessOfOutput, type ServiceArguments, serviceOptions } from '../options/service.ts'
+import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 
-type AuditArguments = ServiceArguments &
-  LogArguments & { blocks?: 'all'; sample?: string; seed?: string; json?: boolean }
+const options = defineOptions([
+  ...serviceOptions,
+  { name: 'blocks', value: '<all>', choices: ['all'], description: 'Check every block instead of a sample' },
+  {
+    name: 'sample',
+    value: '<n>',
+    conflicts: ['blocks'],
+    description: 'Number of blocks to check, half of them with exported transactions (default: 100)',
+  },
+  {
+    name: 'seed',
+    value: '<n>',
+    conflicts: ['blocks'],
+    description: 'Check the same sample again: the seed that an earlier audit printed',
+  },
+  ...logOptions,
+  { name: 'json', description: 'Print the result as one JSON object on stdout' },
+])
+type AuditArguments = OptionValues<typeof options>
 
-export function auditCommand(program: Command, setExitCode: SetExitCode): void {
-  const command = program
-    .command('audit')
-    .summary('Cross-check an export against the block endpoint')
-    .description('Cross-check an export against the block endpoint of the API; exit code 0 or 10')
-    .argument('<output>', OUTPUT_OR_JOB)
-  serviceOptions(command)
-    .addOption(new Option('--blocks <all>', 'Check every block instead of a sample').choices(['all']))
-    .addOption(
-      new Option(
-        '--sample <n>',
-        'Number of blocks to check, half of them with exported transactions (default: 100)',
-      ).conflicts('blocks'),
-    )
-    .addOption(
-      new Option(
-        '--seed <n>',
-        'Check the same sample again: the seed that an earlier audit printed',
-      ).conflicts('blocks'),
-    )
-  logOptions(command).option('--json', 'Print the result as one JSON object on stdout')
-  addExamples(command, ['audit output/mine --sample 500', 'Check 500 blocks'])
-  command.action(async (outputArg: string, args: AuditArguments) => setExitCode(await audit(outputArg, args)))
-}
+export const command = defineCommand({
+  name: 'audit',
+  summary: 'Cross-check an export against the block endpoint',
+  description: 'Cross-check an export against the block endpoint of the API; exit code 0 or 10',
+  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  options,
+  examples: [['audit output/mine --sample 500', 'Check 500 blocks']],
+  run: ({ output, ...args }) => audit(output, args),
+})
 
 async function audit(outputArg: string, args: AuditArguments): Promise<number> {
   const blocks = selectBlocks(args)

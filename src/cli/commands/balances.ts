@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import {
   type Balance,
@@ -10,55 +9,59 @@ import {
 import { compareExpected, type Difference } from '../../ledger/balances/compare-expected.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { oneLine } from '../../terminal/log.ts'
-import {
-  type PrintableResult,
-  RESULT_FORMATS,
-  type ResultFormat,
-  writeQueryResult,
-} from '../../terminal/write-query-result.ts'
-import { addExamples } from '../examples.ts'
-import { collect } from '../options/collect.ts'
+import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 
-type BalancesArguments = {
-  at?: string
-  wallet?: string[]
-  opening?: string
-  expect?: string
-  all?: boolean
-  flags?: boolean
-  template?: boolean
-  format: ResultFormat
-}
+const options = defineOptions([
+  {
+    name: 'at',
+    value: '<time>',
+    description: 'After this block, at the end of this UTC day, or at this instant',
+  },
+  {
+    name: 'wallet',
+    value: '<address>',
+    repeatable: true,
+    description: 'Only this wallet, by address or label (repeatable)',
+  },
+  { name: 'opening', value: '<file>', description: 'CSV file of opening balances; see --template' },
+  {
+    name: 'expect',
+    value: '<file>',
+    description: 'CSV file of expected balances; exit code 10 if they differ',
+  },
+  { name: 'template', description: 'Print a CSV template for --opening or --expect instead' },
+  { name: 'flags', description: 'List probable spam tokens, with the reason' },
+  { name: 'all', description: 'Include balances of zero' },
+  {
+    name: 'format',
+    value: '<format>',
+    choices: RESULT_FORMATS,
+    default: 'table',
+    description: 'Output format',
+  },
+])
+type BalancesArguments = OptionValues<typeof options>
 
-export function balancesCommand(program: Command): void {
-  const command = program
-    .command('balances')
-    .summary('List the balance of each wallet and asset')
-    .description(
-      'Sum the ledger by wallet and asset. Balances that were negative after a transaction are listed on stderr. The table rounds long amounts (≈); csv and json are exact.',
-    )
-    .argument('<output>', OUTPUT_OR_JOB)
-    .option('--at <time>', 'After this block, at the end of this UTC day, or at this instant')
-    .option('--wallet <address>', 'Only this wallet, by address or label (repeatable)', collect)
-    .option('--opening <file>', 'CSV file of opening balances; see --template')
-    .option('--expect <file>', 'CSV file of expected balances; exit code 10 if they differ')
-    .option('--template', 'Print a CSV template for --opening or --expect instead')
-    .option('--flags', 'List probable spam tokens, with the reason')
-    .option('--all', 'Include balances of zero')
-    .addOption(new Option('--format <format>', 'Output format').choices(RESULT_FORMATS).default('table'))
-    .action(printBalances)
-  addExamples(
-    command,
+export const command = defineCommand({
+  name: 'balances',
+  summary: 'List the balance of each wallet and asset',
+  description:
+    'Sum the ledger by wallet and asset. Balances that were negative after a transaction are listed on stderr. The table rounds long amounts (≈); csv and json are exact.',
+  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  options,
+  examples: [
     ['balances output/mine --at 2024-12-31', 'Balances at the end of a year'],
     ['balances output/mine --format csv > balances.csv', 'All columns, as a file'],
     ['balances output/mine --template > opening.csv', 'A template for opening balances'],
     ['balances output/mine --opening opening.csv --expect node.csv', 'Compare with the balances of a node'],
-  )
-}
+  ],
+  run: ({ output, ...args }) => printBalances(output, args),
+})
 
 /** Balances below zero that are told one by one. */
 const MAX_REPORTED = 20

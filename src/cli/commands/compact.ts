@@ -1,19 +1,20 @@
-import type { Command } from 'commander'
 import { type CompactionResult, compactOutput } from '../../files/compact/compact.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
+import { defineCommand } from '../command.ts'
 import { readCount } from '../options/option-parsers.ts'
 import { locateOutput, OUTPUT_OR_JOB } from '../options/output-argument.ts'
 
-export function compactCommand(program: Command): void {
-  program
-    .command('compact')
-    .description('Merge the small files of incremental runs')
-    .argument('<output>', OUTPUT_OR_JOB)
-    .option('--max-rows-per-file <n>', 'Maximum rows per file (default: 1000000)')
-    .action(compact)
-}
+export const command = defineCommand({
+  name: 'compact',
+  summary: 'Merge the small files of incremental runs',
+  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  options: [
+    { name: 'max-rows-per-file', value: '<n>', description: 'Maximum rows per file (default: 1000000)' },
+  ],
+  run: ({ output, ...args }) => compact(output, args),
+})
 
 async function compact(outputArg: string, args: { maxRowsPerFile?: string }): Promise<void> {
   const maxRowsPerFile = readCount('max-rows-per-file', args.maxRowsPerFile)

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises'
-import { type Command, Option } from 'commander'
 import { checkFile } from '../../accounting/check/check-file.ts'
 import { type ConversionResult, convert } from '../../accounting/convert.ts'
 import { JOURNALS } from '../../accounting/journals/index.ts'
@@ -12,70 +11,70 @@ import { assertNotFolder, writeNamedFile } from '../../core/platform/user-file.t
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { shellQuote } from '../../terminal/shell-quote.ts'
-import { addExamples } from '../examples.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 
-type ConvertArguments = {
-  to?: string
-  out?: string
-  perWallet?: boolean
-  from?: string
-  until?: string
-  chainName?: string
-  swaps?: 'pair' | 'off'
-  labels?: string
-  excludeSpam?: boolean
-  map?: string
-  strict?: boolean
-  check?: string
-  prices?: string
-  pricesNeeded?: boolean
-}
+const options = defineOptions([
+  { name: 'to', value: '<preset>', choices: FORMAT_NAMES, description: 'Import format' },
+  { name: 'out', value: '<path>', description: 'File, or folder for several files (default: stdout)' },
+  { name: 'per-wallet', description: 'Write one file per wallet' },
+  { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
+  { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },
+  { name: 'chain-name', value: '<name>', description: 'Name of the chain in the accounting program' },
+  {
+    name: 'swaps',
+    value: '<mode>',
+    choices: ['pair', 'off'],
+    description: 'Write a swap as one line or as separate lines',
+  },
+  {
+    name: 'labels',
+    value: '<file>',
+    description: 'CSV file (match,type) that assigns types of the program by hash, address or method',
+  },
+  {
+    name: 'prices',
+    value: '<file>',
+    description: 'CSV file of prices (date,asset,currency,price) for fiat values',
+  },
+  { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
+  { name: 'exclude-spam', description: 'Leave out the spam tokens that `balances --flags` lists' },
+  {
+    name: 'map',
+    value: '<file>',
+    description: 'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv)',
+  },
+  {
+    name: 'check',
+    value: '<file>',
+    description: 'Check an import file against the rules of the format instead; exit code 0 or 10',
+  },
+  {
+    name: 'strict',
+    description: 'Exit with code 6 if a movement was left out or the export is missing rows',
+  },
+])
+type ConvertArguments = OptionValues<typeof options>
 
-export function convertCommand(program: Command): void {
-  const command = program
-    .command('convert')
-    .summary('Convert an export for an accounting program')
-    .description(
-      'Convert the ledger into the import format of an accounting program. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
-    )
-    .argument('[output]', OUTPUT_OR_JOB)
-    .addOption(new Option('--to <preset>', 'Import format').choices(FORMAT_NAMES))
-    .option('--out <path>', 'File, or folder for several files (default: stdout)')
-    .option('--per-wallet', 'Write one file per wallet')
-    .option('--from <date>', 'Start at this UTC day or instant')
-    .option('--until <date>', 'Stop at the end of this UTC day, or at this instant')
-    .option('--chain-name <name>', 'Name of the chain in the accounting program')
-    .addOption(
-      new Option('--swaps <mode>', 'Write a swap as one line or as separate lines').choices(['pair', 'off']),
-    )
-    .option(
-      '--labels <file>',
-      'CSV file (match,type) that assigns types of the program by hash, address or method',
-    )
-    .option('--prices <file>', 'CSV file of prices (date,asset,currency,price) for fiat values')
-    .option('--prices-needed', 'Print a CSV template for --prices instead')
-    .option('--exclude-spam', 'Leave out the spam tokens that `balances --flags` lists')
-    .option('--map <file>', 'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv)')
-    .option(
-      '--check <file>',
-      'Check an import file against the rules of the format instead; exit code 0 or 10',
-    )
-    .option('--strict', 'Exit with code 6 if a movement was left out or the export is missing rows')
-    .action(convertOutput)
-  addExamples(command, ...EXAMPLES)
-}
-
-const EXAMPLES = [
-  ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
-  [
-    'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
-    'One year, as a journal on stdout',
+export const command = defineCommand({
+  name: 'convert',
+  summary: 'Convert an export for an accounting program',
+  description:
+    'Convert the ledger into the import format of an accounting program. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
+  arguments: [{ name: 'output', description: OUTPUT_OR_JOB }],
+  options,
+  examples: [
+    ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
+    [
+      'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
+      'One year, as a journal on stdout',
+    ],
   ],
-] as const
+  run: ({ output, ...args }) => convertOutput(output, args),
+})
 
 async function convertOutput(
   outputArg: string | undefined,

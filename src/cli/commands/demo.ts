@@ -1,25 +1,24 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from 'commander'
 import { PACKAGE } from '../../core/model/version.ts'
-import type { SetExitCode } from '../exit-code.ts'
-import { hideOptions, type Overrides, overrideOptions, readJobs } from '../options/jobs.ts'
+import { defineCommand, hideOptions } from '../command.ts'
+import { overrideOptions, readJobs } from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
-import { type RunArguments, runJobs } from '../run-jobs.ts'
+import { runJobs } from '../run-jobs.ts'
 
-export function demoCommand(program: Command, setExitCode: SetExitCode): void {
-  const command = program
-    .command('demo')
-    .summary('Export twelve demo wallets; needs no account')
-    .description('Export twelve demo wallets to output/demo; needs no account and no network')
-  hideOptions(overrideOptions(command))
-    .option('--fresh', 'Discard the existing export and start over')
-    .option('--json', 'Print a JSON summary on stdout at the end')
-    .action(async (args: RunArguments & Overrides) =>
-      setExitCode(await runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true })),
-    )
-  logOptions(command)
-}
+export const command = defineCommand({
+  name: 'demo',
+  summary: 'Export twelve demo wallets; needs no account',
+  description: 'Export twelve demo wallets to output/demo; needs no account and no network',
+  arguments: [],
+  options: [
+    ...hideOptions(overrideOptions),
+    { name: 'fresh', description: 'Discard the existing export and start over' },
+    { name: 'json', description: 'Print a JSON summary on stdout at the end' },
+    ...logOptions,
+  ],
+  run: (args) => runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true }),
+})
 
 /** The package has it, wherever it is installed. */
 function demoJobFile(): string {

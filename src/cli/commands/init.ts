@@ -1,6 +1,5 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
-import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import { makeFolder } from '../../core/platform/disk.ts'
@@ -10,35 +9,38 @@ import { jobTemplate } from '../../job/yaml/job-template.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { shellQuote } from '../../terminal/shell-quote.ts'
-import { addExamples } from '../examples.ts'
-import { collect } from '../options/collect.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { programName } from '../program-name.ts'
 import { type JobInputs, promptForJob } from '../prompt-job.ts'
 
-type InitArguments = {
-  chain?: string
-  address?: string[]
-  baseUrl?: string
-  format?: string
-  startBlock?: string
-  force?: boolean
-}
+const options = defineOptions([
+  { name: 'chain', value: '<id>', description: 'EVM chain id or blockchain id' },
+  {
+    name: 'address',
+    value: '<wallet>',
+    repeatable: true,
+    description: 'Wallet, 0x… or 0x…=label (repeatable)',
+  },
+  {
+    name: 'base-url',
+    value: '<url>',
+    description: 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL',
+  },
+  { name: 'format', value: '<format>', description: 'File format: csv, parquet (default: csv)' },
+  { name: 'start-block', value: '<n>', description: 'First block (default: 0)' },
+  { name: 'force', description: 'Overwrite an existing file' },
+])
+type InitArguments = OptionValues<typeof options>
 
-export function initCommand(program: Command): void {
-  const command = program
-    .command('init')
-    .summary('Write a commented job file')
-    .description('Write a commented job file; on a terminal, prompt for missing values')
-    .argument('[file]', 'Job file to write', 'jobs/mine.yaml')
-    .option('--chain <id>', 'EVM chain id or blockchain id')
-    .option('--address <wallet>', 'Wallet, 0x… or 0x…=label (repeatable)', collect)
-    .option('--base-url <url>', 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL')
-    .option('--format <format>', 'File format: csv, parquet (default: csv)')
-    .option('--start-block <n>', 'First block (default: 0)')
-    .option('--force', 'Overwrite an existing file')
-  addExamples(command, ['init --chain 43114 --address 0x…=savings --base-url https://…', 'Without prompts'])
-  command.action(init)
-}
+export const command = defineCommand({
+  name: 'init',
+  summary: 'Write a commented job file',
+  description: 'Write a commented job file; on a terminal, prompt for missing values',
+  arguments: [{ name: 'file', default: 'jobs/mine.yaml', description: 'Job file to write' }],
+  options,
+  examples: [['init --chain 43114 --address 0x…=savings --base-url https://…', 'Without prompts']],
+  run: ({ file, ...args }) => init(file, args),
+})
 
 async function init(file: string, { force = false, ...inputs }: InitArguments): Promise<void> {
   await requireNewFile(file, force)

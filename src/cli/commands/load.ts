@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { optionError } from '../../core/model/option-error.ts'
 import type { Table } from '../../core/table/index.ts'
@@ -9,72 +8,74 @@ import type { LoadResult } from '../../load/load-output.ts'
 import { parseTargetUrl } from '../../load/target-url.ts'
 import { isBucketUrl } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
-import type { LogFormat } from '../../terminal/log.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { addExamples } from '../examples.ts'
-import { collect } from '../options/collect.ts'
-import { logFormatOption, openLog } from '../options/log.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { openLog, plainLogOptions } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { abortOnSignals } from '../signals.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 
-type LoadArguments = {
-  fromManifest?: string
-  to?: string
-  filesAt?: string
-  tables?: string[]
-  schema?: string
-  prefix?: string
-  source?: string
-  commit: 'load' | 'file'
-  unescapeFormulas?: boolean
-  memory: string
-  json?: boolean
-  logFormat: LogFormat
-  quiet?: boolean
-}
+const options = defineOptions([
+  {
+    name: 'to',
+    value: '<target>',
+    description:
+      'duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead',
+  },
+  {
+    name: 'from-manifest',
+    value: '<location>',
+    description: 'Path or http(s) URL of a manifest.json, instead of an output',
+  },
+  {
+    name: 'files-at',
+    value: '<location>',
+    description: 'Location of the files, for bigquery (gs://…) and snowflake (@stage/…)',
+  },
+  { name: 'tables', value: '<names>', repeatable: true, description: 'Only these tables, comma-separated' },
+  { name: 'schema', value: '<name>', description: 'Database schema of the tables' },
+  { name: 'prefix', value: '<text>', description: 'Prefix of the table names' },
+  {
+    name: 'source',
+    value: '<name>',
+    description: 'Name of this output in the database (default: the name of the job)',
+  },
+  {
+    name: 'commit',
+    value: '<unit>',
+    choices: ['load', 'file'],
+    default: 'load',
+    description: 'Commit once per load or once per file (postgres, duckdb)',
+  },
+  { name: 'unescape-formulas', negatable: true, description: "Keep the ' before CSV text such as '=1" },
+  {
+    name: 'memory',
+    value: '<size>',
+    default: '256MB',
+    description: 'Memory limit of DuckDB; above it, DuckDB spills to disk',
+  },
+  { name: 'json', description: 'Print a JSON summary on stdout' },
+  ...plainLogOptions,
+])
+type LoadArguments = OptionValues<typeof options>
 
-export function loadCommand(program: Command): void {
-  const command = program
-    .command('load')
-    .summary('Load an export into a database')
-    .description('Load an export into a database (idempotent)')
-    .argument('[output]', OUTPUT_OR_JOB)
-    .option('--to <target>', TARGETS)
-    .option('--from-manifest <location>', 'Path or http(s) URL of a manifest.json, instead of an output')
-    .option('--files-at <location>', 'Location of the files, for bigquery (gs://…) and snowflake (@stage/…)')
-    .option('--tables <names>', 'Only these tables, comma-separated', collect)
-    .option('--schema <name>', 'Database schema of the tables')
-    .option('--prefix <text>', 'Prefix of the table names')
-    .option('--source <name>', 'Name of this output in the database (default: the name of the job)')
-    .addOption(
-      new Option('--commit <unit>', 'Commit once per load or once per file (postgres, duckdb)')
-        .choices(['load', 'file'])
-        .default('load'),
-    )
-    .addOption(new Option('--unescape-formulas').hideHelp())
-    .option('--no-unescape-formulas', "Keep the ' before CSV text such as '=1")
-    .option('--memory <size>', 'Memory limit of DuckDB; above it, DuckDB spills to disk', '256MB')
-    .option('--json', 'Print a JSON summary on stdout')
-    .addOption(logFormatOption())
-    .option('--quiet', 'Log errors only')
-  addExamples(
-    command,
+export const command = defineCommand({
+  name: 'load',
+  summary: 'Load an export into a database',
+  description: 'Load an export into a database (idempotent)',
+  arguments: [{ name: 'output', description: OUTPUT_OR_JOB }],
+  options,
+  examples: [
     ['load output/demo --to duckdb:lake.db', 'Load into a DuckDB file'],
     [
       'load output/demo --to postgres://me@db/lake',
       'Load into PostgreSQL; the password comes from PGPASSWORD',
     ],
-  )
-  command.addHelpText('after', EPILOGUE).action(load)
-}
-
-const TARGETS =
-  'duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead'
-
-const EPILOGUE = `
-The table walletlake_loads records which files were loaded. A later load adds
-new files and replaces the blocks of files that were replaced.`
+  ],
+  epilogue: `The table walletlake_loads records which files were loaded. A later load adds
+new files and replaces the blocks of files that were replaced.`,
+  run: ({ output, ...args }) => load(output, args),
+})
 
 async function load(output: string | undefined, args: LoadArguments): Promise<void> {
   const { fromManifest, json, quiet } = args

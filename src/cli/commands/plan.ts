@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import type { BlockRange, Job } from '../../core/model/model.ts'
 import { type Estimate, estimateRun } from '../../export/estimate.ts'
@@ -13,19 +12,19 @@ import {
   formatRanges,
 } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { addExamples } from '../examples.ts'
+import { defineCommand } from '../command.ts'
 import { type InlineJobArguments, inlineJobOptions, readJobsOrInlineJob } from '../options/inline-job.ts'
 import { JOB_FILES, type Overrides, overrideOptions } from '../options/jobs.ts'
 
-export function planCommand(program: Command): void {
-  const command = program
-    .command('plan')
-    .summary('Show what a run would request (dry run)')
-    .description('Show what a run would request and its estimated cost; sends no requests and writes nothing')
-    .argument('[jobs...]', JOB_FILES)
-  overrideOptions(inlineJobOptions(command)).action(plan)
-  addExamples(command, ['plan jobs/mine.yaml', 'Before the first run or an incremental run'])
-}
+export const command = defineCommand({
+  name: 'plan',
+  summary: 'Show what a run would request (dry run)',
+  description: 'Show what a run would request and its estimated cost; sends no requests and writes nothing',
+  arguments: [{ name: 'jobs', repeatable: true, description: JOB_FILES }],
+  options: [...inlineJobOptions, ...overrideOptions],
+  examples: [['plan jobs/mine.yaml', 'Before the first run or an incremental run']],
+  run: ({ jobs, ...args }) => plan(jobs, args),
+})
 
 async function plan(files: string[], args: Overrides & InlineJobArguments): Promise<void> {
   for (const job of await readJobsOrInlineJob(files, args)) {

@@ -1,33 +1,44 @@
 import { text } from 'node:stream/consumers'
-import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { queryExport } from '../../read/query-export.ts'
 import type { QueryResult } from '../../read/query-result.ts'
-import { RESULT_FORMATS, type ResultFormat, writeQueryResult } from '../../terminal/write-query-result.ts'
-import { addExamples } from '../examples.ts'
+import { RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
+import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
-export function queryCommand(program: Command): void {
-  const command = program
-    .command('query')
-    .summary('Query an export with SQL')
-    .description(
-      'Query an export with SQL (DuckDB dialect), read-only. Every table is a view over the files that the manifest lists. 256-bit integers and amounts sort, compare and sum exactly, or the statement fails.',
-    )
-    .argument('<output>', OUTPUT_OR_JOB)
-    .argument('[sql]', 'One or more statements; if missing or -, they are read from stdin')
-    .addOption(new Option('--format <format>', 'Output format').choices(RESULT_FORMATS).default('table'))
-    .option(
-      '--max-rows <count>',
-      `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
-      rowCount,
-    )
-    .action(query)
-  addExamples(
-    command,
+/** Rows of a table that a terminal shows. */
+const MAX_TERMINAL_ROWS = 100
+
+const options = defineOptions([
+  {
+    name: 'format',
+    value: '<format>',
+    choices: RESULT_FORMATS,
+    default: 'table',
+    description: 'Output format',
+  },
+  {
+    name: 'max-rows',
+    value: '<count>',
+    description: `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
+  },
+])
+
+export const command = defineCommand({
+  name: 'query',
+  summary: 'Query an export with SQL',
+  description:
+    'Query an export with SQL (DuckDB dialect), read-only. Every table is a view over the files that the manifest lists. 256-bit integers and amounts sort, compare and sum exactly, or the statement fails.',
+  arguments: [
+    { name: 'output', required: true, description: OUTPUT_OR_JOB },
+    { name: 'sql', description: 'One or more statements; if missing or -, they are read from stdin' },
+  ],
+  options,
+  examples: [
     [
       'query output/demo "select sum(value) from transactions"',
       'Exact total value of all transactions, in wei',
@@ -36,25 +47,27 @@ export function queryCommand(program: Command): void {
       'query output/demo < balances.sql --format csv > balances.csv',
       'Statements from a file, results as CSV',
     ],
-  )
-}
+  ],
+  run: ({ output, sql, ...args }) => query(output, sql, args),
+})
 
-/** Rows of a table that a terminal shows. */
-const MAX_TERMINAL_ROWS = 100
-
-function rowCount(text: string): number {
+/** Throws USAGE. */
+function readRowCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('a whole number from 1 is expected.')
+  throw usageError(
+    `option '--max-rows <count>' argument '${text}' is invalid. a whole number from 1 is expected.`,
+  )
 }
 
 async function query(
   outputArg: string,
   sql: string | undefined,
-  { format, maxRows }: { format: ResultFormat; maxRows?: number },
+  { format, maxRows }: OptionValues<typeof options>,
 ): Promise<void> {
+  const terminalRows = process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined
+  const limit = maxRows === undefined ? terminalRows : readRowCount(maxRows)
   const { output } = await openOutput(outputArg)
   const sink = stdoutWriter()
-  const limit = maxRows ?? (process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined)
   const statementText = await readStatements(sql)
   await warnIfRowsMissing(output)
   let isFirst = true

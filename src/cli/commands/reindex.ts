@@ -1,39 +1,35 @@
-import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { type ReindexResult, reindexOutput } from '../../reindex/reindex.ts'
 import { formatCount, formatInteger } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { addExamples } from '../examples.ts'
-import type { SetExitCode } from '../exit-code.ts'
-import { type LogArguments, logOptions, withSignals } from '../options/log.ts'
-import {
-  type RunLimitArguments,
-  readDuration,
-  readRunLimits,
-  runLimitOptions,
-} from '../options/option-parsers.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { logOptions, withSignals } from '../options/log.ts'
+import { readDuration, readRunLimits, runLimitOptions } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { readAccessOfOutput, type ServiceArguments, serviceOptions } from '../options/service.ts'
+import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 
-type ReindexArguments = ServiceArguments &
-  RunLimitArguments &
-  LogArguments & { olderThan?: string; dryRun?: boolean; json?: boolean }
+const options = defineOptions([
+  ...serviceOptions,
+  {
+    name: 'older-than',
+    value: '<duration>',
+    description: 'Also refresh metadata older than this, such as 30d or 12h',
+  },
+  { name: 'dry-run', description: 'List the tokens without sending requests' },
+  ...runLimitOptions,
+  ...logOptions,
+  { name: 'json', description: 'Print a JSON summary on stdout' },
+])
+type ReindexArguments = OptionValues<typeof options>
 
-export function reindexCommand(program: Command, setExitCode: SetExitCode): void {
-  const command = program
-    .command('reindex')
-    .description('Ask the API to refresh missing or old NFT metadata')
-    .argument('<output>', OUTPUT_OR_JOB)
-  serviceOptions(command)
-    .option('--older-than <duration>', 'Also refresh metadata older than this, such as 30d or 12h')
-    .option('--dry-run', 'List the tokens without sending requests')
-  runLimitOptions(command)
-  logOptions(command).option('--json', 'Print a JSON summary on stdout')
-  addExamples(command, ['reindex output/mine --dry-run', 'List the tokens that would be refreshed'])
-  command.action(async (outputArg: string, args: ReindexArguments) =>
-    setExitCode(await reindex(outputArg, args)),
-  )
-}
+export const command = defineCommand({
+  name: 'reindex',
+  summary: 'Ask the API to refresh missing or old NFT metadata',
+  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  options,
+  examples: [['reindex output/mine --dry-run', 'List the tokens that would be refreshed']],
+  run: ({ output, ...args }) => reindex(output, args),
+})
 
 async function reindex(outputArg: string, args: ReindexArguments): Promise<number> {
   const { dryRun = false, json, quiet } = args

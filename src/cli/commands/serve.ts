@@ -1,47 +1,52 @@
-import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { createDataService } from '../../demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../demo-server/data-service.ts'
 import { listen } from '../../demo-server/listen.ts'
 import { print } from '../../terminal/print.ts'
-import { collect } from '../options/collect.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { readCount, readNumber } from '../options/option-parsers.ts'
 import { waitForStopSignal } from '../signals.ts'
 
-type ServeArguments = {
-  port: string
-  host: string
-  key?: string[]
-  quota?: string
-  burst?: string
-  replay?: string
-  replayFrom?: string
-  webhookAddresses?: string
-  signature?: 'canonical' | 'raw'
-}
+const options = defineOptions([
+  { name: 'port', value: '<n>', default: '8787', description: 'Port to listen on; 0 for any free port' },
+  { name: 'host', value: '<address>', default: '127.0.0.1', description: 'Address to listen on' },
+  {
+    name: 'key',
+    value: '<key>',
+    repeatable: true,
+    description: 'Accept only this API key (repeatable; for tests, not for secrets)',
+  },
+  { name: 'quota', value: '<n>', description: 'Maximum requests per second; more are answered with 429' },
+  { name: 'burst', value: '<n>', description: 'Burst capacity of the quota' },
+  {
+    name: 'replay',
+    value: '<seconds>',
+    description: 'Add a block to the chain at this interval, with webhook deliveries',
+  },
+  {
+    name: 'replay-from',
+    value: '<block>',
+    description: 'First head of the replay (default: the genesis block)',
+  },
+  { name: 'webhook-addresses', value: '<n>', description: 'Maximum addresses per webhook (default: 5)' },
+  {
+    name: 'signature',
+    value: '<scheme>',
+    choices: ['canonical', 'raw'],
+    description: 'Sign webhook deliveries over canonical JSON or over the raw body',
+  },
+])
+type ServeArguments = OptionValues<typeof options>
 
-export function serveCommand(program: Command): void {
-  program
-    .command('serve')
-    .summary('Start the embedded data service')
-    .description('Start the embedded data service with the demo chain')
-    .option('--port <n>', 'Port to listen on; 0 for any free port', '8787')
-    .option('--host <address>', 'Address to listen on', '127.0.0.1')
-    .option('--key <key>', 'Accept only this API key (repeatable; for tests, not for secrets)', collect)
-    .option('--quota <n>', 'Maximum requests per second; more are answered with 429')
-    .option('--burst <n>', 'Burst capacity of the quota')
-    .option('--replay <seconds>', 'Add a block to the chain at this interval, with webhook deliveries')
-    .option('--replay-from <block>', 'First head of the replay (default: the genesis block)')
-    .option('--webhook-addresses <n>', 'Maximum addresses per webhook (default: 5)')
-    .addOption(
-      new Option(
-        '--signature <scheme>',
-        'Sign webhook deliveries over canonical JSON or over the raw body',
-      ).choices(['canonical', 'raw']),
-    )
-    .action(serve)
-}
+export const command = defineCommand({
+  name: 'serve',
+  summary: 'Start the embedded data service',
+  description: 'Start the embedded data service with the demo chain',
+  arguments: [],
+  options,
+  run: serve,
+})
 
 async function serve(args: ServeArguments): Promise<void> {
   const port = readCount('port', args.port, { min: 0, max: 65_535 }) ?? 0

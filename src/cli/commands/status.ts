@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises'
-import type { Command } from 'commander'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
@@ -8,31 +7,38 @@ import { inspectJobOutput, inspectOutput, type OutputStatus } from '../../export
 import { isBucketUrl } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { addExamples } from '../examples.ts'
-import { hideOptions, type Overrides, overrideOptions, readJobs } from '../options/jobs.ts'
+import { defineCommand, defineOptions, hideOptions, type OptionValues } from '../command.ts'
+import { overrideOptions, readJobs } from '../options/jobs.ts'
 import { locateOutput } from '../options/output-argument.ts'
 import { readQueueAddress } from '../options/queue-address.ts'
 import { queueLines } from '../queue-lines.ts'
 import { statusLines } from '../status-lines.ts'
 
-export function statusCommand(program: Command): void {
-  const command = program
-    .command('status')
-    .summary('Show progress')
-    .description('Show the progress of jobs; sends no requests')
-    .argument('[targets...]', 'Job files, globs or outputs (folders or s3://…)')
-  hideOptions(overrideOptions(command))
-    .option('--queue <url>', 'Show the runs, workers and request rate of this queue instead')
-    .option('--json', 'Print one JSON object on stdout')
-  addExamples(
-    command,
+const options = defineOptions([
+  ...hideOptions(overrideOptions),
+  {
+    name: 'queue',
+    value: '<url>',
+    description: 'Show the runs, workers and request rate of this queue instead',
+  },
+  { name: 'json', description: 'Print one JSON object on stdout' },
+])
+type Arguments = OptionValues<typeof options>
+
+export const command = defineCommand({
+  name: 'status',
+  summary: 'Show progress',
+  description: 'Show the progress of jobs; sends no requests',
+  arguments: [
+    { name: 'targets', repeatable: true, description: 'Job files, globs or outputs (folders or s3://…)' },
+  ],
+  options,
+  examples: [
     ['status jobs/mine.yaml', 'Progress of a job'],
     ['status output/mine --json', 'Progress of its output, as JSON'],
-  )
-  command.action(status)
-}
-
-type Arguments = Overrides & { queue?: string; json?: boolean }
+  ],
+  run: ({ targets, ...args }) => status(targets, args),
+})
 
 async function status(targets: string[], args: Arguments): Promise<void> {
   if (args.queue !== undefined) return printQueueStatus(args.queue, args)

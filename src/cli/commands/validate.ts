@@ -1,16 +1,19 @@
-import type { Command } from 'commander'
 import type { Job } from '../../core/model/model.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { hideOptions, jobOptions, type Overrides, readJobs } from '../options/jobs.ts'
+import { defineCommand, hideOptions } from '../command.ts'
+import { JOB_FILES, overrideOptions, readJobs } from '../options/jobs.ts'
 
-export function validateCommand(program: Command): void {
-  const command = program.command('validate').description('Check job files')
-  hideOptions(jobOptions(command)).action(async (jobs: string[], args: Overrides) => {
+export const command = defineCommand({
+  name: 'validate',
+  summary: 'Check job files',
+  arguments: [{ name: 'jobs', required: true, repeatable: true, description: JOB_FILES }],
+  options: hideOptions(overrideOptions),
+  run: async ({ jobs, ...args }) => {
     for (const job of await readJobs(jobs, args, { needsService: true }))
       print(`${job.file}: good (chain ${job.chain}, ${jobSize(job)})`)
-  })
-}
+  },
+})
 
 function jobSize({ kind, wallets, startBlock, endBlock = startBlock }: Job): string {
   return kind === 'blocks'

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import {
@@ -10,21 +9,20 @@ import {
 } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { type Verdict, verifyOutput } from '../../verify/export/verify-output.ts'
-import type { SetExitCode } from '../exit-code.ts'
+import { defineCommand } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 
 const RUN_AGAIN = 'Run the same job again: it resumes where it stopped. Then verify.'
 
-export function verifyCommand(program: Command, setExitCode: SetExitCode): void {
-  program
-    .command('verify')
-    .summary('Re-read an export and check all of it')
-    .description('Re-read every file of an export and check all of it; exit code 0 or 10')
-    .argument('<output>', OUTPUT_OR_JOB)
-    .option('--json', 'Print the result as one JSON object on stdout')
-    .action(async (outputArg: string, args: { json?: boolean }) => setExitCode(await verify(outputArg, args)))
-}
+export const command = defineCommand({
+  name: 'verify',
+  summary: 'Re-read an export and check all of it',
+  description: 'Re-read every file of an export and check all of it; exit code 0 or 10',
+  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  options: [{ name: 'json', description: 'Print the result as one JSON object on stdout' }],
+  run: ({ output, ...args }) => verify(output, args),
+})
 
 async function verify(outputArg: string, { json = false }: { json?: boolean }): Promise<number> {
   const { output, name } = await openOutput(outputArg)

@@ -1,67 +1,79 @@
-import { type Command, Option } from 'commander'
 import { LOOKBACK_BLOCKS } from '../../core/model/limits.ts'
 import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
 import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
 import { type WatchOptions, watchJob } from '../../watch/watch.ts'
-import { addExamples } from '../examples.ts'
-import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { keyOptions, readCredentials } from '../options/credentials.ts'
 import { readEndpoint } from '../options/endpoint.ts'
-import { type Overrides, overrideOptions, readSingleJob } from '../options/jobs.ts'
+import { overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, openLog, withSignals } from '../options/log.ts'
 import { readCount, readDuration } from '../options/option-parsers.ts'
 import { readReceiverUrl } from '../options/receiver-url.ts'
 
-type WatchArguments = Overrides &
-  KeyArguments & {
-    receiverUrl?: string
-    listen: string
-    addressesPerWebhook?: string
-    secretScheme?: 'canonical' | 'raw' | 'none'
-    catchUp?: string
-    lookback?: string
-    debounce: string
-  }
+const options = defineOptions([
+  {
+    name: 'receiver-url',
+    value: '<url>',
+    description: 'Public URL at which the API reaches this machine: https://…',
+  },
+  {
+    name: 'listen',
+    value: '<address>',
+    default: '127.0.0.1:8788',
+    description: 'Local address and port of the receiver; port 0 for any free port',
+  },
+  {
+    name: 'addresses-per-webhook',
+    value: '<n>',
+    description: 'Maximum addresses per webhook of your plan (default: 5)',
+  },
+  {
+    name: 'secret-scheme',
+    value: '<scheme>',
+    choices: ['canonical', 'raw', 'none'],
+    description: 'Accept only this signature scheme',
+  },
+  {
+    name: 'catch-up',
+    value: '<duration>',
+    description: 'Run at this interval if there are no events (default: 10m)',
+  },
+  {
+    name: 'lookback',
+    value: '<blocks>',
+    description: `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
+  },
+  {
+    name: 'debounce',
+    value: '<duration>',
+    default: '5s',
+    description: 'Wait this long after an event for more events',
+  },
+  ...overrideOptions,
+  ...keyOptions,
+  ...logOptions,
+])
+type WatchArguments = OptionValues<typeof options>
 
-export function watchCommand(program: Command): void {
-  const command = program
-    .command('watch')
-    .summary('Keep an export up to date with webhooks')
-    .description('Keep an export up to date with webhooks, until the process is stopped')
-    .argument('<job>', 'Job file without endBlock')
-    .option('--receiver-url <url>', 'Public URL at which the API reaches this machine: https://…')
-    .option(
-      '--listen <address>',
-      'Local address and port of the receiver; port 0 for any free port',
-      '127.0.0.1:8788',
-    )
-    .option('--addresses-per-webhook <n>', 'Maximum addresses per webhook of your plan (default: 5)')
-    .addOption(
-      new Option('--secret-scheme <scheme>', 'Accept only this signature scheme').choices([
-        'canonical',
-        'raw',
-        'none',
-      ]),
-    )
-    .option('--catch-up <duration>', 'Run at this interval if there are no events (default: 10m)')
-    .option(
-      '--lookback <blocks>',
-      `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
-    )
-    .option('--debounce <duration>', 'Wait this long after an event for more events', '5s')
-  logOptions(keyOption(overrideOptions(command)))
-  addExamples(command, [
-    'watch jobs/mine.yaml --receiver-url https://me.example/hook',
-    'Keep the export of jobs/mine.yaml up to date',
-  ])
-  command.addHelpText('after', EPILOGUE).action(watch)
-}
-
-const EPILOGUE = `
-Events only trigger a run: all exported data comes from the wallet listing. The
+export const command = defineCommand({
+  name: 'watch',
+  summary: 'Keep an export up to date with webhooks',
+  description: 'Keep an export up to date with webhooks, until the process is stopped',
+  arguments: [{ name: 'job', required: true, description: 'Job file without endBlock' }],
+  options,
+  examples: [
+    [
+      'watch jobs/mine.yaml --receiver-url https://me.example/hook',
+      'Keep the export of jobs/mine.yaml up to date',
+    ],
+  ],
+  epilogue: `Events only trigger a run: all exported data comes from the wallet listing. The
 signing secret comes from WALLETLAKE_WEBHOOK_SECRET, from the file that
 WALLETLAKE_WEBHOOK_SECRET_FILE names, or from the API. To remove the webhooks,
-run \`webhooks remove <job>\`.`
+run \`webhooks remove <job>\`.`,
+  run: ({ job, ...args }) => watch(job, args),
+})
 
 async function watch(file: string, args: WatchArguments): Promise<void> {
   const job = await readSingleJob(file, args)

@@ -1,4 +1,3 @@
-import { Argument, type Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { type OpenedService, openService, type ServiceAccess } from '../../sources/data-api/open-service.ts'
 import { formatCount } from '../../terminal/format.ts'
@@ -6,29 +5,39 @@ import { print, printJson } from '../../terminal/print.ts'
 import { deleteOrEmptyWebhook } from '../../watch/delete-webhook.ts'
 import { type FoundWebhook, findWebhooks } from '../../watch/find-webhooks.ts'
 import { savedWebhooks, webhookMatcherOf } from '../../watch/job-webhooks.ts'
-import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
-import { type Overrides, overrideOptions, readSingleJob } from '../options/jobs.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { keyOptions, readCredentials } from '../options/credentials.ts'
+import { overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, withSignals } from '../options/log.ts'
 import { readReceiverUrl } from '../options/receiver-url.ts'
 import { readAccess } from '../options/service.ts'
 
 type Action = 'list' | 'remove'
-type WebhooksArguments = Overrides & KeyArguments & { allOfUrl?: string; json?: boolean }
 
-export function webhooksCommand(program: Command): void {
-  const command = program
-    .command('webhooks')
-    .summary('List or remove the webhooks of `watch`')
-    .description('List or remove the webhooks that `watch` created')
-    .addArgument(new Argument('<action>', 'Action').choices(['list', 'remove']))
-    .argument('[job]', 'Job file that the webhooks belong to')
-    .option(
-      '--all-of-url <url>',
-      'Instead of a job: all webhooks of the API key whose receiver URL is this one or below it',
-    )
-    .option('--json', 'Print a JSON list on stdout')
-  logOptions(keyOption(overrideOptions(command))).action(webhooks)
-}
+const options = defineOptions([
+  {
+    name: 'all-of-url',
+    value: '<url>',
+    description: 'Instead of a job: all webhooks of the API key whose receiver URL is this one or below it',
+  },
+  { name: 'json', description: 'Print a JSON list on stdout' },
+  ...overrideOptions,
+  ...keyOptions,
+  ...logOptions,
+])
+type WebhooksArguments = OptionValues<typeof options>
+
+export const command = defineCommand({
+  name: 'webhooks',
+  summary: 'List or remove the webhooks of `watch`',
+  description: 'List or remove the webhooks that `watch` created',
+  arguments: [
+    { name: 'action', required: true, choices: ['list', 'remove'], description: 'Action' },
+    { name: 'job', description: 'Job file that the webhooks belong to' },
+  ],
+  options,
+  run: ({ action, job, ...args }) => webhooks(action, job, args),
+})
 
 async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
   const { access, find } = await selectWebhooks(file, args)

@@ -1,56 +1,64 @@
-import type { Command } from 'commander'
 import type { QueueAddress } from '../../cluster/server/shared-server.ts'
 import { FAILURES } from '../../core/model/errors.ts'
-import { addExamples } from '../examples.ts'
-import { collect } from '../options/collect.ts'
-import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { keyOptions, readCredentials } from '../options/credentials.ts'
 import { readEndpoint } from '../options/endpoint.ts'
 import { logOptions, openLog } from '../options/log.ts'
 import { readCount, readDuration } from '../options/option-parsers.ts'
 import { readQueueAddress } from '../options/queue-address.ts'
 
-type Arguments = KeyArguments & {
-  queue: string
-  output?: string[]
-  concurrency: string
-  shutdownTimeout: string
-  metrics?: string
-}
-
-export function workerCommand(program: Command): void {
-  const command = program
-    .command('worker')
-    .summary('Process the work of queued runs')
-    .description('Process the work of all runs on a queue, until the process is stopped')
-    .requiredOption('--queue <url>', 'Redis server that all machines can reach: redis://host:6379')
-    .option(
-      '--output <location>',
+const options = defineOptions([
+  {
+    name: 'queue',
+    value: '<url>',
+    required: true,
+    description: 'Redis server that all machines can reach: redis://host:6379',
+  },
+  {
+    name: 'output',
+    value: '<location>',
+    repeatable: true,
+    description:
       'Process only runs whose output is this folder or s3://bucket/prefix, or below it (repeatable)',
-      collect,
-    )
-    .option('--concurrency <n>', 'Maximum concurrent fetch tasks, 1 to 256', '16')
-    .option(
-      '--shutdown-timeout <duration>',
-      'Time to finish tasks after a stop signal; then they are handed back',
-      '30s',
-    )
-    .option(
-      '--metrics <address>',
-      'Serve Prometheus metrics at /metrics on this address, such as 0.0.0.0:9464',
-    )
-  logOptions(keyOption(command))
-  addExamples(command, ['worker --queue redis://queue:6379', 'Run this on any number of machines'])
-  command.addHelpText('after', EPILOGUE).action(worker)
-}
+  },
+  {
+    name: 'concurrency',
+    value: '<n>',
+    default: '16',
+    description: 'Maximum concurrent fetch tasks, 1 to 256',
+  },
+  {
+    name: 'shutdown-timeout',
+    value: '<duration>',
+    default: '30s',
+    description: 'Time to finish tasks after a stop signal; then they are handed back',
+  },
+  {
+    name: 'metrics',
+    value: '<address>',
+    description: 'Serve Prometheus metrics at /metrics on this address, such as 0.0.0.0:9464',
+  },
+  ...keyOptions,
+  ...logOptions,
+])
+type Arguments = OptionValues<typeof options>
 
-const EPILOGUE = `
-A worker needs no job file. \`run --queue\` stores the plan next to the output: in
+export const command = defineCommand({
+  name: 'worker',
+  summary: 'Process the work of queued runs',
+  description: 'Process the work of all runs on a queue, until the process is stopped',
+  arguments: [],
+  options,
+  examples: [['worker --queue redis://queue:6379', 'Run this on any number of machines']],
+  epilogue: `A worker needs no job file. \`run --queue\` stores the plan next to the output: in
 an object store, or in a folder that all machines see under the same path. The
 worker needs the same WALLETLAKE_API_KEY and the same version of walletlake as
 the run, and uses the object store settings of its own environment. The Redis
 password comes from WALLETLAKE_REDIS_PASSWORD, or from the file that
 WALLETLAKE_REDIS_PASSWORD_FILE names. SIGTERM stops the worker; running tasks
-are finished or handed back.`
+are finished or handed back.`,
+  run: worker,
+})
 
 /** After the time for shutdown, where the queue is away. */
 const SHUTDOWN_MARGIN_MS = 5_000

@@ -1,17 +1,17 @@
-import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { readApiKey } from '../../job/read-api-key.ts'
+import { defineOptions, type OptionValues } from '../command.ts'
 import { type LogArguments, openLog } from './log.ts'
-
-export type KeyArguments = LogArguments & { allowPlainHttp?: boolean }
 
 /** What a command uses to prove to a service who it is. */
 export type Credentials = { apiKey: string | undefined; allowPlainHttp: boolean }
 
-/** The option of commands that send a key. */
-export function keyOption(command: Command): Command {
-  return command.option('--allow-plain-http', 'Send the API key unencrypted if the base URL is http')
-}
+/** The options of commands that send a key. */
+export const keyOptions = defineOptions([
+  { name: 'allow-plain-http', description: 'Send the API key unencrypted if the base URL is http' },
+])
+
+export type KeyArguments = LogArguments & OptionValues<typeof keyOptions>
 
 /** The key, from the environment only, and how it may be sent. Throws USAGE. */
 export async function readCredentials(args: KeyArguments): Promise<Credentials> {

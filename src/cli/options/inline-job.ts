@@ -1,28 +1,32 @@
-import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import { readInlineJob } from '../../job/read-job.ts'
-import { collect } from './collect.ts'
+import { defineOptions, type OptionValues } from '../command.ts'
 import { type Overrides, readJobs } from './jobs.ts'
 
 /** What a job needs at least, on the command line instead of in a file. */
-export type InlineJobArguments = {
-  chain?: string
-  address?: string[]
-  name?: string
-  startBlock?: string
-  endBlock?: string
-}
+export const inlineJobOptions = defineOptions([
+  { name: 'chain', value: '<id>', description: 'Without a job file: EVM chain id or blockchain id' },
+  {
+    name: 'address',
+    value: '<wallet>',
+    repeatable: true,
+    description: 'Without a job file: wallet, 0x… or 0x…=label (repeatable)',
+  },
+  { name: 'start-block', value: '<n>', description: 'Without a job file: first block (default: 0)' },
+  {
+    name: 'end-block',
+    value: '<n>',
+    description: 'Without a job file: end block, exclusive (default: the head)',
+  },
+  {
+    name: 'name',
+    value: '<name>',
+    description: 'Without a job file: name of the job (default: <chain>-<address>)',
+  },
+])
 
-/** The options of that. */
-export function inlineJobOptions(command: Command): Command {
-  return command
-    .option('--chain <id>', 'Without a job file: EVM chain id or blockchain id')
-    .option('--address <wallet>', 'Without a job file: wallet, 0x… or 0x…=label (repeatable)', collect)
-    .option('--start-block <n>', 'Without a job file: first block (default: 0)')
-    .option('--end-block <n>', 'Without a job file: end block, exclusive (default: the head)')
-    .option('--name <name>', 'Without a job file: name of the job (default: <chain>-<address>)')
-}
+export type InlineJobArguments = OptionValues<typeof inlineJobOptions>
 
 /** The jobs of all named files, or the one that options make without a file. Throws USAGE, JOB_INVALID. */
 export async function readJobsOrInlineJob(

@@ -1,55 +1,51 @@
 import { isAbsolute } from 'node:path'
-import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
 import { mergeDiagnostics } from '../../job/diagnostics.ts'
 import { readJob } from '../../job/read-job.ts'
 import { type JobOverrides, OVERRIDE_NAMES } from '../../job/resolve/overrides.ts'
-import { collect } from './collect.ts'
+import { defineOptions, type OptionValues } from '../command.ts'
 
 /** For the help of commands that read several. */
 export const JOB_FILES = 'Job files (YAML or JSON) or globs'
 
-/** Job files and the options that override them. */
-export function jobOptions(command: Command): Command {
-  return overrideOptions(command.argument('<jobs...>', JOB_FILES))
-}
-
 /** The options that override a job file. */
-export function overrideOptions(command: Command): Command {
-  return command
-    .option('--base-url <url>', 'Base URL of the API, or demo')
-    .option('--output <location>', 'Output folder or s3://bucket/prefix (one job only)')
-    .option('--state-dir <folder>', 'Local folder for the checkpoints of object store outputs')
-    .option('--format <format>', 'File format: csv, parquet')
-    .option('--compression <name>', 'csv: none, gzip; parquet: zstd, snappy, gzip, none')
-    .option('--partition-by <unit>', 'Partition tables into folders: none, day, month, blocks:<n>')
-    .option('--target-file-size <size>', 'Start a new file at this size before compression, such as 256MB')
-    .option('--concurrency <n>', 'Maximum concurrent requests, 1 to 256')
-    .option('--tables <names>', `Tables, comma-separated: ${TABLE_NAMES.join(', ')}`, collect)
-    .addOption(new Option('--escape-formulas').hideHelp())
-    .option('--no-escape-formulas', "Do not put ' before CSV text that a spreadsheet would run")
-}
+export const overrideOptions = defineOptions([
+  { name: 'base-url', value: '<url>', description: 'Base URL of the API, or demo' },
+  { name: 'output', value: '<location>', description: 'Output folder or s3://bucket/prefix (one job only)' },
+  {
+    name: 'state-dir',
+    value: '<folder>',
+    description: 'Local folder for the checkpoints of object store outputs',
+  },
+  { name: 'format', value: '<format>', description: 'File format: csv, parquet' },
+  { name: 'compression', value: '<name>', description: 'csv: none, gzip; parquet: zstd, snappy, gzip, none' },
+  {
+    name: 'partition-by',
+    value: '<unit>',
+    description: 'Partition tables into folders: none, day, month, blocks:<n>',
+  },
+  {
+    name: 'target-file-size',
+    value: '<size>',
+    description: 'Start a new file at this size before compression, such as 256MB',
+  },
+  { name: 'concurrency', value: '<n>', description: 'Maximum concurrent requests, 1 to 256' },
+  {
+    name: 'tables',
+    value: '<names>',
+    repeatable: true,
+    description: `Tables, comma-separated: ${TABLE_NAMES.join(', ')}`,
+  },
+  {
+    name: 'escape-formulas',
+    negatable: true,
+    description: "Do not put ' before CSV text that a spreadsheet would run",
+  },
+])
 
-/** Has a command take its options without a word: they change what it reads, but rarely does one need them there. */
-export function hideOptions(command: Command): Command {
-  for (const option of command.options) option.hideHelp()
-  return command
-}
-
-export type Overrides = {
-  baseUrl?: string
-  output?: string
-  stateDir?: string
-  format?: string
-  compression?: string
-  partitionBy?: string
-  targetFileSize?: string
-  concurrency?: string
-  tables?: string[]
-  escapeFormulas?: boolean
-}
+export type Overrides = OptionValues<typeof overrideOptions>
 
 /**
  * Reads all named jobs; every complaint of every file in one JOB_INVALID. Where a service is needed, a job that names

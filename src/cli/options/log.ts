@@ -1,25 +1,28 @@
-import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
-import { createLog, type Log, type LogFormat } from '../../terminal/log.ts'
+import { createLog, type Log } from '../../terminal/log.ts'
+import { defineOptions, type OptionValues } from '../command.ts'
 import { programName } from '../program-name.ts'
 import { abortOnSignals } from '../signals.ts'
 
-/** What a command says on stderr while it works. */
-export type LogArguments = { logFormat?: LogFormat | undefined; quiet?: boolean; verbose?: boolean }
+const logFormatOption = {
+  name: 'log-format',
+  value: '<format>',
+  choices: ['pretty', 'json'],
+  default: 'pretty',
+  description: 'Format of the log on stderr',
+} as const
+const quietOption = { name: 'quiet', description: 'Log errors only' } as const
 
-/** The options of that. */
-export function logOptions(command: Command): Command {
-  return command
-    .addOption(logFormatOption())
-    .option('--quiet', 'Log errors only')
-    .option('--verbose', 'Also log every retry and rate-limited request')
-}
+/** What a command logs on stderr while it works, where it has no details to log. */
+export const plainLogOptions = defineOptions([logFormatOption, quietOption])
 
-export function logFormatOption(): Option {
-  return new Option('--log-format <format>', 'Format of the log on stderr')
-    .choices(['pretty', 'json'])
-    .default('pretty')
-}
+/** What a command logs on stderr while it works. */
+export const logOptions = defineOptions([
+  ...plainLogOptions,
+  { name: 'verbose', description: 'Also log every retry and rate-limited request' },
+])
+
+export type LogArguments = Partial<OptionValues<typeof logOptions>>
 
 /** The log of a command on stderr. What it advises names the program as it was started. */
 export function openLog(

@@ -1,6 +1,6 @@
-import type { Command } from 'commander'
 import { optionError } from '../../core/model/option-error.ts'
 import { durationMs } from '../../job/fields/duration.ts'
+import { defineOptions, type OptionValues } from '../command.ts'
 
 type CountLimits = { min?: number; max?: number }
 
@@ -31,17 +31,20 @@ export function readDuration(option: string, text: string | undefined): number |
 }
 
 /** How far a command goes. */
-export type RunLimitArguments = { maxRequests?: string | undefined; deadline?: string | undefined }
+export const runLimitOptions = defineOptions([
+  {
+    name: 'max-requests',
+    value: '<n>',
+    description: 'Stop after this many requests, with exit code 9 (resumable)',
+  },
+  {
+    name: 'deadline',
+    value: '<duration>',
+    description: 'Stop after this time, such as 90s, 10m or 2h, with exit code 9 (resumable)',
+  },
+])
 
-/** The options of that. */
-export function runLimitOptions(command: Command): Command {
-  return command
-    .option('--max-requests <n>', 'Stop after this many requests, with exit code 9 (resumable)')
-    .option(
-      '--deadline <duration>',
-      'Stop after this time, such as 90s, 10m or 2h, with exit code 9 (resumable)',
-    )
-}
+export type RunLimitArguments = OptionValues<typeof runLimitOptions>
 
 /** Throws USAGE. */
 export function readRunLimits({ maxRequests, deadline }: RunLimitArguments) {

@@ -1,25 +1,26 @@
-import type { Command } from 'commander'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isKnownService } from '../../core/model/service-key.ts'
 import { type LastService, readLastService } from '../../export/history/last-service.ts'
 import type { ServiceAccess } from '../../sources/data-api/open-service.ts'
-import { type KeyArguments, keyOption, readCredentials } from './credentials.ts'
+import { defineOptions, type OptionValues } from '../command.ts'
+import { keyOptions, readCredentials } from './credentials.ts'
+import type { LogArguments } from './log.ts'
 import { readCount } from './option-parsers.ts'
 import type { LocatedOutput } from './output-argument.ts'
 
 /** How a service is reached by the commands that have no job to say it. */
-export type ServiceArguments = KeyArguments & {
-  baseUrl?: string | undefined
-  concurrency?: string | undefined
-}
+export const serviceOptions = defineOptions([
+  ...keyOptions,
+  {
+    name: 'base-url',
+    value: '<url>',
+    description: 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL',
+  },
+  { name: 'concurrency', value: '<n>', description: 'Maximum concurrent requests, 1 to 256 (default: 16)' },
+])
 
-/** The options of those commands. */
-export function serviceOptions(command: Command): Command {
-  return keyOption(command)
-    .option('--base-url <url>', 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL')
-    .option('--concurrency <n>', 'Maximum concurrent requests, 1 to 256 (default: 16)')
-}
+export type ServiceArguments = LogArguments & OptionValues<typeof serviceOptions>
 
 /** What is known of a service without options and environment. */
 type ServiceDefaults = Omit<Partial<ServiceAccess>, 'apiKey'>

@@ -1,0 +1,112 @@
+/**
+ * Commands are data: the parser, the help and the types of the arguments derive from them.
+ *
+ * To add a command, write one file in `commands/` that exports `command = defineCommand({ … })`, and list it in
+ * `commands/index.ts`. To add an option, add one entry to the options of its command, or to a group in `options/` that
+ * several commands spread; `run` receives its value under the option's name in camel case.
+ */
+export type Command = {
+  readonly name: string
+  /** Its line in the list of commands. */
+  readonly summary: string
+  /** The first paragraph of its help. @default summary */
+  readonly description?: string
+  readonly arguments: readonly Argument[]
+  readonly options: readonly Option[]
+  readonly examples?: readonly Example[]
+  /** Lines of at most 80 columns below the examples. */
+  readonly epilogue?: string
+  run(args: CommandArguments): CommandResult
+}
+
+/** By name in camel case. What was not given and has no default is absent. */
+export type CommandArguments = Readonly<Record<string, string | string[] | boolean>>
+
+/** The exit code, if it is not 0. An error that is thrown is reported on stderr and decides the exit code. */
+type CommandResult = Promise<number> | Promise<void>
+
+/** A line to copy, without the name of the program, and what it does. */
+type Example = readonly [line: string, description: string]
+
+/** What arguments and the values of options have in common. */
+type Parameter = {
+  /** Argument names are words; option names are in kebab case, without dashes. No two of a command are equal. */
+  readonly name: string
+  /** Sentence case, without a full stop. The help adds choices and default. */
+  readonly description: string
+  readonly required?: true
+  /** May be given several times. The values form an array. */
+  readonly repeatable?: true
+  readonly choices?: readonly string[]
+  readonly default?: string
+}
+
+/** A word that is told by its position. Optional arguments follow required ones; only the last may be repeatable. */
+export type Argument = Parameter
+
+/** An option, given as `--name`. */
+export type Option = Parameter & {
+  /** A second name of one letter, given as `-a`. */
+  readonly alias?: string
+  /** Placeholder of the value in the help, such as `<n>`. Without it, the option is a flag. */
+  readonly value?: string
+  /** The flag can also be given as `--no-name`, which is the form that the help shows. The last form counts. */
+  readonly negatable?: true
+  /** Names of options that exclude this one. */
+  readonly conflicts?: readonly string[]
+  /** Accepted, but not shown in the help. */
+  readonly hidden?: boolean
+}
+
+/** Gives `run` the types that arguments and options have. */
+export function defineCommand<
+  const Arguments extends readonly Argument[],
+  const Options extends readonly Option[],
+>(
+  command: Omit<Command, 'arguments' | 'options' | 'run'> & {
+    readonly arguments: Arguments
+    readonly options: Options
+    run(args: ArgumentValues<Arguments> & OptionValues<Options>): CommandResult
+  },
+): Command {
+  return command
+}
+
+/** Keeps the names and choices of options in their type, for `OptionValues`. */
+export function defineOptions<const Options extends readonly Option[]>(options: Options): Options {
+  return options
+}
+
+/** The same options, not shown in the help. */
+export function hideOptions<const Options extends readonly Option[]>(options: Options) {
+  return options.map((option: Options[number]) => ({ ...option, hidden: true }))
+}
+
+/** The values of options, by name in camel case. */
+export type OptionValues<Options extends readonly Option[]> = Values<Options[number], HasValue>
+
+type ArgumentValues<Arguments extends readonly Argument[]> = Values<
+  Arguments[number] & { readonly value: string },
+  HasValue | { readonly repeatable: true }
+>
+
+/** What always has a value, given or not. */
+type HasValue = { readonly required: true } | { readonly default: string }
+
+type Values<Parameters extends Option, AlwaysSet> = {
+  [P in Extract<Parameters, AlwaysSet> as CamelCase<P['name']>]: Value<P>
+} & {
+  [P in Exclude<Parameters, AlwaysSet> as CamelCase<P['name']>]?: Value<P>
+}
+
+type Value<P extends Option> = P extends { readonly value: string }
+  ? P extends { readonly repeatable: true }
+    ? string[]
+    : P extends { readonly choices: readonly (infer Choice extends string)[] }
+      ? Choice
+      : string
+  : boolean
+
+type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name

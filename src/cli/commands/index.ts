@@ -1,0 +1,25 @@
+import type { Command } from '../command.ts'
+
+/** The commands in the order of the help. Each is loaded only when it is needed: loading all takes longer than most of them. */
+export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
+  demo: () => import('./demo.ts'),
+  init: () => import('./init.ts'),
+  run: () => import('./run.ts'),
+  worker: () => import('./worker.ts'),
+  plan: () => import('./plan.ts'),
+  validate: () => import('./validate.ts'),
+  status: () => import('./status.ts'),
+  verify: () => import('./verify.ts'),
+  balances: () => import('./balances.ts'),
+  convert: () => import('./convert.ts'),
+  report: () => import('./report.ts'),
+  query: () => import('./query.ts'),
+  compact: () => import('./compact.ts'),
+  load: () => import('./load.ts'),
+  audit: () => import('./audit.ts'),
+  reindex: () => import('./reindex.ts'),
+  watch: () => import('./watch.ts'),
+  webhooks: () => import('./webhooks.ts'),
+  schema: () => import('./schema.ts'),
+  serve: () => import('./serve.ts'),
+}

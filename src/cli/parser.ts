@@ -1,0 +1,157 @@
+import yargs from 'yargs'
+import { suggest } from '../core/model/suggest.ts'
+import type { Argument, Command, CommandArguments, Option } from './command.ts'
+import { HELP_OPTION, optionForms, optionTerm, VERSION_OPTION } from './help.ts'
+import { unknownError, usageError } from './usage-error.ts'
+
+/** What yargs found, by option name. An option that was given several times has an array of values. */
+type Given = {
+  readonly [option: string]: unknown
+  /** Arguments, and words that look like options and are none. */
+  readonly _: readonly (string | number)[]
+}
+
+/**
+ * Parses the words after the name of a command. This is the only file that knows the argument parser: yargs splits the
+ * words into options and arguments, and what a command accepts is checked here, from its data.
+ *
+ * @returns what `run` of the command receives, or what is to be printed instead of running it
+ * @throws USAGE for words that the command does not accept
+ */
+export async function parseArguments(
+  command: Command,
+  words: readonly string[],
+): Promise<CommandArguments | 'help' | 'version'> {
+  const options = [...command.options, HELP_OPTION, VERSION_OPTION]
+  const given = await splitWords(words, options)
+  if (given.version === true) return 'version'
+  if (given.help === true) return 'help'
+  requireKnown(given, options)
+  const forms = options.flatMap(optionForms)
+  const values = options.map(
+    (option) => [camelCase(option.name), optionValue(option, given[option.name], forms)] as const,
+  )
+  requireCompatible(given, options)
+  const named = [...values, ...argumentValues(command, [...given._.map(String), ...stringsIn(given['--'])])]
+  return Object.fromEntries(named.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+async function splitWords(words: readonly string[], options: readonly Option[]): Promise<Given> {
+  const parser = yargs([...words])
+    // Before the options: these two have the names of ours.
+    .help(false)
+    .version(false)
+    .options(Object.fromEntries(options.map((option) => [option.name, yargsOption(option)])))
+    .parserConfiguration({
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      // The word after an option is its value, whatever it begins with.
+      'nargs-eats-options': true,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'populate--': true,
+      'unknown-options-as-args': true,
+    })
+    .detectLocale(false)
+    .fail(false)
+  try {
+    return await parser.parseAsync()
+  } catch (thrown) {
+    throw thrown instanceof Error ? toUsageError(thrown, options) : thrown
+  }
+}
+
+/** Unless the number of values of a flag is 0, yargs takes the word after it for its value if that is `true` or `false`. */
+function yargsOption({ alias, value }: Option) {
+  const names = alias === undefined ? {} : { alias }
+  return value === undefined
+    ? { ...names, type: 'boolean' as const, nargs: 0 }
+    : { ...names, type: 'string' as const, requiresArg: true }
+}
+
+/** Translates the two complaints that are left to yargs: about an option without a value, and a flag with one. */
+function toUsageError(error: Error, options: readonly Option[]): Error {
+  const [, complaint, name] = COMPLAINT.exec(error.message) ?? []
+  const option = options.find((option) => name !== undefined && isNamed(option, name))
+  if (option === undefined) return error
+  const problem = complaint === UNEXPECTED_VALUE ? 'takes no value' : 'argument missing'
+  return usageError(`option '${optionTerm(option)}' ${problem}`)
+}
+
+const UNEXPECTED_VALUE = 'Argument unexpected for'
+const COMPLAINT = new RegExp(`^(Not enough arguments following|${UNEXPECTED_VALUE}): (.+)$`)
+
+const isNamed = ({ name, alias }: Option, word: string) => name === word || alias === word
+
+/** Throws USAGE. Unknown options are named without their values, which may be secrets. */
+function requireKnown({ _: args, '--': rest, $0, ...given }: Given, options: readonly Option[]): void {
+  const forms = options.flatMap(optionForms)
+  // A dash alone and negative numbers are arguments.
+  const word = args.map(String).find((word) => /^-\D/.test(word))
+  if (word !== undefined)
+    throw unknownError('option', word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2), forms)
+  // What begins with the name of an option, such as --output-x, is no unknown word for yargs.
+  for (const [name, value] of Object.entries(given)) {
+    const isNegated = [value].flat().includes(false)
+    const isKnown = options.some((option) => isNamed(option, name) && (!isNegated || option.negatable))
+    const dashes = isNegated ? '--no-' : name.length === 1 ? '-' : '--'
+    if (!isKnown) throw unknownError('option', `${dashes}${name}`, forms)
+  }
+}
+
+const stringsIn = (given: unknown) => [given].flat().filter((value) => typeof value === 'string')
+
+function optionValue(option: Option, given: unknown, forms: readonly string[]) {
+  if (option.value === undefined) return given === undefined ? undefined : given === true
+  const values = stringsIn(given)
+  for (const value of values) {
+    if (forms.includes(value)) throw usageError(`option '${optionTerm(option)}' has no value before ${value}`)
+    requireChoice(option, value, `option '${optionTerm(option)}' argument '${value}' is invalid.`)
+  }
+  // The values may be secrets.
+  if (!option.repeatable && new Set(values).size > 1)
+    throw usageError(`option '${optionTerm(option)}' is given twice, with different values`, 'Give it once.')
+  if (option.repeatable) return values.length === 0 ? undefined : values
+  return values[0] ?? option.default
+}
+
+/** Throws USAGE for an option that is required and missing, or that another given option excludes. */
+function requireCompatible(given: Given, options: readonly Option[]): void {
+  for (const option of options) {
+    const isGiven = given[option.name] !== undefined
+    if (option.required && !isGiven) throw usageError(`required option '${optionTerm(option)}' not specified`)
+    const other = options.find(({ name }) => option.conflicts?.includes(name) && given[name] !== undefined)
+    if (isGiven && other !== undefined)
+      throw usageError(`option '${optionTerm(option)}' cannot be used with option '${optionTerm(other)}'`)
+  }
+}
+
+function argumentValues({ name, arguments: args }: Command, words: readonly string[]) {
+  if (words.length > args.length && !args.at(-1)?.repeatable)
+    throw usageError(
+      `too many arguments for '${name}'. Expected ${args.length} argument${args.length === 1 ? '' : 's'} but got ${words.length}.`,
+    )
+  return args.map((argument, at) => {
+    const values = words.slice(at, argument.repeatable ? undefined : at + 1)
+    if (argument.required && values.length === 0)
+      throw usageError(`missing required argument '${argument.name}'`)
+    for (const value of values)
+      requireChoice(
+        argument,
+        value,
+        `command-argument value '${value}' is invalid for argument '${argument.name}'.`,
+      )
+    return [argument.name, argument.repeatable ? values : (values[0] ?? argument.default)] as const
+  })
+}
+
+function requireChoice({ choices }: Argument, value: string, complaint: string): void {
+  if (choices === undefined || choices.includes(value)) return
+  const suggestion = suggest(value, choices)
+  const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`
+  throw usageError(`${complaint}${hint} Allowed choices are ${choices.join(', ')}.`)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,260 @@
+import fc from 'fast-check'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { type Command, defineCommand, hideOptions } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands/index.ts'
+import { parseArguments } from '../../src/cli/parser.ts'
+
+const command = defineCommand({
+  name: 'sample',
+  summary: 'A command for these tests',
+  arguments: [
+    { name: 'output', required: true, description: 'An argument' },
+    { name: 'kind', choices: ['hot', 'cold'], default: 'hot', description: 'An argument with choices' },
+    { name: 'rest', repeatable: true, description: 'Further arguments' },
+  ],
+  options: [
+    { name: 'title', value: '<text>', description: 'A value' },
+    { name: 'start-block', value: '<n>', description: 'Another value' },
+    {
+      name: 'format',
+      value: '<format>',
+      choices: ['table', 'csv'],
+      default: 'table',
+      description: 'A choice',
+    },
+    { name: 'address', value: '<wallet>', repeatable: true, description: 'Values' },
+    { name: 'dry-run', description: 'A flag' },
+    { name: 'escape-formulas', negatable: true, description: 'A flag with two forms' },
+    {
+      name: 'out',
+      value: '<file>',
+      conflicts: ['dry-run', 'title'],
+      description: 'A value that excludes others',
+    },
+    ...hideOptions([{ name: 'secret-mode', description: 'Not in the help' }]),
+  ],
+  run: async (args) => {
+    expectTypeOf(args.output).toEqualTypeOf<string>()
+    expectTypeOf(args.kind).toEqualTypeOf<'hot' | 'cold'>()
+    expectTypeOf(args.rest).toEqualTypeOf<string[]>()
+    expectTypeOf(args.startBlock).toEqualTypeOf<string | undefined>()
+    expectTypeOf(args.format).toEqualTypeOf<'table' | 'csv'>()
+    expectTypeOf(args.address).toEqualTypeOf<string[] | undefined>()
+    expectTypeOf(args.dryRun).toEqualTypeOf<boolean | undefined>()
+    expectTypeOf(args.secretMode).toEqualTypeOf<boolean | undefined>()
+    // @ts-expect-error: no option has this name.
+    return args.dryrun
+  },
+})
+
+/** What every parse has, if nothing else was given. */
+const DEFAULTS = { output: 'x', kind: 'hot', rest: [], format: 'table' }
+
+const parse = (...words: string[]) => parseArguments(command, words)
+
+describe('an option', () => {
+  test.for([
+    { words: ['--title', 'a'], values: { title: 'a' } },
+    { words: ['--title=a'], values: { title: 'a' } },
+    { words: ['--title=a=b'], values: { title: 'a=b' } },
+    { words: ['--title='], values: { title: '' } },
+    { words: ['--title', ''], values: { title: '' } },
+    { words: ['--title', '-5'], values: { title: '-5' } },
+    { words: ['--title', '-x'], values: { title: '-x' } },
+    { words: ['--title', '--unknown'], values: { title: '--unknown' } },
+    { words: ['--title', '--'], values: { title: '--' } },
+    { words: ['--title', "'quoted'"], values: { title: "'quoted'" } },
+    { words: ['--title="quoted"'], values: { title: '"quoted"' } },
+    { words: ['--title', '0x00Ff'], values: { title: '0x00Ff' } },
+    { words: ['--start-block', '007'], values: { startBlock: '007' } },
+    { words: ['--start-block=1e3'], values: { startBlock: '1e3' } },
+    { words: ['--title', 'true'], values: { title: 'true' } },
+    { words: ['--format', 'csv', '--format', 'csv'], values: { format: 'csv' } },
+    { words: ['--address', '0x1'], values: { address: ['0x1'] } },
+    {
+      words: ['--address', '0x1', '--address=0x2', '--address', '0x1'],
+      values: { address: ['0x1', '0x2', '0x1'] },
+    },
+    { words: ['--dry-run'], values: { dryRun: true } },
+    { words: ['--dry-run', '--dry-run'], values: { dryRun: true } },
+    { words: ['--escape-formulas'], values: { escapeFormulas: true } },
+    { words: ['--no-escape-formulas'], values: { escapeFormulas: false } },
+    { words: ['--escape-formulas', '--no-escape-formulas'], values: { escapeFormulas: false } },
+    { words: ['--no-escape-formulas', '--escape-formulas'], values: { escapeFormulas: true } },
+    { words: ['--secret-mode'], values: { secretMode: true } },
+  ])('takes $words', async ({ words, values }) => {
+    expect(await parse('x', ...words)).toEqual({ ...DEFAULTS, ...values })
+    expect(await parse(...words, 'x')).toEqual({ ...DEFAULTS, ...values })
+  })
+
+  test('arrives with its value unchanged, in both forms', async () => {
+    const forms = [
+      '--help',
+      '-h',
+      '--version',
+      ...['title', 'start-block', 'format', 'address'].map((name) => `--${name}`),
+    ]
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), async (value) => {
+        fc.pre(!forms.includes(value))
+        expect(await parse('x', '--title', value)).toEqual({ ...DEFAULTS, title: value })
+        expect(await parse(`--title=${value}`, 'x')).toEqual({ ...DEFAULTS, title: value })
+      }),
+    )
+  })
+
+  test.for([
+    { words: ['--title'], says: "option '--title <text>' argument missing" },
+    { words: ['--title', '--format', 'csv'], says: "option '--title <text>' has no value before --format" },
+    {
+      words: ['--title', '--no-escape-formulas'],
+      says: "option '--title <text>' has no value before --no-escape",
+    },
+    { words: ['--address', '-h'], says: "option '--address <wallet>' has no value before -h" },
+    {
+      words: ['--title', 'a', '--title', 'b'],
+      says: "option '--title <text>' is given twice, with different",
+    },
+    {
+      words: ['--format', 'cvs'],
+      says: "'cvs' is invalid. Did you mean csv? Allowed choices are table, csv.",
+    },
+    { words: ['--format', 'CSV'], says: 'Did you mean csv?' },
+    { words: ['--format', 'parquet'], says: "'parquet' is invalid. Allowed choices are table, csv." },
+    { words: ['--dry-run=false'], says: "option '--dry-run' takes no value" },
+    { words: ['--no-dry-run'], says: "unknown option '--no-dry-run'" },
+    { words: ['--no-title'], says: "unknown option '--no-title'" },
+    { words: ['--dryrun'], says: "unknown option '--dryrun' (Did you mean --dry-run?)" },
+    { words: ['--start-blok', '7'], says: "unknown option '--start-blok' (Did you mean --start-block?)" },
+    { words: ['--startBlock', '7'], says: "unknown option '--startBlock' (Did you mean --start-block?)" },
+    { words: ['--title-of', 'a'], says: "unknown option '--title-of'" },
+    { words: ['--title.x', 'a'], says: "unknown option '--title.x'" },
+    { words: ['--title-'], says: "unknown option '--title-' (Did you mean --title?)" },
+    { words: ['--constructor'], says: "unknown option '--constructor'" },
+    { words: ['--__proto__', 'a'], says: "unknown option '--__proto__'" },
+    { words: ['--_=a'], says: "unknown option '--_'" },
+    { words: ['--get-yargs-completions'], says: "unknown option '--get-yargs-completions'" },
+    { words: ['---'], says: "unknown option '---'" },
+    { words: ['-t', 'a'], says: "unknown option '-t'" },
+    { words: ['-ksecret'], says: "unknown option '-k'" },
+    { words: ['--somewhere=secret'], says: "unknown option '--somewhere'" },
+    {
+      words: ['--out', 'f', '--title', 'a'],
+      says: "'--out <file>' cannot be used with option '--title <text>'",
+    },
+    { words: ['--dry-run', '--out', 'f'], says: "'--out <file>' cannot be used with option '--dry-run'" },
+  ])('is refused: $words', async ({ words, says }) => {
+    for (const all of [
+      ['x', ...words],
+      ['x', 'hot', ...words],
+    ]) {
+      const refused = await parse(...all).catch((error: unknown) => error)
+      expect(refused).toMatchObject({ code: 'USAGE', message: expect.stringContaining(says) })
+      expect(String(refused)).not.toContain('secret')
+    }
+  })
+
+  test('that is required is missed', async () => {
+    const needy: Command = {
+      ...command,
+      options: [{ name: 'queue', value: '<url>', required: true, description: '' }],
+    }
+    await expect(parseArguments(needy, ['x'])).rejects.toMatchObject({
+      message: "required option '--queue <url>' not specified",
+    })
+    expect(await parseArguments(needy, ['x', '--queue', 'q'])).toMatchObject({ queue: 'q' })
+  })
+})
+
+describe('arguments', () => {
+  test.for([
+    { words: ['a'], values: { output: 'a' } },
+    { words: ['a', 'cold', 'b', 'c'], values: { output: 'a', kind: 'cold', rest: ['b', 'c'] } },
+    {
+      words: ['a', '--dry-run', 'cold', '--title', 't', 'b'],
+      values: { output: 'a', kind: 'cold', rest: ['b'], title: 't', dryRun: true },
+    },
+    { words: ['--dry-run', 'true', 'cold'], values: { output: 'true', kind: 'cold', dryRun: true } },
+    { words: ['-'], values: { output: '-' } },
+    { words: ['-5'], values: { output: '-5' } },
+    { words: ['007', 'hot', '1e3', '0x10'], values: { output: '007', rest: ['1e3', '0x10'] } },
+    { words: ['select a - b -- c'], values: { output: 'select a - b -- c' } },
+    {
+      words: ['--', '--title', 'hot', '-- a comment', '--'],
+      values: { output: '--title', rest: ['-- a comment', '--'] },
+    },
+    {
+      words: ['a', '--title', 't', '--', 'cold', '--help'],
+      values: { output: 'a', kind: 'cold', title: 't', rest: ['--help'] },
+    },
+    { words: [''], values: { output: '' } },
+  ])('are told by their position in $words', async ({ words, values }) => {
+    expect(await parse(...words)).toEqual({ ...DEFAULTS, ...values })
+  })
+
+  test('after -- arrive unchanged', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string()), async (rest) => {
+        expect(await parse('--', 'x', 'hot', ...rest)).toEqual({ ...DEFAULTS, rest })
+      }),
+    )
+  })
+
+  test.for([
+    { args: [], words: ['a'], says: "too many arguments for 'sample'. Expected 0 arguments but got 1." },
+    { args: command.arguments.slice(0, 1), words: ['a', 'b'], says: 'Expected 1 argument but got 2.' },
+    { args: command.arguments, words: [], says: "missing required argument 'output'" },
+    {
+      args: command.arguments,
+      words: ['a', 'could'],
+      says: "command-argument value 'could' is invalid for argument 'kind'. Did you mean cold? Allowed choices are hot, cold.",
+    },
+  ])('are refused: $says', async ({ args, words, says }) => {
+    await expect(parseArguments({ ...command, arguments: args }, words)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(says),
+    })
+  })
+})
+
+test.for([
+  { words: ['--help'], wants: 'help' },
+  { words: ['-h', '--unknown'], wants: 'help' },
+  { words: ['x', 'hot', '--format', 'nonsense', '--help'], wants: 'help' },
+  { words: ['--version'], wants: 'version' },
+  { words: ['--help', '--version'], wants: 'version' },
+])('$words asks for $wants, whatever else is wrong', async ({ words, wants }) => {
+  expect(await parse(...words)).toBe(wants)
+})
+
+describe('the commands', async () => {
+  const commands = await Promise.all(
+    Object.entries(COMMANDS).map(async ([name, load]) => ({ name, command: (await load()).command })),
+  )
+
+  test.for(commands)('$name is declared without contradictions', ({ name, command }) => {
+    const { arguments: args, options } = command
+    expect(command.name).toBe(name)
+    const names = [...args, ...options, { name: 'help' }, { name: 'version' }].map(({ name }) => name)
+    expect(names).toEqual([...new Set(names)])
+    expect(names.filter((name) => !/^[a-z]+(-[a-z]+)*$/.test(name))).toEqual([])
+    const isOptional = args.map(({ required }) => required !== true)
+    expect(isOptional).toEqual(isOptional.toSorted())
+    expect(args.slice(0, -1).filter(({ repeatable }) => repeatable)).toEqual([])
+    const conflicting = options.flatMap(({ conflicts = [] }) => conflicts)
+    expect(conflicting.filter((name) => !names.includes(name))).toEqual([])
+    const flags = options.filter(({ value }) => value === undefined)
+    expect(flags.filter((flag) => flag.choices ?? flag.default ?? flag.repeatable ?? flag.required)).toEqual(
+      [],
+    )
+  })
+
+  test.for(commands)('the examples of $name are accepted by it', async ({ name, command }) => {
+    for (const [line] of command.examples ?? []) {
+      const [first, ...words] = (line.replace(/ [|<>].*?(?= --|$)/g, '').match(/"[^"]*"|\S+/g) ??
+        []) as string[]
+      expect(first).toBe(name)
+      expect(await parseArguments(command, words)).toBeTypeOf('object')
+    }
+  })
+})
