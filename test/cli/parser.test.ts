@@ -116,8 +116,8 @@ describe('an option', () => {
       says: "option '--title <text>' is given twice, with different",
     },
     {
-      words: ['--format', 'cvs'],
-      says: "'cvs' is invalid. Did you mean csv? Allowed choices are table, csv.",
+      words: ['--format', 'csvv'],
+      says: "'csvv' is invalid. Did you mean csv? Allowed choices are table, csv.",
     },
     { words: ['--format', 'CSV'], says: 'Did you mean csv?' },
     { words: ['--format', 'parquet'], says: "'parquet' is invalid. Allowed choices are table, csv." },
