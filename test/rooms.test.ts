@@ -17,12 +17,12 @@ const LAYERS = [
   ['core'],
 ]
 /**
- * DuckDB writes Parquet in `files`, reads exports back in `read` and is a target of `load`; `core` loads it. Manifests and
- * queue entries are each checked against a schema where they are read.
+ * DuckDB writes Parquet in `files`, reads exports back in `read` and is a target of `load`; `core` loads it. Manifests,
+ * queue entries and values of job fields are each checked against a schema where they are read.
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
   '@duckdb/node-api': ['core', 'files', 'load', 'read'],
-  valibot: ['cluster', 'core'],
+  valibot: ['cluster', 'core', 'job'],
 }
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

@@ -1,49 +1,39 @@
 import * as v from 'valibot'
 import type { Job, PartitionBy } from '../core/model/model.ts'
-import type { TableName } from '../core/table/index.ts'
-import { TABLE_NAMES } from '../core/table/index.ts'
-import { address, block, bucketLocation, count, jobName, printableLine } from './schemas.ts'
+import { FIELDS } from '../job/fields/fields.ts'
+import { plainShapes } from '../job/resolve/plain-fields.ts'
+import { block, bucketLocation, printableLine } from './schemas.ts'
 
-const text = (maxCharacters: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maxCharacters))
-const label = v.nullable(v.pipe(v.string(), v.maxLength(4096)))
-const positive = v.pipe(count, v.minValue(1))
 const isUrl = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 
 export const partitionBy: v.GenericSchema<unknown, PartitionBy> = v.custom<PartitionBy>(
   (value) => typeof value === 'string' && /^(day|month|blocks:[1-9]\d{0,11})$/.test(value),
 )
 
-const tableName: v.GenericSchema<unknown, TableName> = v.picklist(TABLE_NAMES)
-
 /**
- * All fields of a job. The `satisfies` clause makes a new field a compile error here: otherwise workers would
- * not receive it.
+ * All properties of a job: its fields as they are parsed from job files, and what is stricter or not a field. The
+ * `satisfies` clause makes another new property a compile error here: otherwise workers would not receive it.
  */
 const JOB_FIELDS = {
-  name: jobName,
+  ...plainShapes(),
+  name: FIELDS.name.parsed,
   file: printableLine,
-  kind: v.picklist(['wallets', 'blocks']),
-  chain: text(256),
-  wallets: v.array(v.strictObject({ address, label })),
+  chain: FIELDS.chain.parsed,
+  wallets: FIELDS.addresses.parsed,
   startBlock: block,
   endBlock: block,
-  tables: v.pipe(v.array(tableName), v.minLength(1)),
-  format: v.picklist(['csv', 'parquet']),
-  compression: v.picklist(['none', 'gzip', 'zstd', 'snappy']),
+  compression: FIELDS.compression.parsed,
   output: printableLine,
   store: v.optional(bucketLocation),
-  maxRowsPerFile: positive,
   partitionBy,
-  targetFileBytes: v.optional(positive),
-  concurrency: positive,
-  finalityMs: count,
-  nativeSymbol: v.nullable(text(256)),
-  keepRaw: v.boolean(),
+  targetFileBytes: v.optional(FIELDS.targetFileSize.parsed),
+  finalityMs: FIELDS.finality.parsed,
+  nativeSymbol: v.nullable(FIELDS.nativeSymbol.parsed),
   escapeFormulas: v.boolean(),
   service: v.strictObject({
     baseUrl: v.pipe(printableLine, v.check(isUrl)),
-    apiKeyHeader: v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/)),
-    timeoutMs: positive,
+    apiKeyHeader: FIELDS['service.apiKeyHeader'].parsed,
+    timeoutMs: FIELDS['service.timeout'].parsed,
   }),
 } satisfies { [field in keyof Required<Job>]: v.GenericSchema }
 

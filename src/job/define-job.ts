@@ -1,32 +1,23 @@
 import { ExportError } from '../core/model/errors.ts'
-import type { Compression, Format, Job, JobKind, PartitionBy } from '../core/model/model.ts'
-import type { TableName } from '../core/table/index.ts'
+import type { Job } from '../core/model/model.ts'
 import { openDiagnostics } from './diagnostics.ts'
+import type { FIELDS, FieldPath, WrittenValue } from './fields/fields.ts'
+import type { SECTIONS } from './fields/section-fields.ts'
 import { parseRoot, resolveRoot } from './read-job.ts'
 
-/** A job as a job file has it, as an object: the same names, values and defaults. */
-export type JobFields = {
-  name?: string
-  kind?: JobKind
-  chain: string | number
-  addresses?: readonly (string | { address: string; label?: string })[]
-  /** Relative to the working directory. */
-  addressesFile?: string
-  startBlock?: number
-  endBlock?: number
-  tables?: readonly TableName[]
-  format?: Format
-  compression?: Compression
-  output?: string
-  maxRowsPerFile?: number
-  partitionBy?: PartitionBy | 'none'
-  targetFileSize?: string
-  concurrency?: number
-  finality?: string
-  nativeSymbol?: string
-  keepRaw?: boolean
-  store?: { endpoint?: string; region?: string; pathStyle?: boolean }
-  service?: { baseUrl?: string; apiKeyHeader?: string; timeout?: string }
+/**
+ * A job as a job file has it, as an object: the same names, values and defaults. `addressesFile` is relative to the
+ * working directory.
+ */
+export type JobFields = FieldsOf<'chain'> &
+  Partial<FieldsOf<Exclude<TopLevelField, 'chain'>>> & {
+    [Section in keyof typeof SECTIONS]?: SectionFields<Section>
+  }
+
+type TopLevelField = Exclude<FieldPath, `${string}.${string}`>
+type FieldsOf<Paths extends keyof typeof FIELDS> = { -readonly [P in Paths]: WrittenValue<P> }
+type SectionFields<Section extends string> = {
+  [P in FieldPath as P extends `${Section}.${infer Name}` ? Name : never]?: WrittenValue<P>
 }
 
 /**

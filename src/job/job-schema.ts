@@ -1,5 +1,6 @@
-import type { SchemaPart } from './fields/field-type.ts'
-import { COMPRESSIONS, FIELDS, type Field } from './fields/fields.ts'
+import type { Field, SchemaPart } from './fields/field-type.ts'
+import { COMPRESSIONS, FIELDS } from './fields/fields.ts'
+import { SECTIONS } from './fields/section-fields.ts'
 import { BLOCK_TABLES } from './resolve/resolve-blocks.ts'
 
 /** JSON Schema (2020-12) of a job file, derived from the same field table as the validation. */
@@ -28,13 +29,15 @@ const BLOCK_JOB_RULE = {
 }
 
 function topLevel(): SchemaPart {
-  const service = section(fieldsUnder('service.'), [])
-  const store = section(fieldsUnder('store.'), [])
   return {
     $schema: { type: 'string', description: 'Location of this schema, for editors; walletlake ignores it.' },
     ...fieldsUnder(''),
-    service: { description: 'Data service to read the histories from.', ...service },
-    store: { description: 'Object store for an output such as s3://bucket/prefix.', ...store },
+    ...Object.fromEntries(
+      Object.entries(SECTIONS).map(([name, { description }]) => [
+        name,
+        { description, ...section(fieldsUnder(`${name}.`), []) },
+      ]),
+    ),
   }
 }
 

@@ -1,10 +1,10 @@
+import * as v from 'valibot'
 import { ADDRESS } from '../../core/model/address.ts'
 import type { Wallet } from '../../core/model/model.ts'
 import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
 import { type FieldType, freeText } from '../fields/field-type.ts'
-import { reportUnknownKeys } from '../resolve/check-keys.ts'
-import { type RawValue, textOf } from '../resolve/raw-value.ts'
-import { ENTRY_SYNONYMS } from '../synonyms.ts'
+import { reportUnknownKeys, synonymsFrom } from '../resolve/check-keys.ts'
+import { type RawContent, type RawOrigin, type RawValue, textOf } from '../resolve/raw-value.ts'
 import { ADDRESS_EXPECTED, addressProblem } from './address.ts'
 import {
   addWallet,
@@ -15,9 +15,16 @@ import {
 } from './wallet-set.ts'
 
 /** A list of addresses, or of `{address, label}`, as wallets in order of their addresses. */
-export function addressList(): FieldType<readonly Wallet[]> {
+export function addressList(): FieldType<readonly Wallet[], readonly (string | WrittenWallet)[]> {
   return {
     schema: { type: 'array', minItems: 1, items: { anyOf: [address.schema, LABELLED_SCHEMA] } },
+    parsed: v.array(
+      v.strictObject({
+        address: v.pipe(v.string(), v.regex(LOWER_CASE_ADDRESS)),
+        label: v.nullable(label.parsed),
+      }),
+    ),
+    fromTexts: (texts, origin) => texts.map((text) => ({ ...origin, value: rawWallet(text, origin) })),
     parse: (raw, report) => {
       if (!Array.isArray(raw.value)) return reportInvalid(raw, listExpected(raw), report)
       if (raw.value.length === 0) return reportInvalid(raw, 'at least one address', report)
@@ -26,6 +33,26 @@ export function addressList(): FieldType<readonly Wallet[]> {
       return sortedWallets(wallets)
     },
   }
+}
+
+const LOWER_CASE_ADDRESS = /^0x[0-9a-f]{40}$/
+
+type WrittenWallet = { address: string; label?: string }
+
+/** The wallet of `--address`: `0x…` or `0x…=label`. */
+export function splitWallet(text: string): { address: string; label: string | null } {
+  const [address = '', ...label] = text.split('=')
+  return { address, label: label.length === 0 ? null : label.join('=') }
+}
+
+/** That wallet as a job's list has it. */
+function rawWallet(text: string, origin: RawOrigin): RawContent {
+  const { address, label } = splitWallet(text)
+  if (label === null) return address
+  return new Map<string, RawValue>([
+    ['address', { ...origin, value: address }],
+    ['label', { ...origin, value: label }],
+  ])
 }
 
 function listExpected({ value }: RawValue): string {
@@ -37,6 +64,7 @@ function listExpected({ value }: RawValue): string {
 /** The text of an unquoted address is taken as written: to YAML it is a number. */
 const address: FieldType<string> = {
   schema: { type: 'string', pattern: ADDRESS.source },
+  parsed: v.pipe(v.string(), v.regex(ADDRESS)),
   parse: (raw, report) => {
     if (raw.isInvalid) return undefined
     const text = textOf(raw)
@@ -63,6 +91,10 @@ const LABELLED_SCHEMA = {
 }
 
 const ENTRY_NAMES = ['address', 'label']
+const ENTRY_SYNONYMS = synonymsFrom([
+  ['address', 'wallet account addr hash'],
+  ['label', 'name tag alias title note comment description'],
+])
 const ENTRY_KEYS = { known: ENTRY_NAMES, suggestable: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
 
 function addWalletItem(wallets: WalletSet, item: RawValue, report: ReportDiagnostic): void {

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { invalidValue } from '../diagnostics.ts'
 import { formatRawValue, quoted, type RawValue } from '../resolve/raw-value.ts'
@@ -7,6 +8,7 @@ import type { FieldType } from './field-type.ts'
 export function baseUrl(): FieldType<string> {
   return {
     schema: { type: 'string', pattern: '^(demo|[hH][tT][tT][pP][sS]?://[^\\s?#@\\\\]+)$' },
+    parsed: v.string(),
     parse: (raw, report) => {
       const text = typeof raw.value === 'string' ? raw.value : ''
       const accepted = text === 'demo' ? text : parseBaseUrl(text)

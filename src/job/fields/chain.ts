@@ -1,9 +1,10 @@
+import * as v from 'valibot'
 import { chainIdByName, chainOf } from '../../core/model/chains.ts'
 import { textOf } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
 /** A chain's id as exact text: an integer of any size, or text that fits into a URL's path as it is. */
-export function chainId(): FieldType<string> {
+export function chainId(): FieldType<string, string | number> {
   return fieldType({
     schema: {
       anyOf: [
@@ -11,6 +12,7 @@ export function chainId(): FieldType<string> {
         { type: 'integer', minimum: 0 },
       ],
     },
+    parsed: v.pipe(v.string(), v.regex(CHAIN_ID)),
     expected: 'a chain id: an integer, or text of letters, digits, "-", "_" and "."',
     accept: (raw) => {
       const pattern = typeof raw.value === 'string' ? CHAIN_ID : DECIMAL

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { textOf } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
@@ -11,10 +12,11 @@ export function durationMs(text: string): number | undefined {
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A duration such as `90s` between two bounds, both in it. */
-export function duration(min: string, max: string): FieldType<number> {
+export function duration(min: string, max: string): FieldType<number, string> {
   const [minMs = 0, maxMs = 0] = [durationMs(min), durationMs(max)]
   return fieldType({
     schema: { type: 'string', pattern: `^${minMs > 0 ? '0*[1-9]\\d*' : '\\d+'}(ms|s|m|h|d)$` },
+    parsed: v.pipe(v.number(), v.integer(), v.minValue(minMs), v.maxValue(maxMs)),
     expected: `a duration from ${min} to ${max}, like 500ms, 90s, 10m, 1h or 2d`,
     accept: ({ value }) => {
       const ms = typeof value === 'string' ? durationMs(value) : undefined

@@ -1,33 +1,85 @@
+import * as v from 'valibot'
 import { suggest } from '../../core/model/suggest.ts'
 import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
-import { type RawValue, textOf } from '../resolve/raw-value.ts'
+import { type RawContent, type RawOrigin, type RawValue, textOf } from '../resolve/raw-value.ts'
 
 /** Keywords of JSON Schema. */
 export type SchemaPart = { readonly [keyword: string]: unknown }
 
-/** What a field accepts: for the reader, for editors and for messages, in one place. */
-export type FieldType<T> = {
+/** The values that a field accepts. `Written` is their type in a job file, `T` their type after parsing. */
+export type FieldType<T, Written = T> = {
+  /** JSON Schema of the value in a job file. */
   readonly schema: SchemaPart
-  /** The value, or undefined after a complaint. */
+  /** Shape of the parsed value, for jobs that arrive as JSON from another machine. */
+  readonly parsed: v.GenericSchema<T>
+  /** Returns the parsed value, or undefined after it reported a diagnostic. */
   readonly parse: (raw: RawValue, report: ReportDiagnostic) => T | undefined
+  /**
+   * Converts the texts of an option or environment variable to what a job file would contain. A list reads all
+   * texts of a repeated option, any other type has one. @default the text itself
+   */
+  readonly fromTexts?: (texts: readonly string[], origin: RawOrigin) => RawContent
+  /** Never set: it only carries the type. */
+  readonly written?: Written
 }
 
-/** A kind from a function that accepts or not, and says what it expected. */
-export function fieldType<T>(rule: {
-  schema: SchemaPart
+/** One field of a job file: its meaning, the values that it accepts, and other ways to set it. */
+export type Field<T> = FieldType<T> & {
+  /** Description for editors, `walletlake schema job` and jobs/README.md. */
+  readonly description: string
+  /** The default as written in a job file, where it is a constant. */
+  readonly default?: GivenValue
+  /** Example values as written in a job file. */
+  readonly examples: readonly unknown[]
+  /** Words that people use for the field, in lower case, separated by spaces. An unknown key gets the field as a hint. */
+  readonly synonyms?: string
+  /** Command-line option that overrides the field. */
+  readonly option?: FieldOption
+  /** Environment variable that overrides the field in job files, but not the option. */
+  readonly variable?: string
+}
+
+/** A value that stands outside of a job file: a default, or what an option or an environment variable sets. */
+export type GivenValue = string | number | boolean | readonly string[]
+
+type FieldOption = {
+  /** In kebab case, without dashes. */
+  readonly name: string
+  /** Placeholder of the value in the help, such as `<n>`. */
+  readonly value: string
+  /** Line in the help: sentence case, without a full stop. */
+  readonly description: string
+  /** The option may be given several times. */
+  readonly repeatable?: true
+  /** Only for jobs without a file: the option does not override job files. */
+  readonly inline?: true
+}
+
+/** A type whose values are accepted or not as a whole, with one expectation and one suggestion. */
+export function fieldType<T, Written = T>({
+  expected,
+  accept,
+  suggest,
+  ...type
+}: Omit<FieldType<T, Written>, 'parse'> & {
   expected: string | ((raw: RawValue) => string)
-  accept: (raw: RawValue) => T | undefined
+  /** @default the values that have the shape of a parsed value */
+  accept?: (raw: RawValue) => T | undefined
   suggest?: (raw: RawValue) => string | undefined
-}): FieldType<T> {
+}): FieldType<T, Written> {
   const parse = (raw: RawValue, report: ReportDiagnostic) => {
     if (raw.isInvalid) return undefined
-    const accepted = rule.accept(raw)
+    const accepted = accept === undefined ? valueIn(raw, type.parsed) : accept(raw)
     if (accepted !== undefined) return accepted
-    const expected = typeof rule.expected === 'string' ? rule.expected : rule.expected(raw)
-    report(invalidValue(raw, expected, rule.suggest?.(raw)))
+    report(invalidValue(raw, typeof expected === 'string' ? expected : expected(raw), suggest?.(raw)))
     return undefined
   }
-  return { schema: rule.schema, parse }
+  return { ...type, parse }
+}
+
+function valueIn<T>({ value }: RawValue, shape: v.GenericSchema<T>): T | undefined {
+  const result = v.safeParse(shape, value)
+  return result.success ? result.output : undefined
 }
 
 /** Text that a pattern matches. */
@@ -38,8 +90,8 @@ export function textMatching(
 ): FieldType<string> {
   return fieldType({
     schema: { type: 'string', pattern: pattern.source },
+    parsed: v.pipe(v.string(), v.regex(pattern)),
     expected,
-    accept: ({ value }) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
     suggest: (raw) => {
       const text = textOf(raw) ?? ''
       return typeof raw.value !== 'string' && pattern.test(text) ? text : suggest(text)
@@ -51,9 +103,11 @@ export function textMatching(
 export function freeText(maxCharacters: number): FieldType<string> {
   return fieldType({
     schema: { type: 'string', maxLength: maxCharacters, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$' },
+    parsed: v.pipe(
+      v.string(),
+      v.check((text) => isFreeText(text, maxCharacters)),
+    ),
     expected: freeTextExpected(maxCharacters),
-    accept: ({ value }) =>
-      typeof value === 'string' && isFreeText(value, maxCharacters) ? value : undefined,
     suggest: (raw) => (typeof raw.value === 'string' ? undefined : textOf(raw)),
   })
 }
@@ -75,8 +129,8 @@ export function freeTextExpected(maxCharacters: number): string {
 export function oneOf<T extends string>(choices: readonly T[]): FieldType<T> {
   return fieldType({
     schema: { enum: choices },
+    parsed: v.picklist(choices),
     expected: `one of ${choices.join(', ')}`,
-    accept: ({ value }) => choices.find((choice) => choice === value),
     suggest: (raw) => suggest(textOf(raw) ?? '', choices),
   })
 }
@@ -84,8 +138,8 @@ export function oneOf<T extends string>(choices: readonly T[]): FieldType<T> {
 export function booleanField(): FieldType<boolean> {
   return fieldType({
     schema: { type: 'boolean' },
+    parsed: v.boolean(),
     expected: 'true or false',
-    accept: ({ value }) => (typeof value === 'boolean' ? value : undefined),
     suggest: ({ value }) => (typeof value === 'string' ? BOOLEAN_WORDS.get(value.toLowerCase()) : undefined),
   })
 }

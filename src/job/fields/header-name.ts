@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { invalidValue } from '../diagnostics.ts'
 import { formatRawValue, type RawValue } from '../resolve/raw-value.ts'
 import type { FieldType } from './field-type.ts'
@@ -6,6 +7,7 @@ import type { FieldType } from './field-type.ts'
 export function headerName(): FieldType<string> {
   return {
     schema: { type: 'string', pattern: HEADER_NAME.source },
+    parsed: v.pipe(v.string(), v.regex(HEADER_NAME)),
     parse: (raw, report) => {
       const text = typeof raw.value === 'string' ? raw.value : ''
       const problem = HEADER_NAME.test(text) ? reservedHeader(raw, text) : invalidHeaderName(raw)

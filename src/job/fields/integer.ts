@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import type { RawValue } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
@@ -5,12 +6,14 @@ import { type FieldType, fieldType } from './field-type.ts'
 export function integer(min: number, max: number, whenOmitted?: string): FieldType<number> {
   return fieldType({
     schema: { type: 'integer', minimum: min, maximum: max },
+    parsed: v.pipe(v.number(), v.safeInteger(), v.minValue(min), v.maxValue(max)),
     expected: (raw) => expectation(raw, { min, max, whenOmitted }),
     accept: ({ value }) => {
       const number = Number(isNumber(value) ? value : Number.NaN)
       return Number.isSafeInteger(number) && number >= min && number <= max ? number + 0 : undefined
     },
     suggest: ({ value }) => (typeof value === 'string' ? suggestInteger(value) : undefined),
+    fromTexts: ([text = '']) => (/^\d{1,15}$/.test(text) ? Number(text) : text),
   })
 }
 

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import type { PartitionBy } from '../../core/model/model.ts'
 import { suggest } from '../../core/model/suggest.ts'
 import { textOf } from '../resolve/raw-value.ts'
@@ -7,9 +8,8 @@ import { type FieldType, fieldType } from './field-type.ts'
 export function partitioning(): FieldType<PartitionBy | 'none'> {
   return fieldType({
     schema: { type: 'string', pattern: PARTITIONING.source },
+    parsed: v.custom<PartitionBy | 'none'>((value) => typeof value === 'string' && PARTITIONING.test(value)),
     expected: 'none, day, month or blocks:<n>, n a whole number from 1',
-    accept: ({ value }) =>
-      typeof value === 'string' && PARTITIONING.test(value) ? (value as PartitionBy | 'none') : undefined,
     suggest: (raw) => suggestPartitioning(textOf(raw) ?? ''),
   })
 }
@@ -23,9 +23,10 @@ function suggestPartitioning(text: string): string | undefined {
 }
 
 /** A size of files as bytes: `64KB`, `256MB`, `1GB`, of 1,000 bytes a KB. */
-export function fileSize(): FieldType<number> {
+export function fileSize(): FieldType<number, string> {
   return fieldType({
     schema: { type: 'string', pattern: FILE_SIZE.source },
+    parsed: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
     expected: 'a size such as 256MB: a whole number from 1 with KB, MB or GB',
     accept: ({ value }) => {
       const [, number, unit] = (typeof value === 'string' && FILE_SIZE.exec(value)) || []

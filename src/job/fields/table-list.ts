@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { suggest } from '../../core/model/suggest.ts'
 import { TABLE_NAMES, type TableName } from '../../core/table/index.ts'
 import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
@@ -8,6 +9,8 @@ import { type FieldType, oneOf } from './field-type.ts'
 export function tableList(): FieldType<readonly TableName[]> {
   return {
     schema: { type: 'array', minItems: 1, uniqueItems: true, items: tableName.schema },
+    parsed: v.pipe(v.array(tableName.parsed), v.minLength(1)),
+    fromTexts: (texts, origin) => splitNames(texts).map((value) => ({ ...origin, value })),
     parse: (raw, report) => {
       if (!Array.isArray(raw.value) || raw.value.length === 0) {
         const expected = `a list of at least one of ${TABLE_NAMES.join(', ')} (without the field: all)`
@@ -19,6 +22,11 @@ export function tableList(): FieldType<readonly TableName[]> {
       return TABLE_NAMES.filter((name) => names.has(name))
     },
   }
+}
+
+/** The names in texts that may contain several, separated by commas. */
+export function splitNames(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.split(',').map((name) => name.trim()))
 }
 
 /** The list that a text of table names means. */

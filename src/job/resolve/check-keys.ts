@@ -1,7 +1,14 @@
 import { normalizeWord, suggest } from '../../core/model/suggest.ts'
 import type { ReportDiagnostic } from '../diagnostics.ts'
-import type { Synonyms } from '../synonyms.ts'
 import { quoted, type RawValue } from './raw-value.ts'
+
+/** Path of a field by a word that people use for it: lower case, without `-` and `_`. */
+export type Synonyms = ReadonlyMap<string, string>
+
+/** Synonyms from fields with their words, separated by spaces. */
+export function synonymsFrom(fields: readonly (readonly [path: string, words: string])[]): Synonyms {
+  return new Map(fields.flatMap(([path, words]) => words.split(' ').map((word) => [word, path] as const)))
+}
 
 /** Which keys a mapping may have, and the paths of fields that a misspelt one may mean. */
 export type KeyRules = {

@@ -1,7 +1,8 @@
 import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
+import type { Field } from '../fields/field-type.ts'
 import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from '../fields/fields.ts'
-import { FIELD_SYNONYMS, SERVICE_SYNONYMS, type Synonyms } from '../synonyms.ts'
-import { type KeyRules, reportUnknownKeys } from './check-keys.ts'
+import { SECTIONS } from '../fields/section-fields.ts'
+import { type KeyRules, reportUnknownKeys, type Synonyms, synonymsFrom } from './check-keys.ts'
 import type { RawValue } from './raw-value.ts'
 
 /** What one source gives for the fields: command line, environment or job file. */
@@ -25,7 +26,7 @@ export function sourceOfJob(root: RawValue, report: ReportDiagnostic): ConfigSou
   const top = entriesOf(root, 'a mapping of fields, each a line "name: value"', report)
   const suggested = reportUnknownKeys(top, TOP_KEYS, report)
   const nested = new Map(
-    SECTIONS.map((section) => [section.name, fieldsOfSection(section, { top, suggested }, report)]),
+    SECTION_RULES.map((section) => [section.name, fieldsOfSection(section, { top, suggested }, report)]),
   )
   return new Map(
     FIELD_PATHS.flatMap((path) => {
@@ -79,23 +80,33 @@ type Section = { name: string; keys: KeyRules; expected: string }
 
 const NO_ENTRIES: ReadonlyMap<string, RawValue> = new Map()
 
-function describeSection(name: string, synonyms: Synonyms): Section {
+function describeSection(name: string): Section {
   const names = FIELD_PATHS.map(splitPath)
     .filter(({ section }) => section === name)
     .map(({ leaf }) => leaf)
   return {
     name,
-    keys: { known: names, suggestable: names, synonyms },
+    keys: { known: names, suggestable: names, synonyms: synonymsUnder(`${name}.`) },
     expected: `a mapping of ${names.join(', ')}: below it, two spaces further in, each "name: value"`,
   }
 }
 
-const SECTIONS = [describeSection('service', SERVICE_SYNONYMS), describeSection('store', new Map())]
-const SECTION_NAMES = SECTIONS.map(({ name }) => name)
+/** Synonyms of the fields whose paths begin with a prefix, for the paths without it. */
+function synonymsUnder(prefix: string): Synonyms {
+  const named = Object.entries<Pick<Field<unknown>, 'synonyms' | 'description'>>({ ...FIELDS, ...SECTIONS })
+  return synonymsFrom(
+    named.flatMap(([path, { synonyms }]) =>
+      path.startsWith(prefix) && synonyms !== undefined ? [[path.slice(prefix.length), synonyms]] : [],
+    ),
+  )
+}
+
+const SECTION_NAMES = Object.keys(SECTIONS)
+const SECTION_RULES = SECTION_NAMES.map(describeSection)
 const TOP_NAMES = FIELD_PATHS.filter((path) => splitPath(path).section === undefined)
 /** Editors find the schema by `$schema` in JSON jobs. */
 const TOP_KEYS = {
   known: [...TOP_NAMES, ...SECTION_NAMES, '$schema'],
   suggestable: [...FIELD_PATHS, ...SECTION_NAMES],
-  synonyms: FIELD_SYNONYMS,
+  synonyms: synonymsUnder(''),
 }

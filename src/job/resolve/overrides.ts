@@ -1,125 +1,103 @@
-import type { FieldPath } from '../fields/fields.ts'
+import type { Field, GivenValue } from '../fields/field-type.ts'
+import { FIELD_PATHS, FIELDS, type FieldPath, type WrittenValue } from '../fields/fields.ts'
 import type { ConfigSource } from './config-sources.ts'
-import type { RawContent, RawValue } from './raw-value.ts'
+import type { RawContent, RawOrigin } from './raw-value.ts'
 
-/** What the command line sets over the job file; all of it is checked like the job's own fields. */
-export type JobOverrides = {
-  /** Names the output folder. */
-  readonly name?: string | undefined
-  /** EVM chain id or blockchain id. */
-  readonly chain?: string | undefined
+/**
+ * What the command line sets over the job file; all of it is checked like the job's own fields. Each property is the
+ * option of that name in camel case. Numbers may come as digits in text; a text of `tables` may hold several names, with
+ * commas between.
+ */
+export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> & {
   /** Wallets, each `0x…` or `0x…=label`. */
   readonly address?: readonly string[] | undefined
-  /** First block; digits may come as text. */
-  readonly startBlock?: number | string | undefined
-  /** Block to stop before; digits may come as text. */
-  readonly endBlock?: number | string | undefined
   /** Where the service is: an http(s) URL or `demo`. */
   readonly baseUrl?: string | undefined
-  /** Folder for the files, or `s3://bucket/prefix`. */
-  readonly output?: string | undefined
   /** Folder of this machine for checkpoints of outputs in object stores. @default .walletlake-state */
   readonly stateDir?: string | undefined
-  /** `csv` or `parquet`. */
-  readonly format?: string | undefined
-  /** One that the format has. */
-  readonly compression?: string | undefined
-  /** `none`, `day`, `month` or `blocks:<n>`. */
-  readonly partitionBy?: string | undefined
-  /** Size of a file's lines before compression, such as `256MB`. */
-  readonly targetFileSize?: string | undefined
-  /** Requests in flight, 1 to 256; digits may come as text. */
-  readonly concurrency?: number | string | undefined
-  /** Table names; one text may hold several, with commas between. */
-  readonly tables?: readonly string[] | undefined
   /** Guard text cells that a spreadsheet would run. @default true */
   readonly escapeFormulas?: boolean | undefined
 }
 
-/** All of them. */
-export const OVERRIDE_NAMES = Object.keys({
-  ...{ name: 0, chain: 0, address: 0, startBlock: 0, endBlock: 0, baseUrl: 0, output: 0, format: 0 },
-  ...{
-    stateDir: 0,
-    compression: 0,
-    partitionBy: 0,
-    targetFileSize: 0,
-    concurrency: 0,
-    tables: 0,
-    escapeFormulas: 0,
-  },
-} satisfies Record<keyof JobOverrides, 0>)
+/** Fields whose options have other names than they have. */
+type RenamedField = 'addresses' | 'service.baseUrl'
+
+type OverriddenField = {
+  [P in FieldPath]: (typeof FIELDS)[P] extends { readonly option: unknown } ? P : never
+}[FieldPath]
+
+/** Not mapped with `as`, so that each property keeps the comment of its field. */
+type OverridesOf<Paths extends keyof typeof FIELDS> = {
+  readonly [P in Paths]?: OverrideValue<P> | undefined
+}
+
+type OverrideValue<P extends FieldPath> = (typeof FIELDS)[P] extends { option: { repeatable: true } }
+  ? readonly string[]
+  : WrittenValue<P> extends number
+    ? number | string
+    : string
+
+/** The names of all overrides. */
+export const OVERRIDE_NAMES: readonly string[] = [
+  ...FIELD_PATHS.flatMap((path) => optionOf(path)?.property ?? []),
+  'stateDir',
+  'escapeFormulas',
+]
+
+/** The property of `JobOverrides` that a field has, and the option as users write it. */
+function optionOf(path: FieldPath): { property: string; flag: string } | undefined {
+  const { option }: Field<unknown> = FIELDS[path]
+  if (option === undefined) return undefined
+  const property = option.name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return { property, flag: `--${option.name}` }
+}
 
 /** The layer of the command line. */
 export function sourceOfOverrides(overrides: JobOverrides): ConfigSource {
-  return sourceOf([
-    ['name', '--name', overrides.name],
-    ['chain', '--chain', overrides.chain],
-    ['addresses', '--address', overrides.address?.map(rawWallet)],
-    ['startBlock', '--start-block', toNumber(overrides.startBlock)],
-    ['endBlock', '--end-block', toNumber(overrides.endBlock)],
-    ['service.baseUrl', '--base-url', overrides.baseUrl],
-    ['output', '--output', overrides.output],
-    ['format', '--format', overrides.format],
-    ['compression', '--compression', overrides.compression],
-    ['partitionBy', '--partition-by', overrides.partitionBy],
-    ['targetFileSize', '--target-file-size', overrides.targetFileSize],
-    ['concurrency', '--concurrency', toNumber(overrides.concurrency)],
-    ['tables', '--tables', overrides.tables && splitNames(overrides.tables)],
-  ])
+  const given: Readonly<Record<string, GivenValue | undefined>> = overrides
+  return sourceOf((path) => {
+    const option = optionOf(path)
+    return option && { name: option.flag, value: given[option.property] }
+  })
 }
 
 /** The layer of the environment. A variable that is set but empty is checked, and refused, like any other. */
 export function sourceOfEnv(env: NodeJS.ProcessEnv): ConfigSource {
-  return sourceOf([
-    ['service.baseUrl', 'WALLETLAKE_BASE_URL', env.WALLETLAKE_BASE_URL],
-    ['service.apiKeyHeader', 'WALLETLAKE_API_KEY_HEADER', env.WALLETLAKE_API_KEY_HEADER],
-  ])
+  return sourceOf((path) => {
+    const { variable }: Field<unknown> = FIELDS[path]
+    return variable === undefined ? undefined : { name: variable, value: env[variable] }
+  })
 }
 
-type Setting = readonly [
-  path: FieldPath,
-  option: string,
-  value: string | number | readonly RawContent[] | undefined,
-]
+/** The layer of the defaults that are constants. */
+export function sourceOfDefaults(): ConfigSource {
+  return sourceOf((path) => {
+    const { default: value }: Field<unknown> = FIELDS[path]
+    return { name: 'default', value }
+  })
+}
 
-function sourceOf(settings: readonly Setting[]): ConfigSource {
+/** A layer of values that have a name, such as `--chain`, in place of a position in a file. */
+function sourceOf(
+  find: (path: FieldPath) => { name: string; value: GivenValue | undefined } | undefined,
+): ConfigSource {
   return new Map(
-    settings.flatMap(([path, option, value]) => {
-      if (value === undefined) return []
-      const common = { field: path, location: { option }, keyLocation: { option } }
-      const items = Array.isArray(value)
-        ? value.map((item: RawContent): RawValue => ({ ...common, value: item }))
-        : value
-      return [[path, { ...common, value: items as RawContent }] as const]
+    FIELD_PATHS.flatMap((path) => {
+      const found = find(path)
+      if (found?.value === undefined) return []
+      const location = { option: found.name }
+      const origin = { field: path, location, keyLocation: location }
+      return [[path, { ...origin, value: contentOf(found.value, origin, FIELDS[path]) }] as const]
     }),
   )
 }
 
-/** The names in texts that may hold several, with commas between. */
-export function splitNames(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => text.split(',').map((name) => name.trim()))
+function contentOf(value: GivenValue, origin: RawOrigin, { fromTexts }: Field<unknown>): RawContent {
+  if (typeof value === 'string') return fromTexts?.([value], origin) ?? value
+  if (!isList(value)) return value
+  return fromTexts?.(value, origin) ?? value.map((text) => ({ ...origin, value: text }))
 }
 
-/** The wallet of `--address`: `0x…` or `0x…=label`. */
-export function splitWallet(text: string): { address: string; label: string | null } {
-  const [address = '', ...label] = text.split('=')
-  return { address, label: label.length === 0 ? null : label.join('=') }
-}
-
-/** That wallet as a job's list has it. */
-function rawWallet(text: string): RawContent {
-  const { address, label } = splitWallet(text)
-  if (label === null) return address
-  const common = { field: 'addresses', location: ADDRESS_OPTION, keyLocation: ADDRESS_OPTION }
-  return new Map<string, RawValue>([
-    ['address', { ...common, value: address }],
-    ['label', { ...common, value: label }],
-  ])
-}
-
-const ADDRESS_OPTION = { option: '--address' }
-
-function toNumber(value: number | string | undefined): number | string | undefined {
-  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+function isList(value: GivenValue): value is readonly string[] {
+  return Array.isArray(value)
 }

@@ -5,13 +5,17 @@ export type SourceLocation =
   | { readonly file: string; readonly line: number; readonly column: number }
   | { readonly option: string }
 
-/** A value that somebody gave for a field, before its checks. */
-export type RawValue = {
+/** Which field a value was given for, and where. */
+export type RawOrigin = {
   /** The field's path in the job: `service.timeout`, `addresses[2].label`. */
   readonly field: string
   readonly location: SourceLocation
   /** Where the field's key stands, for complaints about the key itself. */
   readonly keyLocation: SourceLocation
+}
+
+/** A value that somebody gave for a field, before its checks. */
+export type RawValue = RawOrigin & {
   readonly value: RawContent
   /** An unquoted scalar as it is written: to YAML `0x58a5…` is a number, to us it is an address. */
   readonly sourceText?: string

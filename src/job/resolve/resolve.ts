@@ -7,6 +7,7 @@ import { nativeSymbolOf } from '../fields/chain.ts'
 import { durationMs } from '../fields/duration.ts'
 import { COMPRESSIONS, FIELDS } from '../fields/fields.ts'
 import type { Values } from './config-sources.ts'
+import { plainValues } from './plain-fields.ts'
 import type { RawValue } from './raw-value.ts'
 import { BLOCK_TABLES, reportBadBlocks } from './resolve-blocks.ts'
 import { type Resolving, reportMissing } from './resolving.ts'
@@ -16,27 +17,21 @@ export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wal
   const name = resolveName(values, resolving)
   const chain =
     values.chain === undefined ? reportMissing('chain', 'a chain id', resolving) : (values.chain.value ?? '')
-  const kind = values.kind?.value ?? FIELDS.kind.default
-  const format = values.format?.value ?? FIELDS.format.default
+  const plain = plainValues(values)
+  const { kind, format } = plain
   reportBadRange(values, resolving)
   if (kind === 'blocks') reportBadBlocks(values, resolving)
   return {
+    ...plain,
     name,
     file: resolving.file,
-    kind,
     chain,
-    startBlock: values.startBlock?.value ?? FIELDS.startBlock.default,
-    endBlock: values.endBlock?.value,
     tables: values.tables?.value ?? (kind === 'blocks' ? BLOCK_TABLES : TABLE_NAMES),
-    format,
     compression: resolveCompression(values, format, resolving),
-    output: values.output?.value ?? `output/${name}`,
-    maxRowsPerFile: values.maxRowsPerFile?.value ?? FIELDS.maxRowsPerFile.default,
+    output: plain.output ?? `output/${name}`,
     ...resolveLayout(values),
-    concurrency: values.concurrency?.value ?? FIELDS.concurrency.default,
     finalityMs: values.finality?.value ?? 0,
-    nativeSymbol: values.nativeSymbol?.value ?? nativeSymbolOf(chain),
-    keepRaw: values.keepRaw?.value ?? FIELDS.keepRaw.default,
+    nativeSymbol: plain.nativeSymbol ?? nativeSymbolOf(chain),
     service: resolveService(values),
   }
 }

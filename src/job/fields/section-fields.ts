@@ -1,0 +1,60 @@
+import { baseUrl } from './base-url.ts'
+import { duration } from './duration.ts'
+import { booleanField, type Field, textMatching } from './field-type.ts'
+import { headerName } from './header-name.ts'
+
+/** The mappings of a job file that have fields of their own, and words that people use for them. */
+export const SECTIONS = {
+  service: { description: 'Data service to read the histories from.', synonyms: 'provider server' },
+  store: { description: 'Object store for an output such as s3://bucket/prefix.' },
+} as const satisfies Record<string, Pick<Field<unknown>, 'description' | 'synonyms'>>
+
+/** The fields in sections, as `FIELDS` has them. */
+export const SECTION_FIELDS = {
+  'service.baseUrl': {
+    ...baseUrl(),
+    description:
+      'URL of the data service, with or without /v1; demo starts the embedded service. --base-url and WALLETLAKE_BASE_URL override it.',
+    examples: ['https://data-api.example.com', 'demo'],
+    synonyms: 'url uri baseurl rpc rpcurl endpoint api apiurl host serviceurl serverurl baseuri',
+    option: { name: 'base-url', value: '<url>', description: 'Base URL of the API, or demo' },
+    variable: 'WALLETLAKE_BASE_URL',
+  },
+  'service.apiKeyHeader': {
+    ...headerName(),
+    description:
+      'HTTP header that carries the API key. WALLETLAKE_API_KEY_HEADER overrides it. For the hosts of the Avalanche Data API the default is x-glacier-api-key.',
+    default: 'x-service-api-key',
+    examples: ['x-service-api-key'],
+    synonyms: 'header headername keyheader authheader',
+    variable: 'WALLETLAKE_API_KEY_HEADER',
+  },
+  'service.timeout': {
+    ...duration('1ms', '1h'),
+    description: 'Timeout of one request, including its response body.',
+    default: '30s',
+    examples: ['1m', '500ms'],
+    synonyms: 'timeoutms requesttimeout timeoutseconds',
+  },
+  'store.endpoint': {
+    ...textMatching(
+      /^https?:\/\/[^\s?#@\\/]+\/?$/i,
+      'an http or https URL of a host, without path, user and password',
+    ),
+    description:
+      'URL of the object store for output. Defaults to AWS_ENDPOINT_URL_S3, then AWS_ENDPOINT_URL, then AWS itself.',
+    examples: ['https://minio.example.com:9000'],
+  },
+  'store.region': {
+    ...textMatching(/^[a-z0-9-]{1,63}$/, 'a region such as eu-central-1'),
+    description:
+      'Region of the bucket. Defaults to AWS_REGION, then to the AWS profile, or to us-east-1 for other stores.',
+    examples: ['eu-central-1'],
+  },
+  'store.pathStyle': {
+    ...booleanField(),
+    description:
+      'Address the bucket in the URL path instead of the host name. Defaults to true if endpoint is set.',
+    examples: [true],
+  },
+} as const satisfies Record<`${keyof typeof SECTIONS}.${string}`, Field<unknown>>
