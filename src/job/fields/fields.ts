@@ -207,7 +207,7 @@ export const FIELDS = {
       'Leave out transactions that are younger than this when the run starts; a later run exports them. Only without endBlock.',
     default: '0s',
     examples: ['10m', '90s'],
-    synonyms: 'confirmations delay lag reorgdepth',
+    synonyms: 'confirmations delay lag',
   },
   nativeSymbol: {
     ...freeText(32),
