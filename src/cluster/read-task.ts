@@ -8,7 +8,7 @@ import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { headBefore } from '../export/fetch/find-end.ts'
 import { isRefusal, type Refusals, refusalMessage } from '../export/fetch/wallet-refusals.ts'
 import type { RequestContext } from '../http/request.ts'
-import { readRange } from '../sources/data-api/pages/read-range.ts'
+import { source } from '../sources/index.ts'
 import { type PartitionStarts, recordStarts } from './partition-starts.ts'
 import { type Plan, type PlannedWallet, walletsOf } from './plan.ts'
 import { planRemaining, TASK_PAGES } from './plan-tasks.ts'
@@ -136,8 +136,9 @@ async function readPages(
   const range = { from, to }
   const cutMs = Number.POSITIVE_INFINITY
   const head = () => plan.range.to - 1
-  const listing = { chain, address, range, order: 'asc' as const, cutMs, narrowRange, head }
-  for await (const page of readRange(requestContext, listing)) {
+  const listing = source.openWallet({ chain, address })
+  const request = { range, order: 'asc', cutMs, narrowRange, head } as const
+  for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse()
     await checkpoint.addPage(address, page)
     recordStarts(findings.starts, page.keys, plan.partitionBy)

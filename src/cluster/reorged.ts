@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises'
 import type { BlockRange } from '../core/model/model.ts'
 import { largest, smallest } from '../core/platform/extremes.ts'
-import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
 import { findDuplicates, fingerprint, readFingerprints } from '../transform/merge/fingerprints.ts'
-import { storedItems } from '../transform/merge/record-items.ts'
+import { keyedItems } from '../transform/merge/record-items.ts'
 import { openReadPages } from './read-pages.ts'
 import type { ReadSelection } from './read-results.ts'
 import { fingerprintsPath, type RunState, verifiedPath } from './run-state.ts'
@@ -75,11 +74,8 @@ async function* viewsIn({ runState, selection, ranges, repeated }: ViewQuery) {
     const log = await openReadPages(runState, read)
     const pages = log.read(({ blocks }) => blocks !== null && overlaps(blocks.min, blocks.max + 1))
     for await (const { wallet, body } of pages) {
-      for (const item of storedItems(body)) {
-        const key = keyOfItem(item, chain)
-        if (typeof key !== 'string' && repeated.has(fingerprint(key.hash)))
-          yield { hash: key.hash, wallet, block: key.block }
-      }
+      for (const { key } of keyedItems(body, chain))
+        if (repeated.has(fingerprint(key.hash))) yield { hash: key.hash, wallet, block: key.block }
     }
   }
 }

@@ -1,7 +1,7 @@
 import { countBlocks } from '../core/model/block-ranges.ts'
 import type { Coverage } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { PAGE_SIZE } from '../sources/data-api/operations/call.ts'
+import { source } from '../sources/index.ts'
 import type { PastRun } from './history/past-runs.ts'
 import type { JobState } from './inspect-job.ts'
 
@@ -101,7 +101,8 @@ function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRu
   const transactionsPerWallet = meanTransactions(manifest.coverage)
   return {
     requests:
-      share * (lastIncremental?.requests ?? 0) + added * Math.ceil((transactionsPerWallet + 1) / PAGE_SIZE),
+      share * (lastIncremental?.requests ?? 0) +
+      added * Math.ceil((transactionsPerWallet + 1) / source.pageSize),
     transactions: share * (lastIncremental?.transactions ?? 0) + added * transactionsPerWallet,
   }
 }

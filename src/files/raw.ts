@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib'
 import { diskError, makeFolder, publishFile } from '../core/platform/disk.ts'
 import { jsonText } from '../core/platform/json-text.ts'
 import { temporaryPathFor } from '../core/platform/temporary-file.ts'
-import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
+import { source } from '../sources/index.ts'
 import { type HashedFileWriter, openHashedFile } from './part-file.ts'
 
 export type RawExport = {
@@ -63,7 +63,7 @@ type RetainOptions = { chain: string | undefined; appendFrom: number; added: Rea
 
 /** A run that was killed after it published the file has left there what is about to be appended. */
 function isRetained(line: string, { chain, appendFrom, added }: RetainOptions) {
-  const key = keyOfItem(JSON.parse(line), chain)
+  const key = source.keyOf(JSON.parse(line), chain)
   return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
 }
 

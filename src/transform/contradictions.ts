@@ -1,8 +1,6 @@
 import type { Cells, Prefix } from '../core/table/index.ts'
-import type { Internal } from '../sources/data-api/flatten/internal.ts'
-import { type LogRow, logFacts, logKey } from '../sources/data-api/flatten/log-facts.ts'
-import type { Native } from '../sources/data-api/flatten/native.ts'
-import type { ErcTable } from '../sources/data-api/flatten/view.ts'
+import { type ErcTable, type Internal, type LogRow, logFacts, type Native } from '../sources/view.ts'
+import { logKey } from './erc-logs.ts'
 import { byContent, type ViewUnion, type WalletView } from './union-views.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { type ByteText, toText, toValue } from '../core/platform/byte-text.ts'
+import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix, TableName } from '../core/table/index.ts'
-import { type Fields, RejectError } from '../sources/data-api/flatten/fields.ts'
-import { internalRows } from '../sources/data-api/flatten/internal.ts'
-import { type LogRow, logKey } from '../sources/data-api/flatten/log-facts.ts'
-import { type ErcTable, logTables, readView, type View } from '../sources/data-api/flatten/view.ts'
+import { source } from '../sources/index.ts'
+import type { ErcTable, Internal, LogRow, View } from '../sources/view.ts'
 import { contradicts } from './contradictions.ts'
+import { type DedupedView, dedupeLogs, logKey, logTables } from './erc-logs.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
 import { unionViews, type ViewUnion, type WalletView, type WalletViews } from './union-views.ts'
@@ -99,16 +99,13 @@ const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views
 function readOrReject(
   { wallet, key, item }: ItemView,
   { chain, onReject }: FlattenContext,
-): View | undefined {
+): DedupedView | undefined {
   const onBadEntry = (list: string | null, record: unknown, reason: string) =>
     onReject({ wallet, transactionHash: toText(key.hash), list, reason, record: toValue(record) })
-  try {
-    return readView(item as Fields, { chain, onBadEntry })
-  } catch (thrown) {
-    if (!(thrown instanceof RejectError)) throw thrown
-    onBadEntry(null, item, thrown.message)
-    return undefined
-  }
+  const view = source.readView(item, { chain, onBadEntry })
+  if (typeof view !== 'string') return dedupeLogs(view)
+  onBadEntry(null, item, view)
+  return undefined
 }
 
 function rowsOf(
@@ -138,6 +135,18 @@ function rowsOf(
 }
 
 const NONE: readonly never[] = []
+
+/** Adds the ids of a transaction's internal entries: a hash of the content, and the number of its occurrence. */
+function internalRows(entries: readonly Internal[]): Cells<'internal_transactions'>[] {
+  const occurrences = new Map<string, number>()
+  const rows: Cells<'internal_transactions'>[] = []
+  for (const { row, content } of entries) {
+    const occurrence = occurrences.get(content) ?? 0
+    occurrences.set(content, occurrence + 1)
+    rows.push({ internal_id: `${sha256(content).slice(0, 16)}-${occurrence}`, ...row })
+  }
+  return rows
+}
 
 function walletRow(
   { wallet, view }: WalletView,

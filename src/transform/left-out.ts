@@ -2,9 +2,8 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { type ItemKey, isYounger } from '../core/model/item-key.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { LeftOut } from '../core/model/run-stats.ts'
-import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
 import { fingerprint } from './merge/fingerprints.ts'
-import { storedItems } from './merge/record-items.ts'
+import { keyedItems } from './merge/record-items.ts'
 
 /**
  * Counts the transactions that were read but are not exported because they are newer than the run's cutoff.
@@ -25,10 +24,8 @@ export async function countLeftOut(
   }
   for (const { location, young = 0, validBefore } of checkpoint.records(listings)) {
     if (young === 0) continue
-    for (const item of storedItems(await checkpoint.read(location))) {
-      const key = keyOfItem(item)
-      if (typeof key !== 'string' && key.block < validBefore && isYounger(key, checkpoint.cutMs)) add(key)
-    }
+    for (const { key } of keyedItems(await checkpoint.read(location)))
+      if (key.block < validBefore && isYounger(key, checkpoint.cutMs)) add(key)
   }
   if (seen.size === 0) return undefined
   return { transactions: seen.size, newerThanClock: newer.size, newestMs, clockMs }

@@ -2,7 +2,7 @@ import { type AssetType, COIN_DECIMALS } from '../core/model/asset.ts'
 import { coinContractsOf } from '../core/model/chains.ts'
 import { shiftDecimal } from '../core/platform/decimal.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
-import type { View } from '../sources/data-api/flatten/view.ts'
+import type { View } from '../sources/view.ts'
 
 /** A transfer of one asset from one party to another, or a fee (no receiver). */
 export type Movement = {

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { PageRecord } from '../checkpoint/listing-state.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { Job } from '../core/model/model.ts'
-import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
+import { source } from '../sources/index.ts'
 import { fingerprint, readFingerprints } from './merge/fingerprints.ts'
 import { badItemsOfPage } from './merge/page-source.ts'
 import type { BadItem } from './merge/record-items.ts'
@@ -51,7 +51,7 @@ export function retainedRejects(
   for (const { hashes } of batches)
     for (const hash of readFingerprints(hashes)) if (candidates.has(hash)) rewritten.add(hash)
   const isRetained = ({ list, record, transactionHash: hash }: (typeof parsed)[number]) => {
-    const key = list === null ? keyOfItem(record, chain) : ''
+    const key = list === null ? source.keyOf(record, chain) : ''
     if (typeof key !== 'string') return key.block < from
     return hash === null || !rewritten.has(fingerprint(hash))
   }

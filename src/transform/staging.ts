@@ -1,8 +1,8 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS, type Listings } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
-import type { Page, PageLimits } from '../sources/data-api/pages/page.ts'
-import { readPage } from '../sources/data-api/pages/page.ts'
+import { source } from '../sources/index.ts'
+import type { Page, PageLimits } from '../sources/source.ts'
 import { pagesIn, totalBytes } from './batches.ts'
 import type { PageLocation } from './merge/page-source.ts'
 import type { StagedPage } from './staged/stage-page.ts'
@@ -26,7 +26,7 @@ export type StagingOptions = {
  * from the checkpoint.
  */
 export type Staging = {
-  /** Parses and checks a page of a wallet's listing, like `readPage` of the data source. */
+  /** Parses and checks a page of a wallet's listing, like `parsePage` of the source. */
   readPage(wallet: string, body: Buffer, limits: PageLimits): Promise<Page>
   /**
    * Must be called after a page was appended to the checkpoint, with the body that `readPage` returned and
@@ -71,7 +71,7 @@ class PageStaging implements Staging {
 
   readPage = async (wallet: string, body: Buffer, limits: PageLimits): Promise<Page> => {
     const pendingPage = this.#options.pool.readPage({ wallet, body, limits })
-    if (pendingPage === undefined) return readPage(body, limits)
+    if (pendingPage === undefined) return source.parsePage(body, limits).page
     const page = await pendingPage.page
     this.#track(pendingPage.staged)
     this.#read.set(page.body, pendingPage.staged)

@@ -1,18 +1,18 @@
 import type { Cells } from '../core/table/index.ts'
-import type { Internal } from '../sources/data-api/flatten/internal.ts'
-import { type ErcTable, logTables, type View } from '../sources/data-api/flatten/view.ts'
+import type { ErcTable, Internal } from '../sources/view.ts'
+import { type DedupedView, logTables } from './erc-logs.ts'
 
 /** One wallet's view of a transaction. */
 export type WalletView = {
   wallet: string
   /** Number of the run that read it. */
   run: number
-  view: View
+  view: DedupedView
 }
 
 export type WalletViews = readonly [WalletView, ...WalletView[]]
 
-export type ViewUnion = View & {
+export type ViewUnion = DedupedView & {
   /** False if every log is in the same table, with the same entries, as in each view that contains it. */
   isMixed: boolean
 }
@@ -50,7 +50,7 @@ export function unionViews(views: WalletViews): ViewUnion {
   }
 }
 
-function unionOfOne(view: View): ViewUnion {
+function unionOfOne(view: DedupedView): ViewUnion {
   return {
     ...view,
     erc20: sortUnique(view.erc20, byLog),

@@ -152,12 +152,14 @@ export function newRunStats(wallets: number, now: number): RunStats {
   }
 }
 
-/** Records the page size that a listing needed, if it is below the default. */
-export function recordSmallPages({ smallPages }: RunStats, listing: string, size: number): void {
-  if (size < DEFAULT_PAGE_SIZE) smallPages.set(listing, size)
+/** Records the page size that a listing needed; undefined if its pages had full size. */
+export function recordSmallPages(
+  { smallPages }: RunStats,
+  listing: string,
+  reducedPageSize: number | undefined,
+): void {
+  if (reducedPageSize !== undefined) smallPages.set(listing, reducedPageSize)
 }
-
-const DEFAULT_PAGE_SIZE = 100
 
 /** Records the totals of the whole export from its manifest. */
 export function recordExport(stats: RunStats, manifest: Manifest): void {

@@ -3,7 +3,7 @@ import type { Listings } from '../../core/model/listings.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
 import type { RequestContext } from '../../http/request.ts'
-import type { Page, PageLimits } from '../../sources/data-api/pages/page.ts'
+import type { Page, PageLimits } from '../../sources/source.ts'
 
 /** A page in the checkpoint: its body, and the offset of the body in the log. */
 export type StoredPage = { body: Buffer; offset: number }

@@ -3,11 +3,8 @@ import { ExportError } from '../../core/model/errors.ts'
 import { BLOCKS } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
-import {
-  type AdaptivePageSize,
-  createAdaptivePageSize,
-} from '../../sources/data-api/pages/adaptive-page-size.ts'
-import { type PartialBlock, readBlock } from '../../sources/data-api/pages/read-block.ts'
+import { source } from '../../sources/index.ts'
+import type { BlockListing, PartialBlock } from '../../sources/source.ts'
 import type { FetchContext, StoredPage } from './fetch-context.ts'
 import { fetchWallets } from './fetch-wallets.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
@@ -30,7 +27,7 @@ export function fetchJob(context: FetchContext): Promise<number> {
 async function fetchBlocks(context: FetchContext): Promise<number> {
   const { checkpoint, stats } = context
   const probe: ChainProbe = { isKnown: countFound(context) > 0, refusal: undefined }
-  const reader = { ...context, probe, size: createAdaptivePageSize() }
+  const reader = { ...context, probe, listing: source.openBlocks({ chain: context.job.chain }) }
   const blocks = blocksInFetchOrder([...checkpoint.remaining(BLOCKS)])
   stats.share = stats.shareAtStart = shareCompleted(context)
   await readBlocks(
@@ -55,7 +52,7 @@ function* blocksInFetchOrder(ranges: readonly BlockRange[]): Generator<number> {
 /** Whether the API has any block of the range, and its first 404. */
 type ChainProbe = { isKnown: boolean; refusal: ExportError | undefined }
 
-type BlockReader = FetchContext & { probe: ChainProbe; size: AdaptivePageSize }
+type BlockReader = FetchContext & { probe: ChainProbe; listing: BlockListing }
 
 /** If this many blocks are missing and none has been found, the chain counts as unknown to the API. */
 const MAX_UNKNOWN_BLOCKS = 100
@@ -94,13 +91,13 @@ async function fetchBlock(reader: BlockReader, block: number): Promise<void> {
 }
 
 async function fetchCompleteBlock(
-  { job, requestContext, checkpoint, stats, size }: BlockReader,
+  { requestContext, checkpoint, stats, listing }: BlockReader,
   block: number,
 ): Promise<StoredPage> {
   const partial = await checkpoint.partial(block)
   const onIncomplete = (pages: PartialBlock) => checkpoint.addPartial(block, pages)
-  const complete = await readBlock(requestContext, { chain: job.chain, block, partial, onIncomplete, size })
-  recordSmallPages(stats, BLOCKS, size.smallest())
+  const complete = await listing.readBlock(requestContext, { block, partial, onIncomplete })
+  recordSmallPages(stats, BLOCKS, listing.reducedPageSize())
   const { offset } = await checkpoint.addPage(BLOCKS, {
     ...complete,
     body: complete.items === 0 ? Buffer.alloc(0) : complete.body,

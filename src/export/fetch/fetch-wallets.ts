@@ -1,11 +1,7 @@
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
-import {
-  type AdaptivePageSize,
-  createAdaptivePageSize,
-} from '../../sources/data-api/pages/adaptive-page-size.ts'
-import { type Page, type PageLimits, readPage } from '../../sources/data-api/pages/page.ts'
-import { readRange } from '../../sources/data-api/pages/read-range.ts'
+import { source } from '../../sources/index.ts'
+import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 import { findEnd, headBefore } from './find-end.ts'
 import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
@@ -27,7 +23,7 @@ import { createRefusals, type Refusals } from './wallet-refusals.ts'
  */
 export async function fetchWallets(context: FetchContext): Promise<number> {
   const refusals = createRefusals(context)
-  const walletsContext = { ...context, refusals, pageSizes: new Map<string, AdaptivePageSize>() }
+  const walletsContext = { ...context, refusals, opened: new Map<string, WalletListing>() }
   await readRanges(walletsContext, openRanges(walletsContext))
   await refusals.confirm()
   const end = await findEnd(context)
@@ -105,35 +101,29 @@ async function readUnlessWalletRefused(context: AssignmentContext, assignment: A
 
 type WalletsContext = FetchContext & {
   refusals: Refusals
-  /** By wallet. All readers of a wallet share one page size. */
-  pageSizes: Map<string, AdaptivePageSize>
+  /** By wallet. All readers of a wallet share one listing. */
+  opened: Map<string, WalletListing>
 }
 type AssignmentContext = WalletsContext & { onProgress: () => void }
 
 async function readAssignment(context: AssignmentContext, assignment: Assignment): Promise<void> {
-  const { job, requestContext, checkpoint, stats, onPage, onProgress, pageSizes, refusals } = context
+  const { job, requestContext, checkpoint, stats, onPage, onProgress, opened, refusals } = context
   const { address, range, order } = assignment
-  const size = pageSizes.get(address) ?? createAdaptivePageSize()
-  pageSizes.set(address, size)
+  const listing = opened.get(address) ?? source.openWallet({ chain: job.chain, address })
+  opened.set(address, listing)
   const narrowRange = (rest: BlockRange, page: Page) => {
     const remaining = assignment.recordPage(rest, page)
     onProgress()
     return remaining
   }
   const read = (body: Buffer, limits: PageLimits) =>
-    context.readPage === undefined ? readPage(body, limits) : context.readPage(address, body, limits)
+    context.readPage === undefined
+      ? source.parsePage(body, limits).page
+      : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context
-  const wallet = { chain: job.chain, address, cutMs: checkpoint.cutMs, mutableBlocks }
-  for await (const page of readRange(requestContext, {
-    ...wallet,
-    range,
-    order,
-    narrowRange,
-    read,
-    size,
-    head,
-  })) {
+  const request = { range, order, cutMs: checkpoint.cutMs, mutableBlocks, narrowRange, read, head }
+  for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse()
     const headBlock = job.endBlock === undefined ? page.head : headBefore(page.keys, checkpoint, stats)
     const { offset } = await checkpoint.addPage(address, { ...page, head: headBlock })
@@ -141,7 +131,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
     requestContext.client.recycleBody(page.body)
     stats.pages += 1
     stats.items += page.items
-    recordSmallPages(stats, address, size.smallest())
+    recordSmallPages(stats, address, listing.reducedPageSize())
     stats.share = shareCompleted(stats.share, { job, covered: page.covered, head: checkpoint.head() })
   }
 }

@@ -1,15 +1,13 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { type ItemKey, isYounger } from '../../core/model/item-key.ts'
+import { isYounger } from '../../core/model/item-key.ts'
 import type { Listings } from '../../core/model/listings.ts'
 import { type Job, NO_END } from '../../core/model/model.ts'
 import { CLOCK_TOLERANCE_MS, type RunStats } from '../../core/model/run-stats.ts'
 import { largest } from '../../core/platform/extremes.ts'
-import { type RequestContext, request } from '../../http/request.ts'
-import { path } from '../../sources/data-api/operations/path.ts'
-import { type Page, parsePage } from '../../sources/data-api/pages/page.ts'
-import { fetchPage } from '../../sources/data-api/pages/read-token-chain.ts'
-import { itemFromNative } from '../../sources/data-api/parse-item-key.ts'
+import type { RequestContext } from '../../http/request.ts'
+import { source } from '../../sources/index.ts'
+import type { BlockTime, PageKey } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 
 /**
@@ -37,17 +35,17 @@ export async function findEnd(context: FetchContext): Promise<number> {
  * producers means that the clock is wrong; the result is then false.
  */
 export function appearedSince(
-  key: Pick<ItemKey, 'timeMs' | 'lastMs'>,
+  time: BlockTime,
   { begunMs }: { begunMs: number },
   { service: { aheadMs = 0 } }: Pick<RunStats, 'service'>,
 ): boolean {
   const skewMs = Math.max(0, aheadMs)
-  return isYounger(key, begunMs + skewMs) && key.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
+  return isYounger(time, begunMs + skewMs) && time.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
 }
 
 /** Returns the highest block of a page that existed before the run began; undefined if there is none. */
 export function headBefore(
-  keys: Page['keys'],
+  keys: readonly PageKey[],
   run: { begunMs: number },
   stats: Pick<RunStats, 'service'>,
 ): number | undefined {
@@ -62,7 +60,7 @@ export type FixedEndContext = {
   /** The highest block in the pages that existed before the run began; undefined if there is none. */
   head: number | undefined
   /** Whether a transaction's block was produced after the run began. */
-  appearedSince: (key: Pick<ItemKey, 'timeMs' | 'lastMs'>) => boolean
+  appearedSince: (time: BlockTime) => boolean
   /** The wallet with the newest transaction; undefined if no wallet has one. */
   newestWallet: string | undefined
   /** Minimum end of the run: the end of the existing export. @default 0 */
@@ -92,25 +90,17 @@ async function hasBlock(
   { job, requestContext, appearedSince }: FixedEndContext,
   block: number,
 ): Promise<boolean> {
-  const pathAndQuery = `${path`/v1/chains/${job.chain}/blocks/${block}/transactions`}?pageSize=1`
-  const spec = {
-    method: 'GET',
-    pathAndQuery,
-    label: `block ${block}`,
-    isHandledByCaller: isMalformed,
-  } as const
-  const keys = await request(requestContext, spec, (body) => parsePage(body, { toItem: itemFromNative }).keys)
-  return keys.every((key) => typeof key === 'string' || !appearedSince(key))
+  const times = await source.openBlocks({ chain: job.chain }).blockTimes(requestContext, block)
+  return times.every((time) => !appearedSince(time))
 }
 
 /** Whether the wallet with the newest transaction has one in this block or a later one. */
 async function hasItemFrom(context: FixedEndContext, block: number): Promise<boolean> {
   const { job, requestContext, newestWallet: address, appearedSince } = context
   if (address === undefined) return false
-  const range = { from: block, to: NO_END }
-  const spec = { chain: job.chain, address, range, order: 'asc', cutMs: Number.POSITIVE_INFINITY } as const
-  const page = await fetchPage(requestContext, { ...spec, pageSize: 1 }, undefined)
-  return page?.keys.some((key) => !appearedSince(key)) === true
+  const listing = source.openWallet({ chain: job.chain, address })
+  const keys = await listing.firstKeys(requestContext, { from: block, to: NO_END })
+  return keys.some((key) => !appearedSince(key))
 }
 
 function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listings): string | undefined {
@@ -136,5 +126,3 @@ async function falseIfRefused(result: Promise<boolean>): Promise<boolean> {
 const REFUSED_CODES: ReadonlySet<string> = new Set([
   ...['REQUEST_REFUSED', 'KEY_REFUSED', 'SERVICE_UNAVAILABLE', 'PAGE_MALFORMED'],
 ])
-
-const isMalformed = ({ code }: ExportError) => code === 'PAGE_MALFORMED'

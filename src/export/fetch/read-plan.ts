@@ -1,5 +1,5 @@
 import type { BlockRange } from '../../core/model/model.ts'
-import { PAGE_SIZE } from '../../sources/data-api/operations/call.ts'
+import { source } from '../../sources/index.ts'
 import {
   estimateItems,
   isRead,
@@ -135,7 +135,7 @@ function recordProgress(state: State, progress: Progress, page: ObservedPage): B
   const { unread } = reader
   if (isRead(unread)) return undefined
   const other = order === 'asc' ? unread.high : unread.low
-  if (other === undefined || (estimateItems(unread) ?? 0) > PAGE_SIZE)
+  if (other === undefined || (estimateItems(unread) ?? 0) > source.pageSize)
     return { from: unread.from, to: unread.to }
   // The page that the other reader has requested will contain the rest, so requesting it here would be
   // redundant.
@@ -173,7 +173,7 @@ function finishReader(state: State, progress: Progress): void {
 function assignShared(state: State): Assignment | undefined {
   let [best, maxPagesPerReader, remainingPages] = [undefined as UnreadRange | undefined, 0, 0]
   for (const unread of state.unreadRanges) {
-    const pages = (estimateItems(unread) ?? 0) / PAGE_SIZE
+    const pages = (estimateItems(unread) ?? 0) / source.pageSize
     remainingPages += pages
     const readers = unread.low !== undefined && unread.high !== undefined ? 2 : 1
     if (pages < pagesToShare(unread, readers) || pages / readers <= maxPagesPerReader) continue

@@ -1,6 +1,6 @@
 import { ExportError, type FailureCode } from '../../core/model/errors.ts'
 import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
-import { fetchPage } from '../../sources/data-api/pages/read-token-chain.ts'
+import { source } from '../../sources/index.ts'
 import type { FetchContext } from './fetch-context.ts'
 
 /** The wallets of a run whose listing the API refuses while it serves others. */
@@ -80,14 +80,7 @@ export async function requireServiceResponds(
   const other = [...listings.keys()].find((wallet) => !refused.has(wallet))
   if (other === undefined) throw first
   const range = { from: job.startBlock, to: job.startBlock + 1 }
-  const spec = {
-    chain: job.chain,
-    address: other,
-    range,
-    order: 'asc',
-    cutMs: Number.POSITIVE_INFINITY,
-  } as const
-  await fetchPage(requestContext, { ...spec, pageSize: 1 }, undefined)
+  await source.openWallet({ chain: job.chain, address: other }).firstKeys(requestContext, range)
 }
 
 /** The message without the name of the request. */

@@ -1,11 +1,10 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import type { PageRecord } from '../../checkpoint/listing-state.ts'
 import type { BlockRange, Job } from '../../core/model/model.ts'
-import { keyOfItem } from '../../sources/data-api/parse-item-key.ts'
 import type { Store } from '../../storage/store.ts'
 import { hashesInFiles } from '../../transform/hashes-in-files.ts'
 import { fingerprint, fingerprintBytes, readFingerprints } from '../../transform/merge/fingerprints.ts'
-import { storedItems } from '../../transform/merge/record-items.ts'
+import { keyedItems } from '../../transform/merge/record-items.ts'
 import type { BatchRows } from '../../transform/write-batch.ts'
 import { listingsToRead, type PreviousExport } from './previous-export.ts'
 
@@ -93,9 +92,8 @@ async function firstBlock(
   let first = Number.POSITIVE_INFINITY
   for (const record of checkpoint.records(listingsToRead(job, { ...previous, from }))) {
     if (record.blocks === null || record.blocks.max < from || record.blocks.min >= previous.from) continue
-    for (const item of storedItems(await checkpoint.read(record.location))) {
-      const key = keyOfItem(item)
-      if (typeof key === 'string' || key.block < from || !isIncluded(record, key.block)) continue
+    for (const { key } of keyedItems(await checkpoint.read(record.location))) {
+      if (key.block < from || !isIncluded(record, key.block)) continue
       if (wanted.has(fingerprint(key.hash))) first = Math.min(first, key.block)
     }
   }

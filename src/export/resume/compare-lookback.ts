@@ -2,9 +2,8 @@ import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import type { PageRecord } from '../../checkpoint/listing-state.ts'
 import type { Listings } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { writeJson } from '../../core/platform/json-text.ts'
-import { keyOfItem } from '../../sources/data-api/parse-item-key.ts'
-import { storedItems } from '../../transform/merge/record-items.ts'
+import { source } from '../../sources/index.ts'
+import { keyedItems } from '../../transform/merge/record-items.ts'
 
 /**
  * Whether the lookback, as read by this run, states other facts of the chain than the stored pages of earlier
@@ -35,20 +34,11 @@ async function readFacts(checkpoint: Checkpoint, records: readonly PageRecord[],
   const facts = new Map<string, string>()
   for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
-    for (const item of storedItems(await checkpoint.read(location))) {
-      const key = keyOfItem(item)
-      if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, validBefore)) continue
+    for (const { key, item } of keyedItems(await checkpoint.read(location))) {
+      if (key.block < from || key.block >= Math.min(to, validBefore)) continue
       if (rereadRanges.some((range) => key.block >= range.from && key.block < range.to)) continue
-      facts.set(key.hash, factsOf(item))
+      facts.set(key.hash, source.factsOf(item))
     }
   }
   return facts
 }
-
-/** Fields that may change over time without a change on the chain. */
-const MUTABLE_FIELDS = new Set([
-  ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
-])
-
-const factsOf = (item: unknown) =>
-  writeJson(item, (fields) => Object.keys(fields).filter((name) => !MUTABLE_FIELDS.has(name)))

@@ -1,8 +1,8 @@
 import { ExportError } from '../../core/model/errors.ts'
+import { openDemo } from '../../demo-server/open-demo.ts'
 import { describeRequest, type RequestEvent, requestedWait } from '../../http/request-events.ts'
 import type { RetryOptions } from '../../http/retry.ts'
 import { type RunLimits, startRunLimits } from '../../http/run-limits.ts'
-import { openDemo } from './open-demo.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
 
 export type ServiceAccess = RunLimits & {

@@ -1,6 +1,6 @@
 import { compareKeys, isYounger } from '../../core/model/item-key.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { keyOfItem } from '../../sources/data-api/parse-item-key.ts'
+import { source } from '../../sources/index.ts'
 import {
   type BadItem,
   type ChainPosition,
@@ -111,7 +111,7 @@ function toReorgedPosition<T extends PositionedItem>(
 /** Returns the items of a page that have no valid chain position, parsed by `JSON.parse`, with the reason. */
 export function badItemsOfPage({ wallet, body, chain }: StoredPage): BadItem[] {
   return storedItems(body, (bytes) => JSON.parse(bytes.toString('utf8'))).flatMap((item) => {
-    const key = keyOfItem(item, chain)
+    const key = source.keyOf(item, chain)
     return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
   })
 }

@@ -2,7 +2,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { compareKeys, type ItemKey } from '../../core/model/item-key.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../core/platform/check-json-size.ts'
-import { itemFromNative, keyOfItem } from '../../sources/data-api/parse-item-key.ts'
+import { source } from '../../sources/index.ts'
 
 /** A position in the chain. It may also be a boundary before or after all items of a block. */
 export type ChainPosition = Pick<ItemKey, 'block' | 'index' | 'hash'>
@@ -43,7 +43,7 @@ export type StoredPage = {
 /** Parses the items of a page body and omits those without a valid position. */
 export function itemsOfPage({ wallet, body, chain }: StoredPage): PageItems {
   const listed = storedItems(body)
-  const keys = listed.map((item) => keyOfItem(item, chain))
+  const keys = listed.map((item) => source.keyOf(item, chain))
   return { items: itemsOf({ wallet, listed, keys }), entries: listed.length }
 }
 
@@ -63,22 +63,31 @@ export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
   return sortItems(items)
 }
 
-type Page = { transactions: unknown[] }
-
 /**
  * Returns the items of a page of the checkpoint. Throws PAGE_MALFORMED with the message `DAMAGED_PAGE` if the
  * body is not a page or exceeds the JSON limits.
  */
-export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = parseBytes): unknown[] {
+export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = parseBytes): readonly unknown[] {
   try {
     checkJsonSize(body)
-    const listed = transactionsIn(parse(body))
+    const listed = source.itemsIn(parse(body))
     if (Array.isArray(listed)) return listed
   } catch (thrown) {
     const isNoPage = [SyntaxError, TypeError, ExportError].some((kind) => thrown instanceof kind)
     if (!isNoPage) throw thrown
   }
   throw new ExportError('PAGE_MALFORMED', DAMAGED_PAGE)
+}
+
+/** Yields the items of a page of the checkpoint that have a valid position. Throws like `storedItems`. */
+export function* keyedItems(
+  body: Buffer,
+  chain?: string,
+): Generator<{ key: ItemKey; item: unknown }, void, void> {
+  for (const item of storedItems(body)) {
+    const key = source.keyOf(item, chain)
+    if (typeof key !== 'string') yield { key, item }
+  }
 }
 
 /** Message of the error for a checkpoint page that no run can read. */
@@ -97,12 +106,6 @@ export function isPage(body: Buffer): boolean {
     if (isDamagedPage(thrown)) return false
     throw thrown
   }
-}
-
-/** Returns the items of a parsed body: a wallet's page, or a list of block pages. */
-function transactionsIn(parsed: unknown): unknown[] {
-  if (!Array.isArray(parsed)) return (parsed as Page).transactions
-  return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemFromNative))
 }
 
 /** Sorts in place by block, index and hash, then by wallet. The sort is stable. */

@@ -1,8 +1,8 @@
 import { parseBytes } from '../../core/platform/byte-text.ts'
+import { source } from '../../sources/index.ts'
 import { type FileReader, openFileReader } from '../file-reader.ts'
 import type { PageLocation } from '../merge/page-source.ts'
 import { storedItems } from '../merge/record-items.ts'
-import { splitPage } from '../merge/split-page.ts'
 import type { PageReader } from '../open-page-reader.ts'
 import type { IndexLocation, PageIndex } from './page-index.ts'
 import { linesPath } from './stage-files.ts'
@@ -76,6 +76,6 @@ export function openStagedReader({ folder, tables, pageReader }: StagedReaderOpt
 type EntryOffsets = Float64Array | null
 
 function findEntries(pageReader: PageReader, location: PageLocation, count: number): EntryOffsets {
-  const found = splitPage(pageReader.read(location))
+  const found = source.splitPage(pageReader.read(location))
   return found?.length === count ? Float64Array.from(found.flat()) : null
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { ExportError } from '../../core/model/errors.ts'
-import type { Page } from '../../sources/data-api/pages/page.ts'
+import type { Page } from '../../sources/source.ts'
 import type { StagedPage } from '../staged/stage-page.ts'
 import {
   openTaskRunner,
@@ -21,11 +21,11 @@ export type WritePool = {
   /** Announces bytes of pages that will need processing, so that a thread can start early. */
   expectBytes(bytes: number): void
   /**
-   * Parses a page in a thread, like `readPage` of the data source, and then stages its rows there. Returns
+   * Parses a page in a thread, like `parsePage` of the source, and then stages its rows there. Returns
    * undefined if no thread is ready. The memory of `body` is transferred to the thread; use the `body` of the
    * resulting page instead.
    *
-   * @throws if the pool is closed. `page` rejects with the errors of `readPage`.
+   * @throws if the pool is closed. `page` rejects with the errors of `parsePage`.
    */
   readPage(task: PageTask): PendingPage | undefined
   /**

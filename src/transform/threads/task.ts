@@ -1,6 +1,7 @@
 import { toExportError } from '../../core/model/errors.ts'
 import type { PartitionBy } from '../../core/model/model.ts'
-import { checkPage, type Page, type PageLimits, parsePage } from '../../sources/data-api/pages/page.ts'
+import { source } from '../../sources/index.ts'
+import type { Page, PageLimits } from '../../sources/source.ts'
 import { createFlattener, type RowContext } from '../flatten-views.ts'
 import { olderThanCutoff, type PageLocation } from '../merge/page-source.ts'
 import { itemsOf, itemsOfPage, type PageItems } from '../merge/record-items.ts'
@@ -44,7 +45,7 @@ export type PageTask = { wallet: string; body: Buffer; limits: PageLimits }
 export type TaskRunner = {
   /** Throws an ExportError. */
   run<T extends WriteTask>(task: T): WriteResult<T>
-  /** Parses a page like `readPage` of the data source. `stage` then stages its rows. */
+  /** Parses a page like `parsePage` of the source. `stage` then stages its rows. */
   read(task: PageTask): { page: Page; stage: () => StagedPage }
   /** Closes the staging files and the checkpoint. The next task opens them again. */
   close(): void
@@ -76,16 +77,9 @@ export function openTaskRunner(context: WriteContext): TaskRunner {
   return {
     run: <T extends WriteTask>(task: T) => withExportError(() => runTask(task)) as WriteResult<T>,
     read: ({ wallet, body, limits }) => {
-      const parsed = parsePage(body, limits)
-      const { entries, keys } = parsed
-      const page = checkPage(parsed, limits)
-      return {
-        page,
-        stage: () =>
-          withExportError(() =>
-            stage({ items: itemsOf({ wallet, listed: entries, keys }), entries: entries.length }),
-          ),
-      }
+      const { page, items: listed, keys } = source.parsePage(body, limits)
+      const items = () => itemsOf({ wallet, listed, keys })
+      return { page, stage: () => withExportError(() => stage({ items: items(), entries: listed.length })) }
     },
     close: () => {
       files.close()

@@ -1,6 +1,7 @@
 import { evmIdOf } from '../../../core/model/chains.ts'
 import type { ItemKey } from '../../../core/model/item-key.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
+import type { Native } from '../../view.ts'
 import { keyOfItem } from '../parse-item-key.ts'
 import {
   type Fields,
@@ -18,13 +19,7 @@ import {
 import { partyAt } from './party.ts'
 
 /**
- * A native transaction (interface section 2.2), validated: its row, and the prefix of all rows of the
- * transaction.
- */
-export type Native = { prefix: Prefix; row: Cells<'transactions'> }
-
-/**
- * Reads a native transaction. Other invalid fields become null (CONTRACT section 2.3).
+ * Reads a native transaction (interface section 2.2). Other invalid fields become null (CONTRACT section 2.3).
  *
  * @param chain the requested chain. Rows contain its EVM id, however the item spells it; if it is unknown,
  *   the item's id

@@ -1,68 +1,38 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
-import { type ItemKey, isYounger } from '../../../core/model/item-key.ts'
+import { isYounger } from '../../../core/model/item-key.ts'
 import { MAX_PAGE_ITEMS } from '../../../core/model/limits.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
 import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
-import { keyOfItem } from '../parse-item-key.ts'
+import type { Page, PageKey, PageLimits, ParsedPage } from '../../source.ts'
+import { itemFromNative, keyOfItem } from '../parse-item-key.ts'
 
-export type Page = {
-  /** The body as received (JSON). */
-  body: Buffer
-  /** Items in the page, invalid ones included. */
-  items: number
-  /** Items without a valid position in the chain. */
-  bad: number
-  /** Lowest and highest block in the page; undefined if no item has a block. */
-  blocks: BlockBounds | undefined
-  /** Keys of the valid items, in page order. */
-  keys: readonly PageKey[]
-  /**
-   * Highest block among items that are certainly not younger than `cutMs`. It pins the end of a run without
-   * endBlock.
-   */
-  head: number | undefined
-  /** Items that may be younger than `cutMs`. */
-  young: number
-  next: string | undefined
-}
-
-export type PageLimits = {
-  range: BlockRange
-  cutMs: number
-  order: 'asc' | 'desc'
-  /** The requested chain; items of others are invalid. @default any */
-  chain?: string
-  /** Converts an entry of the page to an item of the wallet listing. @default no conversion */
-  toItem?: (entry: unknown) => unknown
-}
+/** The endpoint of a page. Entries of the block listing are converted to items of the wallet listing. */
+type Listing = 'wallet' | 'block'
 
 /**
- * Validates a body and reads what paging needs. Single invalid items are accepted.
+ * Parses and validates a body. Single invalid items are accepted.
  *
- * @throws PAGE_MALFORMED if the body is not the JSON that the interface defines (section 4.3), contains an
- *   item outside the requested range, or has a next page and is not in the requested order: its blocks would
- *   count as complete
+ * @throws PAGE_MALFORMED if the body is not the JSON that the interface defines (sections 4.1 and 4.3),
+ *   contains an item outside the requested range, or has a next page and is not in the requested order: its
+ *   blocks would count as complete
  */
-export function readPage(body: Buffer, limits: PageLimits): Page {
-  return checkPage(parsePage(body, limits), limits)
+export function parsePage(body: Buffer, limits: PageLimits, listing: Listing = 'wallet'): ParsedPage {
+  const parsed = parseItems(body, { chain: limits.chain, listing })
+  return { page: checkPage(body, parsed, limits), items: parsed.items, keys: parsed.keys }
 }
 
-/** A parsed page, so that its items need not be parsed again. */
-export type ParsedPage = {
-  body: Buffer
-  /** Its items. Their strings are byte strings. */
-  entries: readonly unknown[]
-  /** The key of each item, or the reason why it is invalid. */
-  keys: readonly (ItemKey | string)[]
-  next: string | undefined
+/** Like `parsePage`, without the items. */
+export function readPage(body: Buffer, limits: PageLimits, listing?: Listing): Page {
+  return parsePage(body, limits, listing).page
 }
 
-/** Checks a page against the request. Throws like `readPage`. */
-export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits): Page {
-  const { body, entries, next } = page
-  const keys = page.keys.filter((key) => typeof key !== 'string')
+type ParsedItems = Pick<ParsedPage, 'items' | 'keys'> & { next: string | undefined }
+
+function checkPage(body: Buffer, parsed: ParsedItems, { range, cutMs, order }: PageLimits): Page {
+  const { items, next } = parsed
+  const keys = parsed.keys.filter((key) => typeof key !== 'string')
   for (const { block } of keys)
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
   if (next !== undefined && isWrongOrder(keys, order))
@@ -70,8 +40,8 @@ export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits)
   const beforeCutoff = keys.filter((key) => !isYounger(key, cutMs))
   return {
     body,
-    items: entries.length,
-    bad: entries.length - keys.length,
+    items: items.length,
+    bad: items.length - keys.length,
     blocks: blockBounds(keys),
     keys,
     head: blockBounds(beforeCutoff)?.max,
@@ -80,11 +50,8 @@ export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits)
   }
 }
 
-type PageKey = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
-type BlockBounds = { min: number; max: number }
-
 /** The lowest and highest block; undefined without keys. */
-function blockBounds(keys: readonly PageKey[]): BlockBounds | undefined {
+function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
   const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   for (const { block } of keys) {
     if (block < bounds.min) bounds.min = block
@@ -106,7 +73,10 @@ function outsideRangeError(block: number, range: BlockRange): ExportError {
 }
 
 /** Parses a body and reads the keys of its items. Throws PAGE_MALFORMED if it does not have the shape of a page. */
-export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'chain' | 'toItem'>): ParsedPage {
+export function parseItems(
+  body: Buffer,
+  { chain, listing }: { chain?: string | undefined; listing: Listing },
+): ParsedItems {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   checkJsonSize(body)
   let parsed: unknown
@@ -122,11 +92,20 @@ export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'cha
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
-  const keys = transactions.map((entry) => keyOfItem(toItem === undefined ? entry : toItem(entry), chain))
-  return { body, entries: transactions, keys, next: next ? toText(next) : undefined }
+  const items: unknown[] = listing === 'wallet' ? transactions : transactions.map(itemFromNative)
+  const keys = items.map((item) => keyOfItem(item, chain))
+  return { items, keys, next: next ? toText(next) : undefined }
 }
 
 function tooManyItemsError(items: number): ExportError {
   const what = `the page has ${items} items, more than the limit of ${MAX_PAGE_ITEMS}`
   return new ExportError('PAGE_MALFORMED', what, { isPermanent: true })
+}
+
+type Body = { transactions: unknown[] }
+
+/** Returns the items of a parsed body: a wallet's page, or a list of block pages. */
+export function itemsIn(parsed: unknown): unknown[] {
+  if (!Array.isArray(parsed)) return (parsed as Body).transactions
+  return (parsed as Body[]).flatMap(({ transactions }) => transactions.map(itemFromNative))
 }

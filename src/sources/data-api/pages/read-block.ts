@@ -1,8 +1,8 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
+import type { BlockPages, BlockRequest, BlockTime, Page } from '../../source.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
-import { itemFromNative } from '../parse-item-key.ts'
 import {
   type AdaptivePageSize,
   createAdaptivePageSize,
@@ -12,31 +12,13 @@ import {
 } from './adaptive-page-size.ts'
 import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
-import { type Page, readPage } from './page.ts'
+import { parseItems, readPage } from './page.ts'
 
-export type BlockSpec = {
+export type BlockSpec = BlockRequest & {
   chain: string
-  block: number
-  /** First pages of the block, if an earlier run has read them. */
-  partial?: PartialBlock | undefined
-  /** Called with the pages read so far if reading fails before the last page. */
-  onIncomplete?: (partial: PartialBlock) => Promise<void>
   /** Page size, shared by all blocks of a job. @default one of its own */
   size?: AdaptivePageSize
 }
-
-/** Pages of one block's listing. */
-type BlockPages = {
-  /** The pages as received (JSON), joined by commas. */
-  body: Buffer
-  pages: number
-  items: number
-  /** Items without a valid position in the chain. */
-  bad: number
-}
-
-/** The first pages of a block and the token of the next one. */
-export type PartialBlock = BlockPages & { token: string }
 
 /**
  * Reads all pages of one block's listing (interface section 4.1). Starts over if a page token is refused or
@@ -113,18 +95,14 @@ async function fetchPage(
 ): Promise<Page | undefined> {
   const range = { from: spec.block, to: spec.block + 1 }
   const { chain } = spec
-  const limits = {
-    chain,
-    range,
-    cutMs: Number.POSITIVE_INFINITY,
-    order: 'asc',
-    toItem: itemFromNative,
-  } as const
-  const response = request(requestContext, pageSpec(spec, token), (body) => readPage(body, limits))
+  const limits = { chain, range, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+  const response = request(requestContext, pageSpec(spec, token), (body) => readPage(body, limits, 'block'))
   return response.catch(ignoreRefusedToken(token))
 }
 
-function pageSpec({ chain, block, pageSize }: SizedBlockSpec, token: string | undefined): RequestSpec {
+type BlockPage = Pick<SizedBlockSpec, 'chain' | 'block' | 'pageSize'>
+
+function pageSpec({ chain, block, pageSize }: BlockPage, token: string | undefined): RequestSpec {
   const query = queryOf({ pageSize, pageToken: token })
   return {
     method: 'GET',
@@ -133,6 +111,18 @@ function pageSpec({ chain, block, pageSize }: SizedBlockSpec, token: string | un
     isHandledByCaller: (error) => pageSize > MIN_PAGE_SIZE && isPageTooLarge(error),
   }
 }
+
+/** Returns the times of the first transactions of a block. A malformed response is not requested again. */
+export async function readBlockTimes(
+  requestContext: RequestContext,
+  { chain, block }: Pick<BlockSpec, 'chain' | 'block'>,
+): Promise<BlockTime[]> {
+  const spec = { ...pageSpec({ chain, block, pageSize: 1 }, undefined), isHandledByCaller: isMalformed }
+  const { keys } = await request(requestContext, spec, (body) => parseItems(body, { listing: 'block' }))
+  return keys.filter((key) => typeof key !== 'string')
+}
+
+const isMalformed = ({ code }: ExportError) => code === 'PAGE_MALFORMED'
 
 /** Whether the pages have the same block hash. Pages without a hash match any. */
 function haveSameBlockHash(pages: readonly { body: Buffer }[]): boolean {

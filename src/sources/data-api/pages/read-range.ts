@@ -1,18 +1,16 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
+import type { RangePage } from '../../source.ts'
 import { createAdaptivePageSize, shrinkPages } from './adaptive-page-size.ts'
 import {
   GAP_FOUND,
   isLargePage,
   isSameRange,
   MAX_REPEATED_ITEMS,
-  type RangePage,
   type RangeSpec,
   readTokenChain,
 } from './read-token-chain.ts'
-
-export type { RangePage, RangeSpec } from './read-token-chain.ts'
 
 /**
  * Reads the pages of one wallet's block range, one after the other. Reading never depends on old page tokens:

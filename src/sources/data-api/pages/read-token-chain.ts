@@ -1,41 +1,20 @@
 import { LOOKBACK_BLOCKS, SMALL_BODY_BYTES } from '../../../core/model/limits.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
+import type { Page, RangePage, RangeRequest } from '../../source.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type AdaptivePageSize, isPageTooLarge, MIN_PAGE_SIZE } from './adaptive-page-size.ts'
 import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
-import { type Page, type PageLimits, readPage } from './page.ts'
+import { readPage } from './page.ts'
 import { createPageOrderGuard } from './page-order-guard.ts'
 
-export type RangeSpec = {
+export type RangeSpec = RangeRequest & {
   chain: string
   address: string
-  range: BlockRange
-  /** `desc` starts at the newest block: the first page of a run without endBlock then shows the head. */
-  order: 'asc' | 'desc'
-  /** Items younger than this (milliseconds since 1970) do not count for the pinned end. */
-  cutMs: number
-  /**
-   * Called with each page and the remaining range after it. Returns the part that is still to be read,
-   * undefined for none: other readers may have taken some of it. @default all of it
-   */
-  narrowRange?: (rest: BlockRange, page: Page) => BlockRange | undefined
-  /** Reads a body like `readPage`, the default; another thread may do so. */
-  read?: (body: Buffer, limits: PageLimits) => Page | Promise<Page>
   /** Page size, shared by all readers of a wallet. @default one of its own */
   size?: AdaptivePageSize
-  /**
-   * The highest block known so far, if that is near the head of the chain. @default the highest block of an
-   * open range's pages
-   */
-  head?: () => number | undefined
-  /** Depth below the head in which blocks may change between two requests. @default 32 */
-  mutableBlocks?: number | undefined
 }
-
-/** A page, the remaining range after it (undefined: none), and the blocks that it completes. */
-export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
 
 /** Yielded instead of a page that reveals a gap before it. */
 export const GAP_FOUND = 'skipped'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type RangePage, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
+import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
+import type { RangePage } from '../../../../src/sources/source.ts'
 import {
   type ListingOptions,
   type SortedItem,

@@ -1,5 +1,4 @@
-/** Half-open range of byte offsets. */
-export type ByteRange = readonly [from: number, to: number]
+import type { ByteRange } from '../../source.ts'
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92]
 const LIST_KEY = Buffer.from('"transactions"')

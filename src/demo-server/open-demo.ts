@@ -1,5 +1,5 @@
-import { bypassProxy } from '../../core/platform/proxy.ts'
-import type { ListeningService } from '../../demo-server/listen.ts'
+import { bypassProxy } from '../core/platform/proxy.ts'
+import type { ListeningService } from './listen.ts'
 
 /**
  * Starts the embedded data service on a free port of this host. Its code is loaded on demand, because few
@@ -7,8 +7,8 @@ import type { ListeningService } from '../../demo-server/listen.ts'
  */
 export async function openDemo(): Promise<ListeningService> {
   const [{ createDataService }, { listen }] = await Promise.all([
-    import('../../demo-server/create-data-service.ts'),
-    import('../../demo-server/listen.ts'),
+    import('./create-data-service.ts'),
+    import('./listen.ts'),
   ])
   const demo = await listen(createDataService())
   bypassProxy(demo.url)

@@ -1,0 +1,201 @@
+import type { ItemKey } from '../core/model/item-key.ts'
+import type { BlockRange } from '../core/model/model.ts'
+import type { RequestContext } from '../http/request.ts'
+import type { View } from './view.ts'
+
+/**
+ * A kind of API that histories are read from. Only its folder knows the URLs and the JSON of the API. The
+ * pipeline passes items around without looking into them.
+ *
+ * To add a source: export an object of this type from a new folder beside `data-api`, and name it in `index.ts`.
+ *
+ * The checkpoint stores the bodies of pages, and everything else is derived from them, also in later runs. So
+ * the functions that read bodies and items must be pure, and must understand the bodies of earlier versions.
+ * They also run in worker threads.
+ */
+export type Source = {
+  /** Items of a full page. Estimates, and the division of a wallet's blocks among readers, depend on it. */
+  pageSize: number
+  /** Opens the listing of a wallet. Sends no request. */
+  openWallet(wallet: { chain: string; address: string }): WalletListing
+  /** Opens the listings of a chain's blocks. Sends no request. */
+  openBlocks(blocks: { chain: string }): BlockListing
+  /**
+   * Parses and validates the body of a wallet's page. Single invalid items are accepted.
+   *
+   * @throws PAGE_MALFORMED if the body is not a page, contains an item outside the requested range, or has a
+   *   next page and is not in the requested order: its blocks would count as complete
+   */
+  parsePage(body: Buffer, limits: PageLimits): ParsedPage
+  /**
+   * Returns the items of a body from the checkpoint: of a wallet's page, or of a list of block pages.
+   *
+   * @param parsed the body, parsed by `parseBytes` or `JSON.parse`
+   * @returns not a list, or throws a TypeError, if the body has another shape
+   */
+  itemsIn(parsed: unknown): readonly unknown[]
+  /**
+   * Returns the byte range of each item of a wallet's page, so that single items can be parsed; undefined if
+   * they cannot be located without a JSON parser. The whole page is then parsed instead.
+   */
+  splitPage(body: Buffer): readonly ByteRange[] | undefined
+  /**
+   * Returns the key of an item, or the reason why it is invalid.
+   *
+   * @param item parsed by `parseBytes` or `JSON.parse`
+   * @param chain the requested chain; items of others are invalid. @default any
+   */
+  keyOf(item: unknown, chain?: string): ItemKey | string
+  /**
+   * Reads an item, or returns the reason why it is invalid. Invalid entries of an item are passed to
+   * `onBadEntry`; the rest is used.
+   *
+   * @param item parsed by `parseBytes`
+   */
+  readView(item: unknown, context: ViewContext): View | string
+  /**
+   * The on-chain content of an item, as text for comparison. Fields that may change over time without a change
+   * on the chain, such as names, prices and metadata, must be excluded.
+   */
+  factsOf(item: unknown): string
+}
+
+/**
+ * The listing of one wallet. All readers of the wallet share it, and with it what it has learned, such as the
+ * page size that the service can deliver.
+ */
+export type WalletListing = {
+  /**
+   * Yields the pages of a block range one after another. Expired page tokens, pages that are too large for the
+   * service, and changes of the chain between two requests are handled here. Items may be listed twice.
+   */
+  readRange(requestContext: RequestContext, request: RangeRequest): AsyncGenerator<RangePage, void, void>
+  /**
+   * Returns the keys of the first items of a block range. Costs one small request, which also shows that the
+   * service responds for this wallet.
+   */
+  firstKeys(requestContext: RequestContext, range: BlockRange): Promise<readonly PageKey[]>
+  /** The smallest page size that was needed so far; undefined if all pages had full size. */
+  reducedPageSize(): number | undefined
+}
+
+export type RangeRequest = {
+  range: BlockRange
+  /** `desc` starts at the newest block: the first page of a run without endBlock then shows the head. */
+  order: 'asc' | 'desc'
+  /** Items younger than this (milliseconds since 1970) do not count for the pinned end. */
+  cutMs: number
+  /**
+   * Called with each page and the remaining range after it. Returns the part that is still to be read,
+   * undefined for none: other readers may have taken some of it. @default all of it
+   */
+  narrowRange?: (rest: BlockRange, page: Page) => BlockRange | undefined
+  /** Reads a body like `parsePage`, the default; another thread may do so. */
+  read?: (body: Buffer, limits: PageLimits) => Page | Promise<Page>
+  /**
+   * The highest block known so far, if that is near the head of the chain. @default the highest block of an
+   * open range's pages
+   */
+  head?: () => number | undefined
+  /** Depth below the head in which blocks may change between two requests. @default 32 */
+  mutableBlocks?: number | undefined
+}
+
+/** The request of a page. Structured-cloneable, so that it can be passed to a thread. */
+export type PageLimits = {
+  range: BlockRange
+  cutMs: number
+  order: 'asc' | 'desc'
+  /** The requested chain; items of others are invalid. @default any */
+  chain?: string
+}
+
+/** A page of a wallet's listing. Structured-cloneable. */
+export type Page = {
+  /** The body as received (JSON). The checkpoint stores it unchanged. */
+  body: Buffer
+  /** Items in the page, invalid ones included. */
+  items: number
+  /** Items without a valid position in the chain. */
+  bad: number
+  /** Lowest and highest block in the page; undefined if no item has a block. */
+  blocks: { min: number; max: number } | undefined
+  /** Keys of the valid items, in page order. */
+  keys: readonly PageKey[]
+  /**
+   * Highest block among items that are certainly not younger than `cutMs`. It pins the end of a run without
+   * endBlock.
+   */
+  head: number | undefined
+  /** Items that may be younger than `cutMs`. */
+  young: number
+  /** The source's token of the next page; undefined for the last page. */
+  next: string | undefined
+}
+
+export type PageKey = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
+
+/** A page, the remaining range after it (undefined: none), and the blocks that it completes. */
+export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
+
+/** A parsed page, so that its items need not be parsed again. */
+export type ParsedPage = {
+  page: Page
+  /** Its items. Their strings are byte strings. */
+  items: readonly unknown[]
+  /** The key of each item, or the reason why it is invalid. */
+  keys: readonly (ItemKey | string)[]
+}
+
+/** Half-open range of byte offsets. */
+export type ByteRange = readonly [from: number, to: number]
+
+/** The listings of a chain's blocks. All readers of a job share it, as those of a wallet share its listing. */
+export type BlockListing = {
+  /**
+   * Reads all pages of a block.
+   *
+   * @throws REQUEST_REFUSED with status 404 if the service does not have the block; PAGE_MALFORMED if a page
+   *   contains a transaction of another block
+   */
+  readBlock(requestContext: RequestContext, request: BlockRequest): Promise<BlockPages>
+  /**
+   * Returns the times of the first transactions of a block. Costs one small request, which is not repeated if
+   * the response is malformed. Rejects if the service does not have the block.
+   */
+  blockTimes(requestContext: RequestContext, block: number): Promise<readonly BlockTime[]>
+  /** The smallest page size that was needed so far; undefined if all pages had full size. */
+  reducedPageSize(): number | undefined
+}
+
+export type BlockTime = Pick<ItemKey, 'timeMs' | 'lastMs'>
+
+export type BlockRequest = {
+  block: number
+  /** First pages of the block, if an earlier run has read them. */
+  partial?: PartialBlock | undefined
+  /** Called with the pages read so far if reading fails before the last page. */
+  onIncomplete?: (partial: PartialBlock) => Promise<void>
+}
+
+/** Pages of one block's listing. */
+export type BlockPages = {
+  /** The pages as received (JSON), joined by commas. */
+  body: Buffer
+  pages: number
+  items: number
+  /** Items without a valid position in the chain. */
+  bad: number
+}
+
+/** The first pages of a block and the source's token of the next one. */
+export type PartialBlock = BlockPages & { token: string }
+
+export type ViewContext = {
+  /** The requested chain; items and entries of others are invalid. */
+  chain: string
+  onBadEntry: OnBadEntry
+}
+
+/** Called with each invalid entry, the name of its list, and the reason. */
+export type OnBadEntry = (list: string, entry: unknown, reason: string) => void
