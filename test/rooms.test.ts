@@ -25,6 +25,15 @@ const SHARED_PACKAGES: Record<string, readonly string[]> = {
   valibot: ['cluster', 'core', 'job'],
 }
 
+/**
+ * The only importers of `sources/data-api`: the folder itself, the index of sources, and the commands and the public API
+ * that offer more of the service than histories. Everything else reads through `sources/source.ts`.
+ */
+const DATA_API_IMPORTERS = [
+  ...['sources/data-api/', 'sources/index.ts'],
+  ...['cli/', 'index.ts', 'reindex/', 'verify/audit/', 'watch/'],
+]
+
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
@@ -69,6 +78,15 @@ test('a folder imports itself and folders of lower layers', () => {
 function mayImport(folder: string, target: string): boolean {
   return folder === target || layerOf(target) > layerOf(folder)
 }
+
+test('only named clients of the service import sources/data-api', () => {
+  const importers = files.filter((file) =>
+    internalsOf(file).some((target) => target.startsWith('sources/data-api/')),
+  )
+  const isNamed = (file: string) => DATA_API_IMPORTERS.some((name) => file.startsWith(name))
+  expect(importers.filter((file) => !isNamed(file))).toEqual([])
+  expect(DATA_API_IMPORTERS.filter((name) => !importers.some((file) => file.startsWith(name)))).toEqual([])
+})
 
 test('there are no import cycles, types included', () => {
   const done = new Set<string>()

@@ -28,12 +28,12 @@ export type Source = {
    */
   parsePage(body: Buffer, limits: PageLimits): ParsedPage
   /**
-   * Returns the items of a body from the checkpoint: of a wallet's page, or of a list of block pages.
+   * Returns the list of items in a body from the checkpoint: a wallet's page, or a list of block pages. Any other
+   * result, or a TypeError, means that the body is not a page.
    *
    * @param parsed the body, parsed by `parseBytes` or `JSON.parse`
-   * @returns not a list, or throws a TypeError, if the body has another shape
    */
-  itemsIn(parsed: unknown): readonly unknown[]
+  itemsIn(parsed: unknown): unknown
   /**
    * Returns the byte range of each item of a wallet's page, so that single items can be parsed; undefined if
    * they cannot be located without a JSON parser. The whole page is then parsed instead.

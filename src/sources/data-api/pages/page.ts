@@ -105,7 +105,7 @@ function tooManyItemsError(items: number): ExportError {
 type Body = { transactions: unknown[] }
 
 /** Returns the items of a parsed body: a wallet's page, or a list of block pages. */
-export function itemsIn(parsed: unknown): unknown[] {
+export function itemsIn(parsed: unknown): unknown {
   if (!Array.isArray(parsed)) return (parsed as Body).transactions
   return (parsed as Body[]).flatMap(({ transactions }) => transactions.map(itemFromNative))
 }
