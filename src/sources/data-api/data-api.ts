@@ -1,6 +1,5 @@
 import type { Source } from '../source.ts'
-import { factsOf } from './flatten/facts.ts'
-import { readView } from './flatten/view.ts'
+import { factsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import { type AdaptivePageSize, createAdaptivePageSize } from './pages/adaptive-page-size.ts'
 import { itemsIn, parsePage } from './pages/page.ts'

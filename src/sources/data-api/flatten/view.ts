@@ -1,5 +1,6 @@
 import { isOfChain } from '../../../core/model/chains.ts'
 import { toValue } from '../../../core/platform/byte-text.ts'
+import { writeJson } from '../../../core/platform/json-text.ts'
 import type { Cells } from '../../../core/table/index.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
 import { logFacts, type Native, type View } from '../../view.ts'
@@ -108,3 +109,12 @@ function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T>
     return first === undefined ? entry : undefined
   }
 }
+
+/** Fields that may change over time without a change on the chain. */
+const MUTABLE_FIELDS = new Set([
+  ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
+])
+
+/** The JSON of an item without its mutable fields. */
+export const factsOf = (item: unknown): string =>
+  writeJson(item, (fields) => Object.keys(fields).filter((name) => !MUTABLE_FIELDS.has(name)))
