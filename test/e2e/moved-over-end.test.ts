@@ -37,7 +37,7 @@ test.for([{}, { lookbackBlocks: 5 }, { lookbackBlocks: 0 }])(
   'without pages of earlier runs, exports a transaction once that moves across the end of the export: %j',
   async (options) => {
     const { job, notices } = await movedOver({}, { from: HEAD - 1, to: HEAD + 1, isLost: true, options })
-    expect(notices.join('\n')).toContain('1 transaction was exported in an earlier block')
+    expect(notices.join('\n')).toContain('1 transaction was already exported in an earlier block')
     await expectSameAsFresh(job)
   },
 )

@@ -41,9 +41,9 @@ export type WebhookOperations = {
    */
   updateWebhook(query: WebhookId & WebhookChanges, options?: CallOptions): Promise<Webhook | undefined>
   /**
-   * Deletes a webhook; resolves with the webhook if the service returns it, otherwise with undefined. Beyond
-   * the interface: a service may respond with 404, or keep the webhook as `inactive`. Retried after any
-   * error; a 404 after a lost response counts as success.
+   * Deletes a webhook; resolves with the webhook if the service returns it, otherwise with undefined.
+   * Beyond the interface: a service may respond with 404, or keep the webhook as `inactive`. Retried after
+   * any error; a 404 after a lost response counts as success.
    */
   deleteWebhook(query: WebhookId, options?: CallOptions): Promise<Webhook | undefined>
 }
