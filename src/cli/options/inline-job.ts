@@ -1,30 +1,16 @@
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
+import { FIELD_OPTIONS } from '../../job/fields/fields.ts'
 import { readInlineJob } from '../../job/read-job.ts'
-import { defineOptions, type OptionValues } from '../command.ts'
+import { overrideName } from '../../job/resolve/overrides.ts'
+import type { OptionValues } from '../command.ts'
 import { type Overrides, readJobs } from './jobs.ts'
 
-/** What a job needs at least, on the command line instead of in a file. */
-export const inlineJobOptions = defineOptions([
-  { name: 'chain', value: '<id>', description: 'Without a job file: EVM chain id or blockchain id' },
-  {
-    name: 'address',
-    value: '<wallet>',
-    repeatable: true,
-    description: 'Without a job file: wallet, 0x… or 0x…=label (repeatable)',
-  },
-  { name: 'start-block', value: '<n>', description: 'Without a job file: first block (default: 0)' },
-  {
-    name: 'end-block',
-    value: '<n>',
-    description: 'Without a job file: end block, exclusive (default: the head)',
-  },
-  {
-    name: 'name',
-    value: '<name>',
-    description: 'Without a job file: name of the job (default: <chain>-<address>)',
-  },
-])
+/** The fields of a job that stand on the command line instead of in a file. */
+export const inlineJobOptions = FIELD_OPTIONS.filter((option) => 'inline' in option).map((option) => ({
+  ...option,
+  description: `Without a job file: ${option.description}`,
+}))
 
 export type InlineJobArguments = OptionValues<typeof inlineJobOptions>
 
@@ -33,23 +19,17 @@ export async function readJobsOrInlineJob(
   files: readonly string[],
   args: Overrides & InlineJobArguments,
 ): Promise<Job[]> {
-  const givenOptions = INLINE_OPTIONS.filter(([field]) => args[field] !== undefined)
-  if (files.length > 0 && givenOptions.length > 0)
-    throw new ExportError('USAGE', `${givenOptions[0]?.[1]} is for a job without a file`, {
+  const given: Readonly<Record<string, unknown>> = args
+  const inlineOption = inlineJobOptions.find((option) => given[overrideName(option)] !== undefined)
+  if (files.length > 0 && inlineOption !== undefined)
+    throw new ExportError('USAGE', `--${inlineOption.name} is for a job without a file`, {
       fix: 'Name job files, or a chain and wallets, but not both.',
     })
   if (files.length > 0) return readJobs(files, args)
-  if (givenOptions.length > 0) return [await inlineJobFrom(args)]
+  if (inlineOption !== undefined) return [await inlineJobFrom(args)]
   throw new ExportError('USAGE', 'no job was named', { fix: INLINE_JOB_FIX })
 }
 
-const INLINE_OPTIONS = [
-  ['chain', '--chain'],
-  ['address', '--address'],
-  ['name', '--name'],
-  ['startBlock', '--start-block'],
-  ['endBlock', '--end-block'],
-] as const
 const INLINE_JOB_FIX = 'Name a job file, or a chain and its wallets: --chain 43114 --address 0x…'
 
 /** Without a name it is called after its chain and the wallet named first: more wallets go on with the same output. */

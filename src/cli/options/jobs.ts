@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
-import { TABLE_NAMES } from '../../core/table/index.ts'
 import { mergeDiagnostics } from '../../job/diagnostics.ts'
+import { FIELD_OPTIONS } from '../../job/fields/fields.ts'
 import { readJob } from '../../job/read-job.ts'
 import { type JobOverrides, OVERRIDE_NAMES } from '../../job/resolve/overrides.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
@@ -10,33 +10,13 @@ import { defineOptions, type OptionValues } from '../command.ts'
 /** For the help of commands that read several. */
 export const JOB_FILES = 'Job files (YAML or JSON) or globs'
 
-/** The options that override a job file. */
+/** The options that override a job file: those of its fields, and two of settings that a job file does not have. */
 export const overrideOptions = defineOptions([
-  { name: 'base-url', value: '<url>', description: 'Base URL of the API, or demo' },
-  { name: 'output', value: '<location>', description: 'Output folder or s3://bucket/prefix (one job only)' },
+  ...FIELD_OPTIONS.filter((option) => !('inline' in option)),
   {
     name: 'state-dir',
     value: '<folder>',
     description: 'Local folder for the checkpoints of object store outputs',
-  },
-  { name: 'format', value: '<format>', description: 'File format: csv, parquet' },
-  { name: 'compression', value: '<name>', description: 'csv: none, gzip; parquet: zstd, snappy, gzip, none' },
-  {
-    name: 'partition-by',
-    value: '<unit>',
-    description: 'Partition tables into folders: none, day, month, blocks:<n>',
-  },
-  {
-    name: 'target-file-size',
-    value: '<size>',
-    description: 'Start a new file at this size before compression, such as 256MB',
-  },
-  { name: 'concurrency', value: '<n>', description: 'Maximum concurrent requests, 1 to 256' },
-  {
-    name: 'tables',
-    value: '<names>',
-    repeatable: true,
-    description: `Tables, comma-separated: ${TABLE_NAMES.join(', ')}`,
   },
   {
     name: 'escape-formulas',

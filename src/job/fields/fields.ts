@@ -234,3 +234,12 @@ export type FieldValue<P extends FieldPath> = NonNullable<ReturnType<(typeof FIE
 export type WrittenValue<P extends FieldPath> = NonNullable<(typeof FIELDS)[P]['written']>
 
 export const FIELD_PATHS = Object.keys(FIELDS) as readonly FieldPath[]
+
+/** The options of these fields come first in the help, the others follow in the order of the fields. */
+const FIRST_IN_HELP: readonly FieldPath[] = ['chain', 'addresses', 'service.baseUrl', 'output']
+
+/** The options that override fields. */
+export const FIELD_OPTIONS = [...new Set([...FIRST_IN_HELP, ...FIELD_PATHS])].flatMap((path) => {
+  const field = FIELDS[path]
+  return 'option' in field ? [field.option] : []
+})

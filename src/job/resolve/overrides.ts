@@ -1,5 +1,5 @@
 import type { Field, GivenValue } from '../fields/field-type.ts'
-import { FIELD_PATHS, FIELDS, type FieldPath, type WrittenValue } from '../fields/fields.ts'
+import { FIELD_OPTIONS, FIELD_PATHS, FIELDS, type FieldPath, type WrittenValue } from '../fields/fields.ts'
 import type { ConfigSource } from './config-sources.ts'
 import type { RawContent, RawOrigin } from './raw-value.ts'
 
@@ -37,27 +37,24 @@ type OverrideValue<P extends FieldPath> = (typeof FIELDS)[P] extends { option: {
     ? number | string
     : string
 
+/** The property of `JobOverrides` that an option sets: its name in camel case. */
+export function overrideName({ name }: { readonly name: string }): string {
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** The names of all overrides. */
 export const OVERRIDE_NAMES: readonly string[] = [
-  ...FIELD_PATHS.flatMap((path) => optionOf(path)?.property ?? []),
+  ...FIELD_OPTIONS.map(overrideName),
   'stateDir',
   'escapeFormulas',
 ]
-
-/** The property of `JobOverrides` that a field has, and the option as users write it. */
-function optionOf(path: FieldPath): { property: string; flag: string } | undefined {
-  const { option }: Field<unknown> = FIELDS[path]
-  if (option === undefined) return undefined
-  const property = option.name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-  return { property, flag: `--${option.name}` }
-}
 
 /** The layer of the command line. */
 export function sourceOfOverrides(overrides: JobOverrides): ConfigSource {
   const given: Readonly<Record<string, GivenValue | undefined>> = overrides
   return sourceOf((path) => {
-    const option = optionOf(path)
-    return option && { name: option.flag, value: given[option.property] }
+    const { option }: Field<unknown> = FIELDS[path]
+    return option && { name: `--${option.name}`, value: given[overrideName(option)] }
   })
 }
 

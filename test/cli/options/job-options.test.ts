@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { command as run } from '../../../src/cli/commands/run.ts'
+import { FIELD_PATHS, FIELDS } from '../../../src/job/fields/fields.ts'
+
+const fieldOptions = FIELD_PATHS.flatMap((path) => {
+  const field = FIELDS[path]
+  return 'option' in field ? [field.option] : []
+})
+
+test.for(fieldOptions)('run has the option --$name of a field', (option) => {
+  const { name, value, description } = option
+  const prefix = 'inline' in option ? 'Without a job file: ' : ''
+  const repeatable = 'repeatable' in option ? { repeatable: true } : {}
+  expect(run.options.filter((one) => one.name === name)).toEqual([
+    expect.objectContaining({ name, value, description: `${prefix}${description}`, ...repeatable }),
+  ])
+})
