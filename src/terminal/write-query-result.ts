@@ -1,4 +1,4 @@
-import { csvLine } from '../core/platform/csv-text.ts'
+import { csvRows } from '../core/platform/csv-rows.ts'
 import { largest } from '../core/platform/extremes.ts'
 import { formatCount } from './format.ts'
 import { oneLine } from './log.ts'
@@ -48,10 +48,10 @@ const cellText = (cell: Cell): string | null => {
 
 async function writeCsv({ columns, batches }: PrintableResult, { write }: ResultSink): Promise<number> {
   let rows = 0
-  await write(csvLine(columns.map(({ name }) => name)))
+  await write(csvRows([columns.map(({ name }) => name)]))
   for await (const batch of batches) {
     rows += batch.length
-    await write(batch.map((row) => csvLine(row.map(cellText))).join(''))
+    await write(csvRows(batch.map((row) => row.map(cellText))))
   }
   return rows
 }

@@ -10,6 +10,7 @@
 //   {"how":"stall","at":7}                             the operation never ends; a line on stderr tells when it began
 //   {"how":"ENOSPC","at":7}                            from then on nothing can grow; `EROFS`: nothing can change;
 //                                                      any other code: only this operation fails
+//   {"how":"ENOSPC","from":"runs/"}                    the same, from the first operation on a file that matches
 //   {"how":"ENOSYS","only":"link"}                     the disk has no hard links; `folder sync`: no fsync of folders
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -17,9 +18,11 @@ import { basename, dirname, join } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
 const plan = JSON.parse(process.env.FAULTY_DISK ?? '{"how":"count"}')
-const shared = getEnvironmentData('faulty-disk') ?? new SharedArrayBuffer(4)
+const shared = getEnvironmentData('faulty-disk') ?? new SharedArrayBuffer(8)
 setEnvironmentData('faulty-disk', shared)
+/** The number of operations so far, and that of the first one that matches `from` (0: none yet). */
 const counter = new Int32Array(shared)
+const from = plan.from === undefined ? undefined : new RegExp(plan.from)
 const real = { ...fs }
 
 const WRITES = ['appendFile', 'writeFile', 'write', 'writev']
@@ -51,6 +54,7 @@ function patch(owner, name, { style, step = name }) {
     if (isInternalCall) return original.apply(this, args)
     if (!changes(step, args)) return callAndRecord(this, { original, step, style, args })
     const count = Atomics.add(counter, 0, 1) + 1
+    if (from?.test(fileOf(this, args))) Atomics.compareExchange(counter, 1, 0, count)
     if (plan.how === 'count') withoutCounting(() => trace(step, this, args))
     else if (count === plan.at && plan.how !== 'kill-after')
       withoutCounting(() => applyFault(step, this, args))
@@ -100,9 +104,10 @@ function stall() {
 }
 
 function failureCode(step, count) {
-  if (!/^E[A-Z]+$/.test(plan.how) || count < plan.at) return undefined
+  const first = plan.at ?? (Atomics.load(counter, 1) || Infinity)
+  if (!/^E[A-Z]+$/.test(plan.how) || count < first) return undefined
   if (plan.how === 'ENOSPC' || plan.how === 'EDQUOT') return GROWING.has(step) ? plan.how : undefined
-  return plan.how === 'EROFS' || count === plan.at ? plan.how : undefined
+  return plan.how === 'EROFS' || count === first ? plan.how : undefined
 }
 
 /** Error code of an operation that the simulated file system does not support. */
@@ -205,13 +210,17 @@ function simulatePowerCut() {
 }
 
 function trace(step, self, args) {
+  real.appendFileSync(plan.trace, `${step} ${fileOf(self, args)}\n`)
+}
+
+function fileOf(self, args) {
   const named = typeof self?.fd === 'number' ? self.fd : args[0]
-  real.appendFileSync(plan.trace, `${step} ${typeof named === 'number' ? pathOf(named) : named}\n`)
+  return typeof named === 'number' ? pathOf(named) : String(named)
 }
 
 function pathOf(fd) {
   try {
-    return real.readlinkSync(`/proc/self/fd/${fd}`)
+    return withoutCounting(() => real.readlinkSync(`/proc/self/fd/${fd}`))
   } catch {
     return `descriptor ${fd}`
   }

@@ -6,6 +6,7 @@ export type DiskFault =
   | { how: 'kill' | 'kill-after' | 'torn' | 'stall' | 'SIGINT' | 'SIGTERM'; at: number }
   | { how: 'power-cut'; at: number; scratch: string }
   | { how: `E${string}`; at: number }
+  | { how: `E${string}`; from: string }
   | { how: `E${string}`; only: 'link' | 'folder sync' }
 
 const PRELOAD = new URL('./faulty-disk-preload.js', import.meta.url)

@@ -1,5 +1,5 @@
 import { isNft } from '../../core/model/asset.ts'
-import { csvLine } from '../../core/platform/csv-text.ts'
+import { csvRows } from '../../core/platform/csv-rows.ts'
 import { type FormattedAmount, formatAmount, unformattableReason } from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Asset, Movement } from '../movement.ts'
@@ -45,7 +45,7 @@ export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
   const writing = { ...options, priceOf: createPriceLookup(options) }
   const cells = preset.columns.map(([, role]) => CELLS[role])
   return {
-    header: csvLine(headersOf(preset, { currency: prices?.currency, coin })),
+    header: csvRows([headersOf(preset, { currency: prices?.currency, coin })]),
     canWrite: (row) => formatRow(row, writing).reason === undefined,
     write: (row) => {
       const { amounts, reason, truncations, unpriced } = formatRow(row, writing)

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isNft } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { csvLine } from '../../core/platform/csv-text.ts'
+import { csvRows } from '../../core/platform/csv-rows.ts'
 import { readTextIfExists } from '../../core/platform/disk.ts'
 import { resolveWritePath, writeNamedFile } from '../../core/platform/user-file.ts'
 import { readRecords, recordError } from '../../read/csv-records.ts'
@@ -16,10 +16,10 @@ export type PlaceholderOf = (asset: Asset, chain: string) => string
 
 const COLUMNS = ['placeholder', 'chain_id', 'asset_type', 'asset_address', 'token_id', 'name'] as const
 
-/** The contents of the file: placeholders by chain and asset, its lines, and the highest number of each kind. */
+/** The contents of the file: placeholders by chain and asset, its rows, and the highest number of each kind. */
 type PlaceholderNumbers = {
   names: Map<string, string>
-  lines: string[]
+  rows: string[][]
   counts: { NULL: number; NFT: number }
 }
 
@@ -56,10 +56,10 @@ async function updateNumbers(
   return withFileLock(destination, async () => {
     // Another conversion may have numbered some assets since the first read.
     const newest = await readNumbers(file, destination, chain)
-    const previousCount = newest.lines.length
+    const previousCount = newest.rows.length
     for (const asset of assets) if (!newest.names.has(keyOf(asset))) assignNumber(newest, asset)
-    if (newest.lines.length > previousCount)
-      await writeNamedFile(destination, csvLine(COLUMNS) + newest.lines.join(''))
+    if (newest.rows.length > previousCount)
+      await writeNamedFile(destination, csvRows([COLUMNS, ...newest.rows]))
     return newest
   })
 }
@@ -76,7 +76,7 @@ function mapFileError(file: string, cause: unknown): unknown {
 
 /** Reads the file if it exists. */
 async function readNumbers(file: string, destination: string, chain: string): Promise<PlaceholderNumbers> {
-  const numbers: PlaceholderNumbers = { names: new Map(), lines: [], counts: { NULL: 0, NFT: 0 } }
+  const numbers: PlaceholderNumbers = { names: new Map(), rows: [], counts: { NULL: 0, NFT: 0 } }
   const entry = await stat(destination).catch(() => undefined)
   if (entry?.isDirectory() !== true && (await readTextIfExists(destination)) === undefined) return numbers
   const seen = new Map<string, number>()
@@ -99,19 +99,19 @@ async function readNumbers(file: string, destination: string, chain: string): Pr
         numbers.counts[kind as 'NULL' | 'NFT'],
         Number(number),
       )
-      numbers.lines.push(csvLine([placeholder, chain_id, asset_type, asset_address, token_id, name]))
+      numbers.rows.push([placeholder, chain_id, asset_type, asset_address, token_id, name])
     },
   )
   return numbers
 }
 
-function assignNumber({ names, lines, counts }: PlaceholderNumbers, chainAsset: ChainAsset): void {
+function assignNumber({ names, rows, counts }: PlaceholderNumbers, chainAsset: ChainAsset): void {
   const { asset, chain } = chainAsset
   const kind = isNft(asset) ? 'NFT' : 'NULL'
   counts[kind] += 1
   const placeholder = `${kind}${counts[kind]}`
   names.set(keyOf(chainAsset), placeholder)
-  lines.push(csvLine([placeholder, chain, asset.type, asset.address, asset.tokenId ?? '', tickerName(asset)]))
+  rows.push([placeholder, chain, asset.type, asset.address ?? '', asset.tokenId ?? '', tickerName(asset)])
 }
 
 const ASSET_COLUMNS = ['chain_id', 'asset_type', 'asset_address', 'token_id', 'asset_symbol'] as const

@@ -6,7 +6,7 @@ import { resolveOutputFile } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { csvLine } from '../../core/platform/csv-text.ts'
+import { csvRows } from '../../core/platform/csv-rows.ts'
 import { assertNotFolder, writeNamedFile } from '../../core/platform/user-file.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
@@ -172,8 +172,8 @@ async function writePriceTemplate(outputArg: string, options: Omit<ConvertArgume
   const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
   const path = options.out === undefined ? undefined : await newFilePath(options.out, output)
   const needed = await pricesNeeded(output, options)
-  const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
-  const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
+  const rows = needed.map(({ date, asset, symbol }) => [date, asset, null, null, symbol || null])
+  const text = csvRows([['date', 'asset', 'currency', 'price', 'symbol'], ...rows])
   if (path === undefined) return stdoutWriter().write(text)
   await writeNamedFile(path, text)
   openLog({}).info(`${formatCount(needed.length, 'price')} to fill in: ${options.out}`)

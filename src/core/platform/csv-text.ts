@@ -17,12 +17,9 @@ export const needsQuotes = (text: string): boolean => SPECIAL.test(text)
 
 export const quoteCsv = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** A CSV field: null is empty, and formulas are prefixed with `'` unless they are numbers. */
-function csvField(text: string | null): string {
-  if (text === null) return ''
-  const safe = isFormula(text) && !NUMBER.test(text) ? `'${text}` : text
-  return needsQuotes(safe) || safe === '' || safe.startsWith('\ufeff') ? quoteCsv(safe) : safe
-}
+/** Puts a `'` before text that a spreadsheet would run; a number stays as it is. */
+export const escapeFormula = (text: string): string =>
+  isFormula(text) && !NUMBER.test(text) ? `'${text}` : text
 
-/** A CSV line, including its line feed. */
-export const csvLine = (fields: readonly (string | null)[]): string => `${fields.map(csvField).join(',')}\n`
+/** Text that stands in quotes although RFC 4180 does not ask for it: readers would take its start for a byte order mark. */
+export const QUOTED = /\r|^\ufeff/

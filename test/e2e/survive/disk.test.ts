@@ -140,6 +140,46 @@ test.for(['csv', 'parquet'])(
   },
 )
 
+/** The stages at which a disk may be full, by the first file that no longer fits. */
+const STAGES = [
+  { what: 'rows are staged', from: '/parts/.*\\.lines$', exit: 7 },
+  { what: 'files get their names', from: '/out/ledger', exit: 7 },
+  { what: 'the manifest is written', from: '/out/\\.walletlake-[^/]+\\.part$', exit: 7 },
+  { what: 'the run report is written', from: '/out/runs', exit: 0 },
+]
+
+test.for(STAGES)('a disk that fills up when $what', async ({ from, exit }) => {
+  const full = await faultyDiskRun(small, { how: 'ENOSPC', from })
+  expect(full.stderr).not.toMatch(/^ +at /m)
+  expect(full.exit).toBe(exit)
+  if (exit === 7) expect(full.stderr).toMatch(/^OUTPUT_FAILED: .*\/out.*ENOSPC.*\nfix: .*free space/m)
+  else expect(full.stderr).toBe('')
+})
+
+test.for(['csv', 'parquet'])(
+  'a disk that is full anywhere between the pages and the end of a %s export is named',
+  async (format, { skip, onTestFinished }) => {
+    const disk = tempFolder()
+    if (!mountSmall(disk, '2m')) skip('mounting is not allowed here')
+    onTestFinished(() => void spawnSync('umount', [disk]))
+    const { url } = await startLoopback(service)
+    const output = join(disk, 'out')
+    let full = await runAfter('true', { url, output, format })
+    for (let kilobytes = 3_000; full.exit !== 0 && kilobytes < 20_000; kilobytes += 1_000) {
+      expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
+      expect(full.stderr).toContain(disk)
+      expect(full.stderr).toMatch(/^fix: .*free space/im)
+      expect(full.stderr).not.toMatch(/^ +at /m)
+      expectConsistentManifest(output)
+      mountSmall(disk, `${kilobytes}k`, 'remount,')
+      full = await runAfter('true', { url, output, format })
+    }
+    const undisturbed = join(tempFolder(), 'out')
+    expect(await runAfter('true', { url, output: undisturbed, format })).toMatchObject({ exit: 0 })
+    expect([full.exit, outputBytes(output)]).toEqual([0, outputBytes(undisturbed)])
+  },
+)
+
 test.skipIf(process.getuid?.() === 0)(
   'a folder without write permission fails with OUTPUT_FAILED',
   async () => {
