@@ -1,0 +1,34 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { csvRows } from '../../../src/core/platform/csv-rows.ts'
+import { csvLine } from '../../../src/html-report/page/csv-line.ts'
+
+/** A cell with many of the characters that are special in CSV and in spreadsheets. */
+const anyCell = fc.option(
+  fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(...'",\r\n=+-@\t \'a1.\ufeff') }),
+  ),
+)
+const anyRows = fc.array(fc.array(anyCell, { minLength: 2, maxLength: 5 }), { maxLength: 5 })
+
+test('writes null as an empty cell, empty text as quotes, and escapes formulas but no numbers', () => {
+  expect(csvRows([['a', null, '', '-1.5', '-1+2', '=x', "'=x", 'a,b', 'a"b', '\ufeffx', 'a\rb']])).toBe(
+    `a,,"",-1.5,'-1+2,'=x,''=x,"a,b","a""b","\ufeffx","a\rb"\n`,
+  )
+})
+
+test('any cells read back as they were, but for the escape of formulas', () => {
+  fc.assert(
+    fc.property(anyRows, (rows) => {
+      const read: string[][] = parse(csvRows(rows), { record_delimiter: '\n', relax_column_count: true })
+      const unescaped = read.map((row) => row.map((cell) => cell.replace(/^'('*[=+\-@\t\r])/, '$1')))
+      expect(unescaped).toEqual(rows.map((row) => row.map((cell) => cell ?? '')))
+    }),
+  )
+})
+
+test('the page of a report writes the same lines', () => {
+  fc.assert(fc.property(anyRows, (rows) => expect(rows.map(csvLine).join('')).toBe(csvRows(rows))))
+})
