@@ -9,6 +9,7 @@ import {
 } from 'bullmq'
 import { ExportError } from '../core/model/errors.ts'
 import { NO_END } from '../core/model/model.ts'
+import { RETRY_POLICIES } from '../core/platform/retry.ts'
 import { openServer } from './server/open-server.ts'
 import type { QueueAddress, SharedServer, TaskKind } from './server/shared-server.ts'
 import { describeTask, nameTask, parseTask, type Task } from './task.ts'
@@ -54,8 +55,8 @@ export type TaskWorker = { setConcurrency(most: number): void; close(): Promise<
  * worker.
  */
 const TASK_OPTIONS: JobsOptions = {
-  attempts: 3,
-  backoff: { type: 'exponential', delay: 1_000 },
+  attempts: RETRY_POLICIES.task.retries + 1,
+  backoff: { type: 'exponential', delay: RETRY_POLICIES.task.firstDelayMs },
   removeOnComplete: true,
 }
 const LOCK_OPTIONS = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount: 5 }

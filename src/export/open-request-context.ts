@@ -2,11 +2,11 @@ import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
 import { type KeyTransport, requireEncryptedKey } from '../core/model/service-key.ts'
+import type { RetryOptions } from '../core/platform/retry.ts'
 import { type Client, createClient } from '../http/http-client.ts'
 import type { RateLimiter } from '../http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../http/request.ts'
 import { describeRequest, type RequestEvent, requestedWait } from '../http/request-events.ts'
-import type { RetryOptions } from '../http/retry.ts'
 
 export type RequestContextOptions = {
   /** API key. @default none */

@@ -1,6 +1,6 @@
 import type { ApiResponse } from './http-client.ts'
 import type { RequestOutcome } from './rate-limit/limiter-state.ts'
-import { parseRetryAfter } from './retry.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 type Headers = ApiResponse['headers']
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
+import { delayBeforeRetry, RETRY_POLICIES, type RetryOptions } from '../core/platform/retry.ts'
 import type { RequestEvent } from '../http/request-events.ts'
 import { isWebPage, type RequestedUrl, WEB_PAGE_FIX } from './endpoint-hints.ts'
 import type { ApiResponse, Client, ClientRequest } from './http-client.ts'
@@ -10,7 +11,6 @@ import type { RequestOutcome } from './rate-limit/limiter-state.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
 import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
 import { withRequestContext } from './request-error.ts'
-import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
 /** Health of the API, updated in place. After the first successful response, every error may be temporary. */
@@ -69,11 +69,11 @@ export async function request<T>(
   spec: RequestSpec,
   read: BodyReader<T>,
 ): Promise<T> {
-  const limits = { ...RETRY_DEFAULTS, ...context.retry }
+  const policy = { ...RETRY_POLICIES.request, ...context.retry }
   let failures = 0
   let mayHaveActed = false
   return pRetry(() => sendUntilAccepted(context, spec, read), {
-    retries: limits.retries,
+    retries: policy.retries,
     minTimeout: 0,
     maxTimeout: 0,
     signal: context.signal,
@@ -89,7 +89,7 @@ export async function request<T>(
       const { retryAfterMs } = error
       context.onEvent({ kind: 'retried', reason, failures, requestedWaitMs: retryAfterMs })
       requireAcceptableWait(retryAfterMs)
-      await sleep(delayBeforeRetry({ failures, retryAfterMs }, limits, Math.random), context.signal)
+      await sleep(delayBeforeRetry({ failures, retryAfterMs }, policy, Math.random), context.signal)
     },
   }).catch((thrown: unknown) => {
     context.signal.throwIfAborted()

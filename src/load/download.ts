@@ -1,24 +1,22 @@
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { ExportError } from '../core/model/errors.ts'
 import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/model/limits.ts'
 import { diskError } from '../core/platform/disk.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { proxyFor } from '../core/platform/proxy.ts'
+import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { type FetchResponse, fetchWith } from '../http/fetch-url.ts'
 
 export type DownloadOptions = {
   readonly signal: AbortSignal
-  /** Delay before the second attempt, in milliseconds; doubles for each further attempt. @default 500 */
+  /** Delay before the first retry, in milliseconds; it doubles with each retry. @default 500 */
   readonly retryDelayMs?: number | undefined
   /** Maximum time without receiving a byte, in milliseconds. @default 60000 */
   readonly idleMs?: number | undefined
 }
 
-/** Maximum number of attempts per file. */
-const MAX_ATTEMPTS = 4
 
 /**
  * Downloads a file to disk.
@@ -72,21 +70,30 @@ type Chunks = AsyncIterable<Uint8Array>
 
 async function withRetries<T>(
   url: URL,
-  { signal, retryDelayMs = 500, idleMs = DOWNLOAD_IDLE_MS, maxBytes }: DownloadRetryOptions,
+  {
+    signal,
+    retryDelayMs = RETRY_POLICIES.download.firstDelayMs,
+    idleMs = DOWNLOAD_IDLE_MS,
+    maxBytes,
+  }: DownloadRetryOptions,
   read: (chunks: Chunks, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const readLimited = (response: FetchResponse, stop: AbortSignal) => {
     if (response.body === null) throw new Error('no body')
     return read(limitBytes(response.body, { url, maxBytes }), stop)
   }
-  for (let attemptNumber = 1; ; attemptNumber += 1) {
+  let isRetryable = false
+  const fetchOnce = async () => {
+    isRetryable = false
     const stop = AbortSignal.any([signal, AbortSignal.timeout(maxDurationMs(maxBytes, idleMs))])
     const outcome = await attempt(url, { signal: stop, idleMs }, readLimited)
     if ('value' in outcome) return outcome.value
     signal.throwIfAborted()
-    if (!outcome.isRetryable || attemptNumber === MAX_ATTEMPTS) throw downloadError(url, outcome.reason)
-    await delay(retryDelayMs * 2 ** (attemptNumber - 1), undefined, { signal })
+    isRetryable = outcome.isRetryable
+    throw downloadError(url, outcome.reason)
   }
+  const policy = { ...RETRY_POLICIES.download, firstDelayMs: retryDelayMs }
+  return retry(policy, fetchOnce, { isRetryable: () => isRetryable, signal })
 }
 
 /** Total time limit of an attempt: a slow connection may never be idle for `idleMs` and still take too long. */

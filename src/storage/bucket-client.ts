@@ -1,10 +1,9 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { BucketLocation } from '../core/model/model.ts'
+import { RETRY_POLICIES } from '../core/platform/retry.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** Maximum number of attempts per request. */
-export const MAX_ATTEMPTS = 5
 
 /**
  * An S3 client for a location. `keyOf` converts paths to object keys; `clock.aheadMs` is the lead of the
@@ -46,7 +45,7 @@ function clientOf(location: BucketLocation, { S3Client }: Sdk): S3Client {
     ...(isCustomEndpoint && { responseChecksumValidation: 'WHEN_REQUIRED' }),
     ...(region !== undefined && { region }),
     forcePathStyle: location.pathStyle ?? isCustomEndpoint,
-    maxAttempts: MAX_ATTEMPTS,
+    maxAttempts: RETRY_POLICIES.objectStore.retries + 1,
   })
 }
 

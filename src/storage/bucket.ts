@@ -1,12 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout as wait } from 'node:timers/promises'
 import { isSafePath, resolveInside } from '../core/model/export-path.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { makeParentFolder } from '../core/platform/disk.ts'
 import { openHashStream } from '../core/platform/hash-stream.ts'
-import { type BucketClient, connectBucket, MAX_ATTEMPTS } from './bucket-client.ts'
+import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
+import { type BucketClient, connectBucket } from './bucket-client.ts'
 import { isConflict, isConnectionLost, isNotFound, isPreconditionFailed, storeError } from './bucket-error.ts'
 import { abortUploads } from './bucket-uploads.ts'
 import { bucketUrl } from './bucket-url.ts'
@@ -52,8 +52,6 @@ export type Bucket = {
  */
 const PART_BYTES = 8 * 1024 * 1024
 const CONCURRENT_PARTS = 3
-/** Delay before a conflicting write is retried, multiplied by the number of attempts. */
-const RETRY_DELAY_MS = 100
 /** Maximum number of objects per delete request. */
 const DELETE_BATCH_SIZE = 1_000
 
@@ -102,17 +100,18 @@ async function putText(
   { path, text, condition }: PutOptions,
 ): Promise<string | undefined> {
   const { s3, client, location, keyOf } = bucket
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const put = { Bucket: location.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
-      return versionOf((await client.send(new s3.PutObjectCommand(put))).ETag)
-    } catch (cause) {
-      if (isPreconditionFailed(cause)) return await versionIfWritten(bucket, path, text)
-      if (!isConflict(cause) || attempt === MAX_ATTEMPTS)
-        throw storeError(`cannot write ${bucketUrl(location, path)}`, cause)
-      // A concurrent write must finish first.
-      await wait(RETRY_DELAY_MS * attempt)
-    }
+  const put = { Bucket: location.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
+  try {
+    // A conflict means that another write of the same object is in progress.
+    const { ETag } = await retry(
+      RETRY_POLICIES.objectStore,
+      () => client.send(new s3.PutObjectCommand(put)),
+      { isRetryable: isConflict },
+    )
+    return versionOf(ETag)
+  } catch (cause) {
+    if (isPreconditionFailed(cause)) return versionIfWritten(bucket, path, text)
+    throw storeError(`cannot write ${bucketUrl(location, path)}`, cause)
   }
 }
 
@@ -162,15 +161,14 @@ async function copyObject(
 }
 
 async function fetchObject(bucket: BucketClient, path: string, to: string): Promise<string | undefined> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await download(bucket, path, to)
-    } catch (cause) {
-      if (isNotFound(cause)) return undefined
-      // The client retries requests, but not downloads that break off.
-      if (!isConnectionLost(cause) || attempt === MAX_ATTEMPTS)
-        throw storeError(`cannot read ${bucketUrl(bucket.location, path)}`, cause)
-    }
+  try {
+    // The SDK retries requests, but not a connection that is lost while a body arrives.
+    return await retry(RETRY_POLICIES.objectStore, () => download(bucket, path, to), {
+      isRetryable: isConnectionLost,
+    })
+  } catch (cause) {
+    if (isNotFound(cause)) return undefined
+    throw storeError(`cannot read ${bucketUrl(bucket.location, path)}`, cause)
   }
 }
 

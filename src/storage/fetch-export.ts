@@ -6,12 +6,10 @@ import { isManifest } from '../core/model/manifest-schema.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { writeAtomically } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
+import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
 import type { TableName } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
 import { fetchFiles } from './fetch-files.ts'
-
-/** Maximum number of attempts to download an export that another run replaces in the meantime. */
-const MAX_ATTEMPTS = 3
 
 /**
  * Downloads a published export into an empty folder, which is then a normal output: manifest, rejects, run
@@ -25,34 +23,38 @@ export async function fetchExport(
 ): Promise<void> {
   const bucket = await openBucket(location)
   try {
-    for (let attempt = 1; ; attempt += 1) {
-      const failure = await fetchOnce(bucket, folder, tables)
-      if (failure === undefined) return
-      const isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== failure.version
-      if (!isReplaced || attempt === MAX_ATTEMPTS) throw failure.error
+    let isReplaced = false
+    const fetchOnce = async () => {
+      isReplaced = false
+      const found = await fetchManifest(bucket, folder)
+      try {
+        await fetchListed(bucket, { folder, manifest: found.text, tables })
+      } catch (error) {
+        isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== found.version
+        throw error
+      }
     }
+    await retry(RETRY_POLICIES.replacedExport, fetchOnce, { isRetryable: () => isReplaced })
   } finally {
     bucket.close()
   }
 }
 
-/**
- * Downloads the export once; resolves with the error and the version of the manifest, or with undefined on
- * success.
- */
-async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableName[] | undefined) {
+async function fetchManifest(bucket: Bucket, folder: string) {
   const found = await bucket.readText(MANIFEST_FILE)
   if (found === undefined) throw noExportError(bucket)
   await writeAtomically(join(folder, MANIFEST_FILE), found.text)
-  try {
-    await fetchFiles(bucket, filesOf(found.text, tables), folder)
-    await bucket.fetch(REJECTS_FILE, folder)
-    for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
-      if (isRunReportPath(path)) await bucket.fetch(path, folder)
-    return undefined
-  } catch (error) {
-    return { version: found.version, error }
-  }
+  return found
+}
+
+type Wanted = { folder: string; manifest: string; tables: readonly TableName[] | undefined }
+
+/** Fetches the files of a manifest, the rejects and the reports of runs. */
+async function fetchListed(bucket: Bucket, { folder, manifest, tables }: Wanted): Promise<void> {
+  await fetchFiles(bucket, filesOf(manifest, tables), folder)
+  await bucket.fetch(REJECTS_FILE, folder)
+  for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
+    if (isRunReportPath(path)) await bucket.fetch(path, folder)
 }
 
 /** Files in a manifest; empty for a damaged one, which is reported when it is read. */

@@ -3,10 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../../core/model/errors.ts'
 import { makeParentFolder } from '../../core/platform/disk.ts'
-
-/** Waits up to 10 seconds (200 attempts, 50 ms apart) for a lock that another process holds. */
-const MAX_ATTEMPTS = 200
-const RETRY_MS = 50
+import { RETRY_POLICIES } from '../../core/platform/retry.ts'
 
 /** A lock is held for milliseconds, so one of this age was left by a killed process. */
 const STALE_MS = 60_000
@@ -16,12 +13,12 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   const lock = `${file}.lock`
   await makeParentFolder(file)
   for (let attempt = 0; !(await tryLock(lock)); attempt += 1) {
-    if (attempt === MAX_ATTEMPTS)
+    if (attempt === RETRY_POLICIES.fileLock.retries)
       throw new ExportError('OUTPUT_LOCKED', `another conversion holds ${lock}`, {
         fix: `Wait until it ends. If none is running, remove ${lock}.`,
       })
     await removeIfStale(lock)
-    await wait(RETRY_MS)
+    await wait(RETRY_POLICIES.fileLock.firstDelayMs)
   }
   try {
     return await work()

@@ -1,4 +1,4 @@
-import { delayBeforeRetry, RETRY_DEFAULTS } from '../retry.ts'
+import { delayBeforeRetry, RETRY_POLICIES } from '../../core/platform/retry.ts'
 import { estimateRate } from './estimate-rate.ts'
 import { currentRate, type LearnedRate, learnRate, reservePermit } from './learned-rate.ts'
 import {
@@ -233,7 +233,7 @@ function startThrottledPeriod(
 /** Backoff (ms) without a usable delay: exponential, with jitter between half and the full delay. */
 function backoffDelay({ consecutiveThrottles }: ThrottledPeriod, random: () => number): number {
   const failures = { failures: consecutiveThrottles, retryAfterMs: undefined }
-  return delayBeforeRetry(failures, RETRY_DEFAULTS, () => 0.5 + random() / 2)
+  return delayBeforeRetry(failures, RETRY_POLICIES.request, () => 0.5 + random() / 2)
 }
 
 /** Permits that fall into a pause are dropped, not accumulated, so requests do not burst when it ends. */

@@ -1,7 +1,7 @@
 import { ExportError } from '../../core/model/errors.ts'
 import { openDemo } from '../../demo-server/open-demo.ts'
+import type { RetryOptions } from '../../core/platform/retry.ts'
 import { describeRequest, type RequestEvent, requestedWait } from '../../http/request-events.ts'
-import type { RetryOptions } from '../../http/retry.ts'
 import { type RunLimits, startRunLimits } from '../../http/run-limits.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
 

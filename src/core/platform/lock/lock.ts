@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../../model/errors.ts'
 import { diskError, makePrivateFolder, PRIVATE_MODE, readTextIfExists } from '../disk.ts'
+import { RETRY_POLICIES } from '../retry.ts'
 import { assertNotSpecial } from '../special-entries.ts'
 import {
   describeProcess,
@@ -39,13 +40,13 @@ export async function lockOutput(folder: string, activity = 'exporting'): Promis
     for (const entry of [folder, path]) await assertNotSpecial(entry)
     await makePrivateFolder(folder)
     const ownContent = JSON.stringify({ ...(await describeProcess()), nonce: randomBytes(6).toString('hex') })
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    for (let attempt = 0; attempt <= RETRY_POLICIES.outputLock.retries; attempt += 1) {
       const { isOwn, now } = await create(path, ownContent)
       if (isOwn || (await takeOverIfExpired(path, { ownContent, activity, now }))) {
         await removeStaleFiles(folder)
         return keepRenewing(path, ownContent)
       }
-      await wait(RETRY_DELAY_MS)
+      await wait(RETRY_POLICIES.outputLock.firstDelayMs)
     }
   } catch (cause) {
     throw diskError(`cannot lock the output ${folder}`, cause)
@@ -72,10 +73,6 @@ export async function holderOf(folder: string): Promise<Holder | undefined> {
   if (found === undefined || holder === undefined) return undefined
   return (await isHolderAlive(holder, Date.now() - found.writtenMs)) ? holder : undefined
 }
-
-/** Attempts to get a lock that other processes are just taking over, and the milliseconds between them. */
-const MAX_ATTEMPTS = 200
-const RETRY_DELAY_MS = 10
 
 /** Renews the lock until the returned function releases it. */
 function keepRenewing(path: string, ownContent: string): () => Promise<void> {
