@@ -10,7 +10,7 @@ export type TimeRange = { first: string; last: string }
 export async function readTimeRange(opened: OpenExport): Promise<TimeRange | undefined> {
   let range: TimeRange | undefined
   for await (const rows of opened.stream('ledger', ['block_timestamp'])) {
-    for (const [time] of rows) if (time != null) range = { first: range?.first ?? time, last: time }
+    for (const { block_timestamp: time } of rows) range = { first: range?.first ?? time, last: time }
   }
   return range
 }

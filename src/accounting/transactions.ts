@@ -1,5 +1,5 @@
+import type { TextRows } from '../core/table/index.ts'
 import type { OpenExport } from '../read/open-export.ts'
-import type { TextRow } from '../read/scratch-database.ts'
 import type { Asset, Movement } from './movement.ts'
 import { type Contracts, withContract } from './names/contracts.ts'
 import type { Period } from './period.ts'
@@ -24,52 +24,47 @@ export async function* transactionsOf(
   if (transaction.length > 0) yield transaction
 }
 
-/** The ledger columns that `movementOf` reads, in the order in which it expects their cells. */
 const MOVEMENT_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'chain_id', 'entry_id', 'wallet_address', 'wallet_label'],
-  ...[
-    'entry_type',
-    'direction',
-    'counterparty_address',
-    'counterparty_is_own',
-    'asset_type',
-    'asset_address',
-  ],
-  ...['asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number', 'source'],
+  ...['entry_type', 'direction', 'counterparty_address', 'counterparty_is_own', 'asset_type'],
+  ...['asset_address', 'asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number'],
+  'source',
 ] as const
 
-function movementOf(row: TextRow, contracts: Contracts): Movement {
-  const kind = row[10] as Asset['type']
-  const value = row[15] as string
+function movementOf(
+  row: Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>,
+  contracts: Contracts,
+): Movement {
+  const type = row.asset_type as Asset['type']
   const asset: Asset = {
-    type: kind,
-    address: row[11] ?? null,
-    symbol: row[12] ?? null,
+    type,
+    address: row.asset_address,
+    symbol: row.asset_symbol,
     digits: undefined,
-    decimals: decimalsOf(kind, row[13]),
-    tokenId: row[14] ?? null,
+    decimals: decimalsOf(type, row.asset_decimals),
+    tokenId: row.token_id,
   }
   return {
-    time: row[0] as string,
-    transaction: row[1] as string,
-    chain: row[2] as string,
-    entry: row[3] as string,
-    wallet: row[4] as string,
-    label: row[5] ?? null,
-    type: row[6] as Movement['type'],
-    isOut: row[7] === 'out',
-    counterparty: row[8] ?? null,
-    isOwn: row[9] === 'true',
+    time: row.block_timestamp,
+    transaction: row.transaction_hash,
+    chain: row.chain_id,
+    entry: row.entry_id,
+    wallet: row.wallet_address,
+    label: row.wallet_label,
+    type: row.entry_type as Movement['type'],
+    isOut: row.direction === 'out',
+    counterparty: row.counterparty_address,
+    isOwn: row.counterparty_is_own === 'true',
     asset: withContract(asset, contracts),
-    value: BigInt(value.startsWith('-') ? value.slice(1) : value),
-    method: row[16] ?? null,
-    block: row[17] as string,
-    source: row[18] as string,
+    value: BigInt(row.value.startsWith('-') ? row.value.slice(1) : row.value),
+    method: row.method_name,
+    block: row.block_number,
+    source: row.source,
   }
 }
 
 /** The decimals of a row. ERC-1155 amounts are in whole units unless the metadata of the token defines decimals. */
-function decimalsOf(type: Asset['type'], decimals: string | null | undefined): number | null {
-  if (decimals != null) return Number(decimals)
+function decimalsOf(type: Asset['type'], decimals: string | null): number | null {
+  if (decimals !== null) return Number(decimals)
   return type === 'erc1155' ? 0 : null
 }

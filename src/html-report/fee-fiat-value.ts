@@ -1,7 +1,7 @@
 import { COIN_DECIMALS } from '../core/model/asset.ts'
 import { exactFiatValue } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
-import type { TextRow } from '../read/scratch-database.ts'
+import type { AggregatedRow } from './ledger-aggregates.ts'
 
 /** Fiat value of fees when they were paid, in units of 10^-8 of the currency. */
 export type FeeFiatValue = {
@@ -13,23 +13,22 @@ export type FeeFiatValue = {
 }
 
 /**
- * Sums the fiat values of the fees among the rows passed to `add`, which have the columns of `AGGREGATED_COLUMNS`. Each fee
- * is rounded separately, as in the files of `convert`, so that the totals agree.
+ * Sums the fiat values of the fees among the rows passed to `add`. Each fee is rounded separately, as in the files of `convert`, so that the totals agree.
  */
 export function createFeeFiatValue(prices: Prices) {
   const wallets = new Map<string, bigint>()
   const sums = { total: 0n, count: 0, unpriced: 0 }
   return {
-    add: (row: TextRow): void => {
-      if (row[4] !== 'fee') return
+    add: (row: AggregatedRow): void => {
+      if (row.entry_type !== 'fee') return
       sums.count += 1
-      const price = prices.at({ type: 'native', address: null }, row[0] as string)
+      const price = prices.at({ type: 'native', address: null }, row.block_timestamp)
       if (price === undefined) {
         sums.unpriced += 1
         return
       }
-      const fiatValue = -exactFiatValue(BigInt(row[12] as string), COIN_DECIMALS, price)
-      const wallet = row[2] as string
+      const fiatValue = -exactFiatValue(BigInt(row.value), COIN_DECIMALS, price)
+      const wallet = row.wallet_address
       sums.total += fiatValue
       wallets.set(wallet, (wallets.get(wallet) ?? 0n) + fiatValue)
     },

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../core/model/utc.ts'
-import type { TextRow } from '../read/scratch-database.ts'
+import type { TextRows } from '../core/table/index.ts'
 import { Buckets, type Series } from './buckets.ts'
 import { DayEnds } from './day-ends.ts'
 
@@ -8,12 +8,15 @@ export const KINDS = ['received', 'sent', 'own', 'minted', 'burned', 'fee'] as c
 export type Kind = (typeof KINDS)[number]
 export type Counts = Record<Kind, number>
 
-/** Columns of the ledger in the order in which `LedgerAggregates.add` expects them. */
+/** Columns of the ledger that `AggregatedRow` has. */
 export const AGGREGATED_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],
   ...['counterparty_address', 'counterparty_is_own', 'asset_type', 'asset_address', 'asset_symbol'],
   ...['asset_decimals', 'value', 'token_id'],
 ] as const
+
+/** A ledger row as the sums of a report read it. */
+export type AggregatedRow = Pick<TextRows['ledger'], (typeof AGGREGATED_COLUMNS)[number]>
 
 export type WalletAggregates = {
   address: string
@@ -83,26 +86,25 @@ export class LedgerAggregates {
     return [...this.wallets.values()].reduce((sum, { fees }) => sum + fees, 0n)
   }
 
-  add(row: TextRow): void {
-    const [time, hash, address, label, type, direction, counterparty, isOwn, assetType] = row as string[]
-    const value = BigInt(row[12] as string)
-    const bucket = this.buckets.bucketOf(Date.parse(time as string))
-    const kind = kindOf({ type, isOut: direction === 'out', isOwn: isOwn === 'true' })
+  add(row: AggregatedRow): void {
+    const { block_timestamp: time, wallet_address: address, counterparty_address: counterparty } = row
+    const value = BigInt(row.value)
+    const bucket = this.buckets.bucketOf(Date.parse(time))
+    const isOwn = row.counterparty_is_own === 'true'
+    const kind = kindOf({ type: row.entry_type, isOut: row.direction === 'out', isOwn })
     this.#count(kind, bucket)
-    this.#recordTime(time as string, hash as string)
-    const wallet = this.#walletOf(address as string, label ?? null, time as string)
-    countMovement(wallet, { hash: hash as string, time: time as string, bucket })
+    this.#recordTime(time, row.transaction_hash)
+    const wallet = this.#walletOf(address, row.wallet_label, time)
+    countMovement(wallet, { hash: row.transaction_hash, time, bucket })
     const asset = this.#assetOf(row)
-    const key = aggregateKey(assetType as string, asset.address)
+    const key = aggregateKey(row.asset_type, asset.address)
     wallet.assets.add(key)
-    if (asset.address === null) countCoinMovement(wallet, { kind, value, counterparty: counterparty ?? null })
+    if (asset.address === null) countCoinMovement(wallet, { kind, value, counterparty })
     countAsset(asset, value)
-    if (kind === 'own' && value < 0n && counterparty !== address)
-      this.#countOwnTransfer(address as string, counterparty as string)
-    if (this.#trackedAssets.has(key)) {
-      const day = (time as string).slice(0, 10)
-      this.#trackBalance({ wallet: address as string, asset: key, bucket, day, value })
-    }
+    if (kind === 'own' && value < 0n && counterparty !== null && counterparty !== address)
+      this.#countOwnTransfer(address, counterparty)
+    if (this.#trackedAssets.has(key))
+      this.#trackBalance({ wallet: address, asset: key, bucket, day: time.slice(0, 10), value })
   }
 
   #count(kind: Kind, bucket: number): void {
@@ -136,16 +138,16 @@ export class LedgerAggregates {
     return wallet
   }
 
-  #assetOf(row: TextRow): AssetAggregates {
-    const [type, address] = [row[8] as string, row[9] ?? null]
+  #assetOf(row: AggregatedRow): AssetAggregates {
+    const { asset_type: type, asset_address: address } = row
     const key = aggregateKey(type, address)
     let asset = this.assets.get(key)
     if (asset === undefined) {
       asset = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
       this.assets.set(key, asset)
     }
-    asset.symbol = row[10] ?? asset.symbol
-    if (row[11] != null) asset.decimals = Number(row[11])
+    asset.symbol = row.asset_symbol ?? asset.symbol
+    if (row.asset_decimals !== null) asset.decimals = Number(row.asset_decimals)
     return asset
   }
 

@@ -5,13 +5,12 @@ import { type Balances, balances } from '../ledger/balances/balances.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { readPrices } from '../ledger/prices/prices.ts'
 import { type OpenExport, openExport } from '../read/open-export.ts'
-import type { TextRow } from '../read/scratch-database.ts'
 import { type Counterparty, readCounterparties, selectTrackedAssets } from './counterparties.ts'
 import { collectData, type DataCollection } from './data-collection.ts'
 import { createFeeFiatValue } from './fee-fiat-value.ts'
 import { type FeeStats, readFees } from './fees.ts'
 import { computeFiatValues, type FiatValues } from './fiat-values.ts'
-import { AGGREGATED_COLUMNS, LedgerAggregates } from './ledger-aggregates.ts'
+import { AGGREGATED_COLUMNS, type AggregatedRow, LedgerAggregates } from './ledger-aggregates.ts'
 import { readLabelsFile } from './names.ts'
 import { type NftIds, readNftIds } from './nft-ids.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
@@ -82,7 +81,10 @@ export async function collectLedgerStats(
   }
 }
 
-async function addRows(opened: OpenExport, consumers: readonly ((row: TextRow) => void)[]): Promise<void> {
+async function addRows(
+  opened: OpenExport,
+  consumers: readonly ((row: AggregatedRow) => void)[],
+): Promise<void> {
   for await (const rows of opened.stream('ledger', AGGREGATED_COLUMNS))
     for (const row of rows) for (const consume of consumers) consume(row)
 }

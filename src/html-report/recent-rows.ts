@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib'
 import type { Manifest } from '../core/model/manifest.ts'
 import { shiftDecimal } from '../core/platform/decimal.ts'
-import type { TextRow } from '../read/scratch-database.ts'
+import type { AggregatedRow } from './ledger-aggregates.ts'
 import type { PackedColumn } from './page-data.ts'
 
 /** Rows in the encoding that the page's script unpacks. */
@@ -34,14 +34,14 @@ class TextColumn implements PackedColumn {
   }
 }
 
-/** Keeps the newest `maxRows` of the rows passed to `add`, which have the columns of `AGGREGATED_COLUMNS`. */
+/** Keeps the newest `maxRows` of the rows passed to `add`. */
 export function openRecentRows({ tables }: Manifest, maxRows: number) {
   const total = tables.ledger?.rows ?? 0
   let seen = 0
   const names = ROW_COLUMNS.filter((name) => !name.endsWith(' label'))
   const columns = new Map(names.map((name) => [name as string, new TextColumn()]))
   return {
-    add: (row: TextRow): void => {
+    add: (row: AggregatedRow): void => {
       seen += 1
       if (seen <= total - maxRows) return
       for (const [at, text] of cellsOf(row).entries()) columns.get(names[at] ?? '')?.add(text)
@@ -60,28 +60,15 @@ export function openRecentRows({ tables }: Manifest, maxRows: number) {
   }
 }
 
-function cellsOf(row: TextRow): string[] {
-  const [
-    time,
-    hash,
-    wallet,
-    ,
-    type,
-    direction,
-    counterparty,
-    ,
-    assetType,
-    address,
-    symbol,
-    decimals,
-    value,
-    id,
-  ] = row
-  const amount = shiftDecimal(value ?? '0', decimals == null ? null : Number(decimals))
+function cellsOf(row: AggregatedRow): string[] {
+  const { block_timestamp: time, value, asset_symbol: symbol, asset_address: address, token_id: id } = row
+  const amount = shiftDecimal(value, row.asset_decimals === null ? null : Number(row.asset_decimals))
   const name =
-    address == null ? (symbol ?? 'coin') : `${symbol ?? assetType} ${address}${id == null ? '' : ` #${id}`}`
+    address === null
+      ? (symbol ?? 'coin')
+      : `${symbol ?? row.asset_type} ${address}${id === null ? '' : ` #${id}`}`
   return [
-    ...[`${time?.slice(0, 10)} ${time?.slice(11, 19)}`, wallet ?? '', type ?? '', direction ?? ''],
-    ...[amount ?? `${value} (smallest unit)`, name, counterparty ?? '', hash ?? ''],
+    ...[`${time.slice(0, 10)} ${time.slice(11, 19)}`, row.wallet_address, row.entry_type, row.direction],
+    ...[amount ?? `${value} (smallest unit)`, name, row.counterparty_address ?? '', row.transaction_hash],
   ]
 }

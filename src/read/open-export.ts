@@ -8,13 +8,16 @@ import { readTextIfExists } from '../core/platform/disk.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import { quoteIdentifier } from '../core/platform/sql.ts'
-import { type Column, type TableName, tableByName } from '../core/table/index.ts'
+import { type Column, type TableName, type TextRows, tableByName } from '../core/table/index.ts'
 import { columnDifferences } from '../core/table/schema-changes.ts'
 import { checkContent } from './check-files.ts'
 import { readExportCsvRows } from './export-csv-rows.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
 import { openScratchDatabase, type ScratchDatabase, type TextRow } from './scratch-database.ts'
+
+/** Tables that are read row by row. With all of them the types of `stream` would be too complex for the compiler. */
+type StreamedTable = 'ledger' | 'transactions'
 
 export type OpenExport = {
   manifest: Manifest
@@ -32,7 +35,10 @@ export type OpenExport = {
    * Reads columns of a table in batches, in file order, which is chain order. Cells have their CSV notation;
    * untrusted text is unescaped. Throws like `eachFile`.
    */
-  stream(table: TableName, columns: readonly string[]): AsyncGenerator<TextRow[], void, void>
+  stream<T extends StreamedTable, N extends keyof TextRows[T] & string>(
+    table: T,
+    columns: readonly N[],
+  ): AsyncGenerator<Pick<TextRows[T], N>[], void, void>
   close(): Promise<void>
 }
 
@@ -90,9 +96,11 @@ export async function openExport(folder: string): Promise<OpenExport> {
       for (const listed of filesOf(table)) {
         try {
           const path = await checkedPathOf(listed)
-          yield* format === 'csv'
-            ? readExportCsvRows(path, { columns, names, isEscaped: escapeFormulas })
-            : database.stream(cells, `FROM ${parquetSource([path])}`)
+          const batches =
+            format === 'csv'
+              ? readExportCsvRows(path, { columns, names, isEscaped: escapeFormulas })
+              : database.stream(cells, `FROM ${parquetSource([path])}`)
+          for await (const batch of batches) yield batch.map((row) => toObject(names, row))
         } catch (thrown) {
           throw await errorFor(listed, thrown)
         }
@@ -100,6 +108,13 @@ export async function openExport(folder: string): Promise<OpenExport> {
     },
     close: () => database.close(),
   }
+}
+
+/** The only access to cells by position: the row of these columns as an object. */
+function toObject<Row>(names: readonly (keyof Row)[], cells: TextRow): Row {
+  const row: Partial<Record<keyof Row, string | null>> = {}
+  for (let at = 0; at < names.length; at += 1) row[names[at] as keyof Row] = cells[at] ?? null
+  return row as Row
 }
 
 /** Row length up to which statements run with `STATEMENT_MEMORY_BYTES`. */

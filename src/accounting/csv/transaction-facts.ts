@@ -1,8 +1,9 @@
+import type { TextRows } from '../../core/table/index.ts'
 import type { OpenExport } from '../../read/open-export.ts'
-import type { TextRow } from '../../read/scratch-database.ts'
 import type { TransactionFacts } from '../import-rows.ts'
 
 const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'success'] as const
+type TransactionRow = Pick<TextRows['transactions'], (typeof COLUMNS)[number]>
 
 /**
  * Reads the transactions table in parallel with the ledger, which has the same order. `find` skips forward to a
@@ -10,13 +11,13 @@ const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'suc
  */
 export function openTransactionFacts(opened: OpenExport) {
   const batches = opened.stream('transactions', COLUMNS)
-  let [rows, at]: [readonly TextRow[], number] = [[], 0]
+  let [rows, at]: [readonly TransactionRow[], number] = [[], 0]
   return {
     async find(transaction: string): Promise<TransactionFacts | undefined> {
       for (;;) {
         while (at < rows.length) {
           const row = rows[at++]
-          if (row?.[0] === transaction) return factsOf(row)
+          if (row?.transaction_hash === transaction) return factsOf(row)
         }
         const { value, done } = await batches.next()
         if (done) return undefined
@@ -30,10 +31,10 @@ export function openTransactionFacts(opened: OpenExport) {
   }
 }
 
-function factsOf([, sender, receiver, value, success]: TextRow): TransactionFacts {
+function factsOf({ from_address, to_address, value, success }: TransactionRow): TransactionFacts {
   return {
-    sender: sender ?? null,
-    receiver: receiver ?? null,
+    sender: from_address,
+    receiver: to_address,
     value: BigInt(value ?? '0'),
     isFailed: success === 'false',
   }

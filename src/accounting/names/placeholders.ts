@@ -133,14 +133,15 @@ async function assetKeys({ eachFile, database }: OpenExport): Promise<string[]> 
 async function assetsInOrder(opened: OpenExport, contracts: Contracts): Promise<ChainAsset[]> {
   const assets = new Map<string, ChainAsset>()
   for await (const rows of opened.stream('ledger', ASSET_COLUMNS)) {
-    for (const [chain, type, address, tokenId, symbol] of rows) {
-      if (address == null || chain == null) continue
+    for (const row of rows) {
+      const { chain_id: chain, asset_address: address } = row
+      if (address === null) continue
       const asset: Asset = {
-        type: type as Asset['type'],
+        type: row.asset_type as Asset['type'],
         address,
-        symbol: symbol ?? null,
+        symbol: row.asset_symbol,
         decimals: null,
-        tokenId: tokenId ?? null,
+        tokenId: row.token_id,
       }
       const key = keyOf({ asset, chain })
       if (!assets.has(key)) assets.set(key, { asset: withContract(asset, contracts), chain })

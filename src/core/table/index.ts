@@ -22,7 +22,7 @@ export const TABLES: readonly Table[] = [
 export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.name)
 
 export type { Cell, Column, ColumnType, Table, TableName } from './column.ts'
-export type { Cells, Prefix, TableRows } from './row-types.ts'
+export type { Cells, Prefix, TableRows, TextRows } from './row-types.ts'
 
 /** The table with this name. */
 export function tableByName(name: TableName): Table {

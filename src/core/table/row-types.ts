@@ -54,6 +54,9 @@ export type TableRows = {
   [T in keyof Declared]: RowOf<Declared[T], Omit<CellTypes, 'int64' | 'time'> & { int64: bigint; time: Date }>
 }
 
+/** The rows of each table as text: every cell as CSV has it without its quotes and escapes. Null only in nullable columns. */
+export type TextRows = { [T in keyof Declared]: RowOf<Declared[T], Record<Column['type'], string>> }
+
 type RowOf<C extends Column, Types> = {
   [One in C as One['name']]: Types[One['type'] & keyof Types] | (One['nullable'] extends true ? null : never)
 }

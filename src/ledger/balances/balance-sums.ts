@@ -1,4 +1,4 @@
-import type { TextRow } from '../../read/scratch-database.ts'
+import type { TextRows } from '../../core/table/index.ts'
 
 /** A fungible asset (the native coin or a token contract) or a single NFT. */
 export type Asset = {
@@ -19,11 +19,13 @@ export type BalanceSum = Asset & {
   firstNegative: { transaction: string; block: number; value: bigint } | undefined
 }
 
-/** The ledger columns that `add` reads, in the order in which it expects their cells. */
+/** The ledger columns that `add` reads. */
 export const SUMMED_COLUMNS = [
   ...['transaction_hash', 'block_number', 'wallet_address', 'asset_type', 'asset_address', 'token_id'],
   ...['asset_symbol', 'asset_decimals', 'value', 'counterparty_address', 'method_name'],
 ] as const
+
+type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]>
 
 /**
  * Sums ledger rows by wallet and asset. Whether a sum is negative is checked only after the last row of each
@@ -42,20 +44,19 @@ export class BalanceSums {
   }
 
   /** Adds the next row. Rows must arrive in chain order. */
-  add(row: TextRow): void {
-    const [hash, block, wallet, type, address, tokenId, symbol, decimals, value, counterparty, method] = row
-    if (hash !== this.#transaction) {
+  add(row: SummedRow): void {
+    const { asset_type: type, counterparty_address: counterparty } = row
+    if (row.transaction_hash !== this.#transaction) {
       this.#endTransaction()
-      this.#transaction = hash as string
-      this.#block = Number(block)
+      this.#transaction = row.transaction_hash
+      this.#block = Number(row.block_number)
     }
-    const asset = { type: type as string, address: address ?? null, tokenId: tokenId ?? null }
-    const sum = this.#sumOf(wallet as string, asset)
-    sum.value += BigInt(value as string)
-    sum.symbol = symbol ?? sum.symbol
-    if (decimals != null) sum.decimals = Number(decimals)
+    const sum = this.#sumOf(row.wallet_address, { type, address: row.asset_address, tokenId: row.token_id })
+    sum.value += BigInt(row.value)
+    sum.symbol = row.asset_symbol ?? sum.symbol
+    if (row.asset_decimals !== null) sum.decimals = Number(row.asset_decimals)
     this.#touched.add(sum)
-    if (type === 'native' && WRAP_METHODS.has(method ?? '') && counterparty != null)
+    if (type === 'native' && WRAP_METHODS.has(row.method_name ?? '') && counterparty !== null)
       this.#wrappers.add(counterparty)
   }
 

@@ -100,17 +100,14 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const opening = await readOpening(options.opening, { opened, labels })
     for (const { wallet, asset, value } of opening.amounts)
       if (selected.has(wallet)) sums.open(wallet, asset, value)
-    for await (const rows of opened.stream('ledger', [
-      'wallet_label',
-      'block_timestamp',
-      ...SUMMED_COLUMNS,
-    ])) {
-      for (const [label = null, time, ...row] of rows) {
-        const [, block, wallet] = row as [string, string, string]
-        const position = { block: Number(block), time: time as string }
+    const columns = ['wallet_label', 'block_timestamp', ...SUMMED_COLUMNS] as const
+    for await (const rows of opened.stream('ledger', columns)) {
+      for (const row of rows) {
+        const wallet = row.wallet_address
+        const position = { block: Number(row.block_number), time: row.block_timestamp }
         if (!selected.has(wallet) || !isIncluded(asOf, position)) continue
         newest = position
-        if (!labels.has(wallet)) labels.set(wallet, label)
+        if (!labels.has(wallet)) labels.set(wallet, row.wallet_label)
         sums.add(row)
       }
     }
