@@ -17,7 +17,6 @@ export type DownloadOptions = {
   readonly idleMs?: number | undefined
 }
 
-
 /**
  * Downloads a file to disk.
  *

@@ -4,7 +4,6 @@ import { RETRY_POLICIES } from '../core/platform/retry.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-
 /**
  * An S3 client for a location. `keyOf` converts paths to object keys; `clock.aheadMs` is the lead of the
  * store's clock over the local one in its latest response.
