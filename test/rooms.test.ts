@@ -22,6 +22,8 @@ const LAYERS = [
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
   '@duckdb/node-api': ['core', 'files', 'load', 'read'],
+  // `core/platform/retry.ts`, and API requests, whose delays follow Retry-After.
+  'p-retry': ['core', 'http'],
   valibot: ['cluster', 'core', 'job'],
 }
 

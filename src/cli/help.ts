@@ -1,3 +1,4 @@
+import { largest } from '../core/platform/extremes.ts'
 import type { Argument, Command, Option } from './command.ts'
 import { programName } from './program-name.ts'
 
@@ -88,7 +89,7 @@ const MIN_DESCRIPTION_COLUMNS = 40
 
 function formatPage({ usage, description, lists, paragraphs }: Page): string {
   const columns = Math.min(MAX_COLUMNS, process.stdout.columns ?? MAX_COLUMNS)
-  const indent = 4 + Math.max(...Object.values(lists).flatMap((items) => items.map(([term]) => term.length)))
+  const indent = 4 + largest(Object.values(lists).flatMap((items) => items.map(([term]) => term.length)))
   const formatItem = ([term, text]: Item) =>
     `  ${term}`.padEnd(indent) + wrap(text, columns - indent).join(`\n${' '.repeat(indent)}`)
   const formatted = Object.entries(lists).map(([title, items]) =>

@@ -1,6 +1,6 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { openDemo } from '../../demo-server/open-demo.ts'
 import type { RetryOptions } from '../../core/platform/retry.ts'
+import { openDemo } from '../../demo-server/open-demo.ts'
 import { describeRequest, type RequestEvent, requestedWait } from '../../http/request-events.ts'
 import { type RunLimits, startRunLimits } from '../../http/run-limits.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'

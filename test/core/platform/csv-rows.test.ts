@@ -30,5 +30,9 @@ test('any cells read back as they were, but for the escape of formulas', () => {
 })
 
 test('the page of a report writes the same lines', () => {
-  fc.assert(fc.property(anyRows, (rows) => expect(rows.map(csvLine).join('')).toBe(csvRows(rows))))
+  fc.assert(
+    fc.property(anyRows, (rows) => {
+      expect(rows.map(csvLine).join('')).toBe(csvRows(rows))
+    }),
+  )
 })
