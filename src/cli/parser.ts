@@ -47,7 +47,6 @@ async function splitWords(words: readonly string[], options: readonly Option[]):
       'dot-notation': false,
       // The word after an option is its value, whatever it begins with.
       'nargs-eats-options': true,
-      'parse-numbers': false,
       'parse-positional-numbers': false,
       'populate--': true,
       'unknown-options-as-args': true,

@@ -83,8 +83,8 @@ describe('an option', () => {
     { words: ['--no-escape-formulas', '--escape-formulas'], values: { escapeFormulas: true } },
     { words: ['--secret-mode'], values: { secretMode: true } },
   ])('takes $words', async ({ words, values }) => {
-    expect(await parse('x', ...words)).toEqual({ ...DEFAULTS, ...values })
-    expect(await parse(...words, 'x')).toEqual({ ...DEFAULTS, ...values })
+    expect(await parse('x', ...words)).toStrictEqual({ ...DEFAULTS, ...values })
+    expect(await parse(...words, 'x')).toStrictEqual({ ...DEFAULTS, ...values })
   })
 
   test('arrives with its value unchanged, in both forms', async () => {
@@ -97,8 +97,8 @@ describe('an option', () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), async (value) => {
         fc.pre(!forms.includes(value))
-        expect(await parse('x', '--title', value)).toEqual({ ...DEFAULTS, title: value })
-        expect(await parse(`--title=${value}`, 'x')).toEqual({ ...DEFAULTS, title: value })
+        expect(await parse('x', '--title', value)).toStrictEqual({ ...DEFAULTS, title: value })
+        expect(await parse(`--title=${value}`, 'x')).toStrictEqual({ ...DEFAULTS, title: value })
       }),
     )
   })
@@ -189,13 +189,13 @@ describe('arguments', () => {
     },
     { words: [''], values: { output: '' } },
   ])('are told by their position in $words', async ({ words, values }) => {
-    expect(await parse(...words)).toEqual({ ...DEFAULTS, ...values })
+    expect(await parse(...words)).toStrictEqual({ ...DEFAULTS, ...values })
   })
 
   test('after -- arrive unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string()), async (rest) => {
-        expect(await parse('--', 'x', 'hot', ...rest)).toEqual({ ...DEFAULTS, rest })
+        expect(await parse('--', 'x', 'hot', ...rest)).toStrictEqual({ ...DEFAULTS, rest })
       }),
     )
   })
