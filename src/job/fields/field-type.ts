@@ -126,7 +126,7 @@ export function freeTextExpected(maxCharacters: number): string {
 }
 
 /** One word of a few. */
-export function oneOf<T extends string>(choices: readonly T[]): FieldType<T> {
+export function oneOf<const T extends string>(choices: readonly T[]): FieldType<T> {
   return fieldType({
     schema: { enum: choices },
     parsed: v.picklist(choices),
