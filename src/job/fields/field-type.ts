@@ -43,7 +43,10 @@ export type Field<T> = FieldType<T> & {
 export type GivenValue = string | number | boolean | readonly string[]
 
 type FieldOption = {
-  /** In kebab case, without dashes. */
+  /**
+   * In kebab case, without dashes. If it differs from the name of the field in camel case, `JobOverrides` declares the
+   * property of the option.
+   */
   readonly name: string
   /** Placeholder of the value in the help, such as `<n>`. */
   readonly value: string

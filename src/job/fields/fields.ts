@@ -20,12 +20,13 @@ export const COMPRESSIONS = {
  * Every field of a job file by its path, in the order of the documentation. Validation, JSON Schema, the table in
  * jobs/README.md, options, environment variables, synonyms and the types `JobFields` and `JobOverrides` derive from it.
  *
- * To add a field, add an entry here (with `service.` or `store.` before its name: in section-fields.ts), and a property
- * of the same name to `Job`, which receives the parsed value or the default. A field that a job has in another form is
- * listed in resolve/plain-fields.ts and converted in resolve/resolve.ts.
+ * To add a field, add an entry here and a property of the same name to `Job`, which receives the parsed value or the
+ * default. Then update jobs/README.md and jobs/job.schema.json (`walletlake schema job` prints it): tests compare both.
+ * Fields of `service` and `store` are in section-fields.ts. These, and fields that a job has in another form (listed in
+ * resolve/plain-fields.ts), are converted in resolve/resolve.ts.
  */
 export const FIELDS = {
-  /** Names the output folder. */
+  /** Name of the run and of the default output folder. */
   name: {
     ...jobName(),
     description:
@@ -134,7 +135,7 @@ export const FIELDS = {
     synonyms: 'fileformat outputformat filetype',
     option: { name: 'format', value: '<format>', description: 'File format: csv, parquet' },
   },
-  /** One that the format has. */
+  /** A compression that the format supports. */
   compression: {
     ...oneOf<Compression>(['none', 'gzip', 'zstd', 'snappy']),
     description: 'For csv: none (default) or gzip. For parquet: zstd (default), snappy, gzip or none.',

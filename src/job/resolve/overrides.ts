@@ -4,9 +4,8 @@ import type { ConfigSource } from './config-sources.ts'
 import type { RawContent, RawOrigin } from './raw-value.ts'
 
 /**
- * What the command line sets over the job file; all of it is checked like the job's own fields. Each property is the
- * option of that name in camel case. Numbers may come as digits in text; a text of `tables` may hold several names, with
- * commas between.
+ * Values that override the fields of a job file, and are checked like them. Each property has the name of its option in
+ * camel case. Numbers may be given as text of digits. A text in `tables` may contain several names, separated by commas.
  */
 export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> & {
   /** Wallets, each `0x…` or `0x…=label`. */
@@ -19,7 +18,7 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
   readonly escapeFormulas?: boolean | undefined
 }
 
-/** Fields whose options have other names than they have. */
+/** Fields whose options have another name: their properties are declared above. */
 type RenamedField = 'addresses' | 'service.baseUrl'
 
 type OverriddenField = {
@@ -49,7 +48,7 @@ export const OVERRIDE_NAMES: readonly string[] = [
   'escapeFormulas',
 ]
 
-/** The layer of the command line. */
+/** Values from the command line. */
 export function sourceOfOverrides(overrides: JobOverrides): ConfigSource {
   const given: Readonly<Record<string, GivenValue | undefined>> = overrides
   return sourceOf((path) => {
@@ -58,7 +57,7 @@ export function sourceOfOverrides(overrides: JobOverrides): ConfigSource {
   })
 }
 
-/** The layer of the environment. A variable that is set but empty is checked, and refused, like any other. */
+/** Values from environment variables. An empty value is checked, and refused, like any other. */
 export function sourceOfEnv(env: NodeJS.ProcessEnv): ConfigSource {
   return sourceOf((path) => {
     const { variable }: Field<unknown> = FIELDS[path]
@@ -66,7 +65,7 @@ export function sourceOfEnv(env: NodeJS.ProcessEnv): ConfigSource {
   })
 }
 
-/** The layer of the defaults that are constants. */
+/** Defaults that are constants. */
 export function sourceOfDefaults(): ConfigSource {
   return sourceOf((path) => {
     const { default: value }: Field<unknown> = FIELDS[path]
@@ -74,7 +73,7 @@ export function sourceOfDefaults(): ConfigSource {
   })
 }
 
-/** A layer of values that have a name, such as `--chain`, in place of a position in a file. */
+/** Values that are found by name, such as `--chain`, instead of by position in a file. */
 function sourceOf(
   find: (path: FieldPath) => { name: string; value: GivenValue | undefined } | undefined,
 ): ConfigSource {
