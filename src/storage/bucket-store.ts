@@ -166,6 +166,7 @@ class BucketStore implements Store {
   }
 
   async removeManifestBackup(): Promise<void> {
+    await this.#lease.require()
     if (this.#sizes.delete(BACKUP_PATH)) await this.#bucket.remove([BACKUP_PATH])
     await this.#local.removeManifestBackup()
   }

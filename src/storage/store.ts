@@ -89,6 +89,7 @@ export function folderStore(folder: string): Store {
     },
     pathsBelow: (below) => pathsBelow(folder, below),
     removeEmptyPartitions: async (table) => {
+      await requireOwnLock()
       const temporaries = (await pathsBelow(folder, table)).filter((path) => isTemporary(basename(path)))
       for (const below of new Set(temporaries.map((path) => dirname(path))))
         await removeStaleTemporaries(join(folder, below))
@@ -123,7 +124,10 @@ function folderManifest(folder: string, requireOwnLock: () => Promise<void>): Ma
       await syncFolder(join(folder, PRIVATE_FOLDER))
       await syncFolder(folder)
     },
-    removeManifestBackup: () => rm(backupPath(folder), { force: true }),
+    removeManifestBackup: async () => {
+      await requireOwnLock()
+      await rm(backupPath(folder), { force: true })
+    },
   }
 }
 

@@ -4,10 +4,13 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Bucket, openBucket } from '../../src/storage/bucket.ts'
 import { openBucketStore } from '../../src/storage/bucket-store.ts'
 import { acquireLease, LEASE_FILE } from '../../src/storage/lease.ts'
+import { BACKUP_PATH } from '../../src/storage/store.ts'
+import { folderTree } from '../helpers/folder-tree.ts'
+import { storeChanges } from '../helpers/store-changes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
@@ -15,6 +18,7 @@ Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: '
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
+  vi.useRealTimers()
 })
 
 const versionOf = (text: string) => createHash('md5').update(text).digest('hex')
@@ -115,6 +119,10 @@ test('aborts only unfinished uploads of its own files, not of exports in nested 
   await store.close()
 })
 
+const ELSEWHERE = JSON.stringify({
+  ...{ pid: 1, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null },
+})
+
 test('a process that lost its lease while it was suspended stops writing', async () => {
   const { location } = await startStore()
   const bucket = await openBucket(location)
@@ -124,14 +132,28 @@ test('a process that lost its lease while it was suspended stops writing', async
   const lease = await acquireLease(suspended)
   aheadMs = 61_000
   await Promise.all([lease.require(), lease.require()])
-  const elsewhere = { pid: 1, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null }
-  await bucket.putText(LEASE_FILE, JSON.stringify(elsewhere))
+  await bucket.putText(LEASE_FILE, ELSEWHERE)
   aheadMs *= 2
   await expect(lease.require()).rejects.toMatchObject({
     code: 'OUTPUT_LOCKED',
     message: expect.stringContaining('process 1 on elsewhere'),
   })
   await lease.release()
+})
+
+test('no method of a store changes anything once the lease is lost', async () => {
+  const { location, objects } = await startStore()
+  const folder = tempFolder()
+  const store = await openBucketStore(location, folder)
+  await store.putManifest('{}')
+  for (const path of ['rejects.ndjson', BACKUP_PATH]) await store.putText(path, 'content')
+  objects.set(LEASE_FILE, ELSEWHERE)
+  vi.useFakeTimers({ now: Date.now() + 61_000, toFake: ['Date'] })
+  const before = [new Map(objects), folderTree(folder)]
+  for (const [name, change] of storeChanges(store))
+    await expect(change(), name).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+  expect([objects, folderTree(folder)]).toEqual(before)
+  await store.close()
 })
 
 test('downloads a file again after the response breaks off', async () => {
