@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../core/model/errors.ts'
 import {
   describeProcess,
@@ -71,23 +72,39 @@ function singleFlight(task: () => Promise<void>): () => Promise<void> {
 
 type LeaseRequest = { text: () => string; machine: string | undefined }
 
+/** Attempts to acquire a lease that other runs are acquiring or releasing, and the milliseconds between them. */
+const MAX_ATTEMPTS = 10
+const RETRY_DELAY_MS = 50
+
 /** Writes the lease object and resolves with its version. */
-async function acquireVersion(bucket: Bucket, { text, machine }: LeaseRequest): Promise<string> {
-  for (;;) {
-    const version = await bucket.putText(LEASE_FILE, text(), { ifAbsent: true })
+async function acquireVersion(bucket: Bucket, request: LeaseRequest): Promise<string> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    if (attempt > 1) await wait(RETRY_DELAY_MS)
+    const version = await writeLease(bucket, request)
     if (version !== undefined) return version
-    const found = await bucket.readText(LEASE_FILE)
-    if (found === undefined) continue
-    const holder = parseLease(found.text)
-    const isExpired = bucket.now() - found.writtenMs > TTL_MS
-    // Whether a process of this machine is alive can be checked. The machine id matters: other machines may
-    // have the same name.
-    const isSameMachine = machine !== undefined && holder?.machine === machine
-    if (holder !== undefined && !isExpired && (!isSameMachine || (await isAlive(holder))))
-      throw leaseHeldError(bucket, holder)
-    const newVersion = await bucket.putText(LEASE_FILE, text(), { ifVersion: found.version })
-    if (newVersion !== undefined) return newVersion
   }
+  throw new ExportError('OUTPUT_LOCKED', `${bucket.name}: other runs keep acquiring the output`, {
+    fix: `Run the same command again. If no other run uses this output, remove ${bucket.name}/${LEASE_FILE}.`,
+  })
+}
+
+/**
+ * Writes the lease object if there is none or if its holder has ended. Resolves with its version, or with
+ * undefined if another run changed it at the same time. Throws OUTPUT_LOCKED if another run holds the lease.
+ */
+async function writeLease(bucket: Bucket, { text, machine }: LeaseRequest): Promise<string | undefined> {
+  const version = await bucket.putText(LEASE_FILE, text(), { ifAbsent: true })
+  if (version !== undefined) return version
+  const found = await bucket.readText(LEASE_FILE)
+  if (found === undefined) return undefined
+  const holder = parseLease(found.text)
+  const isExpired = bucket.now() - found.writtenMs > TTL_MS
+  // Whether a process of this machine is alive can be checked. The machine id matters: other machines may
+  // have the same name.
+  const isSameMachine = machine !== undefined && holder?.machine === machine
+  if (holder !== undefined && !isExpired && (!isSameMachine || (await isAlive(holder))))
+    throw leaseHeldError(bucket, holder)
+  return bucket.putText(LEASE_FILE, text(), { ifVersion: found.version })
 }
 
 type LeaseHolder = Holder & { machine?: unknown; lease?: unknown }

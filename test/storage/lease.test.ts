@@ -77,6 +77,45 @@ test.for([
   await lease.release()
 })
 
+test('a lease that other runs keep changing is given up after a few attempts', async () => {
+  const { bucket } = memoryBucket(61_000)
+  let reads = 0
+  const contended: Bucket = {
+    ...bucket,
+    readText: async (path) => {
+      reads += 1
+      if (reads > 100) throw new Error('attempts without limit')
+      if (reads % 2 === 0) return undefined
+      const found = await bucket.readText(path)
+      await bucket.putText(path, holder({}))
+      return found
+    },
+  }
+  await bucket.putText(LEASE_FILE, holder({}))
+  await expect(acquireLease(contended)).rejects.toMatchObject({
+    code: 'OUTPUT_LOCKED',
+    message: expect.stringContaining('other runs keep acquiring the output'),
+  })
+  expect(reads).toBe(10)
+})
+
+test('a lease that is released during an attempt is acquired by the next one', async () => {
+  const { bucket, objects } = memoryBucket()
+  await bucket.putText(LEASE_FILE, holder({}))
+  const released: Bucket = {
+    ...bucket,
+    readText: async (path) => {
+      const found = await bucket.readText(path)
+      if (!found?.text.includes('elsewhere')) return found
+      objects.delete(path)
+      return undefined
+    },
+  }
+  const lease = await acquireLease(released)
+  expect(objects.get(LEASE_FILE)?.text).toContain(`"pid":${process.pid}`)
+  await lease.release()
+})
+
 test('a release does not remove the lease of another process', async () => {
   const { bucket, objects } = memoryBucket()
   const lease = await acquireLease(bucket)
