@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, link, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { resolveInside } from '../core/model/export-path.ts'
 import type { BucketLocation, Job } from '../core/model/model.ts'
-import {
-  diskError,
-  makeFolder,
-  makeParentFolder,
-  publishFile,
-  readTextIfExists,
-} from '../core/platform/disk.ts'
+import { diskError, makeParentFolder, publishFile, readTextIfExists } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { openBucket } from './bucket.ts'
 
@@ -54,15 +48,18 @@ export async function openObjectFolder(
   })
 }
 
-const TEMPORARY_FOLDER = 'unfinished'
+const TEMPORARY_SUFFIX = '.unfinished'
+
+/** Several processes may write the same object at once, so each uses its own temporary file next to it. */
+export const temporaryFor = (at: string): string =>
+  `${at}.${randomBytes(6).toString('hex')}${TEMPORARY_SUFFIX}`
 
 function localObjectFolder(folder: string): ObjectFolder {
   const pathOf = (path: string) => resolveInside(folder, path)
-  /** Several processes may write the same object at once, so each uses its own temporary file. */
   const put = async (path: string, write: (temporary: string) => Promise<void>) => {
-    const temporary = join(folder, TEMPORARY_FOLDER, `${randomBytes(6).toString('hex')}-${basename(path)}`)
+    const temporary = temporaryFor(pathOf(path))
     try {
-      await makeFolder(join(folder, TEMPORARY_FOLDER))
+      await makeParentFolder(temporary)
       await write(temporary)
       await publishFile(temporary, pathOf(path))
     } catch (cause) {
@@ -75,17 +72,17 @@ function localObjectFolder(folder: string): ObjectFolder {
     putText: (path, text) => put(path, (temporary) => writeFile(temporary, text, { flag: 'wx' })),
     putFile: (path, from) => put(path, (temporary) => copyFile(from, temporary, constants.COPYFILE_EXCL)),
     localPath: async (path) => pathOf(path),
-    putTextIfAbsent: (path, text) => putIfAbsent({ folder, at: pathOf(path) }, text),
-    paths: async (start) => (await filesBelow(folder, start)).filter((path) => path.startsWith(start)),
+    putTextIfAbsent: (path, text) => putIfAbsent(pathOf(path), text),
+    paths: async (start) =>
+      (await filesFrom(folder, start)).filter((path) => !path.endsWith(TEMPORARY_SUFFIX)),
     clear: async (start = '') => {
       const below = start.replace(/\/$/, '')
-      if (start === '') await rm(folder, { recursive: true, force: true })
-      else if (start !== below) await rm(pathOf(below), { recursive: true, force: true })
-      else
-        for (const path of await filesBelow(folder, start))
-          if (path.startsWith(start)) await rm(pathOf(path), { force: true })
-      for (const emptied of [join(folder, TEMPORARY_FOLDER), folder])
-        await rmdir(emptied).catch(() => undefined)
+      // Other processes may still add files while a folder is being removed.
+      const removal = { recursive: true, force: true, maxRetries: 3 }
+      if (start === '') await rm(folder, removal)
+      else if (start !== below) await rm(pathOf(below), removal)
+      else for (const path of await filesFrom(folder, start)) await rm(pathOf(path), { force: true })
+      await rmdir(folder).catch(() => undefined)
     },
     close: async () => {},
   }
@@ -95,11 +92,10 @@ function localObjectFolder(folder: string): ObjectFolder {
  * Writes a file if it does not exist. On file systems without hard links this is not atomic: there must be
  * only one writer.
  */
-async function putIfAbsent({ folder, at }: { folder: string; at: string }, text: string): Promise<boolean> {
-  const temporary = join(folder, TEMPORARY_FOLDER, `${randomBytes(6).toString('hex')}-${basename(at)}`)
+async function putIfAbsent(at: string, text: string): Promise<boolean> {
+  const temporary = temporaryFor(at)
   try {
     await makeParentFolder(temporary)
-    await makeParentFolder(at)
     await writeFile(temporary, text)
     try {
       await link(temporary, at)
@@ -117,16 +113,14 @@ async function putIfAbsent({ folder, at }: { folder: string; at: string }, text:
   }
 }
 
-/** Paths of the files below the folder part of `start`. */
-async function filesBelow(folder: string, start: string): Promise<string[]> {
+/** Paths of the files whose paths start with `start`, including temporary ones. */
+async function filesFrom(folder: string, start: string): Promise<string[]> {
   try {
     const below = join(folder, dirname(`${start}x`))
     const entries = await readdir(below, { withFileTypes: true, recursive: true })
     const files = entries.filter((entry) => entry.isFile())
     const paths = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
-    return paths
-      .map((path) => path.split(sep).join('/'))
-      .filter((path) => !path.startsWith(`${TEMPORARY_FOLDER}/`))
+    return paths.map((path) => path.split(sep).join('/')).filter((path) => path.startsWith(start))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw diskError(`cannot list ${folder}`, cause)
