@@ -1,5 +1,6 @@
 import type { Job } from '../core/model/model.ts'
 import { clockLagOf, type RefusedWallet, type RunStats } from '../core/model/run-stats.ts'
+import { DAY_MS } from '../core/model/utc.ts'
 import { formatCount, formatDuration, formatInteger, formatMinute } from './format.ts'
 
 /** Maximum number of refused wallets that are listed with their error. */
@@ -60,7 +61,7 @@ export function clockMessages(stats: Pick<RunStats, 'leftOut' | 'service'>): str
   const { aheadMs = 0 } = service
   const lagText = `the clock appears to be behind by at least ${formatLag(lagMs)}`
   const clocksAgree =
-    service.aheadMs !== undefined && leftOut.newestMs - leftOut.clockMs > aheadMs + CLOCK_TOLERANCE_MS
+    service.aheadMs !== undefined && leftOut.newestMs - leftOut.clockMs > aheadMs + BLOCK_TIME_TOLERANCE_MS
   return [
     lagText,
     ...(clocksAgree ? ["or the chain's time is ahead: the service's clock agrees with this one"] : []),
@@ -68,14 +69,12 @@ export function clockMessages(stats: Pick<RunStats, 'leftOut' | 'service'>): str
   ]
 }
 
-const DAY_MS = 86_400_000
-
 /** Formats a duration of two days or more in whole days. */
 const formatLag = (ms: number) =>
   ms < 2 * DAY_MS ? formatDuration(ms) : formatCount(Math.floor(ms / DAY_MS), 'day')
 
 /** Milliseconds by which the service's clock may differ from the block times of its chain. */
-const CLOCK_TOLERANCE_MS = 60_000
+const BLOCK_TIME_TOLERANCE_MS = 60_000
 
 /**
  * States that the chain has not reached the job's end block; empty if it has, or if the job has no end block.

@@ -152,13 +152,20 @@ export function newRunStats(wallets: number, now: number): RunStats {
   }
 }
 
-/** Records the page size that a listing needed; undefined if its pages had full size. */
+/**
+ * Records the page size that a listing needed if it is the smallest so far; undefined if its pages had full
+ * size.
+ */
 export function recordSmallPages(
   { smallPages }: RunStats,
   listing: string,
   reducedPageSize: number | undefined,
 ): void {
-  if (reducedPageSize !== undefined) smallPages.set(listing, reducedPageSize)
+  if (
+    reducedPageSize !== undefined &&
+    reducedPageSize < (smallPages.get(listing) ?? Number.POSITIVE_INFINITY)
+  )
+    smallPages.set(listing, reducedPageSize)
 }
 
 /** Records the totals of the whole export from its manifest. */

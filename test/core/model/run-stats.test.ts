@@ -6,6 +6,7 @@ import {
   hasEnded,
   newRunStats,
   recordExport,
+  recordSmallPages,
   recordWholeExport,
 } from '../../../src/core/model/run-stats.ts'
 
@@ -33,4 +34,11 @@ test('recordWholeExport counts all rows as written by the run, recordExport does
   recordWholeExport(all, manifest)
   expect(some).toMatchObject({ rows: {}, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
   expect(all).toMatchObject({ rows: { ledger: 7 }, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
+})
+
+test('the smallest page size of a listing is recorded, although it is read again with larger pages', () => {
+  const stats = newRunStats(2, 0)
+  for (const size of [undefined, 25, 50, undefined]) recordSmallPages(stats, '0xa', size)
+  recordSmallPages(stats, '0xb', undefined)
+  expect([...stats.smallPages]).toEqual([['0xa', 25]])
 })
