@@ -24,11 +24,12 @@ export async function openMultiFileTextWriter(
   const { options, output } = context
   assertOptionsFit(multiFile, context)
   const labels = await readLabels(options.labels, programTypes(multiFile.files.filter(hasTypes)))
-  const facts = multiFile.needsTransactions ? openTransactionFacts(await openExport(output)) : undefined
   const writers = await writersFor(multiFile, context)
   const outputFileOf = outputFileFactory(writers)
   const headerChunksOf = headerChunksFactory(multiFile, outputFileOf)
   const chunksOf = chunkFactory({ ...context, writers, outputFileOf })
+  // Opened last: nothing that could throw before `close` is returned follows.
+  const facts = multiFile.needsTransactions ? openTransactionFacts(await openExport(output)) : undefined
   return {
     header: '',
     outputFiles: multiFile.isPerWallet ? [] : multiFile.files.map((format) => outputFileOf(format, '')),

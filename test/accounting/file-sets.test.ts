@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
+import { openMultiFileTextWriter } from '../../src/accounting/multi-file-text-writer.ts'
+import { etherscan } from '../../src/accounting/presets/etherscan.ts'
+import type { WriterContext } from '../../src/accounting/text-writer.ts'
+import { openExport } from '../../src/read/open-export.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
@@ -204,4 +209,17 @@ test('rejects an explorer format for an export without the transactions table', 
     code: 'USAGE',
     message: expect.stringContaining('it needs the transactions table'),
   })
+})
+
+test('a format whose limits cannot be checked leaves no temporary folder', async () => {
+  const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`))
+  const before = scratchFolders()
+  const opened = await openExport(output)
+  const unreadable = { ...opened, eachFile: () => Promise.reject(new Error('unreadable ledger')) }
+  const files = etherscan.files.map((file) => ({ ...file, numbers: { ...file.numbers, maxSumDigits: 30 } }))
+  const context = { output, options: { to: 'etherscan', out: 'x' }, opened: unreadable }
+  const opening = openMultiFileTextWriter({ ...etherscan, files }, context as unknown as WriterContext)
+  await expect(opening).rejects.toThrow('unreadable ledger')
+  await opened.close()
+  expect(scratchFolders()).toEqual(before)
 })
