@@ -39,14 +39,14 @@ export async function readPrices(
   file: string,
   assetsOf: () => Promise<readonly NamedAsset[]>,
 ): Promise<Prices> {
-  const quotes = new Map<string, Quote[]>()
+  const pricesByTime = new Map<string, Map<number, string>>()
   let currency: string | undefined
   const priced: CsvRecord[] = []
   await readRecords(file, COLUMNS, (record) => {
     if (record.cells.price !== '') priced.push(record)
   })
   const hasSymbols = priced.some(({ cells }) => !isCoinOrContract(cells.asset ?? ''))
-  const assets = hasSymbols ? await assetsOf() : []
+  const keyOf = priceKeys(hasSymbols ? await assetsOf() : [])
   for (const { line, cells } of priced) {
     const { date = '', asset = '', price = '' } = cells
     const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
@@ -58,17 +58,21 @@ export async function readPrices(
     if (!/^[A-Z]{2,10}$/.test(code)) throw error(`currency ${cells.currency}`, 'a code such as USD')
     currency ??= code
     if (currency !== code) throw error(`currency ${code}`, `${currency}, as in the lines above`)
-    const { key, matches } = priceKey(asset, assets)
+    const { key, matches } = keyOf(asset)
     if (key === undefined) throw error(`asset ${asset}, the symbol of ${matches.join(' and ')}`, 'a contract')
-    const list = quotes.get(key) ?? []
-    if (list.some((quote) => quote.from === from))
-      throw error(`a second price of ${asset}`, 'one per instant')
-    quotes.set(key, [...list, { from, price }])
+    const times = pricesByTime.get(key) ?? new Map<number, string>()
+    if (times.has(from)) throw error(`a second price of ${asset}`, 'one per instant')
+    pricesByTime.set(key, times.set(from, price))
   }
   if (currency === undefined)
     throw new ExportError('USAGE', `${file} contains no price`, { fix: FILL_IN_FIX })
-  for (const list of quotes.values()) list.sort((a, b) => a.from - b.from)
-  return pricesFrom(quotes, currency)
+  return pricesFrom(sortQuotes(pricesByTime), currency)
+}
+
+function sortQuotes(pricesByTime: ReadonlyMap<string, ReadonlyMap<number, string>>): Map<string, Quote[]> {
+  const quotesOf = (times: ReadonlyMap<number, string>) =>
+    [...times].map(([from, price]) => ({ from, price })).sort((a, b) => a.from - b.from)
+  return new Map([...pricesByTime].map(([key, times]) => [key, quotesOf(times)]))
 }
 
 const FILL_IN_FIX =
@@ -105,13 +109,22 @@ export const NATIVE = 'native'
 const isCoinOrContract = (name: string) => name === NATIVE || ADDRESS.test(name)
 
 /**
- * Returns the key of an asset's prices: its contract or `native`. `key` is undefined if the name is a symbol of several
- * assets.
+ * The key of an asset's prices: its contract or `native`. `key` is undefined if the name is a symbol of several assets
+ * (`matches`).
  */
-function priceKey(
-  name: string,
-  assets: readonly NamedAsset[],
-): { key: string | undefined; matches: string[] } {
+type PriceKey = { key: string | undefined; matches: string[] }
+
+/** Returns a function that finds the key of a name. Each name is looked up among the assets once. */
+function priceKeys(assets: readonly NamedAsset[]): (name: string) => PriceKey {
+  const keys = new Map<string, PriceKey>()
+  return (name) => {
+    const key = keys.get(name) ?? priceKey(name, assets)
+    keys.set(name, key)
+    return key
+  }
+}
+
+function priceKey(name: string, assets: readonly NamedAsset[]): PriceKey {
   if (isCoinOrContract(name)) return { key: name.toLowerCase(), matches: [] }
   const addresses = assets.filter(({ symbol }) => symbol === name).map(({ address }) => address ?? NATIVE)
   const matches = [...new Set(addresses)].sort()

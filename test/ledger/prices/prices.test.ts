@@ -41,6 +41,19 @@ describe("the user's prices", () => {
     expect(prices.currency).toBe('USD')
   })
 
+  // A look-up of each price in the list of all earlier ones takes minutes
+  test('can be an hourly list of eleven years, in any order', { timeout: 60_000 }, async () => {
+    const [hours, start] = [100_000, Date.parse('2014-01-01')]
+    const timeOf = (hour: number) => new Date(start + hour * 3_600_000).toISOString()
+    const lines = Array.from({ length: hours }, (_, at) => {
+      const hour = (at * 7_919) % hours
+      return `${timeOf(hour).slice(0, 19)}Z,AVAX,USD,${hour}`
+    })
+    const prices = await read(...lines)
+    expect(prices.all(COIN)).toHaveLength(hours)
+    for (const hour of [0, 1, 50_000, hours - 1]) expect(prices.at(COIN, timeOf(hour))).toBe(String(hour))
+  })
+
   test('are found by contract, by native, or by a symbol that only one asset has', async () => {
     const prices = await read(
       `2024-03-01,${USDC.address?.toUpperCase().replace('0X', '0x')},EUR,0.9`,
