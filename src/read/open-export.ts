@@ -182,6 +182,14 @@ export function requireLedger({ tables }: Manifest, output: string, use: string)
   })
 }
 
+/** Error for a ledger row of a wallet that the manifest does not list: a balance would leave it out silently. */
+export function uncoveredWalletError(wallet: string): ExportError {
+  return new ExportError(
+    'VERIFY_FAILED',
+    `the ledger has rows of ${wallet}, which is not in the coverage of manifest.json`,
+  )
+}
+
 /**
  * Error for an unreadable file: OUTPUT_FAILED if permission is denied, because that is no damage; otherwise
  * VERIFY_FAILED.

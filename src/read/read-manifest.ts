@@ -29,7 +29,13 @@ export async function readManifest(folder: string, findings: Findings): Promise<
       `manifest.json: ${path || 'document'}: expected ${expected}, found ${formatValue(found)}`,
     )
   }
-  return problems.length === 0 ? (parsed as Manifest) : undefined
+  if (problems.length > 0) return undefined
+  const manifest = parsed as Manifest
+  const needsWallets = manifest.job.kind !== 'blocks' && manifest.blocks === undefined
+  const isComplete = !needsWallets || manifest.coverage.length > 0
+  if (!findings.expect(isComplete, () => 'manifest.json: coverage: expected at least one wallet, found none'))
+    return
+  return manifest
 }
 
 function failureCode(path: string, thrown: NodeJS.ErrnoException): { code: string; toString(): string } {

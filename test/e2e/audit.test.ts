@@ -178,7 +178,19 @@ test('rejects a block export, which comes from the second source itself', async 
   await run([blocksJob({ output, endBlock: 5 })])
   await expect(audit({ output })).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('whole blocks'),
+    message: expect.stringContaining('is a block export'),
+  })
+})
+
+test('does not confirm an export that covers no blocks', async () => {
+  const output = tempFolder()
+  cpSync(csv, output, { recursive: true })
+  const manifest = readManifest(output)
+  for (const wallet of manifest.coverage) wallet.toBlock = wallet.fromBlock
+  writeFileSync(join(output, 'manifest.json'), JSON.stringify(manifest))
+  await expect(audit({ output })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('covers no blocks'),
   })
 })
 

@@ -2,7 +2,7 @@ import { ASSET_TYPES, COIN_DECIMALS } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
-import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { type OpenExport, openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import { isIncluded, parseAsOf } from './as-of.ts'
 import { assetBalanceKey, type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { EVENTS_MISMATCH, likelyCauses } from './causes.ts'
@@ -94,6 +94,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const { manifest } = opened
     requireLedger(manifest, output, 'balances are computed from')
     const selected = selectWallets(manifest, options.wallets)
+    const covered = selectWallets(manifest, undefined)
     const sums = new BalanceSums()
     let newest: Balances['newest']
     const labels = labelsOf(manifest)
@@ -104,6 +105,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     for await (const rows of opened.stream('ledger', columns)) {
       for (const row of rows) {
         const wallet = row.wallet_address
+        if (!covered.has(wallet)) throw uncoveredWalletError(wallet)
         const position = { block: Number(row.block_number), time: row.block_timestamp }
         if (!selected.has(wallet) || !isIncluded(asOf, position)) continue
         newest = position

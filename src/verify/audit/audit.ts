@@ -1,5 +1,6 @@
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import type { BlockRange } from '../../core/model/model.ts'
 import { type OpenExport, openExport } from '../../read/open-export.ts'
 import {
   type OpenedService,
@@ -42,9 +43,10 @@ export async function auditOutput(folder: string, options: AuditOptions): Promis
   const output = await openExport(folder)
   try {
     requireTransactions(folder, output.manifest)
+    const range = coveredRange(folder, output.manifest)
     const service = await openService(options.service)
     try {
-      return { ...(await audit(output, { service, options })), ...service.counts }
+      return { ...(await audit(output, { service, options, range })), ...service.counts }
     } finally {
       await service.close()
     }
@@ -64,13 +66,23 @@ function requireTransactions(folder: string, { job, tables }: Manifest): void {
   })
 }
 
-type AuditServices = { service: OpenedService; options: AuditOptions }
+/** The blocks that were read for any wallet. Throws USAGE if there are none: an audit of nothing must not pass. */
+function coveredRange(folder: string, { coverage }: Manifest): BlockRange {
+  const from = coverage.reduce((min, { fromBlock }) => Math.min(min, fromBlock), Number.POSITIVE_INFINITY)
+  const to = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
+  if (from < to) return { from, to }
+  throw new ExportError('USAGE', `${folder} covers no blocks that could be audited`, {
+    fix: 'Run its job again once the chain has reached startBlock and the API accepts the wallets.',
+  })
+}
 
-async function audit(output: OpenExport, { service, options }: AuditServices): Promise<AuditVerdict> {
+type AuditServices = { service: OpenedService; options: AuditOptions; range: BlockRange }
+
+async function audit(output: OpenExport, { service, options, range }: AuditServices): Promise<AuditVerdict> {
   const { manifest } = output
   const onProgress = options.onProgress ?? (() => {})
   onProgress('reading the export')
-  const { blocks, count } = await selectBlocks(output, options.blocks)
+  const { blocks, count } = await selectBlocks(output, range, options.blocks)
   const verdict = await auditBlocks(blocks, {
     listBlock: (block) => listBlock(service, manifest.job.chain, block),
     readExported: (range) => readExportedTransactions(output, range),
@@ -82,18 +94,14 @@ async function audit(output: OpenExport, { service, options }: AuditServices): P
 }
 
 /** Selects the blocks to request, ascending, and loads their exported rows. */
-async function selectBlocks(output: OpenExport, selection: AuditOptions['blocks']) {
-  const { coverage } = output.manifest
-  const from = coverage.reduce((min, { fromBlock }) => Math.min(min, fromBlock), Number.POSITIVE_INFINITY)
-  const to = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
-  const range = Math.max(0, to - from)
-  if (selection === 'all' || selection.sample >= range) {
+async function selectBlocks(output: OpenExport, { from, to }: BlockRange, selection: AuditOptions['blocks']) {
+  if (selection === 'all' || selection.sample >= to - from) {
     await loadExportedTransactions(output)
-    return { blocks: blocksBetween(from, to), count: range }
+    return { blocks: blocksBetween(from, to), count: to - from }
   }
   const { sample: count, seed } = selection
   const required = await sampleExportedBlocks(output, {
-    wallets: coverage,
+    wallets: output.manifest.coverage,
     count: Math.ceil(count / 2),
     seed,
   })

@@ -5,7 +5,7 @@ import { type Balance, balances } from '../../../src/ledger/balances/balances.ts
 import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
 import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
 import { demoWallets, nodeData } from '../../helpers/node-data.ts'
-import { readCsvTable } from '../../helpers/read-output.ts'
+import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -161,6 +161,23 @@ test('rejects an export without a ledger table, with a fix, and an unknown walle
     fix: expect.stringContaining('ledger'),
   })
   await expect(balances(csv, { wallets: ['nobody'] })).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('rejects a manifest whose coverage lacks a wallet of the ledger, or all wallets', async () => {
+  const output = tempFolder()
+  await exportDemo(output, { endBlock: 50 })
+  const manifest = readManifest(output)
+  const [first, ...others] = manifest.coverage
+  for (const [coverage, says] of [
+    [others, `rows of ${first?.address}, which is not in the coverage`],
+    [[], 'coverage: expected at least one wallet, found none'],
+  ] as const) {
+    writeFileSync(join(output, 'manifest.json'), JSON.stringify({ ...manifest, coverage }))
+    await expect(balances(output)).rejects.toMatchObject({
+      code: 'VERIFY_FAILED',
+      message: expect.stringContaining(says),
+    })
+  }
 })
 
 describe('a file of expected balances', () => {

@@ -31,6 +31,11 @@ export const coverage: readonly Tampering[] = [
     manifest: (m) => void m.coverage.pop(),
   },
   {
+    what: 'a coverage without any wallet',
+    says: /^manifest\.json: coverage: expected at least one wallet, found none/,
+    manifest: (m) => void m.coverage.splice(0),
+  },
+  {
     what: 'a coverage that ends before it starts',
     says: /coverage: 0x1+: toBlock 0 is before 1/,
     manifest: (m) => void Object.assign(covered(m, 0), { fromBlock: 1, toBlock: 0 }),
