@@ -68,6 +68,10 @@ async function assertNoDuplicates(
   if (duplicate === undefined) return
   const key = `${file.table.key.join(', ')} = ${String(duplicate[0]).replaceAll('|', ', ')}`
   throw new ExportError('VERIFY_FAILED', `${file.name}: the export contains a duplicate row: ${key}`, {
-    fix: 'Nothing was loaded. Export again with run --fresh; walletlake verify lists the duplicate rows.',
+    fix: DUPLICATE_ROW_FIX,
   })
 }
+
+/** Does not say that nothing was loaded: remote files are checked one by one, and earlier ones may be committed. */
+export const DUPLICATE_ROW_FIX =
+  'Export again with run --fresh, then load again; walletlake verify lists the duplicate rows.'

@@ -1,10 +1,11 @@
 import { ExportError } from '../core/model/errors.ts'
+import { DUPLICATE_ROW_FIX } from './check-keys.ts'
 import type { LoadSource } from './open-source.ts'
 
 export function duplicateRowError(path: string): ExportError {
   const message = `${path}: the export contains a duplicate row, in this file and in one that is already loaded`
   return new ExportError('VERIFY_FAILED', message, {
-    fix: 'Export again with run --fresh, then load again; walletlake verify lists the duplicate rows.',
+    fix: DUPLICATE_ROW_FIX,
   })
 }
 

@@ -12,11 +12,11 @@ const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 /** Stages with a pattern for the function and module of a sample. The first match counts. */
 const STAGES = {
   'garbage collection': /\(garbage collector\)/,
-  'parsing pages (JSON.parse)': /^(parsePage|parseBytes|transactionsIn) |^(slice|latin1Slice) /,
+  'parsing pages (JSON.parse)': /^(parsePage|parseBytes) |^(slice|latin1Slice) /,
   'checking items and converting them to rows':
-    /dist\/(sources\/data-api|transform\/(merge|flatten|unite|ledger|movements)|core\/(model\/item-key|platform\/byte-text))|crypto\/hash/,
+    /dist\/(sources\/data-api|transform\/(merge|flatten|union-views|erc-logs|ledger|movements)|core\/(model\/item-key|platform\/byte-text))|crypto\/hash/,
   'writing lines':
-    /dist\/(files\/csv|transform\/(staged|write-slice))|^(latin1Write|utf8Write) |^RegExp: \[",/,
+    /dist\/(files\/csv|transform\/(staged|write-batch))|^(latin1Write|utf8Write) |^RegExp: \[",/,
   'requests: HTTP, sockets, retries, rate limiter, planning':
     /undici|llhttp|wasm|dist\/(http|export\/fetch)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
   'files: checkpoint, staged lines, parts':

@@ -97,6 +97,25 @@ describe('a manifest', () => {
     expect(`${failure.message}${failure.stack}`).not.toContain('s3cret')
   })
 
+  test('with a duplicate row is rejected, and the fix does not claim that nothing was loaded', async () => {
+    const { folder, place } = await written()
+    const lake = goodLake()
+    lake.ledger.push({ ...lake.ledger[0], block_number: '500' })
+    lake.ledger.sort((a, b) => Number(a.block_number) - Number(b.block_number))
+    await writeExport(folder, lake, { cuts: [0, 200, 1000] })
+    const { host } = await startBucket(folder)
+    const failure = await loadInto(`http://${host}/manifest.json`, place.to, {
+      ...{ retryDelayMs, commit: 'file' },
+    }).catch((thrown) => thrown)
+    expect(failure).toMatchObject({
+      code: 'VERIFY_FAILED',
+      fix: expect.stringContaining('Export again with run --fresh'),
+    })
+    const [loaded] = await place.run('SELECT count(*) AS files FROM walletlake_loads WHERE row_count > 0')
+    expect(Number(loaded?.files)).toBeGreaterThan(0)
+    expect(failure.fix).not.toContain('Nothing was loaded')
+  })
+
   test('is rejected if the content of a fetched file differs', async () => {
     const { folder, place } = await written()
     const path = readDraft(folder).tables.ledger?.files[0]?.path ?? ''
