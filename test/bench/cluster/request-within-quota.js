@@ -11,7 +11,7 @@ import { request } from '../../../dist/http/request.js'
 
 const READERS = 8
 const [queue, baseUrl, seconds] = process.argv.slice(2)
-const server = await openServer(queue)
+const server = await openServer({ url: queue })
 const client = createClient({
   baseUrl,
   apiKey: undefined,

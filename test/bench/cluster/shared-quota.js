@@ -37,7 +37,7 @@ async function measure([name, options], { queue, url, seconds }) {
         .flatMap(({ stderr }) => stderr.split('\n'))
         .sort((a, b) => Number.parseFloat(a) - Number.parseFloat(b))
         .join(' ')
-        .replaceAll(' refused', ''),
+        .replaceAll(' throttled', ''),
     )
   const counts = ended.map(({ stdout }) => JSON.parse(stdout))
   const [answered, refused] = ['answered', 'refused'].map((key) =>
