@@ -1,6 +1,7 @@
 import type { BlockRange } from '../core/model/model.ts'
 import { diskError } from '../core/platform/disk.ts'
-import { parseHeader, type WholeRecordLocation } from './record-log.ts'
+import { parseHeader } from './record-header.ts'
+import type { WholeRecordLocation } from './record-log.ts'
 
 /** A range of the log that contains one or more block pages. */
 type CoalescedRecords = {

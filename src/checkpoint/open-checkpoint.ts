@@ -24,7 +24,7 @@ import {
 } from './checkpoint-state.ts'
 import { joinBodies } from './coalesced-records.ts'
 import { countedRecords, rereadPagesOf } from './listing-state.ts'
-import { openRecordLog, type RecordLog, type WholeRecordLocation } from './record-log.ts'
+import { type LogDamage, openRecordLog, type RecordLog, type WholeRecordLocation } from './record-log.ts'
 import { coveredTo, remainingOf } from './remaining.ts'
 import { rereadStateOn } from './reread-state.ts'
 
@@ -33,7 +33,7 @@ export type CheckpointOptions = {
   folder: string
   identity: CheckpointIdentity
   now: number
-  onDamage: (damage: { bytes: number; savedTo: string | undefined }) => void
+  onDamage: (damage: LogDamage) => void
 }
 
 /** How a run begins. Ignored if an unfinished run is resumed. */

@@ -1,3 +1,26 @@
+import { crc32 } from 'node:zlib'
+
+/** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
+export function parseHeader(start: Buffer) {
+  const length = start.indexOf(10) + 1
+  const [, crc = '', json = ''] =
+    /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
+  if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
+  const fields = JSON.parse(json) as Record<string, unknown>
+  const { bytes, crc: bodyCrc } = fields
+  return typeof bytes === 'number' && bytes >= 0 ? { length, bytes, crc: bodyCrc, fields } : undefined
+}
+
+/** The intact record headers in a tail. */
+export function headersIn(tail: Buffer): Record<string, unknown>[] {
+  const headers: Record<string, unknown>[] = []
+  for (let at = tail.indexOf('WLF1 '); at >= 0; at = tail.indexOf('WLF1 ', at + 1)) {
+    const header = parseHeader(tail.subarray(at))
+    if (header !== undefined) headers.push(header.fields)
+  }
+  return headers
+}
+
 /**
  * Whether a record header is of a known kind and all its fields have the right type. The checksums detect
  * bytes that were corrupted on disk; this check detects records of another version or another program, which

@@ -6,6 +6,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { diskError, PRIVATE_MODE, requireRegularFile } from '../core/platform/disk.ts'
 import { requireLock } from '../core/platform/lock/lock.ts'
 import { createTemporary } from '../core/platform/temporary-file.ts'
+import { headersIn, parseHeader } from './record-header.ts'
 
 /**
  * An append-only log of records. A record is a line of JSON (the header) and a body. It is valid if both
@@ -32,8 +33,16 @@ export type WholeRecordLocation = RecordLocation & { start: number }
 export type RecoveryHandlers = {
   /** Called for each valid record, in order. Return `false` to treat it and everything after it as damage. */
   onRecord: (header: Record<string, unknown>, location: WholeRecordLocation) => unknown
-  /** Called when damaged bytes were truncated. `savedTo`: the file to which they were copied, if any. */
-  onDamage: (damage: { bytes: number; savedTo: string | undefined }) => void
+  onDamage: (damage: LogDamage) => void
+}
+
+/** Bytes that were truncated because a record was damaged. */
+export type LogDamage = {
+  bytes: number
+  /** The intact headers of the damaged record and those after it. */
+  headers: readonly Record<string, unknown>[]
+  /** The file to which the bytes were copied, if any. */
+  savedTo: string | undefined
 }
 
 const SYNC_EVERY_MS = 1_000
@@ -215,17 +224,6 @@ async function readLine(file: FileHandle, offset: number, size: number): Promise
   }
 }
 
-/** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
-export function parseHeader(start: Buffer) {
-  const length = start.indexOf(10) + 1
-  const [, crc = '', json = ''] =
-    /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
-  if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
-  const fields = JSON.parse(json) as Record<string, unknown>
-  const { bytes, crc: bodyCrc } = fields
-  return typeof bytes === 'number' && bytes >= 0 ? { length, bytes, crc: bodyCrc, fields } : undefined
-}
-
 /** Truncates the invalid tail. If it is more than one torn record, it is first saved to `<path>.damaged`. */
 async function truncateTail(
   { path, file, end, size }: { path: string; file: FileHandle; end: number; size: number },
@@ -241,5 +239,5 @@ async function truncateTail(
     await rename(temporary, savedTo)
   }
   await file.truncate(end)
-  onDamage({ bytes: size - end, savedTo })
+  onDamage({ bytes: size - end, headers: headersIn(tail), savedTo })
 }

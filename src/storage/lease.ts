@@ -8,6 +8,7 @@ import {
   machineId,
   parseHolder,
 } from '../core/platform/lock/holder.ts'
+import { RETRY_POLICIES } from '../core/platform/retry.ts'
 import type { Bucket } from './bucket.ts'
 
 /** A lease of a location in an object store. It is an object that the holder renews. */
@@ -72,14 +73,10 @@ function singleFlight(task: () => Promise<void>): () => Promise<void> {
 
 type LeaseRequest = { text: () => string; machine: string | undefined }
 
-/** Attempts to acquire a lease that other runs are acquiring or releasing, and the milliseconds between them. */
-const MAX_ATTEMPTS = 10
-const RETRY_DELAY_MS = 50
-
 /** Writes the lease object and resolves with its version. */
 async function acquireVersion(bucket: Bucket, request: LeaseRequest): Promise<string> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    if (attempt > 1) await wait(RETRY_DELAY_MS)
+  for (let attempt = 0; attempt <= RETRY_POLICIES.lease.retries; attempt += 1) {
+    if (attempt > 0) await wait(RETRY_POLICIES.lease.firstDelayMs)
     const version = await writeLease(bucket, request)
     if (version !== undefined) return version
   }

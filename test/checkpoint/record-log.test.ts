@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openRecordLog, scanRecordLog } from '../../src/checkpoint/record-log.ts'
+import { type LogDamage, openRecordLog, scanRecordLog } from '../../src/checkpoint/record-log.ts'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -21,7 +21,7 @@ async function visit(path: string, bodies: readonly string[] = []): Promise<Reco
   const damage: Recovered['damage'] = []
   const log = await openRecordLog(path, {
     onRecord: (header, location) => found.push({ n: header.n, location }),
-    onDamage: (one) => damage.push(one),
+    onDamage: ({ headers: _, ...one }) => damage.push(one),
   })
   const records: Recovered['records'] = []
   for (const { n, location } of found) records.push({ n, body: (await log.read(location)).toString() })
@@ -106,6 +106,20 @@ test('the saved damaged bytes are those that were truncated', async () => {
   const { damage } = await visit(path)
   expect(damage).toEqual([{ bytes: bytes.length - retained, savedTo: `${path}.damaged` }])
   expect(readFileSync(`${path}.damaged`)).toEqual(bytes.subarray(retained))
+})
+
+test('the intact headers after a damaged record are counted', async () => {
+  const path = join(tempFolder(), 'log')
+  await visit(path, ['first', 'damaged', 'WLF1 a body that looks like a header', 'last'])
+  const bytes = readFileSync(path)
+  bytes[bytes.indexOf('damaged')] = 0
+  writeFileSync(path, bytes)
+  const numbers: unknown[] = []
+  const onDamage = ({ headers }: LogDamage) => numbers.push(...headers.map(({ n }) => n))
+  const log = await openRecordLog(path, { onRecord: () => {}, onDamage })
+  await log.close()
+  // The damaged body has an intact header.
+  expect(numbers).toEqual([1, 2, 3])
 })
 
 test('a header of any length survives reopening', async () => {

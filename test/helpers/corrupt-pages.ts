@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { parseHeader } from '../../src/checkpoint/record-log.ts'
+import { parseHeader } from '../../src/checkpoint/record-header.ts'
 
 /**
  * Overwrites pages in a checkpoint log with bytes that are not JSON, with valid checksums.

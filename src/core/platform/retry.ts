@@ -26,6 +26,8 @@ export const RETRY_POLICIES = {
   task: { retries: 2, firstDelayMs: 1_000, maxDelayMs: 4_000 },
   /** The lock of an output, while other processes compete for an expired one. */
   outputLock: { retries: 200, firstDelayMs: 10, maxDelayMs: 10 },
+  /** The lease of an object store, while other runs acquire or release it. */
+  lease: { retries: 9, firstDelayMs: 50, maxDelayMs: 50 },
   /** The lock of a file of placeholder names, which another conversion holds for milliseconds. */
   fileLock: { retries: 200, firstDelayMs: 50, maxDelayMs: 50 },
 } as const satisfies Record<string, RetryPolicy>

@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { openPendingCheckpoint, removeCheckpoint } from '../../checkpoint/open-checkpoint.ts'
+import type { LogDamage } from '../../checkpoint/record-log.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { LOOKBACK_BLOCKS } from '../../core/model/limits.ts'
 import type { Job } from '../../core/model/model.ts'
@@ -85,8 +86,7 @@ function checkpointOptions({ job, onNotice }: StartRunOptions) {
     folder: privateFolder(job),
     identity: checkpointIdentity(job),
     now: Date.now(),
-    onDamage: ({ bytes, savedTo }: { bytes: number; savedTo: string | undefined }) =>
-      onNotice(describeDamage(job, bytes, savedTo)),
+    onDamage: (damage: LogDamage) => onNotice(describeDamage(job, damage)),
   }
 }
 
@@ -160,7 +160,10 @@ function noticeShortLookback(
   )
 }
 
-function describeDamage({ name }: Job, bytes: number, retained: string | undefined): string {
-  const message = `${name}: the checkpoint ended in ${bytes} damaged bytes; their pages are requested again`
-  return retained === undefined ? message : `${message}; the bytes were saved as ${retained}`
+/** A page whose header is damaged cannot be counted. */
+function describeDamage({ name }: Job, { bytes, headers, savedTo }: LogDamage): string {
+  const pages = headers.filter(({ kind }) => kind === 'page').length
+  const count = pages === 0 ? '' : ` (at least ${pages})`
+  const message = `${name}: the checkpoint ended in ${bytes} damaged bytes; their pages are requested again${count}`
+  return savedTo === undefined ? message : `${message}; the bytes were saved as ${savedTo}`
 }
