@@ -5,15 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { BucketLocation } from '../../src/core/model/model.ts'
 
-export type ObjectStore = {
-  location: BucketLocation
-  endpoint: string
-  objects: Map<string, Buffer>
-  /** Stops the server. The end of the test also stops it. */
-  close(): void
-}
+export type ObjectStore = { location: BucketLocation; endpoint: string; objects: Map<string, Buffer> }
 
-/** An in-memory object store with one bucket, `lake`. It accepts any key, including keys that no file system accepts. */
+/** Starts an in-memory S3 server with one bucket, `lake`. It accepts any key, even one that is no valid file name. */
 export async function startObjectStore(): Promise<ObjectStore> {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
   const objects = new Map<string, Buffer>()
@@ -25,13 +19,12 @@ export async function startObjectStore(): Promise<ObjectStore> {
     response.writeHead(status, headers).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const close = () => {
+  onTestFinished(() => {
     server.closeAllConnections()
     server.close()
-  }
-  onTestFinished(close)
+  })
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { endpoint, objects, close, location: { bucket: 'lake', prefix: '', endpoint } }
+  return { endpoint, objects, location: { bucket: 'lake', prefix: '', endpoint } }
 }
 
 const versionOf = (body: Buffer) => createHash('md5').update(body).digest('hex')
