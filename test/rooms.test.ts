@@ -14,6 +14,7 @@ const LAYERS = [
   ['accounting', 'files', 'load', 'reindex', 'verify'],
   ['job', 'ledger', 'sources', 'terminal'],
   ['checkpoint', 'demo-server', 'http', 'read', 'storage'],
+  ['formats'],
   ['core'],
 ]
 /**

@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline'
 import { ExportError } from '../core/model/errors.ts'
+import { FORMAT_NAMES } from '../core/model/model.ts'
+import { FIELDS } from '../job/fields/fields.ts'
 import { checkOptions } from '../job/read-job.ts'
 import type { JobOverrides } from '../job/resolve/overrides.ts'
 
@@ -22,7 +24,11 @@ export async function promptForJob(inputs: JobInputs, terminal: Terminal): Promi
       inputs.baseUrl ?? (await prompt({ text: BASE_URL_PROMPT, toOption: (baseUrl) => ({ baseUrl }) }))
     const format =
       inputs.format ??
-      (await prompt({ text: FORMAT_PROMPT, defaultValue: 'csv', toOption: (format) => ({ format }) }))
+      (await prompt({
+        text: FORMAT_PROMPT,
+        defaultValue: FIELDS.format.default,
+        toOption: (format) => ({ format }),
+      }))
     return { ...inputs, chain, address, baseUrl, format }
   } finally {
     close()
@@ -33,7 +39,7 @@ const CHAIN_PROMPT = 'Chain id (1 Ethereum, 43114 Avalanche, 8453 Base, …):'
 const WALLET_PROMPT = 'Wallet, and a label if you like (0x… savings):'
 const NEXT_WALLET_PROMPT = 'Another wallet, or Enter to go on:'
 const BASE_URL_PROMPT = 'URL of the data service (demo is the embedded one):'
-const FORMAT_PROMPT = 'Format, csv or parquet [csv]:'
+const FORMAT_PROMPT = `Format, ${FORMAT_NAMES.join(' or ')} [${FIELDS.format.default}]:`
 
 type Prompt = {
   text: string

@@ -6,7 +6,7 @@ import {
   tableByName,
 } from '../core/table/index.ts'
 import { type Chunk, readLines } from '../files/chunk.ts'
-import { csvHeader } from '../files/csv.ts'
+import { csvHeader } from '../formats/csv-lines.ts'
 import { rowsOf } from '../read/export-csv-rows.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 
@@ -30,7 +30,7 @@ export async function* rowsIn<T extends TableName>(
 }
 
 async function* withHeader(columns: readonly Column[], chunks: readonly Chunk[]): AsyncGenerator<Buffer> {
-  yield Buffer.from(csvHeader(columns))
+  yield Buffer.from(`${csvHeader(columns)}\n`)
   // The reader keeps the incomplete last line of a block, and `readLines` reuses the buffer, so the block is
   // copied.
   for (const block of readLines(chunks)) yield Buffer.from(block)

@@ -12,6 +12,7 @@ import type { Unknowns } from '../core/model/unknowns.ts'
 import { GENERATOR } from '../core/model/version.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
+import { FORMATS } from '../formats/index.ts'
 import type { Part } from './write-table.ts'
 
 export type ManifestSource = {
@@ -58,7 +59,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       compression,
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
-      ...(format === 'csv' ? { escapeFormulas } : {}),
+      ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
       addresses: wallets.length,
       addressesSha256,
     },

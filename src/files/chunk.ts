@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { diskError } from '../core/platform/disk.ts'
-import type { BufferedLines } from './csv.ts'
+import type { BufferedLines } from '../formats/csv-lines.ts'
 
 /** Whole lines of one table on disk that follow each other; a part file is made of one chunk after the other. */
 export type Chunk = {

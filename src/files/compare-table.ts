@@ -1,15 +1,16 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { loadDuckDb, SETTINGS } from '../core/duckdb/connection.ts'
-import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/model/errors.ts'
-import type { BlockRange, Format } from '../core/model/model.ts'
+import type { BlockRange, FormatName } from '../core/model/model.ts'
 import type { Column, Table } from '../core/table/index.ts'
-import { textScan } from './text-scan.ts'
+import { textCellSql, textColumns } from '../formats/column-sql.ts'
+import type { DataFile } from '../formats/format.ts'
+import { FORMATS, openDataFile, selectSql } from '../formats/index.ts'
 
 export type Comparison = {
   table: Table
-  format: Format
+  format: FormatName
   /** Files with the rows as they were and as they are, each in the table's order. */
   before: readonly string[]
   after: readonly string[]
@@ -83,12 +84,14 @@ async function openSides({ before, after, format, folder }: Comparison, opened: 
 }
 
 /** All rows of both sides: -1 before, 1 after. */
-function createSidesView({ table, range }: Comparison, { before, after }: Sides): string {
+function createSidesView({ table, range, format }: Comparison, { before, after }: Sides): string {
+  const { isTyped } = FORMATS[format]
+  const cells = table.columns.map((column) => `${textCellSql(column, isTyped)} as "${column.name}"`)
   const { from, to } = range
   const side = (files: readonly DataFile[], sign: -1 | 1) => `
     select row_number() over () as "@row", ${sign} as "@sign", "block_number"::bigint as "@block",
       hash(${table.columns.map(({ name }) => `"${name}"`).join(', ')})::hugeint as "@hash", *
-    from (${textScan(files, table)})
+    from (${selectSql(files, cells, textColumns(table.columns))})
     where "block_number"::bigint >= ${from} and "block_number"::bigint < ${to}`
   const sides = [
     ...(before.length > 0 ? [side(before, -1)] : []),

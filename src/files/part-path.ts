@@ -1,5 +1,6 @@
-import type { BlockRange, Compression, Format } from '../core/model/model.ts'
+import type { BlockRange, Compression, FormatName } from '../core/model/model.ts'
 import type { TableName } from '../core/table/index.ts'
+import { FORMATS } from '../formats/index.ts'
 
 export type PartName = {
   table: TableName
@@ -9,15 +10,15 @@ export type PartName = {
   range: BlockRange
   /** From 0, within the blocks of one run. */
   number: number
-  format: Format
+  format: FormatName
   compression: Compression
 }
 
 /** The path of a part file in its output, with forward slashes (CONTRACT section 3). */
 export function partPath({ table, partition, range, number, format, compression }: PartName): string {
   const blocks = [range.from, range.to].map((block) => String(block).padStart(12, '0')).join('-')
-  const ending = format === 'parquet' ? 'parquet' : compression === 'gzip' ? 'csv.gz' : 'csv'
-  const name = `${table}-${blocks}-${String(number).padStart(4, '0')}.${ending}`
+  const extension = FORMATS[format].extension(compression)
+  const name = `${table}-${blocks}-${String(number).padStart(4, '0')}.${extension}`
   return [table, ...(partition === undefined ? [] : [partition]), name].join('/')
 }
 

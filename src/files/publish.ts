@@ -8,6 +8,7 @@ import { parseJson } from '../core/platform/json-text.ts'
 import { removeStaleTemporaries } from '../core/platform/temporary-file.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
+import { extensionPattern } from '../formats/index.ts'
 import { backupPath, type FinishedFile, type Store } from '../storage/store.ts'
 import type { Part } from './write-table.ts'
 
@@ -142,5 +143,6 @@ function isPart(path: string): boolean {
   return PART_PATH.exec(rest.join('/'))?.[1] === table
 }
 
-const PART_PATH =
-  /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12,}-\d{12,}-\d{4,}\.(?:csv|csv\.gz|parquet)$/
+const PART_PATH = new RegExp(
+  `^(?:(?:day|month|blocks)=[0-9-]+/)?([a-z0-9_]+)-\\d{12,}-\\d{12,}-\\d{4,}\\.${extensionPattern()}$`,
+)

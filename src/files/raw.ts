@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { diskError, makeFolder, publishFile } from '../core/platform/disk.ts'
+import { type HashedFileWriter, openHashedFile } from '../core/platform/hashed-file.ts'
 import { jsonText } from '../core/platform/json-text.ts'
 import { temporaryPathFor } from '../core/platform/temporary-file.ts'
 import { source } from '../sources/index.ts'
-import { type HashedFileWriter, openHashedFile } from './part-file.ts'
 
 export type RawExport = {
   /** The output folder. */

@@ -1,20 +1,18 @@
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { BlockRange, Compression, Format } from '../core/model/model.ts'
-import { diskError } from '../core/platform/disk.ts'
+import type { BlockRange, Compression, FormatName } from '../core/model/model.ts'
 import type { Table } from '../core/table/index.ts'
+import type { FileDigest } from '../formats/format.ts'
+import { FORMATS } from '../formats/index.ts'
 import { assignChunks } from './assign-chunks.ts'
 import { type Chunk, readLines, sumChunks } from './chunk.ts'
-import { type CsvFormatter, createCsvFormatter, csvHeader } from './csv.ts'
-import { copyToParquet } from './parquet.ts'
-import { type FileWriter, openHashedFile, openPlainFile } from './part-file.ts'
 import { partPath } from './part-path.ts'
 
 /** How a job's tables become files. */
 export type FileFormat = {
-  format: Format
+  format: FormatName
   compression: Compression
-  /** Put a `'` before text that a spreadsheet would run as a formula (CSV only). */
+  /** Put a `'` before text that a spreadsheet would run as a formula (only formats that need it). */
   escapeFormulas: boolean
   maxRowsPerFile: number
   /** A file ends once its lines have so many bytes; undefined: by rows alone. */
@@ -44,15 +42,6 @@ export type TableFiles = FileFormat & {
   firstNumber?: number
   /** Breaks the making off. */
   signal?: AbortSignal | undefined
-}
-
-/** Makes lines of the kind that `writeTable` takes for this format: CSV too where Parquet is made of it. */
-export function createLineFormatter({
-  format,
-  escapeFormulas,
-}: Pick<FileFormat, 'format' | 'escapeFormulas'>): CsvFormatter {
-  const isCsv = format === 'csv'
-  return createCsvFormatter({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
 }
 
 /**
@@ -100,40 +89,11 @@ function byPartition(chunks: readonly Chunk[]): Chunk[][] {
   return groups.length > 0 ? groups : [[]]
 }
 
-async function writePart(
+function writePart(
   path: string,
   chunks: readonly Chunk[],
   { table, format, compression, signal }: TableFiles,
-): Promise<{ bytes: number; sha256: string }> {
-  const lines = { header: csvHeader(table.columns), chunks, signal }
-  if (format === 'csv')
-    return writeChunks(openHashedFile(path, { gzip: compression === 'gzip' }), path, lines)
-  // One file, not the chunks as they are: where files end shows in the row groups.
-  const staged = `${path}.lines`
-  const { bytes } = await writeChunks(openPlainFile(staged), staged, lines)
-  const size = { ...sumChunks(chunks), bytes }
-  const measured = await copyToParquet({ staged, path, table, compression, size, signal })
-  await rm(staged)
-  return measured
-}
-
-type Lines = { header: string; chunks: readonly Chunk[]; signal: AbortSignal | undefined }
-
-/** Writes the header and all pieces, and finishes the file. */
-async function writeChunks<T>(
-  file: FileWriter<T>,
-  path: string,
-  { header, chunks, signal }: Lines,
-): Promise<T> {
-  try {
-    await file.write(header)
-    for (const block of readLines(chunks)) {
-      signal?.throwIfAborted()
-      await file.write(block)
-    }
-    return await file.finish()
-  } catch (thrown) {
-    await file.abort()
-    throw diskError(`cannot write ${path}`, thrown)
-  }
+): Promise<FileDigest> {
+  const part = { ...sumChunks(chunks), path, table, compression, signal }
+  return FORMATS[format].writePart(part, readLines(chunks))
 }

@@ -1,5 +1,7 @@
+import { FORMAT_NAMES, type FormatName } from '../core/model/model.ts'
+import { FORMATS } from '../formats/index.ts'
 import type { Field, SchemaPart } from './fields/field-type.ts'
-import { COMPRESSIONS, FIELDS } from './fields/fields.ts'
+import { FIELDS } from './fields/fields.ts'
 import { SECTIONS } from './fields/section-fields.ts'
 import { BLOCK_TABLES } from './resolve/resolve-blocks.ts'
 
@@ -12,11 +14,25 @@ export function jobSchema(): SchemaPart {
     ...section(topLevel(), ['chain']),
     oneOf: [walletJobRule('addresses'), walletJobRule('addressesFile'), BLOCK_JOB_RULE],
     not: { required: ['endBlock', 'finality'] },
-    if: { properties: { format: { const: 'parquet' } }, required: ['format'] },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: { properties: { compression: { enum: COMPRESSIONS.parquet } } },
-    else: { properties: { compression: { enum: COMPRESSIONS.csv } } },
+    ...compressionRule(),
   }
+}
+
+/** Allows the compressions of the job's format; those of the default format if the job names none. */
+function compressionRule(): SchemaPart {
+  const allow = (format: FormatName) => ({
+    properties: { compression: { enum: FORMATS[format].compressions } },
+  })
+  const others = FORMAT_NAMES.filter((name) => name !== FIELDS.format.default)
+  return others.reduceRight<SchemaPart>(
+    (otherwise, name) => ({
+      if: { properties: { format: { const: name } }, required: ['format'] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: allow(name),
+      else: otherwise,
+    }),
+    allow(FIELDS.format.default),
+  )
 }
 
 function walletJobRule(field: 'addresses' | 'addressesFile'): SchemaPart {

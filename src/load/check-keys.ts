@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { DataFile } from '../core/duckdb/data-file.ts'
-import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Table, TableName } from '../core/table/index.ts'
+import { textColumns } from '../formats/column-sql.ts'
+import type { DataFile } from '../formats/format.ts'
+import { sourceSql } from '../formats/index.ts'
 import { openEngine } from './open-engine.ts'
 
 /** A local file of an export whose keys are to be checked. */

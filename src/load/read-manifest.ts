@@ -4,6 +4,7 @@ import { manifestProblems } from '../core/model/manifest-schema.ts'
 import { invalidJsonReason, parseJson, previewJson } from '../core/platform/json-text.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 import { columnDifferences } from '../core/table/schema-changes.ts'
+import { extensionPattern } from '../formats/index.ts'
 
 /**
  * Parses a manifest and checks what a load relies on: its shape, known tables with the current columns, and file paths
@@ -43,7 +44,7 @@ function problemOf(manifest: Manifest): string | undefined {
 /** Finds a file entry with an invalid block range or a path outside the table's folder. */
 function fileProblem({ name }: Table, { files }: ManifestTable): string | undefined {
   const path = new RegExp(
-    `^${name}/(?:(?:day|month|blocks)=[0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:csv|csv\\.gz|parquet)$`,
+    `^${name}/(?:(?:day|month|blocks)=[0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*\\.${extensionPattern()}$`,
   )
   const invalid = files.find((file) => !path.test(file.path) || file.fromBlock > file.toBlock)
   return invalid && `the entry of the file ${invalid.path} is invalid`

@@ -1,5 +1,6 @@
-import { isoTimeSql, sourceSql, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
-import type { Column, Table } from '../core/table/index.ts'
+import type { Column } from '../core/table/index.ts'
+import { isoTimeSql, typedColumns, unescapedSql } from '../formats/column-sql.ts'
+import { FORMATS, sourceSql } from '../formats/index.ts'
 import type { LocalFile } from './target.ts'
 
 export type ScanOptions = {
@@ -20,7 +21,7 @@ export type CellFormats = {
 
 /** DuckDB SQL that reads a file's rows with typed columns in the table's order. */
 export function scanSql(file: LocalFile, { unescapeFormulas, formats = {} }: ScanOptions): string {
-  const unescapes = unescapeFormulas && file.format === 'csv'
+  const unescapes = unescapeFormulas && FORMATS[file.format].escapesFormulas
   const cells = file.table.columns.map(
     (column) => `${cellSql(column, { unescapes, formats })} AS "${column.name}"`,
   )
@@ -46,9 +47,4 @@ function cellSql(
 
 function sourceOf({ readable, table }: LocalFile): string {
   return sourceSql(readable, typedColumns(table.columns))
-}
-
-/** The CSV header of a table. */
-export function headerOf({ columns }: Table): string {
-  return columns.map(({ name }) => name).join(',')
 }

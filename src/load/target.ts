@@ -1,7 +1,7 @@
-import type { DataFile } from '../core/duckdb/data-file.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { Table } from '../core/table/index.ts'
+import type { DataFile } from '../formats/format.ts'
 import type { NamedTable } from './ddl/create-table.ts'
 
 /** One row of `walletlake_loads`: a file whose rows are in the target. */

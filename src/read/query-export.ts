@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
-import type { DataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/model/errors.ts'
+import type { DataFile } from '../formats/format.ts'
 import { withExactNumbers } from './exact-numbers.ts'
 import { type ExactnessCheck, openExactnessCheck } from './exactness-check.ts'
 import { requireManifest } from './open-export.ts'

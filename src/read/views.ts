@@ -1,9 +1,10 @@
-import { type DataFile, openDataFile, unsplitFile } from '../core/duckdb/data-file.ts'
-import { csvSource, parquetSource, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { largest } from '../core/platform/extremes.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
+import { typedColumns, unescapedSql } from '../formats/column-sql.ts'
+import type { DataFile } from '../formats/format.ts'
+import { hasEscapedText, openDataFile, sourceSql, unsplitFile } from '../formats/index.ts'
 import { checkContent, checkSize } from './check-files.ts'
 import {
   type DecimalType,
@@ -128,7 +129,7 @@ function viewSql(
   source: string,
   { manifest: { job }, types }: { manifest: Manifest; types: DecimalTypes },
 ): string {
-  const unescapes = job.format === 'csv' && (job.escapeFormulas ?? true)
+  const unescapes = hasEscapedText(job)
   const cells = table.columns.map(
     (column) => `${cellSql(column, { unescapes, types })} AS ${quoteIdentifier(column.name)}`,
   )
@@ -145,19 +146,19 @@ function cellSql(
   return type === 'text' && !isGenerated && unescapes ? unescapedSql(cell) : cell
 }
 
-/** SQL source of a table's rows. Compressed and uncompressed CSV files are read by separate sources. */
+/** SQL source of a table's rows. Compressed and uncompressed files are read by separate sources. */
 function sourceOf(table: Table, files: readonly DataFile[]): string {
   const { columns } = table
-  if (files.length === 0) return emptySource(table)
-  const pathsOf = (some: readonly DataFile[]) => some.flatMap(({ paths }) => paths)
-  if (files[0]?.format === 'parquet') return parquetSource(pathsOf(files))
   const maxRowBytes = largest(files.map((file) => file.maxRowBytes))
   const sources = [false, true].flatMap((isGzipped) => {
-    const paths = pathsOf(files.filter((file) => file.isGzipped === isGzipped))
-    return paths.length === 0 ? [] : [csvSource({ paths, isGzipped, maxRowBytes }, typedColumns(columns))]
+    const group = files.filter((file) => file.isGzipped === isGzipped)
+    const paths = group.flatMap((file) => file.paths)
+    const [first] = group
+    return first === undefined ? [] : [sourceSql({ ...first, paths, maxRowBytes }, typedColumns(columns))]
   })
   const [first, second] = sources
-  if (first !== undefined && second === undefined) return first
+  if (first === undefined) return emptySource(table)
+  if (second === undefined) return first
   return `(${sources.map((source) => `SELECT * FROM ${source}`).join(' UNION ALL ')})`
 }
 

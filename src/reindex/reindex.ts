@@ -139,11 +139,7 @@ async function load({
 }: ReindexContext): Promise<{ sql: TokenSql; counts: TokenCounts }> {
   const { database, manifest, eachFile } = output
   const { olderThanMs, clock = Date.now } = options
-  const csv = manifest.job.format === 'csv'
-  const sql: TokenSql = {
-    ...{ run: database.run, all: database.all, eachFile },
-    epochMs: (column) => (csv ? `epoch_ms(CAST(${column} AS TIMESTAMP))` : `epoch_us(${column}) // 1000`),
-  }
+  const sql: TokenSql = { run: database.run, all: database.all, eachFile }
   const nowMs = clock()
   await loadTokens(sql)
   await loadRequestLog(sql, readRequestLog(requestLogPath(folder), { chain: manifest.job.chain, nowMs }))

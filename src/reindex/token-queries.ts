@@ -7,8 +7,6 @@ export type TokenSql = {
   all(sql: string): Promise<Record<string, unknown>[]>
   /** Runs a statement for each file of a table, with the source of its rows. */
   eachFile(table: NftTable, statement: (source: string) => string): Promise<void>
-  /** SQL that converts a time column to milliseconds since 1970. */
-  epochMs(column: string): string
 }
 type NftTable = 'erc721_transfers' | 'erc1155_transfers'
 
@@ -27,7 +25,7 @@ export async function loadTokens(sql: TokenSql): Promise<void> {
       table,
       (source) =>
         `INSERT INTO transfers SELECT token_address, token_id, metadata_index_status,
-         ${sql.epochMs('metadata_updated_at')}, metadata_name IS NOT NULL,
+         epoch_us(CAST(metadata_updated_at AS TIMESTAMPTZ)) // 1000, metadata_name IS NOT NULL,
          block_number, transaction_index, log_index, ${ordinal} FROM ${source}`,
     )
   }

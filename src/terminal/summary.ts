@@ -4,6 +4,7 @@ import type { EndedJob } from '../core/model/run-outcome.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import { smallest } from '../core/platform/extremes.ts'
+import { FORMATS } from '../formats/index.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import {
   formatBlockRange,
@@ -52,7 +53,7 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
     ...writtenLine(stats),
     ...lastBlockLine(job, stats),
     ...job.tables.map((table) => `  ${formatInteger(stats.rows[table] ?? 0).padStart(12)}  ${table}`),
-    `  ${formatCount(stats.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${outputName(job)}`,
+    `  ${formatCount(stats.files, `${FORMATS[job.format].title} file`)} in ${outputName(job)}`,
     ...(stats.rejects > 0
       ? [`  ${formatCount(stats.rejects, 'record')} rejected, listed in ${outputName(job)}/rejects.ndjson`]
       : []),

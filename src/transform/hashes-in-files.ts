@@ -1,8 +1,8 @@
-import { openDataFile } from '../core/duckdb/data-file.ts'
-import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import type { Manifest, ManifestFile } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
+import { textColumns } from '../formats/column-sql.ts'
+import { openDataFile, sourceSql } from '../formats/index.ts'
 import { openScratchDatabase, type ScratchDatabase } from '../read/scratch-database.ts'
 import type { Store } from '../storage/store.ts'
 

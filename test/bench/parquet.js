@@ -7,7 +7,8 @@ import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import parquetjs from 'parquetjs-lite'
 import { tableByName } from '../../dist/core/table/index.js'
 import { appendLines, openAppendFile } from '../../dist/files/chunk.js'
-import { createLineFormatter, writeTable } from '../../dist/files/write-table.js'
+import { writeTable } from '../../dist/files/write-table.js'
+import { FORMATS } from '../../dist/formats/index.js'
 
 const table = tableByName('erc20_transfers')
 
@@ -57,17 +58,23 @@ function rowAt(n) {
   ]
 }
 
+/** The same row by column name. */
+function cellsAt(n) {
+  const cells = rowAt(n)
+  return Object.fromEntries(table.columns.map(({ name }, at) => [name, cells[at]]))
+}
+
 /** Writes rows as staged lines and converts these to one Parquet file. Resolves to its path. */
 async function writeWithWalletlake(folder, count) {
   const how = { format: 'parquet', compression: 'snappy', escapeFormulas: false, maxRowsPerFile: count }
-  const lines = createLineFormatter(how)(table)
+  const lines = FORMATS.parquet.createLineFormatter(how).createLineBuffer(table.columns)
   const file = openAppendFile(join(folder, 'staged'))
   const chunks = []
   for (let n = 0; n < count; n += 1) {
-    lines.add(rowAt(n))
-    if (lines.size() > 1 << 18) chunks.push(appendLines(file, lines.take()))
+    lines.add(cellsAt(n))
+    if (lines.size() > 1 << 18) chunks.push(appendLines(file, lines.drain()))
   }
-  chunks.push(appendLines(file, lines.take()))
+  chunks.push(appendLines(file, lines.drain()))
   file.close()
   const files = { ...how, table, folder, chunks, range: { from: 0, to: count } }
   const [part] = await writeTable(files)

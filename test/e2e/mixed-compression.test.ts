@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Compression, Format } from '../../src/core/model/model.ts'
+import type { Compression, FormatName } from '../../src/core/model/model.ts'
 import { loadInto } from '../../src/load/load.ts'
 import { auditOutput } from '../../src/verify/audit/audit.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
@@ -7,7 +7,7 @@ import { expectSameAsFresh, growingChain, headJob, mergeFiles, runOnce } from '.
 import { readManifest } from '../helpers/read-output.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
 
-const CASES: { format: Format; nights: readonly Compression[]; endings: readonly string[] }[] = [
+const CASES: { format: FormatName; nights: readonly Compression[]; endings: readonly string[] }[] = [
   { format: 'csv', nights: ['none', 'gzip', 'none'], endings: ['csv', 'gz', 'csv'] },
   { format: 'parquet', nights: ['zstd', 'none', 'gzip'], endings: ['parquet', 'parquet', 'parquet'] },
 ]

@@ -1,6 +1,6 @@
 import { toBytes } from '../../src/core/platform/byte-text.ts'
 import { type Cell, col, type Table } from '../../src/core/table/column.ts'
-import { createCsvFormatter } from '../../src/files/csv.ts'
+import { createCsvFormatter } from '../../src/formats/csv-lines.ts'
 
 /** A table with one column of each type, each of which may be null. */
 export const SAMPLE: Table = {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { appendLines, type Chunk, openAppendFile } from '../../src/files/chunk.ts'
-import { createLineFormatter, type Part, type TableFiles, writeTable } from '../../src/files/write-table.ts'
+import { type Part, type TableFiles, writeTable } from '../../src/files/write-table.ts'
+import { FORMATS } from '../../src/formats/index.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { inBytes, type Row, SAMPLE } from './tables.ts'
 
@@ -30,7 +31,7 @@ function stageRows(
   files: Pick<TableFiles, 'table' | 'folder' | 'format' | 'escapeFormulas'>,
 ): Chunk {
   const file = openAppendFile(join(files.folder, name))
-  const lines = createLineFormatter(files).createLineBuffer(files.table.columns)
+  const lines = FORMATS[files.format].createLineFormatter(files).createLineBuffer(files.table.columns)
   for (const row of rows) lines.add(inBytes(row))
   const chunk = appendLines(file, lines.drain())
   file.close()

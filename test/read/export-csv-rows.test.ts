@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { csvHeader } from '../../src/files/csv.ts'
+import { csvHeader } from '../../src/formats/csv-lines.ts'
 import { type CsvColumns, readExportCsvRows, rowsOf } from '../../src/read/export-csv-rows.ts'
 import type { TextRow } from '../../src/read/scratch-database.ts'
 import { linesOf, MAX_U256, SAMPLE, sample } from '../files/tables.ts'
@@ -14,7 +14,7 @@ const WANTED: CsvColumns = {
   names: ['signed', 'name', 'at'],
   isEscaped: true,
 }
-const HEADER = csvHeader(SAMPLE.columns)
+const HEADER = `${csvHeader(SAMPLE.columns)}\n`
 
 async function all(batches: AsyncIterable<TextRow[]>): Promise<TextRow[]> {
   const rows: TextRow[] = []

@@ -28,7 +28,8 @@ function rowsSql(transfers: readonly Transfer[]): string {
   const rows = transfers.map(({ id = '7', place = [1, 0, 0], ...given }) => {
     const { status = 'INDEXED', name = 'n', updatedMs = NOW } = given
     const [block, tx, log, ordinal = 0] = place
-    return `(${['0xa', id, status, updatedMs, name, block, tx, log, ordinal].map(text).join(', ')})`
+    const updated = updatedMs === null ? null : new Date(updatedMs).toISOString()
+    return `(${['0xa', id, status, updated, name, block, tx, log, ordinal].map(text).join(', ')})`
   })
   const columns = [
     'token_address',
@@ -53,7 +54,6 @@ async function selectTokens(
       // Each row is in a separate file, so that its position in a file does not decide which is last.
       for (const one of transfers ?? []) await rows.run(statement(rowsSql([one])))
     },
-    epochMs: (column) => column,
   }
   await loadTokens(sql)
   await loadRequestLog(sql, listed(given.log ?? []))

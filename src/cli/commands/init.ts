@@ -1,9 +1,10 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
-import type { Job } from '../../core/model/model.ts'
+import { FORMAT_NAMES, type Job } from '../../core/model/model.ts'
 import { makeFolder } from '../../core/platform/disk.ts'
 import { splitWallet } from '../../job/addresses/addresses.ts'
+import { FIELDS } from '../../job/fields/fields.ts'
 import { readInlineJob } from '../../job/read-job.ts'
 import { jobTemplate } from '../../job/yaml/job-template.ts'
 import { formatCount } from '../../terminal/format.ts'
@@ -26,7 +27,11 @@ const options = defineOptions([
     value: '<url>',
     description: 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL',
   },
-  { name: 'format', value: '<format>', description: 'File format: csv, parquet (default: csv)' },
+  {
+    name: 'format',
+    value: '<format>',
+    description: `File format: ${FORMAT_NAMES.join(', ')} (default: ${FIELDS.format.default})`,
+  },
   { name: 'start-block', value: '<n>', description: 'First block (default: 0)' },
   { name: 'force', description: 'Overwrite an existing file' },
 ])

@@ -3,6 +3,7 @@ import { TABLE_NAMES } from '../table/index.ts'
 import { SCHEMA_VERSION } from '../table/schema-changes.ts'
 import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
+import { COMPRESSIONS, FORMAT_NAMES } from './model.ts'
 
 /** An invalid value in a manifest; `path` is empty if the document as a whole is invalid. */
 export type ManifestProblem = { path: string; expected: string; found: unknown }
@@ -88,8 +89,8 @@ const JOB = fields({
   chain: text,
   startBlock: count,
   endBlock: countOrNull,
-  format: oneOf('csv', 'parquet'),
-  compression: oneOf('none', 'gzip', 'zstd', 'snappy'),
+  format: oneOf(...FORMAT_NAMES),
+  compression: oneOf(...COMPRESSIONS),
   addresses: count,
   addressesSha256: sha256,
   nativeSymbol: v.optional(textOrNull),

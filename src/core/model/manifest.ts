@@ -1,5 +1,5 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
-import type { Compression, Format, PartitionBy } from './model.ts'
+import type { Compression, FormatName, PartitionBy } from './model.ts'
 
 /** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
 export type Manifest = {
@@ -51,7 +51,7 @@ type ManifestJob = {
   startBlock: number
   /** From the job; null if the job ends at the head of the chain, which is pinned when the run starts. */
   endBlock: number | null
-  format: Format
+  format: FormatName
   compression: Compression
   /** Absent if the files of each table are directly in its folder. */
   partitionBy?: PartitionBy

@@ -15,8 +15,12 @@ export type Wallet = {
   readonly label: string | null
 }
 
-export type Compression = 'none' | 'gzip' | 'zstd' | 'snappy'
-export type Format = 'csv' | 'parquet'
+/** All compressions; each format supports some of them. */
+export const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const
+export type Compression = (typeof COMPRESSIONS)[number]
+/** Output formats. `formats/format.ts` describes how to add one. */
+export const FORMAT_NAMES = ['csv', 'parquet'] as const
+export type FormatName = (typeof FORMAT_NAMES)[number]
 /**
  * Partition folders within a table's folder: by UTC day or month of the block, or by a number of blocks,
  * counted from block 0.
@@ -54,7 +58,7 @@ export type Job = {
    */
   readonly endBlock: number | undefined
   readonly tables: readonly TableName[]
-  readonly format: Format
+  readonly format: FormatName
   readonly compression: Compression
   /** Output folder, absolute or relative to the working directory. */
   readonly output: string

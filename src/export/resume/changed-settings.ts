@@ -1,6 +1,7 @@
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
+import { FORMATS } from '../../formats/index.ts'
 
 /**
  * Returns the names of the settings that affect rows and have changed since the export was written. Settings
@@ -12,7 +13,7 @@ export function findChangedSettings(job: Job, manifest: Manifest): string[] {
   const isRenamed = ({ address, label }: Job['wallets'][number]) => differs(labels.get(address), label)
   return [
     ...(differs(exportedJob.nativeSymbol, job.nativeSymbol) ? ['nativeSymbol'] : []),
-    ...(job.format === 'csv' && differs(exportedJob.escapeFormulas, job.escapeFormulas)
+    ...(FORMATS[job.format].escapesFormulas && differs(exportedJob.escapeFormulas, job.escapeFormulas)
       ? ['escapeFormulas']
       : []),
     ...(job.wallets.some(isRenamed) ? ['labels'] : []),

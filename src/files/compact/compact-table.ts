@@ -1,13 +1,15 @@
 import { basename, join } from 'node:path'
+import { loadDuckDb } from '../../core/duckdb/connection.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { ManifestFile } from '../../core/model/manifest.ts'
-import type { Compression, Format } from '../../core/model/model.ts'
+import type { Compression, FormatName } from '../../core/model/model.ts'
 import { diskError, hashFile, makeFolder } from '../../core/platform/disk.ts'
 import type { Table } from '../../core/table/index.ts'
+import { typedColumns } from '../../formats/column-sql.ts'
+import type { MergingByLines, MergingByRows } from '../../formats/format.ts'
+import { FORMATS, selectSql, unsplitFile } from '../../formats/index.ts'
 import { partPath } from '../part-path.ts'
 import { type Part, writeTable } from '../write-table.ts'
-import { decompressLines } from './decompress-lines.ts'
-import { mergeParquet } from './merge-parquet.ts'
 import { type CompactionStep, planCompaction } from './plan-compaction.ts'
 
 export type TableCompaction = {
@@ -16,7 +18,7 @@ export type TableCompaction = {
   folder: string
   table: Table
   files: readonly ManifestFile[]
-  format: Format
+  format: FormatName
   compression: Compression
   maxRows: number
   lookback: number
@@ -64,15 +66,23 @@ async function requireUnchanged(output: string, { path, sha256 }: ManifestFile):
 }
 
 function mergeFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
-  return compaction.format === 'csv' ? mergeCsv(step, compaction) : mergeParquetFiles(step, compaction)
+  const { merging } = FORMATS[compaction.format]
+  return merging.by === 'lines'
+    ? mergeByLines(step, compaction, merging)
+    : mergeByRows(step, compaction, merging)
 }
 
-/** Lines are dealt to new files as they are: no cell is parsed. */
-async function mergeCsv(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+/** Lines are assigned to new files as they are. */
+async function mergeByLines(
+  step: Merge,
+  compaction: TableCompaction,
+  { copyLines }: MergingByLines,
+): Promise<Part[]> {
   const { output, folder, table, maxRows } = compaction
   const chunks = []
   for (const [at, { path, rows }] of step.files.entries()) {
-    const lines = await decompressLines(join(output, path), join(folder, `${table.name}-${at}.lines`), table)
+    const to = join(folder, `${table.name}-${at}.lines`)
+    const lines = await copyLines(join(output, path), to, table.columns)
     chunks.push({ ...lines, rows, maxLineBytes: 0, partition: step.partition })
   }
   const { range, firstNumber } = step
@@ -82,8 +92,14 @@ async function mergeCsv(step: Merge, compaction: TableCompaction): Promise<Part[
   })
 }
 
-async function mergeParquetFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
-  const { output, folder, table, compression, maxRows } = compaction
+/** Each new file is written by a query over those of the old files that contain its rows. */
+async function mergeByRows(
+  step: Merge,
+  compaction: TableCompaction,
+  { writeRows }: MergingByRows,
+): Promise<Part[]> {
+  const { output, folder, table, format, compression, maxRows } = compaction
+  const columns = table.columns.map(({ name }) => `"${name}"`)
   const total = step.files.reduce((sum, { rows }) => sum + rows, 0)
   const parts: Part[] = []
   for (let from = 0; from < total; from += maxRows) {
@@ -92,12 +108,38 @@ async function mergeParquetFiles(step: Merge, compaction: TableCompaction): Prom
     const staged = join(folder, basename(path))
     const rows = Math.min(maxRows, total - from)
     const { files, skip } = filesInRowRange(step.files, { from, to: from + rows })
-    const sources = files.map((file) => join(output, file.path))
-    const measured = await mergeParquet({ sources, skip, rows, path: staged, table, compression })
+    const sources = files.map((file) => unsplitFile(join(output, file.path), format))
+    const selected = selectSql(sources, columns, typedColumns(table.columns))
+    const select = `${selected} limit ${rows} offset ${skip}`
+    const size = { rows, bytes: await lineBytes(compaction, select) }
+    const digest = await writeRows({ path: staged, table, compression, size }, select)
     const { from: fromBlock, to: toBlock } = step.range
-    parts.push({ staged, path, rows, ...measured, fromBlock, toBlock })
+    parts.push({ staged, path, rows, ...digest, fromBlock, toBlock })
   }
   return parts
+}
+
+/** Returns the approximate size of the rows as CSV lines, in bytes. */
+async function lineBytes({ table, format }: TableCompaction, select: string): Promise<number> {
+  const cells = table.columns.map(({ name }) => `coalesce(strlen("${name}"::varchar), 0) + 1`)
+  const { DuckDBInstance } = await loadDuckDb()
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '800MB' })
+  try {
+    const connection = await instance.connect()
+    const read = await connection.runAndReadAll(
+      `select coalesce(sum(${cells.join(' + ')}), 0)::double from (${select})`,
+    )
+    connection.closeSync()
+    return Number(read.getRows()[0]?.[0])
+  } catch (cause) {
+    throw new ExportError(
+      'OUTPUT_FAILED',
+      `cannot read ${table.name} from its ${FORMATS[format].title} files`,
+      { cause },
+    )
+  } finally {
+    instance.closeSync()
+  }
 }
 
 /** The files that hold these rows of all, and how many rows of the first come before them. */

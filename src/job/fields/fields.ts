@@ -1,5 +1,6 @@
-import type { Compression, Format } from '../../core/model/model.ts'
+import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
+import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
 import { booleanField, type Field, freeText, oneOf } from './field-type.ts'
 import { integer } from './integer.ts'
@@ -7,12 +8,6 @@ import { fileSize, partitioning } from './partitioning.ts'
 import { SECTION_FIELDS } from './section-fields.ts'
 import { SELECTION_FIELDS } from './selection-fields.ts'
 import { tableList } from './table-list.ts'
-
-/** Compressions by format, the default first. */
-export const COMPRESSIONS = {
-  csv: ['none', 'gzip'],
-  parquet: ['zstd', 'snappy', 'gzip', 'none'],
-} as const
 
 /**
  * Every field of a job file by its path, in the order of the documentation. Validation, JSON Schema, the table in
@@ -40,24 +35,26 @@ export const FIELDS = {
       repeatable: true,
     },
   },
-  /** `csv` or `parquet`. */
+  /** Name of a format. */
   format: {
-    ...oneOf<Format>(['csv', 'parquet']),
+    ...oneOf<FormatName>(FORMAT_NAMES),
     description: 'File format.',
     default: 'csv',
     examples: ['parquet'],
     synonyms: 'fileformat outputformat filetype',
-    option: { name: 'format', value: '<format>', description: 'File format: csv, parquet' },
+    option: { name: 'format', value: '<format>', description: `File format: ${FORMAT_NAMES.join(', ')}` },
   },
   /** A compression that the format supports. */
   compression: {
-    ...oneOf<Compression>(['none', 'gzip', 'zstd', 'snappy']),
-    description: 'For csv: none (default) or gzip. For parquet: zstd (default), snappy, gzip or none.',
+    ...compression(),
+    description: compressionChoices()
+      .map((choice) => `For ${choice}.`)
+      .join(' '),
     examples: ['gzip', 'zstd'],
     option: {
       name: 'compression',
       value: '<name>',
-      description: 'csv: none, gzip; parquet: zstd, snappy, gzip, none',
+      description: compressionNames(),
     },
   },
   /** Folder for the files, or `s3://bucket/prefix`. */

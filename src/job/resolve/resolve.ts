@@ -1,11 +1,12 @@
 import { basename, extname } from 'node:path'
-import type { Compression, Format, Job, Wallet } from '../../core/model/model.ts'
+import type { Compression, FormatName, Job, Wallet } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
+import { FORMATS } from '../../formats/index.ts'
 import { invalidValue } from '../diagnostics.ts'
 import { nativeSymbolOf } from '../fields/chain.ts'
 import { durationMs } from '../fields/duration.ts'
-import { COMPRESSIONS, FIELDS } from '../fields/fields.ts'
+import { FIELDS } from '../fields/fields.ts'
 import type { Values } from './config-sources.ts'
 import { plainValues } from './plain-fields.ts'
 import type { RawValue } from './raw-value.ts'
@@ -87,9 +88,9 @@ function resolveService(values: Values): Job['service'] {
 }
 
 /** The default of a format that the command line sets replaces a compression that only the job's own format has. */
-function resolveCompression(values: Values, format: Format, { report }: Resolving): Compression {
-  const supported: readonly Compression[] = COMPRESSIONS[format]
-  const fallback = COMPRESSIONS[format][0]
+function resolveCompression(values: Values, format: FormatName, { report }: Resolving): Compression {
+  const supported = FORMATS[format].compressions
+  const [fallback] = supported
   const { compression } = values
   if (compression?.value === undefined || supported.includes(compression.value))
     return compression?.value ?? fallback

@@ -1,4 +1,5 @@
-import type { Format } from '../../core/model/model.ts'
+import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
+import { compressionChoices } from '../fields/compression.ts'
 
 /** Content of a new job file; everything else is in it as a comment. */
 export type NewJob = {
@@ -10,7 +11,7 @@ export type NewJob = {
   /** Addresses as given, in any letter case. */
   readonly wallets: readonly { readonly address: string; readonly label: string | null }[]
   readonly baseUrl: string
-  readonly format: Format
+  readonly format: FormatName
   readonly startBlock: number | undefined
 }
 
@@ -45,7 +46,9 @@ ${startBlock === undefined ? '# startBlock: 17000000' : `startBlock: ${startBloc
 # Tables to write. Default: all seven.
 # tables: [transactions, erc20_transfers, ledger]
 
-# csv or parquet. Compression for csv: none (default) or gzip; for parquet: zstd (default), snappy, gzip or none.
+# ${FORMAT_NAMES.join(' or ')}. Compression ${compressionChoices()
+    .map((choice) => `for ${choice}`)
+    .join('; ')}.
 format: ${format}
 # compression: gzip
 

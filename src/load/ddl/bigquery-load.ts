@@ -1,6 +1,13 @@
+import type { FormatName } from '../../core/model/model.ts'
 import { type BulkContext, type BulkTable, blockCondition, keyCondition } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './table-namespace.ts'
+
+/** Options of LOAD DATA by format. Files of other formats cannot be loaded. */
+export const BIGQUERY_FORMATS: Partial<Record<FormatName, readonly string[]>> = {
+  csv: ["format = 'CSV'", 'skip_leading_rows = 1', 'allow_quoted_newlines = true', "encoding = 'UTF-8'"],
+  parquet: ["format = 'PARQUET'"],
+}
 
 /**
  * GoogleSQL statements that load files from Cloud Storage: per table, LOAD DATA into a staging table, then one MERGE.
@@ -30,7 +37,7 @@ type StageContext = BulkContext & { readonly stage: string }
 /** Loads the files into the staging table. One LOAD DATA cannot mix gzipped and plain files. */
 function loadData(
   { table }: BulkTable,
-  { dialect, stage, files, filesAt, job }: StageContext & { files: BulkTable['files'] },
+  { dialect, stage, files, filesAt, fileFormat }: StageContext & { files: BulkTable['files'] },
 ): string[] {
   const columns = table.columns.map(({ name, type }) => `  ${dialect.quote(name)} ${dialect.types[type]}`)
   if (files.length === 0) return [`CREATE OR REPLACE TABLE ${stage} (\n${columns.join(',\n')}\n);`]
@@ -40,17 +47,9 @@ function loadData(
   return groups.map((group, at) => {
     const uris = group.map(({ path }) => `    ${dialect.literal(`${filesAt}/${path}`)}`)
     const into = `LOAD DATA ${at === 0 ? 'OVERWRITE' : 'INTO'} ${stage} (\n${columns.join(',\n')}\n)`
-    return `${into}\nFROM FILES (\n  ${optionsOf(job, uris).join(',\n  ')}\n);`
+    const options = [...fileFormat, `uris = [\n${uris.join(',\n')}\n  ]`]
+    return `${into}\nFROM FILES (\n  ${options.join(',\n  ')}\n);`
   })
-}
-
-function optionsOf({ format }: StageContext['job'], uris: readonly string[]): string[] {
-  const csv = ['skip_leading_rows = 1', 'allow_quoted_newlines = true', "encoding = 'UTF-8'"]
-  return [
-    `format = '${format.toUpperCase()}'`,
-    ...(format === 'csv' ? csv : []),
-    `uris = [\n${uris.join(',\n')}\n  ]`,
-  ]
 }
 
 function merge(bulk: BulkTable, context: StageContext): string {

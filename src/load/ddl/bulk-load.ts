@@ -1,12 +1,14 @@
+import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest, ManifestTable } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { optionError } from '../../core/model/option-error.ts'
 import { GENERATOR } from '../../core/model/version.ts'
 import { TABLES, type Table } from '../../core/table/index.ts'
-import { bigqueryLoad } from './bigquery-load.ts'
+import { FORMATS } from '../../formats/index.ts'
+import { BIGQUERY_FORMATS, bigqueryLoad } from './bigquery-load.ts'
 import type { BulkContext, BulkTable } from './bulk-table.ts'
 import { DIALECTS } from './dialects.ts'
-import { snowflakeLoad } from './snowflake-load.ts'
+import { SNOWFLAKE_FORMATS, snowflakeLoad } from './snowflake-load.ts'
 
 /** A warehouse that loads files itself from a location that it can access. */
 type BulkEngine = 'bigquery' | 'snowflake'
@@ -32,7 +34,8 @@ const FILES_AT = { bigquery: /^gs:\/\/[^/\s']+(?:\/[^\s'*]*)?$/, snowflake: /^@[
  * Returns a script that loads a manifest's files into a warehouse: per table, CREATE TABLE, a staging table and a
  * MERGE. Rows of the manifest's blocks that the files do not contain are deleted.
  *
- * @throws ExportError USAGE if the location of the files is missing or invalid for the warehouse
+ * @throws ExportError USAGE if the location of the files is missing or invalid for the warehouse, or if the warehouse
+ *   cannot load their format
  */
 export function bulkLoadText(options: BulkLoadOptions): string {
   const { engine, manifest, names, prefix, folder, tables = TABLES, unescapeFormulas } = options
@@ -41,7 +44,8 @@ export function bulkLoadText(options: BulkLoadOptions): string {
   const context: BulkContext = {
     ...{ dialect, folder, job, filesAt: filesAtOf(options) },
     namespace: { schema: schemaOf(options) ?? dialect.defaultSchema, prefix },
-    unescapes: unescapeFormulas && job.format === 'csv',
+    unescapes: unescapeFormulas && FORMATS[job.format].escapesFormulas,
+    fileFormat: fileFormatOf(options),
   }
   const listed = tables.flatMap((table) => {
     const manifestTable = manifest.tables[table.name]
@@ -70,6 +74,17 @@ function filesAtOf({ engine, filesAt, manifest, folder }: BulkLoadOptions): stri
     found: location,
     expected: `a location such as ${example}`,
     fix: `Copy the output folder to a location that ${DIALECTS[engine].title} can read, and pass it with --files-at.`,
+  })
+}
+
+const FILE_FORMATS = { bigquery: BIGQUERY_FORMATS, snowflake: SNOWFLAKE_FORMATS }
+
+function fileFormatOf({ engine, manifest: { job } }: BulkLoadOptions): readonly string[] {
+  const fileFormat = FILE_FORMATS[engine][job.format]
+  if (fileFormat !== undefined) return fileFormat
+  const { title } = DIALECTS[engine]
+  throw new ExportError('USAGE', `walletlake has no script that loads ${job.format} files into ${title}`, {
+    fix: `Export as ${Object.keys(FILE_FORMATS[engine]).join(' or ')}.`,
   })
 }
 

@@ -18,6 +18,8 @@ export type BulkContext = {
   readonly filesAt: string
   readonly folder: string | undefined
   readonly job: Manifest['job']
+  /** What the warehouse must know to read files of the export's format. */
+  readonly fileFormat: readonly string[]
   /** Whether a leading `'` must be removed from text in these files. */
   readonly unescapes: boolean
 }

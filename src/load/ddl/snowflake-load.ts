@@ -1,8 +1,25 @@
 import { join } from 'node:path'
 import type { ManifestFile } from '../../core/model/manifest.ts'
+import type { FormatName } from '../../core/model/model.ts'
 import { type BulkContext, type BulkTable, blockCondition, keyCondition } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './table-namespace.ts'
+
+/** Backslashes are plain text and empty fields are null; neither is Snowflake's default. */
+const CSV_OPTIONS = [
+  'TYPE = CSV COMPRESSION = AUTO SKIP_HEADER = 1',
+  `FIELD_OPTIONALLY_ENCLOSED_BY = '"' ESCAPE = NONE ESCAPE_UNENCLOSED_FIELD = NONE`,
+  "EMPTY_FIELD_AS_NULL = TRUE NULL_IF = () TRIM_SPACE = FALSE ENCODING = 'UTF8'",
+].join(' ')
+
+/** Clauses of COPY INTO by format. Files of other formats cannot be loaded. */
+export const SNOWFLAKE_FORMATS: Partial<Record<FormatName, readonly string[]>> = {
+  csv: [`FILE_FORMAT = (${CSV_OPTIONS})`],
+  parquet: [
+    'FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE)',
+    'MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE',
+  ],
+}
 
 /** Maximum number of files that one COPY INTO may list. */
 const MAX_FILES_PER_COPY = 1_000
@@ -53,27 +70,19 @@ function putFiles(files: readonly ManifestFile[], { folder, filesAt, dialect }: 
 
 type StageContext = BulkContext & { readonly stage: string }
 
-function copyFiles(files: readonly ManifestFile[], { stage, filesAt, dialect, job }: StageContext): string[] {
-  const format =
-    job.format === 'parquet'
-      ? 'FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE)\nMATCH_BY_COLUMN_NAME = CASE_INSENSITIVE'
-      : `FILE_FORMAT = (${CSV_FORMAT})`
+function copyFiles(
+  files: readonly ManifestFile[],
+  { stage, filesAt, dialect, fileFormat }: StageContext,
+): string[] {
   const groups = Array.from({ length: Math.ceil(files.length / MAX_FILES_PER_COPY) }, (_, at) =>
     files.slice(at * MAX_FILES_PER_COPY, (at + 1) * MAX_FILES_PER_COPY),
   )
   return groups.map((group) => {
     const paths = group.map(({ path }) => `  ${dialect.literal(path)}`).join(',\n')
     const from = dialect.literal(`${filesAt}/`)
-    return `COPY INTO ${stage}\nFROM ${from}\nFILES = (\n${paths}\n)\n${format}\nON_ERROR = ABORT_STATEMENT;`
+    return `COPY INTO ${stage}\nFROM ${from}\nFILES = (\n${paths}\n)\n${fileFormat.join('\n')}\nON_ERROR = ABORT_STATEMENT;`
   })
 }
-
-/** Backslashes are plain text and empty fields are null; neither is Snowflake's default. */
-const CSV_FORMAT = [
-  'TYPE = CSV COMPRESSION = AUTO SKIP_HEADER = 1',
-  `FIELD_OPTIONALLY_ENCLOSED_BY = '"' ESCAPE = NONE ESCAPE_UNENCLOSED_FIELD = NONE`,
-  "EMPTY_FIELD_AS_NULL = TRUE NULL_IF = () TRIM_SPACE = FALSE ENCODING = 'UTF8'",
-].join(' ')
 
 function replaceRows(bulk: BulkTable, context: StageContext & { name: string }): string {
   const { table } = bulk

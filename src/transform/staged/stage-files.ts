@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { type TableName, tableByName } from '../../core/table/index.ts'
 import { type AppendFile, openAppendFile } from '../../files/chunk.ts'
-import type { CsvFormatter, LineBuffer } from '../../files/csv.ts'
-import { createLineFormatter, type FileFormat } from '../../files/write-table.ts'
+import type { FileFormat } from '../../files/write-table.ts'
+import type { CsvFormatter, LineBuffer } from '../../formats/csv-lines.ts'
+import { FORMATS } from '../../formats/index.ts'
 
 /** A thread's staging files: one file of lines per table, one of page indexes and one of fingerprints. */
 export type StageFiles = {
@@ -44,7 +45,7 @@ export const linesPath = (folder: string, name: string, thread: number) =>
 /** Opens this thread's staging files. A file is created on its first write. */
 export function openStageFiles(format: StageFormat): StageFiles {
   const { folder } = format
-  const csv = createLineFormatter(format)
+  const csv = FORMATS[format.format].createLineFormatter(format)
   const fileOf = (name: string) => openAppendFile(linesPath(folder, name, threadId))
   const tables = format.tables.map((name): TableStage => {
     const file = fileOf(name)

@@ -1,6 +1,7 @@
-import type { Format } from '../../core/model/model.ts'
+import type { FormatName } from '../../core/model/model.ts'
 import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
 import type { Column, ColumnType } from '../../core/table/index.ts'
+import { FORMATS } from '../../formats/index.ts'
 
 /** The largest unsigned 256-bit integer, as decimal digits. */
 export const MAX_U256 = String(2n ** 256n - 1n)
@@ -21,16 +22,16 @@ export const SQL_TYPES = {
  * SQL condition that holds where a cell does not match its column's type, range or format, or is null in a non-null
  * column.
  */
-export function invalidCellSql(column: Column, format: Format): string {
+export function invalidCellSql(column: Column, format: FormatName): string {
   const cell = quoteIdentifier(column.name)
-  const isValid = format === 'csv' ? csvCell(column) : parquetCell(column)
+  const isValid = FORMATS[format].isTyped ? typedCell(column) : csvCell(column)
   return `CASE WHEN ${cell} IS NULL THEN ${!column.nullable} ELSE NOT (${isValid}) END`
 }
 
 /** SQL expression for a cell in its SQL type; null if the text does not parse. */
-export function typedCellSql(column: Column, format: Format): string {
+export function typedCellSql(column: Column, format: FormatName): string {
   const type = SQL_TYPES[column.type]
-  if (format === 'parquet' || type === 'VARCHAR') return quoteIdentifier(column.name)
+  if (FORMATS[format].isTyped || type === 'VARCHAR') return quoteIdentifier(column.name)
   return `TRY_CAST(${quoteIdentifier(column.name)} AS ${type})`
 }
 
@@ -55,7 +56,7 @@ function csvCell(column: Column): string {
   return textCell(column)
 }
 
-function parquetCell(column: Column): string {
+function typedCell(column: Column): string {
   if (column.type === 'time') return `epoch_us(${quoteIdentifier(column.name)}) % 1000 = 0`
   return SQL_TYPES[column.type] === 'VARCHAR' ? textCell(column) : 'true'
 }

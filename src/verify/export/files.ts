@@ -4,6 +4,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
 import type { TableName } from '../../core/table/index.ts'
+import { extensionPattern } from '../../formats/index.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
 
 /**
@@ -65,12 +66,12 @@ export function differenceMessage(
 }
 
 /**
- * Matches the path that table, partition, block range and format require. The file number is arbitrary, and so is gzip,
- * because a job may change its compression between runs.
+ * Matches the path that table, partition, block range and format require. The file number is arbitrary, and so is the
+ * compression, because a job may change its compression between runs.
  */
 function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): RegExp {
   const { fromBlock, toBlock } = file
-  const extension = job.format === 'parquet' ? 'parquet' : 'csv(\\.gz)?'
+  const extension = extensionPattern([job.format])
   const folder = partitionPattern(job, file)
   return new RegExp(
     `^${table}/${folder}${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}\\.${extension}$`,

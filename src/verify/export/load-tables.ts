@@ -4,13 +4,12 @@ import type { Manifest, ManifestFile, ManifestTable } from '../../core/model/man
 import { toScratchError } from '../../core/platform/scratch-folder.ts'
 import type { Table, TableName } from '../../core/table/index.ts'
 import { TABLES } from '../../core/table/index.ts'
+import { FORMATS } from '../../formats/index.ts'
 import type { Findings } from '../../read/findings.ts'
 import type { ScratchDatabase } from '../../read/scratch-database.ts'
 import type { CheckedExport } from './checked-export.ts'
 import { checkFile, differenceMessage } from './files.ts'
-import { readHeader } from './header.ts'
 import { createCheckTable, loadFile, type TableFile } from './load-file.ts'
-import { checkParquetSchema } from './parquet-schema.ts'
 
 export type TableLoadContext = {
   /** The output folder. */
@@ -112,8 +111,9 @@ async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise
 
 async function hasColumns(context: TableLoadContext, table: Table, path: string): Promise<boolean> {
   const { database, manifest, findings } = context
-  if (manifest.job.format === 'parquet') return checkParquetSchema(database, { path, table }, findings)
-  const expected = table.columns.map((column) => column.name).join(',')
-  const found = await readHeader(`${database.folder}/${path}`)
-  return findings.expect(found === expected, () => differenceMessage(path, 'header', { expected, found }))
+  const file = { path: `${database.folder}/${path}`, columns: table.columns }
+  const mismatch = await FORMATS[manifest.job.format].findColumnMismatch(file, database.all)
+  return findings.expect(mismatch === undefined, () =>
+    mismatch === undefined ? '' : differenceMessage(path, mismatch.field, mismatch),
+  )
 }

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Format } from '../../../src/core/model/model.ts'
+import type { FormatName } from '../../../src/core/model/model.ts'
 import { tableByName } from '../../../src/core/table/index.ts'
 import { type FileFormat, writeTable } from '../../../src/files/write-table.ts'
 import { readPage } from '../../../src/sources/data-api/pages/page.ts'
@@ -112,7 +112,7 @@ test('threads write the same batches as this thread, and end on close', async ()
 test.for([1, 10, MANY].flatMap((many) => (['csv', 'parquet'] as const).map((format) => ({ many, format }))))(
   'threads write the same $many batches of $many pages for $format as this thread',
   async ({ many, format }) => {
-    const make = (given: { format: Format }) => pagesIn(given, many, many)
+    const make = (given: { format: FormatName }) => pagesIn(given, many, many)
     const [pages, other] = [make({ format }), make({ format })]
     const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
     pool.expectBytes(LARGE)

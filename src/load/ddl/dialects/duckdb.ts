@@ -1,5 +1,5 @@
-import { DUCKDB_TYPES } from '../../../core/duckdb/source-sql.ts'
 import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
+import { DUCKDB_TYPES } from '../../../formats/column-sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const

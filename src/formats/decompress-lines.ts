@@ -3,23 +3,23 @@ import { stat } from 'node:fs/promises'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { ExportError } from '../../core/model/errors.ts'
-import { diskError } from '../../core/platform/disk.ts'
-import type { Table } from '../../core/table/index.ts'
-import { csvHeader } from '../csv.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { diskError } from '../core/platform/disk.ts'
+import type { Column } from '../core/table/index.ts'
+import { csvHeader } from './csv-lines.ts'
 
-/** Copies the lines of a CSV file, gzip or plain, without its header. Throws VERIFY_FAILED where the header is another. */
+/** Copies the lines of a CSV file, decompressed and without the header. Throws VERIFY_FAILED if the header is wrong. */
 export async function decompressLines(
   from: string,
   to: string,
-  { columns }: Pick<Table, 'columns'>,
+  columns: readonly Column[],
 ): Promise<{ path: string; bytes: number }> {
   const decompress = from.endsWith('.gz') ? [createGunzip()] : []
   try {
     await pipeline([
       createReadStream(from, { highWaterMark: 1 << 18 }),
       ...decompress,
-      withoutHeader(Buffer.from(csvHeader(columns)), from),
+      withoutHeader(Buffer.from(`${csvHeader(columns)}\n`), from),
       createWriteStream(to),
     ])
     return { path: to, bytes: (await stat(to)).size }

@@ -3,7 +3,8 @@ import { createWriteStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { finished, pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { openHashStream } from '../core/platform/hash-stream.ts'
+import { diskError } from './disk.ts'
+import { openHashStream } from './hash-stream.ts'
 
 /** A file that is being written; `T` is what is told of it in the end. */
 export type FileWriter<T> = {
@@ -74,5 +75,24 @@ function openGzipFile(path: string): HashedFileWriter {
       file.destroy()
       await finished(file).catch(() => undefined)
     },
+  }
+}
+
+/** Writes a header and lines to a file, and finishes it. Throws OUTPUT_FAILED. */
+export async function writeLines<T>(
+  file: FileWriter<T>,
+  path: string,
+  content: { header: string; lines: Iterable<Buffer>; signal?: AbortSignal | undefined },
+): Promise<T> {
+  try {
+    await file.write(`${content.header}\n`)
+    for (const block of content.lines) {
+      content.signal?.throwIfAborted()
+      await file.write(block)
+    }
+    return await file.finish()
+  } catch (thrown) {
+    await file.abort()
+    throw diskError(`cannot write ${path}`, thrown)
   }
 }

@@ -40,9 +40,9 @@ export type BufferedLines = {
 
 type CellsByColumn = Readonly<Record<string, Cell>>
 
-/** The header row, with its line end. */
+/** The header row, without its line feed. */
 export function csvHeader(columns: readonly Column[]): string {
-  return `${columns.map(({ name }) => name).join(',')}\n`
+  return columns.map(({ name }) => name).join(',')
 }
 
 /**

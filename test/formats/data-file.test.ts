@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { openDataFile } from '../../../src/core/duckdb/data-file.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { openDataFile } from '../../src/formats/index.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 
 const MIB = 1024 * 1024
 const HEADER = 'a,"b\nc"\n'

@@ -1,24 +1,21 @@
-import { quoteLiteral } from '../../core/platform/sql.ts'
-import type { ColumnType, Table } from '../../core/table/index.ts'
-import { type Findings, formatValue } from '../../read/findings.ts'
-import type { ResultRow, ScratchDatabase } from '../../read/scratch-database.ts'
+import { quoteLiteral } from '../core/platform/sql.ts'
+import type { Column, ColumnType } from '../core/table/index.ts'
+import type { ColumnMismatch, SqlQuery } from './format.ts'
 
-/** Checks that a Parquet file has exactly the table's columns, in order, with the physical types of the contract. */
-export async function checkParquetSchema(
-  database: ScratchDatabase,
-  file: { path: string; table: Table },
-  findings: Findings,
-): Promise<boolean> {
-  const schema = await database.all(
-    `SELECT name, type, converted_type, logical_type FROM parquet_schema(${quoteLiteral(`${database.folder}/${file.path}`)})`,
+/** Finds the first column of a Parquet file whose name, position or physical type differs from the contract. */
+export async function findSchemaMismatch(
+  { path, columns }: { path: string; columns: readonly Column[] },
+  query: SqlQuery,
+): Promise<ColumnMismatch | undefined> {
+  const schema = await query(
+    `SELECT name, type, converted_type, logical_type FROM parquet_schema(${quoteLiteral(path)})`,
   )
   const found = schema.slice(1).map((column) => `${column.name} ${typeOf(column)}`)
-  const expected = file.table.columns.map((column) => `${column.name} ${PHYSICAL[column.type]}`)
+  const expected = columns.map((column) => `${column.name} ${PHYSICAL[column.type]}`)
   const at = expected.findIndex((column, index) => column !== found[index])
+  if (at < 0 && found.length === expected.length) return undefined
   const first = at >= 0 ? at : expected.length
-  return findings.expect(at < 0 && found.length === expected.length, () => {
-    return `${file.path}: column ${first + 1}: expected ${formatValue(expected[first])}, found ${formatValue(found[first])}`
-  })
+  return { field: `column ${first + 1}`, expected: expected[first], found: found[first] }
 }
 
 const PHYSICAL: Readonly<Record<ColumnType, string>> = {
@@ -32,7 +29,11 @@ const PHYSICAL: Readonly<Record<ColumnType, string>> = {
   decimal: 'UTF8',
 }
 
-function typeOf({ type, converted_type: converted, logical_type: logical }: ResultRow): string {
+function typeOf({
+  type,
+  converted_type: converted,
+  logical_type: logical,
+}: Readonly<Record<string, unknown>>): string {
   const logicalType = String(logical ?? '')
   if (logicalType.startsWith('TimestampType')) {
     return logicalType.includes('isAdjustedToUTC=1') ? 'TIMESTAMP adjusted to UTC' : 'TIMESTAMP without zone'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
@@ -7,11 +7,10 @@ import { compressors } from 'hyparquet-compressors'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Compression } from '../../src/core/model/model.ts'
 import { TABLES, type Table } from '../../src/core/table/index.ts'
-import { csvHeader } from '../../src/files/csv.ts'
-import { copyToParquet } from '../../src/files/parquet.ts'
+import { PARQUET } from '../../src/formats/parquet.ts'
+import { MAX_U256, type Row, SAMPLE, sample, textOf } from '../files/tables.ts'
+import { cutAt, writeRows } from '../files/write-rows.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { MAX_U256, type Row, SAMPLE, sample, textOf } from './tables.ts'
-import { cutAt, writeRows } from './write-rows.ts'
 
 type Options = { table?: Table; compression?: Compression; cuts?: readonly number[] }
 
@@ -188,37 +187,32 @@ test('a very long row changes no file but its own', async () => {
   expect(await hashes([5_000])).toEqual(await hashes([]))
 })
 
+/** Writes these lines as one part of the sample table; `given` overrides what is expected of it. */
+function writeLines(text: string, given: { path?: string; rows?: number; signal?: AbortSignal } = {}) {
+  const { path = join(tempFolder(), 'part.parquet'), rows = 1, signal } = given
+  const part = { path, table: SAMPLE, compression: 'zstd', rows, maxLineBytes: text.length, signal } as const
+  return PARQUET.writePart(part, [Buffer.from(text)])
+}
+
 test('rows that DuckDB cannot read fail as output and leave no file', async () => {
   const folder = tempFolder()
-  const staged = join(folder, 'broken.lines')
-  writeFileSync(staged, 'header\nx,no number\n')
-  const path = join(folder, 'part.parquet')
-  const size = { rows: 1, bytes: 9, maxLineBytes: 9 }
-  const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
-  await expect(copying).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
-  expect(readdirSync(folder)).toEqual(['broken.lines'])
+  const writing = writeLines('x,no number\n', { path: join(folder, 'part.parquet') })
+  await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+  expect(readdirSync(folder)).toEqual(['part.parquet.lines'])
 })
 
 test('a file that lacks a row that was staged is told of', async () => {
-  const folder = tempFolder()
-  const staged = join(folder, 'part.lines')
-  writeFileSync(staged, `${csvHeader(SAMPLE.columns)}${textOf([sample({ small: 1 })])}`)
-  const path = join(folder, 'part.parquet')
-  const size = { rows: 2, bytes: 9, maxLineBytes: 9 }
-  const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
-  await expect(copying).rejects.toThrow(`${path} has 1 rows of 2: nothing is published`)
+  const path = join(tempFolder(), 'part.parquet')
+  const writing = writeLines(textOf([sample({ small: 1 })]), { path, rows: 2 })
+  await expect(writing).rejects.toThrow(`${path} has 1 rows of 2: nothing is published`)
 })
 
 test('a copy that is broken off at work throws the reason of its signal', async () => {
-  const staged = join(tempFolder(), 'staged.csv')
-  writeFileSync(staged, `${csvHeader(SAMPLE.columns)}\n`)
   const [end, reason] = [new AbortController(), new Error('stopped')]
   const working = vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(() => {
     end.abort(reason)
     return Promise.reject(new Error('INTERRUPT Error: Interrupted!'))
   })
   onTestFinished(() => working.mockRestore())
-  const size = { rows: 1, bytes: 1, maxLineBytes: 1 }
-  const copy = { path: `${staged}.parquet`, table: SAMPLE, compression: 'zstd' as const, staged, size }
-  await expect(copyToParquet({ ...copy, signal: end.signal })).rejects.toBe(reason)
+  await expect(writeLines('', { signal: end.signal })).rejects.toBe(reason)
 })

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib'
 /** Maximum length of a header, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
-/** Reads the first line of a CSV file without its `\n`; undefined if there is no complete line or it cannot be read. */
+/** Reads the first line of a file without its `\n`; undefined if there is no complete line or it cannot be read. */
 export async function readHeader(path: string): Promise<string | undefined> {
   const file = createReadStream(path)
   const source = path.endsWith('.gz') ? file.pipe(createGunzip()) : file

@@ -3,40 +3,23 @@ import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { Format } from '../model/model.ts'
-import { diskError } from '../platform/disk.ts'
-import { toScratchError } from '../platform/scratch-folder.ts'
+import { diskError } from '../core/platform/disk.ts'
+import { toScratchError } from '../core/platform/scratch-folder.ts'
+import { type DataFile, DEFAULT_ROW_BYTES } from './format.ts'
 import { type CsvMeasure, measureCsv } from './measure-csv.ts'
-
-/** A file of an export as DuckDB reads it: the file itself, or the segments of a CSV file with long rows. */
-export type DataFile = {
-  format: Format
-  /** In row order. */
-  paths: readonly string[]
-  /** The file is CSV compressed with gzip. */
-  isGzipped: boolean
-  /** Maximum length of a CSV row, in bytes, to configure in DuckDB. */
-  maxRowBytes: number
-  /** Removes the segments. */
-  close(): Promise<void>
-}
 
 /** Lower bound of `maxRowBytes`: smaller values do not save memory. */
 const MIN_ROW_BYTES = 1024 * 1024
-/** `maxRowBytes` of files that were not measured. */
-const DEFAULT_ROW_BYTES = 16 * 1024 * 1024
 /** Largest size of 2,048 rows that DuckDB can hold with its lowest memory limit. */
 const DEFAULT_VECTOR_BYTES = 64 * 1024 * 1024
 
 /**
- * Prepares a file for DuckDB, which reads at most 2,048 rows at once, and never across the end of a file. A
+ * Prepares a CSV file for DuckDB, which reads at most 2,048 rows at once, and never across the end of a file. A
  * CSV file with a row longer than 16 MiB, or with 2,048 consecutive rows larger than 64 MiB, is therefore
  * split into segments in the scratch folder, each with the header. An unreadable file is returned as it is,
  * so that DuckDB reports what is wrong. Throws OUTPUT_FAILED if the segments cannot be written.
  */
-export async function openDataFile(path: string, format: Format, scratch: string): Promise<DataFile> {
-  const unsplit = unsplitFile(path, format)
-  if (format === 'parquet') return unsplit
+export async function splitLongRows(path: string, unsplit: DataFile, scratch: string): Promise<DataFile> {
   const { isGzipped } = unsplit
   const measured = await measureIfLarge(path, isGzipped).catch(() => undefined)
   if (measured === undefined) return unsplit
@@ -57,12 +40,6 @@ export async function openDataFile(path: string, format: Format, scratch: string
     await close()
     throw toScratchError(cause, scratch) ?? diskError(`cannot write segments of ${path}`, cause)
   }
-}
-
-/** The file itself, without measuring its rows. */
-export function unsplitFile(path: string, format: Format): DataFile {
-  const isGzipped = format === 'csv' && path.endsWith('.gz')
-  return { format, paths: [path], isGzipped, maxRowBytes: DEFAULT_ROW_BYTES, close: async () => {} }
 }
 
 /** Measures a file unless it is too small to contain a long row. */

@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tableByName } from '../../src/core/table/index.ts'
-import { createCsvFormatter, csvHeader } from '../../src/files/csv.ts'
-import { linesOf as lines, MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
+import { createCsvFormatter, csvHeader } from '../../src/formats/csv-lines.ts'
+import { linesOf as lines, MAX_U256, SAMPLE, sample, textOf } from '../files/tables.ts'
 
 const textLine = (name: string, options = { escapeFormulas: true }) => {
   const { text } = lines([sample({ name })], options)
@@ -15,7 +15,7 @@ const textLine = (name: string, options = { escapeFormulas: true }) => {
 const USUAL = { escapeFormulas: true, quoteEmpty: false }
 
 test('the header names the columns in their order', () => {
-  expect(csvHeader(SAMPLE.columns)).toBe('name,small,wide,yes,at,huge,signed,exact\n')
+  expect(csvHeader(SAMPLE.columns)).toBe('name,small,wide,yes,at,huge,signed,exact')
 })
 
 test.for([

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openHashedFile } from '../../src/files/part-file.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { openHashedFile } from '../../../src/core/platform/hashed-file.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test('texts and bytes are written one after the other', async () => {
   const path = join(tempFolder(), 'part')

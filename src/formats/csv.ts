@@ -1,0 +1,56 @@
+import { openHashedFile, writeLines } from '../core/platform/hashed-file.ts'
+import { quoteIdentifier } from '../core/platform/sql.ts'
+import { pathList, type SqlColumn } from './column-sql.ts'
+import { createCsvFormatter, csvHeader } from './csv-lines.ts'
+import { decompressLines } from './decompress-lines.ts'
+import type { FileSource, Format } from './format.ts'
+import { readHeader } from './read-header.ts'
+import { splitLongRows } from './split-csv.ts'
+
+/** CSV (CONTRACT section 3.2). Staged lines are the lines of the files. */
+export const CSV: Format = {
+  title: 'CSV',
+  compressions: ['none', 'gzip'],
+  extension: (compression) => (compression === 'gzip' ? 'csv.gz' : 'csv'),
+  escapesFormulas: true,
+  isTyped: false,
+  sourceSql: csvSource,
+  splitLongRows,
+  header: csvHeader,
+  findColumnMismatch: async ({ path, columns }) => {
+    const [expected, found] = [csvHeader(columns), await readHeader(path)]
+    return found === expected ? undefined : { field: 'header', expected, found }
+  },
+  createLineFormatter: ({ escapeFormulas }) => createCsvFormatter({ escapeFormulas, quoteEmpty: false }),
+  writePart: ({ path, table, compression, signal }, lines) =>
+    writeLines(openHashedFile(path, { gzip: compression === 'gzip' }), path, {
+      ...{ header: csvHeader(table.columns), lines, signal },
+    }),
+  merging: { by: 'lines', copyLines: decompressLines },
+}
+
+/**
+ * SQL source of CSV files that walletlake wrote, without type detection: an empty field is null, quoted empty
+ * text is not.
+ */
+export function csvSource(
+  { paths, isGzipped, maxRowBytes }: FileSource,
+  columns: readonly SqlColumn[],
+): string {
+  const options = [
+    'header = true, auto_detect = false, strict_mode = true, hive_partitioning = false',
+    `delim = ',', quote = '"', escape = '"', comment = '', new_line = '\\n'`,
+    `nullstr = '', allow_quoted_nulls = false, compression = '${isGzipped ? 'gzip' : 'none'}'`,
+    `max_line_size = ${maxRowBytes}, buffer_size = ${bufferFor(maxRowBytes)}, parallel = false`,
+    `columns = {${columns.map(({ name, type }) => `${quoteIdentifier(name)}: '${type}'`).join(', ')}}`,
+  ]
+  return `read_csv(${pathList(paths)}, ${options.join(', ')})`
+}
+
+const MIB = 1024 * 1024
+
+/**
+ * Buffer size: two rows if that is cheap, one row plus 1 MiB for long rows, because DuckDB holds several
+ * buffers.
+ */
+const bufferFor = (maxRowBytes: number) => Math.max(maxRowBytes + MIB, Math.min(2 * maxRowBytes, 32 * MIB))
