@@ -149,7 +149,7 @@ test('suggests a fix if the plan allows fewer addresses than configured', async 
   const { reconcile } = await setUp({ service: { maxAddresses: 2 } })
   await expect(reconcile(wallets(3))).rejects.toMatchObject({
     code: 'REQUEST_REFUSED',
-    message: expect.stringContaining('2 addresses at most'),
+    message: expect.stringContaining('at most 2 addresses'),
     fix: expect.stringContaining('--addresses-per-webhook'),
   })
 })
