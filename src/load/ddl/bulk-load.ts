@@ -44,8 +44,8 @@ export function bulkLoadText(options: BulkLoadOptions): string {
   const context: BulkContext = {
     ...{ dialect, folder, job, filesAt: filesAtOf(options) },
     namespace: { schema: schemaOf(options) ?? dialect.defaultSchema, prefix },
-    unescapes: unescapeFormulas && FORMATS[job.format].escapesFormulas,
     fileFormat: fileFormatOf(options),
+    unescapes: unescapeFormulas && FORMATS[job.format].escapesFormulas,
   }
   const listed = tables.flatMap((table) => {
     const manifestTable = manifest.tables[table.name]

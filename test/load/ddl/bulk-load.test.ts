@@ -11,7 +11,7 @@ const QUOTING: Record<'bigquery' | 'snowflake', Quoting> = {
 }
 
 function manifestOf(
-  format: 'csv' | 'parquet',
+  format: 'csv' | 'parquet' | 'orc',
   ranges: readonly (readonly [number, number, number])[],
 ): Manifest {
   const tables = TABLES.map(({ name, columns }) => {
@@ -186,6 +186,12 @@ describe.for(['bigquery', 'snowflake'] as const)('every script for %s', (engine)
       const names = words.map(({ text: word }) => word).filter((word) => word === word.toLowerCase())
       expect(names.filter((name) => reserved.has(name) && name !== 'true')).toEqual([])
     }
+  })
+
+  test('is rejected for a format that the warehouse is not known to load', () => {
+    expect(() => textOf({ engine, manifest: manifestOf('orc', RANGES) })).toThrow(
+      /^walletlake has no script that loads orc files into (?:BigQuery|Snowflake)$/,
+    )
   })
 
   test.for([undefined, 's3://bucket/out', "gs://b/o'ut", 'gs://', '@', '@a b', 'out'])(
