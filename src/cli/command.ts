@@ -7,9 +7,9 @@
  */
 export type Command = {
   readonly name: string
-  /** Its line in the list of commands. */
+  /** Description in the list of commands. */
   readonly summary: string
-  /** The first paragraph of its help. @default summary */
+  /** First paragraph of the help of the command. @default summary */
   readonly description?: string
   readonly arguments: readonly Argument[]
   readonly options: readonly Option[]
@@ -19,18 +19,18 @@ export type Command = {
   run(args: CommandArguments): CommandResult
 }
 
-/** By name in camel case. What was not given and has no default is absent. */
+/** Values by name in camel case. Arguments and options that are not given and have no default are absent. */
 export type CommandArguments = Readonly<Record<string, string | string[] | boolean>>
 
-/** The exit code, if it is not 0. An error that is thrown is reported on stderr and decides the exit code. */
+/** The exit code, or nothing for 0. A thrown error is reported on stderr and determines the exit code. */
 type CommandResult = Promise<number> | Promise<void>
 
-/** A line to copy, without the name of the program, and what it does. */
+/** A command line without the name of the program, and its description. */
 type Example = readonly [line: string, description: string]
 
-/** What arguments and the values of options have in common. */
+/** Common properties of arguments and options. */
 type Parameter = {
-  /** Argument names are words; option names are in kebab case, without dashes. No two of a command are equal. */
+  /** A word for arguments; in kebab case, without leading dashes, for options. Unique within a command. */
   readonly name: string
   /** Sentence case, without a full stop. The help adds choices and default. */
   readonly description: string
@@ -41,7 +41,7 @@ type Parameter = {
   readonly default?: string
 }
 
-/** A word that is told by its position. Optional arguments follow required ones; only the last may be repeatable. */
+/** A positional argument. Optional arguments follow required ones; only the last may be repeatable. */
 export type Argument = Parameter
 
 /** An option, given as `--name`. */
@@ -58,7 +58,7 @@ export type Option = Parameter & {
   readonly hidden?: boolean
 }
 
-/** Gives `run` the types that arguments and options have. */
+/** Defines a command. The types of the arguments of `run` are inferred from its arguments and options. */
 export function defineCommand<
   const Arguments extends readonly Argument[],
   const Options extends readonly Option[],
@@ -90,7 +90,7 @@ type ArgumentValues<Arguments extends readonly Argument[]> = Values<
   HasValue | { readonly repeatable: true }
 >
 
-/** What always has a value, given or not. */
+/** Parameters that always have a value. */
 type HasValue = { readonly required: true } | { readonly default: string }
 
 type Values<Parameters extends Option, AlwaysSet> = {

@@ -2,11 +2,11 @@ import { largest } from '../core/platform/extremes.ts'
 import type { Argument, Command, Option } from './command.ts'
 import { programName } from './program-name.ts'
 
-/** Every command takes these two; only the help of the program shows the second. */
+/** Every command accepts these two options. The version option is only shown in the help of the program. */
 export const HELP_OPTION: Option = { name: 'help', alias: 'h', description: 'Print this help' }
 export const VERSION_OPTION: Option = { name: 'version', description: 'Print the version' }
 
-/** The help of the program, with the commands in their order. */
+/** Returns the help of the program. Commands are listed in the given order. */
 export function programHelp(commands: readonly Command[]): string {
   const name = programName()
   return formatPage({
@@ -28,7 +28,7 @@ export function programHelp(commands: readonly Command[]): string {
   })
 }
 
-/** The help of a command. */
+/** Returns the help of a command. */
 export function commandHelp(command: Command): string {
   const { summary, description = summary, options, examples = [], epilogue } = command
   const exampleLines = examples.flatMap(([line, what]) => [
@@ -49,13 +49,13 @@ export function commandHelp(command: Command): string {
   })
 }
 
-/** An option as help and messages show it: `--output <location>`, `--no-escape-formulas`, `-h, --help`. */
+/** Formats an option for help and messages: `--output <location>`, `--no-escape-formulas`, `-h, --help`. */
 export function optionTerm({ name, alias, value, negatable }: Option): string {
   const short = alias === undefined ? '' : `-${alias}, `
   return `${short}--${negatable ? 'no-' : ''}${name}${value === undefined ? '' : ` ${value}`}`
 }
 
-/** All words that give an option. */
+/** Returns all spellings of an option. */
 export function optionForms({ name, alias, negatable }: Option): string[] {
   return [`--${name}`, ...(negatable ? [`--no-${name}`] : []), ...(alias === undefined ? [] : [`-${alias}`])]
 }
@@ -104,7 +104,7 @@ function formatPage({ usage, description, lists, paragraphs }: Page): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-/** Lines of whole words. A word that is longer than a line has a line of its own. */
+/** Wraps text at spaces. A word that is longer than a line gets its own line. */
 function wrap(text: string, columns: number): string[] {
   const width = Math.max(columns, MIN_DESCRIPTION_COLUMNS)
   const lines: string[] = []
@@ -116,7 +116,7 @@ function wrap(text: string, columns: number): string[] {
   return lines
 }
 
-/** Breaks the line of an example that is too wide before an option, in a way that a shell accepts. */
+/** Breaks a long example before an option, with a backslash so that a shell accepts it. */
 function breakLine(line: string): string {
   const at = line.length <= MAX_COLUMNS ? -1 : line.lastIndexOf(' --', MAX_COLUMNS - 2)
   return at < 0 ? line : `${line.slice(0, at)} \\\n   ${line.slice(at)}`

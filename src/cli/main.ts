@@ -6,7 +6,7 @@ import { commandHelp, HELP_OPTION, optionForms, programHelp, VERSION_OPTION } fr
 import { openLog } from './options/log.ts'
 import { unknownError } from './usage-error.ts'
 
-/** Runs one command line and gives the process's exit code; without any word it prints the help. */
+/** Runs a command line and returns the exit code. Without arguments, prints the help. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     return await runCommandLine(argv)
@@ -24,7 +24,7 @@ async function runCommandLine(argv: readonly string[]): Promise<number> {
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (load === undefined) throw unknownWord(name)
   const { command } = await load()
-  // Loaded only now: the help of the program and its version do not need the parser.
+  // Loaded lazily: the help of the program and the version do not need the parser.
   const { parseArguments } = await import('./parser.ts')
   const args = await parseArguments(command, words)
   if (args === 'version') return printText(`${VERSION}\n`)
@@ -47,12 +47,12 @@ function unknownWord(word: string): ExportError {
   return unknownError('option', word.replace(/=.*/s, ''), [VERSION_OPTION, HELP_OPTION].flatMap(optionForms))
 }
 
-/** The first command that a line names; undefined where it names none. */
+/** Returns the first command name in the arguments, or undefined if there is none. */
 function commandOf(argv: readonly string[]): string | undefined {
   return argv.find((word) => Object.hasOwn(COMMANDS, word))
 }
 
-/** Says on stderr what ended a command line, and gives its exit code. */
+/** Reports an error on stderr and returns its exit code. */
 export function reportFailure(thrown: unknown, argv: readonly string[]): number {
   const error = toExportError(thrown)
   const at = argv.indexOf('--log-format')
@@ -63,7 +63,7 @@ export function reportFailure(thrown: unknown, argv: readonly string[]): number 
   return error.failure.exit
 }
 
-/** Where nothing better is advised, the help of the command that the line names. */
+/** Replaces the default fix of USAGE by a reference to the help of the command. */
 function withHelp(error: ExportError, command: string | undefined): ExportError {
   if (error.fix !== FAILURES.USAGE.fix || command === undefined) return error
   return new ExportError('USAGE', error.lines, {

@@ -4,10 +4,10 @@ import type { Argument, Command, CommandArguments, Option } from './command.ts'
 import { HELP_OPTION, optionForms, optionTerm, VERSION_OPTION } from './help.ts'
 import { unknownError, usageError } from './usage-error.ts'
 
-/** What yargs found, by option name. An option that was given several times has an array of values. */
+/** Result of yargs by option name. An option that was given several times has an array of values. */
 type Given = {
   readonly [option: string]: unknown
-  /** Arguments, and words that look like options and are none. */
+  /** Arguments, and words that look like options but are unknown. */
   readonly _: readonly (string | number)[]
 }
 
@@ -15,7 +15,7 @@ type Given = {
  * Parses the words after the name of a command. This is the only file that knows the argument parser: yargs splits the
  * words into options and arguments, and what a command accepts is checked here, from its data.
  *
- * @returns what `run` of the command receives, or what is to be printed instead of running it
+ * @returns the arguments for `run` of the command, or what to print instead of running it
  * @throws USAGE for words that the command does not accept
  */
 export async function parseArguments(
@@ -38,7 +38,7 @@ export async function parseArguments(
 
 async function splitWords(words: readonly string[], options: readonly Option[]): Promise<Given> {
   const parser = yargs([...words])
-    // Before the options: these two have the names of ours.
+    // Disabled before the options are declared, because two of them have the same names.
     .help(false)
     .version(false)
     .options(Object.fromEntries(options.map((option) => [option.name, yargsOption(option)])))
@@ -60,7 +60,7 @@ async function splitWords(words: readonly string[], options: readonly Option[]):
   }
 }
 
-/** Unless the number of values of a flag is 0, yargs takes the word after it for its value if that is `true` or `false`. */
+/** Flags are declared with 0 values. Otherwise yargs would use a following `true` or `false` as their value. */
 function yargsOption({ alias, value }: Option) {
   const names = alias === undefined ? {} : { alias }
   return value === undefined
@@ -68,7 +68,7 @@ function yargsOption({ alias, value }: Option) {
     : { ...names, type: 'string' as const, requiresArg: true }
 }
 
-/** Translates the two complaints that are left to yargs: about an option without a value, and a flag with one. */
+/** Translates the two errors that yargs detects: an option without a value, and a flag with one. */
 function toUsageError(error: Error, options: readonly Option[]): Error {
   const [, complaint, name] = COMPLAINT.exec(error.message) ?? []
   const option = options.find((option) => name !== undefined && isNamed(option, name))
@@ -82,14 +82,14 @@ const COMPLAINT = new RegExp(`^(Not enough arguments following|${UNEXPECTED_VALU
 
 const isNamed = ({ name, alias }: Option, word: string) => name === word || alias === word
 
-/** Throws USAGE. Unknown options are named without their values, which may be secrets. */
+/** Throws USAGE for unknown options. Their values are not shown, because they may be secrets. */
 function requireKnown({ _: args, '--': rest, $0, ...given }: Given, options: readonly Option[]): void {
   const forms = options.flatMap(optionForms)
-  // A dash alone and negative numbers are arguments.
+  // A single dash and negative numbers are arguments.
   const word = args.map(String).find((word) => /^-\D/.test(word))
   if (word !== undefined)
     throw unknownError('option', word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2), forms)
-  // What begins with the name of an option, such as --output-x, is no unknown word for yargs.
+  // yargs does not report words that start with the name of an option, such as --output-x, as unknown.
   for (const [name, value] of Object.entries(given)) {
     const isNegated = [value].flat().includes(false)
     const isKnown = options.some((option) => isNamed(option, name) && (!isNegated || option.negatable))
@@ -107,7 +107,7 @@ function optionValue(option: Option, given: unknown, forms: readonly string[]) {
     if (forms.includes(value)) throw usageError(`option '${optionTerm(option)}' has no value before ${value}`)
     requireChoice(option, value, `option '${optionTerm(option)}' argument '${value}' is invalid.`)
   }
-  // The values may be secrets.
+  // The message does not show the values, because they may be secrets.
   if (!option.repeatable && new Set(values).size > 1)
     throw usageError(`option '${optionTerm(option)}' is given twice, with different values`, 'Give it once.')
   if (option.repeatable) return values.length === 0 ? undefined : values

@@ -5,8 +5,8 @@ import { shellQuote } from '../terminal/shell-quote.ts'
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 
 /**
- * The words that start this program again in the same folder, as its user started it: `walletlake`, `npx walletlake`
- * (with the package that npx was given), or `node` and the path of the file.
+ * Returns the command that starts this program in the same folder in the same way as the user did: `walletlake`,
+ * `npx walletlake` (with `--package` if npx was given another package), or `node` with the path of the file.
  */
 export function programName({ argv, env, cwd }: Process = process): string {
   const script = argv[1] ?? ''
@@ -19,7 +19,7 @@ export function programName({ argv, env, cwd }: Process = process): string {
   return isOnPath ? PROGRAM_NAME : shellQuote(executablePath(cwd(), script))
 }
 
-/** A shell looks for a word without a slash on the PATH alone. */
+/** Adds `./` to a path without a slash, because a shell would look for it on the PATH only. */
 function executablePath(folder: string, script: string): string {
   const path = relative(folder, script)
   return path.includes(sep) ? path : `.${sep}${path}`
@@ -27,7 +27,7 @@ function executablePath(folder: string, script: string): string {
 
 const PROGRAM_NAME = 'walletlake'
 
-/** What npx installs for one call lies in a folder of its own, which says what was asked for. */
+/** npx installs packages of a single call to a separate folder, whose package.json contains the requested package. */
 function npxPackageArguments(script: string): string[] {
   const [folder = ''] = script.split(`${sep}node_modules${sep}`)
   if (basename(dirname(folder)) !== '_npx') return []

@@ -5,17 +5,17 @@ import { formatCount, formatInteger } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'
 import { type LogArguments, openLog } from './options/log.ts'
 
-/** What a run shows on stderr while it goes on. */
+/** Progress of a run on stderr. */
 export type LiveProgress = {
   log: Log
-  /** Shows the jobs from now on. */
+  /** Starts to show the progress of the jobs. */
   start: NonNullable<RunOptions['onStart']>
   stop: () => void
 }
 
 const PLAIN_PROGRESS_INTERVAL_MS = 5_000
 
-/** A progress display on a terminal that can move its cursor, plain lines elsewhere; log lines stand above the display. */
+/** Opens a progress display on a terminal with cursor control, or plain lines elsewhere. Log lines appear above it. */
 export async function openProgress(args: LogArguments): Promise<LiveProgress> {
   const canRedraw = process.stderr.isTTY && process.env.TERM !== 'dumb'
   const isShown = canRedraw && !args.quiet && args.logFormat !== 'json'
@@ -37,7 +37,7 @@ export async function openProgress(args: LogArguments): Promise<LiveProgress> {
       })
       if (display !== undefined) return
       timer = setInterval(() => {
-        // A long wait was announced with its end: nothing changes before.
+        // Long pauses were already logged with their end, and there is no progress until then.
         if (pausedForMs() < LONG_WAIT_MS) log.info(plainProgressLine(shownJobs))
       }, PLAIN_PROGRESS_INTERVAL_MS)
     },

@@ -5,16 +5,13 @@ import { FIELDS } from '../job/fields/fields.ts'
 import { checkOptions } from '../job/read-job.ts'
 import type { JobOverrides } from '../job/resolve/overrides.ts'
 
-/** What a new job needs, in the words of the command line. */
+/** Values of a new job, by the names of the command-line options. */
 export type JobInputs = Pick<JobOverrides, 'chain' | 'address' | 'baseUrl' | 'format' | 'startBlock'>
 
-/** Where questions are asked. */
+/** Streams for prompts and input. */
 export type Terminal = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }
 
-/**
- * Asks for what is not given, one question after the other, and again where an answer cannot be taken. Throws
- * INTERRUPTED where the answers end.
- */
+/** Prompts for missing values one by one, and repeats a prompt after invalid input. Throws INTERRUPTED if the input ends. */
 export async function promptForJob(inputs: JobInputs, terminal: Terminal): Promise<JobInputs> {
   const { prompt, close } = openPrompts(terminal)
   try {
@@ -43,9 +40,9 @@ const FORMAT_PROMPT = `Format, ${FORMAT_NAMES.join(' or ')} [${FIELDS.format.def
 
 type Prompt = {
   text: string
-  /** What Enter alone stands for; without it the question is asked again. */
+  /** Value of empty input. Without it, the prompt is repeated. */
   defaultValue?: string
-  /** The answer as an option, to be checked like one. */
+  /** Converts the input to an option, which is validated. */
   toOption: (answer: string) => JobOverrides
 }
 type PromptFn = (question: Prompt) => Promise<string>
@@ -67,7 +64,7 @@ async function promptForWallets(prompt: PromptFn): Promise<string[]> {
   }
 }
 
-/** `0x… label` as the command line has it: `0x…=label`. */
+/** Converts `0x… label` to the form of the command line, `0x…=label`. */
 function parseWalletInput(input: string): string {
   return input.replace(/^(\S+?)[\s,;=]+/, '$1=')
 }
@@ -82,7 +79,7 @@ function openPrompts(terminal: Terminal): { prompt: PromptFn; close: () => void 
   const inputs = lines[Symbol.asyncIterator]()
   const prompt: PromptFn = async ({ text, defaultValue, toOption }) => {
     lines.setPrompt(`${text} `)
-    // Answers that came all at once are read when it is closed already: from Node 24 on it would not prompt any more.
+    // If all input arrived at once, the interface is already closed, and from Node 24 on it does not prompt then.
     if (isClosed) terminal.output.write(lines.getPrompt())
     else lines.prompt()
     const { value, done: ended } = await inputs.next()

@@ -1,7 +1,7 @@
 import type { QueuedRun } from '../cluster/inspect-queue.ts'
 import { formatCount, formatDuration, formatInteger } from '../terminal/format.ts'
 
-/** A run over a queue, in lines for people. */
+/** Formats a queued run as lines of text. */
 export function queueLines({ name, output, units, requests, quota }: QueuedRun): string[] {
   const line = (label: string, { done, left: remaining, failed }: QueuedRun['units']['read']) =>
     `  ${label}: ${formatInteger(done)} done, ${formatInteger(remaining)} left, ${formatInteger(failed)} failed`

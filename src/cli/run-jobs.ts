@@ -21,7 +21,7 @@ export type RunArguments = MonitoringArguments &
   RunLimitArguments &
   KeyArguments & { fresh?: boolean; lookback?: string; queue?: string; json?: boolean; report?: boolean }
 
-/** Exports jobs, shows how it goes, tells monitoring, and says at the end what was done. Gives the exit code. */
+/** Exports jobs with a progress display, reports to monitoring, and prints a summary. Returns the exit code. */
 export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments): Promise<number> {
   const progress = await openProgress(args)
   const monitor = openRunMonitor(args, progress.log.warn)
@@ -63,7 +63,7 @@ async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Pro
   })
 }
 
-/** Has workers do it; what the queue cannot do is refused. */
+/** Runs the jobs on workers. Throws USAGE for options that are not supported with a queue. */
 async function runQueued(
   jobs: readonly Job[],
   queue: string,
@@ -97,11 +97,11 @@ function printSummary(result: RunResult, { args, log }: { args: RunArguments; lo
   return exitOf(result)
 }
 
-/** How a person at a terminal would start this program again; undefined in schedules, pipes and with logs for machines. */
+/** Returns the program name for hints in the summary; undefined if stdout is not a terminal or the log is JSON. */
 const interactiveProgramName = ({ logFormat }: Pick<RunArguments, 'logFormat'>): string | undefined =>
   process.stdout.isTTY && logFormat !== 'json' ? programName() : undefined
 
-/** A page for each job that was exported. */
+/** Writes an HTML report for each job that did not fail. */
 async function writeReports(
   { jobs }: RunResult,
   { args, log }: { args: RunArguments; log: Log },
@@ -114,7 +114,7 @@ async function writeReports(
   }
 }
 
-/** Writes the page beside the export; resolves with its name. */
+/** Writes the HTML report to the output and returns its location. */
 async function writeReportFor(job: Job): Promise<string> {
   const { report, REPORT_FILE } = await import('../html-report/report.ts')
   if (job.store === undefined) return (await report([job.output])).file
@@ -124,7 +124,7 @@ async function writeReportFor(job: Job): Promise<string> {
   return `${fetched.name}/${REPORT_FILE}`
 }
 
-/** What a job's run ended with; where it failed, what is lacking in its files is not worth a word. */
+/** Returns the error of a failed job, or otherwise everything that its export lacks. */
 function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportError[] {
   if (error !== undefined) {
     const [first = '', ...more] = error.lines

@@ -1,10 +1,10 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Log } from '../terminal/log.ts'
 
-/** How long an interrupted run may take to put its state in order, in milliseconds. */
+/** Time that an interrupted run has to save its state before the process exits, in milliseconds. */
 const SHUTDOWN_GRACE_MS = 4_000
 
-/** Resolves when the user wants what is served to end. */
+/** Resolves when the process receives SIGINT or SIGTERM. */
 export function waitForStopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', resolve)
@@ -13,8 +13,8 @@ export function waitForStopSignal(): Promise<void> {
 }
 
 /**
- * Turns SIGINT and SIGTERM into an abort; a second one, or a run that does not end in time, ends the process at once.
- * `outcome` says what becomes of the work.
+ * Aborts the returned signal on SIGINT and SIGTERM. The process exits immediately on a second signal, and after the grace
+ * period if the work has not ended. `outcome` is the part of the log message that states what happens to the work.
  */
 export function abortOnSignals(
   log: Log,

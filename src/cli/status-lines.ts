@@ -15,10 +15,10 @@ import {
 import { notReachedMessage, refusedWalletLines } from '../terminal/incomplete-lines.ts'
 import { emptyWalletLines, removedWalletLines } from '../terminal/wallet-lines.ts'
 
-/** The job of an output, where it is known, and what is left of it in words. */
+/** The job of an output, and a description of the remaining work. */
 type KnownJob = { job: Job; remaining: string }
 
-/** What an output holds, for people. Lines of at most 80 columns. */
+/** Formats the status of an output as lines of at most 80 columns. */
 export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[] {
   const { job, output, state, missing, emptyWallets, removedWallets } = status
   const { blocks, notReached, refusedWallets } = status
@@ -67,7 +67,7 @@ function contentLines(status: OutputStatus): string[] {
   ]
 }
 
-/** A run that is in progress may be putting them there. */
+/** Not reported during a run, which may be about to publish the files. */
 function filesLine({ filesInPlace, inUseSince }: OutputStatus): string[] {
   const isDamaged = filesInPlace === false && inUseSince === null
   return isDamaged ? ['  files are missing or have another size: `walletlake verify` names them'] : []

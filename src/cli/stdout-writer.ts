@@ -2,8 +2,8 @@ import { printable } from '../terminal/log.ts'
 import type { ResultSink } from '../terminal/write-query-result.ts'
 
 /**
- * Writes to stdout, as fast as its reader takes it. Pipes and files get the exact text; a terminal gets control characters
- * replaced visibly, since it would obey those that are in names and metadata. Faults of stdout are handled by the process.
+ * Writes to stdout with back-pressure. Pipes and files receive the exact text. On a terminal, control characters are
+ * replaced by visible ones, because names and metadata are untrusted. Errors of stdout are handled by `validateOutput`.
  */
 export function stdoutWriter(): ResultSink {
   const { stdout } = process

@@ -1,12 +1,12 @@
 import { ExportError } from '../core/model/errors.ts'
 import { suggest } from '../core/model/suggest.ts'
 
-/** The error for a command line that cannot be parsed. `fix` replaces the advice to read the help. */
+/** Returns the error for an invalid command line. `fix` replaces the default fix, which refers to the help. */
 export function usageError(message: string, fix?: string): ExportError {
   return new ExportError('USAGE', message, { fix })
 }
 
-/** The error for a command or an option that does not exist, with a suggestion if a known one has a similar name. */
+/** Returns the error for an unknown command or option, with a suggestion if a known one has a similar name. */
 export function unknownError(
   kind: 'command' | 'option',
   word: string,

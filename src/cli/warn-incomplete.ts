@@ -3,7 +3,7 @@ import { requireManifest } from '../read/open-export.ts'
 import { refusedWalletsWarning, rejectLines, unknownLines } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
 
-/** Reports on stderr what an export lacks: rejected records, and rows of wallets that the service refused. */
+/** Warns on stderr about missing rows of an export: rejected records, and wallets that the service refused. */
 export async function warnIfRowsMissing(output: string): Promise<Manifest> {
   const manifest = await requireManifest(output)
   for (const line of refusedWalletsWarning(manifest)) openLog({}).warn(line)
@@ -11,7 +11,7 @@ export async function warnIfRowsMissing(output: string): Promise<Manifest> {
   return manifest
 }
 
-/** The same, and transactions whose status or fee is unknown. */
+/** Like `warnIfRowsMissing`, and also warns about transactions whose status or fee is unknown. */
 export async function warnIfIncomplete(output: string): Promise<Manifest> {
   const manifest = await warnIfRowsMissing(output)
   for (const line of unknownLines(manifest)) openLog({}).warn(line)

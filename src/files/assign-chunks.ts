@@ -2,15 +2,13 @@ import { createReadStream } from 'node:fs'
 import type { Chunk } from './chunk.ts'
 
 export type FileLimits = {
-  /** Rows in a file, at most. */
+  /** Maximum number of rows in a file. */
   maxRows: number
-  /** A file ends with the line that brings it to so many bytes. @default no bound */
+  /** A file ends after the line that reaches this size. @default no limit */
   maxBytes?: number | undefined
 }
 
-/**
- * Deals chunks out to files within bounds, in order. A chunk is read for its line ends only where a file ends inside it.
- */
+/** Divides chunks, in order, into files within limits. A chunk is only scanned for line ends if a file ends inside it. */
 export async function assignChunks(chunks: readonly Chunk[], limits: FileLimits): Promise<Chunk[][]> {
   const { maxRows, maxBytes = Number.POSITIVE_INFINITY } = limits
   const files: Chunk[][] = [[]]
@@ -44,8 +42,8 @@ const [LINE_FEED, QUOTE] = [10, 34]
 type LineLimit = { from: number; lines: number; bytes: number }
 
 /**
- * So many lines from `from`, which is a line's start, or as many as it takes to reach the bytes; where they end. A line
- * end between quotes belongs to its cell.
+ * Finds the end of up to `lines` lines starting at offset `from` (the start of a line), or of the line that reaches
+ * `bytes` if that comes first. Line feeds inside quotes belong to a cell.
  */
 async function measureLines(
   path: string,

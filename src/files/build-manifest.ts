@@ -19,27 +19,27 @@ export type ManifestSource = {
   job: Job
   range: BlockRange
   parts: ReadonlyMap<TableName, readonly Omit<Part, 'staged'>[]>
-  /** Transactions by wallet; a wallet without any is absent. */
+  /** Number of transactions by wallet; wallets without transactions are absent. */
   seen: ReadonlyMap<string, number>
-  /** Blocks that the service did not have, of a job of blocks. */
+  /** Block jobs only: blocks that the service does not have. */
   missing?: readonly BlockRange[]
   rejects: number
-  /** Transactions of the whole export of which something is unknown; undefined where an older version did not count them. */
+  /** Counts of transactions with unknown facts in the whole export; undefined if an older version did not count them. */
   unknowns: Unknowns | undefined
-  /** What stays of an earlier export. */
+  /** Content of the previous export that the new one retains. */
   retained?: RetainedContent | undefined
-  /** Wallets whose listing the service refused, and where what the export has of them ends. @default none */
+  /** Wallets whose listing the service refused, with the block up to which the export covers them. @default none */
   refused?: readonly (RefusedWallet & { toBlock: number })[]
 }
 
 export type RetainedContent = {
-  /** Files of blocks before those of this run. */
+  /** Files of blocks before the range of this run. */
   files: ReadonlyMap<TableName, readonly ManifestFile[]>
-  /** Wallets that left the job: their history stays, up to where it was read. */
+  /** Wallets that were removed from the job. Their history is retained up to the block where it was last read. */
   removedWallets: readonly Coverage[]
 }
 
-/** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
+/** Builds the manifest of an export (CONTRACT section 3). Deterministic: equal API responses give equal manifests. */
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
@@ -105,7 +105,7 @@ function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []):
   return { ...toManifestRange(range), missing: missing.map(toManifestRange) }
 }
 
-/** A table without rows has one file with its columns; beside files with rows it would say nothing. */
+/** Lists the files of a table. An empty file, which only carries the columns, is listed only if no file has rows. */
 function describeTable(table: TableName, all: readonly ManifestFile[]): ManifestTable {
   const filled = all.filter(({ rows }) => rows > 0)
   const parts = filled.length > 0 ? filled : all.slice(0, 1)
@@ -123,7 +123,7 @@ function describeTable(table: TableName, all: readonly ManifestFile[]): Manifest
   }
 }
 
-/** SHA-256 of the job's addresses, lower case and sorted, with a line feed between them. */
+/** SHA-256 of the addresses of the job, in lower case, sorted and joined by line feeds. */
 function hashAddresses(wallets: Job['wallets']): string {
   const lines = wallets.map(({ address }) => address).join('\n')
   return createHash('sha256').update(lines).digest('hex')

@@ -2,20 +2,20 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { diskError } from '../core/platform/disk.ts'
 import type { BufferedLines } from '../formats/csv-lines.ts'
 
-/** Whole lines of one table on disk that follow each other; a part file is made of one chunk after the other. */
+/** Consecutive complete lines of one table on disk. A part file is the concatenation of chunks. */
 export type Chunk = {
   path: string
-  /** The byte of the file that it begins with. @default 0 */
+  /** Offset of the first byte in the file. @default 0 */
   start?: number
   rows: number
   bytes: number
-  /** Bytes of the longest line, at least. */
+  /** Upper bound of the length of a line, in bytes. */
   maxLineBytes: number
-  /** The folder of the table into which it belongs, such as `day=2023-11-14`. @default none */
+  /** Partition folder below the folder of the table, such as `day=2023-11-14`. @default none */
   partition?: string | undefined
 }
 
-/** Rows and bytes of all of them, and the longest line of any. */
+/** Adds up rows and bytes of the chunks, and takes the maximum of their line lengths. */
 export function sumChunks(
   chunks: readonly Pick<Chunk, 'rows' | 'bytes' | 'maxLineBytes'>[],
 ): Pick<Chunk, 'rows' | 'bytes' | 'maxLineBytes'> {
@@ -28,10 +28,10 @@ export function sumChunks(
   return sum
 }
 
-/** Lines are read in blocks of so many bytes. */
+/** Block size for reading lines. */
 const COPY_BYTES = 1 << 20
 
-/** The bytes of all of them, block by block, each in the same room: it is good until the next. */
+/** Yields the bytes of all chunks in blocks. Each block reuses the same buffer, so it is only valid until the next one. */
 export function* readLines(
   chunks: readonly Pick<Chunk, 'path' | 'start' | 'bytes'>[],
   buffer = Buffer.allocUnsafeSlow(COPY_BYTES),
@@ -40,7 +40,7 @@ export function* readLines(
   let filled = 0
   try {
     for (const { path, start = 0, bytes } of chunks) {
-      // They lie in few files, and were written a moment ago.
+      // The chunks lie in few files, so all of them can stay open.
       const file = files.get(path) ?? openSync(path, 'r')
       files.set(path, file)
       const end = start + bytes
@@ -60,18 +60,18 @@ export function* readLines(
   }
 }
 
-/** A file to which bytes are appended, by blocking calls: the thread that makes them has nothing else to do. */
+/** A file that is appended to by synchronous calls. The worker threads that use it have nothing else to do meanwhile. */
 export type AppendFile = {
   readonly path: string
-  /** Its bytes. */
+  /** Number of bytes appended so far, which is the offset of the next append. */
   readonly end: number
   /** Throws OUTPUT_FAILED. */
   append(bytes: Uint8Array): void
-  /** What is appended later goes on behind what is there. */
+  /** Closes the file descriptor. A later append reopens the file and continues at its end. */
   close(): void
 }
 
-/** A file at `path`, which comes to be with its first bytes. */
+/** Opens an append-only file at `path`. The file is created by the first append. */
 export function openAppendFile(path: string): AppendFile {
   let file: number | undefined
   let end = 0
@@ -84,7 +84,7 @@ export function openAppendFile(path: string): AppendFile {
       if (bytes.length === 0) return
       try {
         file ??= openSync(path, 'a')
-        // A full disk takes a part of the bytes before it refuses the rest.
+        // On a disk that runs full, a write can succeed in part before the next one fails.
         for (let at = 0; at < bytes.length; ) {
           const written = writeSync(file, bytes, at)
           at += written
@@ -101,7 +101,7 @@ export function openAppendFile(path: string): AppendFile {
   }
 }
 
-/** Appends lines; gives where they lie. */
+/** Appends lines and returns the chunk that locates them. */
 export function appendLines(file: AppendFile, { bytes, rows, maxLineBytes }: BufferedLines): Chunk {
   const start = file.end
   file.append(bytes)

@@ -11,23 +11,23 @@ import { FORMATS, openDataFile, selectSql } from '../formats/index.ts'
 export type Comparison = {
   table: Table
   format: FormatName
-  /** Files with the rows as they were and as they are, each in the table's order. */
+  /** Files with the old and the new rows, each in the order of the table. */
   before: readonly string[]
   after: readonly string[]
-  /** Only rows of these blocks count. */
+  /** Only rows of these blocks are compared. */
   range: BlockRange
-  /** For what does not fit into memory. */
+  /** Folder for temporary files of DuckDB. */
   folder: string
   signal: AbortSignal
 }
 
-/** Rows of one block as JSON objects, in file order; a row that changed stands in both. */
+/** Rows of one block as JSON objects, in file order. A changed row is in both lists, in its old and its new form. */
 export type ChangedBlock = { removed: string[]; added: string[] }
 
 /**
- * Says which rows of a table differ between two sets of files, block by block in chain order. Cells are compared as the
- * text that CSV has for them. First the blocks that differ are found by a sum over hashes of their rows; only their rows
- * are then put in order, on disk where they are many, and looked at block by block. Throws OUTPUT_FAILED.
+ * Yields the rows of a table that differ between two sets of files, block by block in chain order. Cells are compared by
+ * their CSV text. The first pass finds the differing blocks by the sum of the hashes of their rows. The second pass sorts
+ * only the rows of these blocks (spilling to disk if necessary) and compares them block by block. Throws OUTPUT_FAILED.
  */
 export async function* compareTable(comparison: Comparison): AsyncGenerator<ChangedBlock, void, void> {
   const { table, folder, signal } = comparison
@@ -55,7 +55,7 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
   }
 }
 
-/** Enough for any table; more only where DuckDB says that it was not, for rows may be long (metadata of strangers). */
+/** Tried in order. The first limit is usually enough; rows with long (untrusted) metadata may need more. */
 const MEMORY_LIMITS = ['160MB', '320MB', '640MB', '2400MB']
 
 async function runWithMemoryLimit(connection: DuckDBConnection, statement: string): Promise<void> {
@@ -73,7 +73,7 @@ async function runWithMemoryLimit(connection: DuckDBConnection, statement: strin
 
 type Sides = { before: readonly DataFile[]; after: readonly DataFile[] }
 
-/** Opens the files of both sides, and adds each to those that are to be closed. */
+/** Opens the files of both sides and adds each to `opened`, so that the caller can close them even after an error. */
 async function openSides({ before, after, format, folder }: Comparison, opened: DataFile[]): Promise<Sides> {
   const openAll = async (paths: readonly string[]) => {
     const from = opened.length
@@ -83,7 +83,7 @@ async function openSides({ before, after, format, folder }: Comparison, opened: 
   return { before: await openAll(before), after: await openAll(after) }
 }
 
-/** All rows of both sides: -1 before, 1 after. */
+/** Returns SQL for a view of the rows of both sides. `@sign` is -1 for old and 1 for new rows. */
 function createSidesView({ table, range, format }: Comparison, { before, after }: Sides): string {
   const { isTyped } = FORMATS[format]
   const cells = table.columns.map((column) => `${textCellSql(column, isTyped)} as "${column.name}"`)
@@ -104,14 +104,14 @@ const FIND_BLOCKS = `
   create or replace table blocks as select "@block" from sides
   group by all having sum("@hash" * "@sign") <> 0 or sum("@sign") <> 0`
 
-/** Rows of the blocks that differ. They are kept: of an answer that streams, DuckDB does not tell how it broke off. */
+/** Stores the rows of the differing blocks in a table: DuckDB does not report errors that end a streamed result early. */
 function findRows(table: Table): string {
   return `
     create or replace table differing as select "@block", "@sign", ${rowAsJson(table)} as "@json" from (
       select * from sides where "@block" in (select "@block" from blocks) order by "@block", "@sign", "@row")`
 }
 
-/** SQL: whole numbers of 32 and 64 bits and truth values as JSON has them, anything else as text, null as null. */
+/** Returns SQL for a row as JSON: 32- and 64-bit integers and booleans in native form, other types as text, null as null. */
 function rowAsJson({ columns }: Table): string {
   const fields = columns.map(({ name, type }) => `"${name}" := "${name}"${JSON_NATIVE_TYPES[type] ?? ''}`)
   return `to_json(struct_pack(${fields.join(', ')}))::varchar`
@@ -139,7 +139,7 @@ async function* readBlocks(connection: DuckDBConnection): AsyncGenerator<Changed
   if (block !== undefined) yield differenceOf(before, after)
 }
 
-/** Rows that are read at once. */
+/** Number of rows read per query. */
 const BATCH_ROWS = 2_048
 
 async function* readRows(connection: DuckDBConnection) {
@@ -157,7 +157,7 @@ function differenceOf(before: readonly string[], after: readonly string[]): Chan
   return { removed: multisetDifference(before, after), added: multisetDifference(after, before) }
 }
 
-/** The rows but the others, each as often as it stands there. */
+/** Returns `rows` without one occurrence for each row in `subtracted`. */
 function multisetDifference(rows: readonly string[], subtracted: readonly string[]): string[] {
   const remaining = new Map<string, number>()
   for (const row of subtracted) remaining.set(row, (remaining.get(row) ?? 0) + 1)

@@ -10,23 +10,23 @@ import type { PublishedPart } from './publish.ts'
 import { type PublishingRun, publishChanges, recoverChanges } from './publish-changes.ts'
 
 export type ChangeListOptions = PublishingRun & {
-  /** What the output holds, before any of it is replaced. */
+  /** Manifest of the output before anything is replaced. */
   previousManifest: Manifest
-  /** The files that replace those of these blocks; blocks after them are new. */
+  /** New files of the blocks in `range`, which replace the previous ones. They also contain new blocks after it. */
   parts: ReadonlyMap<TableName, readonly PublishedPart[]>
-  /** Where this machine can read one of them. */
+  /** Returns the local path of a new file. */
   localPath: (part: PublishedPart) => Promise<string>
   range: BlockRange
-  /** Where the list is staged; on the file system of the output. */
+  /** Folder where the list is staged; on the file system of the output. */
   folder: string
   signal: AbortSignal
 }
 
 /**
- * Lists the rows that a run removes from blocks exported before and those that it adds there, one JSON line each, by table,
- * block, removed before added, and row order. The list is in place when this resolves: what replaces the files comes
- * after it, so that no kill loses it. A run that is resumed writes it again, under the same name. Nothing is written
- * where nothing differs. Throws OUTPUT_FAILED.
+ * Lists the rows that a run removes from or adds to blocks that were exported before, one JSON line each, ordered by
+ * table, block, removed before added, and row order. The list is published before any file is replaced, so that a kill
+ * cannot lose it. A resumed run writes it again under the same name. If nothing differs, nothing is written. Throws
+ * OUTPUT_FAILED.
  */
 export async function listChanges(options: ChangeListOptions): Promise<Changes> {
   const { folder, range, parts } = options
@@ -67,7 +67,7 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
   return rows.map((row) => `{"table":"${name}","change":"${change}","row":${row}}\n`).join('')
 }
 
-/** Compares a table's files; those that were there before, to the byte, need no look. */
+/** Compares the files of a table. Files that are byte-identical on both sides are skipped. */
 async function* compareFiles(
   table: Table,
   { previousManifest, store, parts, localPath, ...rest }: ChangeListOptions,
@@ -89,7 +89,7 @@ async function* compareFiles(
   })
 }
 
-/** The files but those with the content of another, each as often as it is there. */
+/** Multiset difference by content: drops one file for each file of `others` with the same hash. */
 function withoutIdentical<F extends { sha256: string }>(
   files: readonly F[],
   others: readonly { sha256: string }[],

@@ -4,17 +4,17 @@ import { FORMATS } from '../formats/index.ts'
 
 export type PartName = {
   table: TableName
-  /** Folder inside the table's, such as `day=2023-11-14`; undefined: none. */
+  /** Partition folder below the folder of the table, such as `day=2023-11-14`; undefined without partitioning. */
   partition: string | undefined
-  /** Half-open range of blocks that the name carries. */
+  /** Half-open range of blocks in the name. */
   range: BlockRange
-  /** From 0, within the blocks of one run. */
+  /** Sequence number from 0 within the block range. */
   number: number
   format: FormatName
   compression: Compression
 }
 
-/** The path of a part file in its output, with forward slashes (CONTRACT section 3). */
+/** Returns the path of a part file relative to its output, with forward slashes (CONTRACT section 3). */
 export function partPath({ table, partition, range, number, format, compression }: PartName): string {
   const blocks = [range.from, range.to].map((block) => String(block).padStart(12, '0')).join('-')
   const extension = FORMATS[format].extension(compression)
@@ -22,12 +22,12 @@ export function partPath({ table, partition, range, number, format, compression 
   return [table, ...(partition === undefined ? [] : [partition]), name].join('/')
 }
 
-/** The folder inside the table's that a part file lies in; undefined where it lies in the table's own. */
+/** Returns the partition folder of a part file, or undefined if it lies directly in the folder of the table. */
 export function partitionOfPath(path: string): string | undefined {
   return path.split('/').slice(1, -1).join('/') || undefined
 }
 
-/** The number in a part file's name. */
+/** Returns the sequence number in the name of a part file. */
 export function numberOfPath(path: string): number {
   return Number(/-(\d+)\.[a-z.]+$/.exec(path)?.[1] ?? 0)
 }

@@ -1,11 +1,11 @@
 import type { PartitionBy } from '../core/model/model.ts'
 
-/** The folder inside a table's, Hive-style, for rows of this block and its time in milliseconds since 1970. */
+/** Returns the Hive-style partition folder of a block. `timeMs` is the time of the block in milliseconds since 1970. */
 export type Partitioner = (block: number, timeMs: number) => string
 
 /**
- * Folders by UTC day, UTC month, or by stretches of so many blocks from block 0 on. A block with its time is in one
- * folder always, so that later runs add files to the folders of earlier ones.
+ * Partitions by UTC day, by UTC month, or by ranges of n blocks that start at block 0. The folder depends on the block and
+ * its time only, so later runs add files to the folders of earlier runs.
  */
 export function createPartitioner(by: PartitionBy): Partitioner {
   if (by === 'day') return (_, timeMs) => `day=${isoDay(timeMs)}`

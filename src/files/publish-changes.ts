@@ -8,10 +8,10 @@ import { PRIVATE_MODE, readTextIfExists, syncFolder, writeAtomically } from '../
 import { largest } from '../core/platform/extremes.ts'
 import type { Store } from '../storage/store.ts'
 
-/** A run in the place that it publishes to. */
+/** A run and the store that it publishes to. */
 export type PublishingRun = {
   store: ListStore
-  /** What a run and its resumes have in common, and no other run. */
+  /** Identifies the run. A resumed run has the same value. */
   run: number
 }
 
@@ -19,8 +19,8 @@ type ListStore = Pick<Store, 'folder' | 'putFiles' | 'remove' | 'pathsBelow'>
 type PublishChangesOptions = PublishingRun & { changes: Changes }
 
 /**
- * Puts a list in its place and notes whose it is. Its name has its number among all of the output, so that lists in the
- * order of their names are the history; a list that never came true gives its number to the next.
+ * Publishes a change list and records which run wrote it. Lists are numbered consecutively within an output, so that
+ * their names sort chronologically. The number of a list whose changes were never published is reused by the next one.
  */
 export async function publishChanges(
   staged: string,
@@ -28,7 +28,7 @@ export async function publishChanges(
 ): Promise<Changes> {
   const last = await readState(store.folder)
   const manifest = await hashManifest(store.folder)
-  // Where nothing was replaced since, a run was cut short: what it has listed counts no more.
+  // If the manifest is still the same, the run of the last list was interrupted before it published: its list is obsolete.
   const superseded = last?.manifest === manifest ? last : undefined
   const number = superseded?.number ?? Math.max(last?.number ?? 0, await lastNumber(store)) + 1
   const listed: ListedChanges = { ...changes, file: listPath(number, changes.range) }
@@ -42,8 +42,8 @@ export async function publishChanges(
 }
 
 /**
- * What this very run has listed before it was cut short; undefined where it has not. A list of a run that was cut short
- * before it replaced anything, and that did not go on, is removed: it never came true.
+ * Returns the changes that this run had listed before it was interrupted, or undefined if it had not. Removes the last list
+ * if its changes were never published because its run was interrupted before it replaced the manifest.
  */
 export async function recoverChanges({ store, run }: PublishingRun): Promise<Changes | undefined> {
   const last = await readState(store.folder)
@@ -53,7 +53,7 @@ export async function recoverChanges({ store, run }: PublishingRun): Promise<Cha
   return undefined
 }
 
-/** Leaves no memory of lists but the lists themselves, so that an export can begin anew. */
+/** Removes the recorded state of the newest list, but not the published lists, before an export starts from scratch. */
 export async function discardChanges(store: ListStore): Promise<void> {
   await recoverChanges({ store, run: Number.NaN })
   await rm(join(store.folder, PRIVATE_FOLDER, STATE_FILE), { force: true })
@@ -86,7 +86,7 @@ async function lastNumber(store: ListStore): Promise<number> {
 
 const LIST_PATH = new RegExp(`^${CHANGES_FOLDER}/(\\d{6,})-\\d{12,}-\\d{12,}\\.ndjson$`)
 
-/** The newest list: whose it is, and the SHA-256 of the manifest that the run was to replace. */
+/** The newest list: its run, and the SHA-256 of the manifest that the run was about to replace. */
 type ChangeListState = { run: number; manifest: string; number: number; changes: ListedChanges }
 type ListedChanges = Changes & { file: string }
 

@@ -19,16 +19,17 @@ export type Publication = {
   store: Store
   manifest: Manifest
   parts: readonly PublishedPart[]
-  /** Lines of `rejects.ndjson`, in their order; undefined: the file stays as it is. */
+  /** Lines of `rejects.ndjson`, in order. If undefined, the file is left unchanged. */
   rejects: readonly string[] | undefined
-  /** Listings whose files in `raw/` belong to the export, others go; undefined: all stay as they are. */
+  /** Listings whose files in `raw/` belong to the export; files of other listings are removed. If undefined, none are. */
   raw?: ReadonlySet<string> | undefined
 }
 
 /**
- * Makes an export visible: parts under their final names, then the manifest that lists them, then every part that it
- * does not list is removed, whatever run left it. An earlier manifest goes first where a name would change its content,
- * so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED, and OUTPUT_LOCKED as the store does.
+ * Makes an export visible. Moves the parts to their final names, then writes the manifest that lists them, then removes
+ * all parts that the manifest does not list, including those left by other runs. If a part would replace a file of the
+ * previous manifest by different content, that manifest is first moved to its backup path, so that a manifest never lists
+ * bytes that do not exist. Throws OUTPUT_FAILED, and OUTPUT_LOCKED if the store does.
  */
 export async function publish({ store, manifest, parts, rejects, raw }: Publication): Promise<void> {
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
@@ -50,7 +51,7 @@ export async function publish({ store, manifest, parts, rejects, raw }: Publicat
 
 type Contents = Pick<Publication, 'parts' | 'rejects'>
 
-/** True where an earlier manifest would list other bytes, or more rejects, than there are going to be. */
+/** Whether the previous manifest would list different bytes, or more rejects, than the output contains after publishing. */
 function wouldInvalidate(previous: Manifest, { parts, rejects }: Contents): boolean {
   const files = Object.values(previous.tables).flatMap(({ files }) => files)
   const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]))
@@ -58,7 +59,7 @@ function wouldInvalidate(previous: Manifest, { parts, rejects }: Contents): bool
   return changed || previous.rejects > (rejects?.length ?? previous.rejects)
 }
 
-/** The manifest of an export of which a run was replacing files when it was cut short; undefined where there is none. */
+/** Returns the manifest that a run backed up before replacing files and did not remove, or undefined if there is none. */
 export function readManifestBackup(folder: string): Promise<Manifest | undefined> {
   return readManifestAt(backupPath(folder))
 }
@@ -68,16 +69,16 @@ async function publishRejects(store: Store, lines: readonly string[]): Promise<v
   else await store.putText(REJECTS_FILE, `${lines.join('\n')}\n`)
 }
 
-/** The manifest of an output; undefined where there is none or it is not one. */
+/** Returns the manifest of an output, or undefined if the file does not exist or is not a valid manifest. */
 export function readManifestIfExists(folder: string): Promise<Manifest | undefined> {
   return readManifestAt(join(folder, MANIFEST_FILE))
 }
 
 /**
- * Checks what no run may repair by exporting again.
+ * Rejects manifests that a run must not silently replace by a new export.
  *
- * @throws VERIFY_FAILED where a path in a manifest could lead out of the output
- * @throws OUTPUT_CHANGED where a newer version wrote the manifest
+ * @throws VERIFY_FAILED if a path in a manifest could point outside of the output
+ * @throws OUTPUT_CHANGED if a newer version wrote the manifest
  */
 export async function requireSafeManifest(folder: string): Promise<void> {
   for (const path of [join(folder, MANIFEST_FILE), backupPath(folder)]) {
@@ -115,7 +116,7 @@ async function readManifestAt(path: string): Promise<Manifest | undefined> {
   return isManifest(manifest) ? manifest : undefined
 }
 
-/** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */
+/** Removes unfinished raw files and those of listings that are not retained. Removes the folder if nothing is retained. */
 async function removeOrphanedRaw(folder: string, retained: ReadonlySet<string> | undefined): Promise<void> {
   await removeStaleTemporaries(folder)
   for (const name of await readdir(folder).catch(() => [])) {
@@ -128,7 +129,10 @@ async function removeOrphanedRaw(folder: string, retained: ReadonlySet<string> |
 
 const RAW_NAME = /^(0x[\da-f]+|blocks)\.ndjson\.gz$/
 
-/** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
+/**
+ * Removes parts that the manifest does not list, and returns their number. Only files whose names match the pattern of
+ * part files are removed, so that files of other programs are safe.
+ */
 export async function removeOrphans(store: Store, listed: ReadonlySet<string>): Promise<number> {
   const found = await Promise.all(TABLE_NAMES.map((table) => store.pathsBelow(table)))
   const orphans = found.flat().filter((path) => isPart(path) && !listed.has(path))
@@ -137,7 +141,7 @@ export async function removeOrphans(store: Store, listed: ReadonlySet<string>): 
   return orphans.length
 }
 
-/** A file of a table, by its own name or in a partition's folder. */
+/** Whether a path is that of a part file: in the folder of its table or in a partition folder below it. */
 function isPart(path: string): boolean {
   const [table, ...rest] = path.split('/')
   return PART_PATH.exec(rest.join('/'))?.[1] === table

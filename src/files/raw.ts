@@ -12,17 +12,17 @@ export type RawExport = {
   /** The output folder. */
   folder: string
   address: string
-  /** The chain that was asked for: items of others have no place. @default any */
+  /** Chain of the job; items of other chains have no valid position. @default any */
   chain?: string
-  /** The strings of items are bytes. */
+  /** Items by transaction. Their strings are latin1: one character per byte of the response. */
   transactions: Iterable<readonly { item: unknown }[]>
-  /** Items without a place in the chain; where nothing stays, they may come while `transactions` is read. */
+  /** Items without a valid position in the chain. Without `appendFrom`, the list may grow while `transactions` is read. */
   bad: readonly unknown[]
-  /** The transactions begin with this block: what the file holds of earlier ones stays. Absent: nothing stays. */
+  /** First block of `transactions`. Items of earlier blocks are retained from the existing file. If absent, none are. */
   appendFrom?: number | undefined
 }
 
-/** Keeps one wallet's items as they were received, in `raw/<address>.ndjson.gz`, one JSON item a line. */
+/** Writes the items of one wallet as received to `raw/<address>.ndjson.gz`, one JSON item per line. */
 export async function writeRaw({ folder, address, ...items }: RawExport): Promise<void> {
   const path = join(folder, 'raw', `${address}.ndjson.gz`)
   await makeFolder(join(folder, 'raw'))
@@ -61,13 +61,16 @@ async function writeLines(
 
 type RetainOptions = { chain: string | undefined; appendFrom: number; added: ReadonlySet<string> }
 
-/** A run that was killed after it published the file has left there what is about to be appended. */
+/**
+ * Whether a line of the existing file is retained. Lines that are about to be appended are not: a run that was killed
+ * after it published this file has already written them.
+ */
 function isRetained(line: string, { chain, appendFrom, added }: RetainOptions) {
   const key = source.keyOf(JSON.parse(line), chain)
   return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
 }
 
-/** Lines of a packed file. Throws OUTPUT_FAILED where it cannot be read or unpacked. */
+/** Yields the lines of a gzip file. Throws OUTPUT_FAILED if it cannot be read or decompressed. */
 async function* linesOf(path: string): AsyncGenerator<string, void, void> {
   const source = createReadStream(path)
   const text = source.pipe(createGunzip()).setEncoding('utf8')

@@ -8,18 +8,18 @@ import { assignChunks } from './assign-chunks.ts'
 import { type Chunk, readLines, sumChunks } from './chunk.ts'
 import { partPath } from './part-path.ts'
 
-/** How a job's tables become files. */
+/** Settings of a job that determine its part files. */
 export type FileFormat = {
   format: FormatName
   compression: Compression
-  /** Put a `'` before text that a spreadsheet would run as a formula (only formats that need it). */
+  /** Put a `'` before text that a spreadsheet would run as a formula. Only formats that need it use this. */
   escapeFormulas: boolean
   maxRowsPerFile: number
-  /** A file ends once its lines have so many bytes; undefined: by rows alone. */
+  /** A file ends after the line that reaches this size, before compression. If undefined, only rows are limited. */
   targetFileBytes?: number | undefined
 }
 
-/** A finished part: `staged` is where it lies now, `path` what the manifest will call it. */
+/** A finished part file: `staged` is its current path, `path` its path in the manifest. */
 export type Part = {
   staged: string
   path: string
@@ -34,19 +34,19 @@ export type TableFiles = FileFormat & {
   table: Table
   /** Lines of the table in its final order. */
   chunks: readonly Chunk[]
-  /** Where parts are staged; on the file system of the output. */
+  /** Folder where parts are staged; on the file system of the output. */
   folder: string
-  /** Half-open range of blocks that the names carry. */
+  /** Half-open range of blocks in the file names. */
   range: BlockRange
   /** Number of the first file. @default 0 */
   firstNumber?: number
-  /** Breaks the making off. */
+  /** Aborts writing. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`, at `targetFileBytes` and
- * where the partition changes. However the rows were cut into chunks, the files are the same. Throws OUTPUT_FAILED.
+ * Writes the part files of one table from its chunks. Starts a new file at `maxRowsPerFile`, at `targetFileBytes` and
+ * when the partition changes. The files do not depend on how the rows are divided into chunks. Throws OUTPUT_FAILED.
  */
 export async function writeTable(files: TableFiles): Promise<Part[]> {
   const { chunks, table, folder, range, firstNumber = 0 } = files
@@ -73,12 +73,15 @@ export async function writeTable(files: TableFiles): Promise<Part[]> {
   return parts
 }
 
-/** Lines that are in their files are not needed any more. */
+/** Removes the chunk files, whose lines are now in part files. */
 async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
   await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
 }
 
-/** What follows each other in one partition; without any chunk one group of none, for the table's header. */
+/**
+ * Groups consecutive chunks of one partition. Without chunks, returns one empty group, so that a file with the columns
+ * of the table is written.
+ */
 function byPartition(chunks: readonly Chunk[]): Chunk[][] {
   const groups: Chunk[][] = []
   for (const chunk of chunks) {

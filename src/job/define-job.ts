@@ -6,7 +6,7 @@ import type { SECTIONS } from './fields/section-fields.ts'
 import { parseRoot, resolveRoot } from './read-job.ts'
 
 /**
- * A job as a job file has it, as an object: the same names, values and defaults. `addressesFile` is relative to the
+ * The fields of a job file as an object, with the same names, values and defaults. `addressesFile` is relative to the
  * working directory.
  */
 export type JobFields = FieldsOf<'chain'> &
@@ -21,8 +21,13 @@ type SectionFields<Section extends string> = {
 }
 
 /**
- * Makes a Job of an object, checked like a job file; the environment is not read. Throws JOB_INVALID with every
- * complaint at once; lines and columns in it are those of the object as JSON, two spaces an indent.
+ * Creates a job from an object. The fields are validated like those of a job file; environment variables are not read.
+ *
+ * @throws JOB_INVALID with all diagnostics. Their lines and columns refer to the object as JSON, indented by two spaces.
+ * @example
+ * ```ts
+ * const job = await defineJob({ chain: 43114, addresses: ['0x…'], service: { baseUrl: 'https://…' } })
+ * ```
  */
 export async function defineJob(fields: JobFields): Promise<Job> {
   const diagnostics = openDiagnostics()
@@ -30,7 +35,7 @@ export async function defineJob(fields: JobFields): Promise<Job> {
   return resolveRoot(root, { file: UNNAMED_JOB, overrides: {}, env: {}, diagnostics })
 }
 
-/** Names a job that has no name. */
+/** Used as the file name in diagnostics, and as the name of a job that has none. */
 const UNNAMED_JOB = 'job'
 
 function toJson(fields: JobFields): string {

@@ -1,20 +1,20 @@
 import { ExportError } from '../core/model/errors.ts'
 import { formatLocation, formatRawValue, type RawValue, type SourceLocation } from './resolve/raw-value.ts'
 
-/** One thing wrong with a job: all of them are gathered, then thrown together. */
+/** One problem of a job. All diagnostics are collected and thrown together. */
 export type Diagnostic = {
   readonly location: SourceLocation
-  /** Path of the field; undefined where the file as a whole is meant. */
+  /** Path of the field; undefined if the diagnostic concerns the whole file. */
   readonly field?: string | undefined
   /** The value as JSON or a description of it; never a secret. */
   readonly found: string
   readonly expected: string
   readonly didYouMean?: string | undefined
-  /** So many further ones follow in the same file, only counted. */
+  /** Number of further diagnostics of the same file that are not listed. */
   readonly more?: number
-  /** What several complaints would repeat: it stands once below all of them. */
+  /** Text that several diagnostics share. It is printed once, below all of them. */
   readonly note?: string | undefined
-  /** True where the file itself cannot be read: it has no line that could be corrected. */
+  /** True if the file cannot be read, so that it has no line to correct. */
   readonly isUnreadable?: boolean
 }
 
@@ -22,7 +22,7 @@ export type ReportDiagnostic = (diagnostic: Diagnostic) => void
 
 export type Diagnostics = {
   readonly report: ReportDiagnostic
-  /** Throws JOB_INVALID with every complaint so far where there is one; each begins a line, at most 80 columns wide. */
+  /** Throws JOB_INVALID with all diagnostics so far, if there are any, wrapped to lines of at most 80 columns. */
   readonly throwIfAny: () => void
 }
 
@@ -37,12 +37,12 @@ export function openDiagnostics(): Diagnostics {
   }
 }
 
-/** The usual complaint: this value is not what was expected. */
+/** Returns the diagnostic for a value that is not the expected one. */
 export function invalidValue(raw: RawValue, expected: string, didYouMean?: string): Diagnostic {
   return { location: raw.location, field: raw.field, found: formatRawValue(raw), expected, didYouMean }
 }
 
-/** The lines of several messages as one: a complaint of two of them, such as that of an option, stands once. */
+/** Merges the lines of several messages. A diagnostic that occurs in several, such as that of an option, is kept once. */
 export function mergeDiagnostics(messages: readonly (readonly string[])[]): string[] {
   const diagnostics = messages.map((lines) => {
     const starts = lines.flatMap((line, at) => (at === 0 || !line.startsWith(INDENT) ? at : []))
@@ -52,7 +52,7 @@ export function mergeDiagnostics(messages: readonly (readonly string[])[]): stri
   return [...byText.values()].flat()
 }
 
-/** Where no line of a file is wrong, the advice is of options and variables; else that of the table of failures. */
+/** Returns a fix for options and variables if no line of a file is wrong, or undefined for the default fix of JOB_INVALID. */
 function fixFor(diagnostics: readonly Diagnostic[]): string | undefined {
   if (diagnostics.every(({ isUnreadable = false }) => isUnreadable)) return UNREADABLE_FIX
   const names = diagnostics.map(({ location }) => ('option' in location ? location.option : undefined))
@@ -76,7 +76,7 @@ function listDiagnostics(diagnostics: Diagnostic[]): string[] {
   return [...shown.flatMap(formatDiagnostic), ...(more > 0 ? [`and ${more} more`] : []), ...footnotes]
 }
 
-/** Options first; within a file from its top; files in the order in which they were read. */
+/** Sorts options first, then files in the order in which they were read, each by line and column. */
 function compareLocations({ location: a }: Diagnostic, { location: b }: Diagnostic): number {
   if ('option' in a || 'option' in b) return Number('option' in b) - Number('option' in a)
   return a.file === b.file ? a.line - b.line || a.column - b.column : 0
@@ -94,7 +94,7 @@ function formatDiagnostic({ location, field, found, expected, didYouMean, more =
   return more > 0 ? [...text, `and ${more} more`] : text
 }
 
-/** Where a number, a boolean or a list was given as text, the quotes were what was wrong. */
+/** Shows a number, boolean or list without quotes if it was given as text, because the quotes were the mistake. */
 function formatSuggestion(suggestion: string, found: string): string {
   return found.startsWith('"') && /^(\d+|true|false|\[.*\])$/.test(suggestion)
     ? suggestion
@@ -102,10 +102,10 @@ function formatSuggestion(suggestion: string, found: string): string {
 }
 
 const MAX_LINE_WIDTH = 80
-/** Lines that begin so belong to the one above. */
+/** Prefix of lines that continue the line above. */
 const INDENT = '  '
 
-/** Texts in lines of that width, none of them broken; all lines but the first are indented. */
+/** Joins texts to lines of at most 80 columns without breaking a text. All lines but the first are indented. */
 function wrapTexts(texts: readonly string[]): string[] {
   const lines: string[] = []
   for (const text of texts) {

@@ -1,12 +1,12 @@
 import { readSecret } from './read-secret.ts'
 
 /**
- * The API key from WALLETLAKE_API_KEY, else the content of the file that WALLETLAKE_API_KEY_FILE names, the blanks
- * and line ends around it removed; undefined where neither is set. The key is taken out of the environment, which
- * process reports and children show.
+ * Reads the API key from WALLETLAKE_API_KEY, or from the file that WALLETLAKE_API_KEY_FILE names (surrounding whitespace
+ * is removed). Returns undefined if neither is set. The variable with the key is removed from the environment, because
+ * process reports and child processes would expose it.
  *
- * Throws USAGE, without the key, where the key is empty, has several lines or does not fit into an HTTP header, or the
- * file can not be read.
+ * @throws USAGE if the key is empty, has several lines or characters that an HTTP header cannot carry, or if the file
+ *   cannot be read; the message does not contain the key
  */
 export function readApiKey(
   env: NodeJS.ProcessEnv,

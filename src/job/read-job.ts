@@ -14,20 +14,28 @@ import { readJobText } from './yaml/read-job-text.ts'
 export type { JobOverrides } from './resolve/overrides.ts'
 
 /**
- * Reads and checks a job file (CONTRACT section 1), YAML or JSON, and its addresses file.
+ * Reads and validates a job file in YAML or JSON (CONTRACT section 1), and its addresses file. Overrides take precedence
+ * over environment variables, which take precedence over the file.
  *
- * Command line wins over environment, environment over file. Throws JOB_INVALID with every complaint at once, each a
- * line `file:line:column: field: found …, expected …`; options and variables are named in place of the file.
- * No complaint shows an API key, credentials or a query. Throws USAGE for overrides that no job has.
- *
- * @param options.env where WALLETLAKE_BASE_URL and WALLETLAKE_API_KEY_HEADER count, such as process.env. @default none
+ * @param file path of the job file
+ * @param options.overrides values that replace fields of the file
+ * @param options.env environment from which WALLETLAKE_BASE_URL and WALLETLAKE_API_KEY_HEADER are read, such as
+ *   process.env. @default none
+ * @returns the job, with defaults filled in and wallets sorted by address
+ * @throws JOB_INVALID with all diagnostics, each a line `file:line:column: field: found …, expected …`. The name of the
+ *   option or variable replaces the location for values from there. API keys, credentials and queries are not shown.
+ * @throws USAGE for unknown overrides
+ * @example
+ * ```ts
+ * const job = await readJob('jobs/mine.yaml', { overrides: { format: 'parquet' }, env: process.env })
+ * ```
  */
 export async function readJob(
   file: string,
   options: {
     readonly overrides?: JobOverrides
     readonly env?: NodeJS.ProcessEnv
-    /** Complain, too, where nothing says which service to ask. @default false */
+    /** Also report a diagnostic if no data service is configured. @default false */
     readonly needsService?: boolean
   } = {},
 ): Promise<Job> {
@@ -42,12 +50,12 @@ export async function readJob(
   return resolveRoot(await readRoot(file, diagnostics), { overrides, env, file, diagnostics, needsService })
 }
 
-/** Values are checked, with all else of the job, where they are read. */
+/** Only the names are checked here. The values are validated together with the rest of the job. */
 const OVERRIDE_CHECKS = Object.fromEntries(OVERRIDE_NAMES.map((name) => [name, OPTION.any]))
 
 /**
- * The job that options make without a file; the environment counts as for a file. Throws JOB_INVALID with every
- * complaint at once, which name options in place of the file.
+ * Builds a job from options without a file. Environment variables apply as for a file. Throws JOB_INVALID with all
+ * diagnostics, which name options instead of file locations.
  */
 export async function readInlineJob(options: {
   readonly overrides: JobOverrides & { readonly name: string }
@@ -58,7 +66,7 @@ export async function readInlineJob(options: {
   return resolveRoot(root, { ...options, file: options.overrides.name, diagnostics: openDiagnostics() })
 }
 
-/** Checks single options, whatever else a job needs. Throws JOB_INVALID, which names them. */
+/** Validates single options without requiring a complete job. Throws JOB_INVALID, which names the options. */
 export function checkOptions(overrides: JobOverrides): void {
   const { report, throwIfAny } = openDiagnostics()
   parseSources([sourceOfOverrides(overrides)], report)
@@ -73,7 +81,7 @@ type Resolved = {
   readonly needsService?: boolean
 }
 
-/** The job of a file's tree. Throws JOB_INVALID. */
+/** Builds the job from the raw values of its file. Throws JOB_INVALID. */
 export async function resolveRoot(root: RawValue, { file, diagnostics, ...options }: Resolved): Promise<Job> {
   const { report } = diagnostics
   const sources = [sourceOfOverrides(options.overrides), sourceOfEnv(options.env), sourceOfJob(root, report)]
@@ -93,14 +101,14 @@ export async function resolveRoot(root: RawValue, { file, diagnostics, ...option
 const BASE_URL_EXPECTED =
   "the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)"
 
-/** The file's tree; a file that can not be read has nothing further to complain of. */
+/** Reads the raw values of a file. Throws immediately if it cannot be read, because no further checks are possible. */
 async function readRoot(file: string, diagnostics: Diagnostics): Promise<RawValue> {
   const text = await readJobText(file, diagnostics.report)
   if (text === undefined) diagnostics.throwIfAny()
   return parseRoot(text ?? '', file, diagnostics)
 }
 
-/** The tree of a job's text, a mapping. Throws JOB_INVALID for any other text: it has nothing further to complain of. */
+/** Parses the text of a job, which must be a mapping. Throws JOB_INVALID otherwise: no further checks are possible. */
 export function parseRoot(text: string, file: string, { report, throwIfAny }: Diagnostics): RawValue {
   const root = parseYaml(text, file, report)
   if (root === undefined || !(root.value instanceof Map)) {

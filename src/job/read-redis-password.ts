@@ -1,9 +1,10 @@
 import { readSecret } from './read-secret.ts'
 
 /**
- * The password of the queue's Redis server from WALLETLAKE_REDIS_PASSWORD, else the content of the file that
- * WALLETLAKE_REDIS_PASSWORD_FILE names; undefined where neither is set. It is taken out of the environment, as the API key is.
- * Throws USAGE, without the password.
+ * Reads the password of the Redis server from WALLETLAKE_REDIS_PASSWORD, or from the file that WALLETLAKE_REDIS_PASSWORD_FILE
+ * names. Returns undefined if neither is set. The variable with the password is removed from the environment.
+ *
+ * @throws USAGE if the value is invalid; the message does not contain it
  */
 export function readRedisPassword(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   return readSecret(env, {

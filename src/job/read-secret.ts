@@ -4,20 +4,22 @@ import { registerSecret } from '../core/platform/secrets.ts'
 import { describeReadError, validateFile } from './yaml/read-job-text.ts'
 
 export type SecretSource = {
-  /** The variable that holds it; the one with `_FILE` at its end names a file that does. */
+  /** Variable that contains the secret. With the suffix `_FILE`, the variable that names a file with it. */
   variable: string
-  /** What it is, in a word. */
+  /** Noun for the secret in messages, such as `password`. */
   noun: string
-  /** What is wrong with a value that is one line and not blank, in words; undefined: nothing. */
+  /** Returns what is wrong with a value, or undefined if it is valid. The value is one line and not blank. */
   validate: (value: string) => string | undefined
-  /** Told of a file that other users of this machine can read. */
+  /** Receives a warning if other users of this machine can read the file. */
   onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
- * A secret from the environment, else from the file that a second variable names, the blanks and line ends around that
- * removed; undefined where neither is set. It is taken out of the environment, which process reports and children show.
- * Throws USAGE, without the secret.
+ * Reads a secret from the environment, or from the file that the variable with the suffix `_FILE` names (surrounding
+ * whitespace is removed). Returns undefined if neither is set. The variable with the secret is removed from the
+ * environment, because process reports and child processes would expose it.
+ *
+ * @throws USAGE if the value is invalid or the file cannot be read; the message does not contain the secret
  */
 export async function readSecret(env: NodeJS.ProcessEnv, secret: SecretSource): Promise<string | undefined> {
   const { [secret.variable]: value, [`${secret.variable}_FILE`]: file } = env
@@ -47,8 +49,8 @@ async function readSecretFile(file: string, secret: SecretSource): Promise<strin
 }
 
 /**
- * Whether other users can read a file: all of them, or its group where the file is our own. A group of somebody else's file is
- * how this process reads it. Windows has no such modes.
+ * Whether other users can read a file. Group access is only reported for files that this user owns; for other files, the
+ * group may be what gives this process access. Always false on Windows, which has no such modes.
  */
 async function isReadableByOthers(file: string): Promise<boolean> {
   if (process.platform === 'win32') return false

@@ -1,8 +1,11 @@
 import { readSecret } from './read-secret.ts'
 
 /**
- * The secret that signs webhook events from WALLETLAKE_WEBHOOK_SECRET, else the content of the file that
- * WALLETLAKE_WEBHOOK_SECRET_FILE names; undefined where neither is set. Throws USAGE, without the secret.
+ * Reads the signing secret of webhook events from WALLETLAKE_WEBHOOK_SECRET, or from the file that
+ * WALLETLAKE_WEBHOOK_SECRET_FILE names. Returns undefined if neither is set. The variable with the secret is removed from
+ * the environment.
+ *
+ * @throws USAGE if the value is invalid; the message does not contain it
  */
 export function readWebhookSecret(
   env: NodeJS.ProcessEnv,

@@ -67,7 +67,7 @@ function selectBlocks({ blocks, sample, seed }: AuditArguments): AuditOptions['b
   return blocks === 'all' ? 'all' : { sample: count, seed: seedOption ?? randomInt(SEED_LIMIT) }
 }
 
-/** Lines of at most 80 columns, problems apart. */
+/** Formats the result as lines of at most 80 columns, except for problems. */
 function verdictLines(
   result: AuditResult,
   { output, seed }: { output: string; seed: number | null },

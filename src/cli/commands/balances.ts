@@ -63,7 +63,7 @@ export const command = defineCommand({
   run: ({ output, ...args }) => printBalances(output, args),
 })
 
-/** Balances below zero that are told one by one. */
+/** Maximum number of negative balances that are listed. */
 const MAX_REPORTED = 20
 
 async function printBalances(outputArg: string, args: BalancesArguments): Promise<void> {
@@ -98,7 +98,10 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   )
 }
 
-/** Writes the columns of `--format csv` with nothing in value and amount: the coin of each wallet, and all other balances. */
+/**
+ * Writes a CSV template with the columns of `--format csv` and empty values and amounts. It has one line for the native
+ * coin of each wallet, and one for each other balance.
+ */
 async function writeTemplate(
   output: string,
   { at, wallet = [], opening, expect }: BalancesArguments,
@@ -128,7 +131,7 @@ async function writeTemplate(
   openLog({}).info('fill in amount (whole units) or value (smallest unit); lines with neither are skipped')
 }
 
-/** Lines of the files that were skipped, as nobody has filled them in. */
+/** Returns warnings about lines of the CSV files that were skipped because they have neither an amount nor a value. */
 function unfilledLines(
   { unfilledOpening }: Balances,
   comparison: { unfilled: number } | undefined,
@@ -147,7 +150,7 @@ const BALANCE_COLUMNS = [
   'amount',
 ] as const satisfies readonly (keyof Balance)[]
 
-/** Every column; numbers are exact text. */
+/** Builds a table with all columns. Numbers are exact text. */
 function exactTable(balances: readonly Balance[]): PrintableResult {
   const rows = balances.map((balance) =>
     BALANCE_COLUMNS.map((name) => (name === 'value' ? String(balance.value) : balance[name])),
@@ -155,7 +158,7 @@ function exactTable(balances: readonly Balance[]): PrintableResult {
   return { columns: BALANCE_COLUMNS.map((name) => ({ name, isNumber: false })), batches: singleBatch(rows) }
 }
 
-/** What people look for, within 80 characters. */
+/** Builds a table with the most important columns, within 80 characters. */
 function displayTable(balances: readonly Balance[]): PrintableResult {
   const rows = balances.map((balance) => [
     truncateMiddle(balance.wallet_label ?? balance.wallet_address, 14),
@@ -175,7 +178,7 @@ async function* singleBatch<T>(rows: T): AsyncGenerator<T, void, void> {
   yield rows
 }
 
-/** The beginning and the end of what is longer. */
+/** Shortens text to `maxLength` characters by replacing its middle with `…`. */
 function truncateMiddle(text: string, maxLength: number): string {
   const characters = [...text]
   if (characters.length <= maxLength) return text
@@ -183,7 +186,7 @@ function truncateMiddle(text: string, maxLength: number): string {
   return `${characters.slice(0, maxLength - tail - 1).join('')}…${characters.slice(-tail).join('')}`
 }
 
-/** Numbers longer than this are rounded, and say so by their form. */
+/** Numbers with more characters are rounded and prefixed with `≈`. */
 const MAX_DIGITS = 24
 
 function roundAmount(amount: string): string {
@@ -199,7 +202,7 @@ function assetLabel({ asset_symbol, asset_type, asset_address, token_id }: Balan
   return `${oneLine(asset_symbol ?? asset_type)}${id}${contract}`
 }
 
-/** What `--at` came to: a moment after the end of the export has the balances of its end. */
+/** Describes how `--at` was applied. After the end of the export, the balances are those at its end. */
 function asOfLine(at: string, { newest, lastBlock }: Balances): string {
   const message =
     newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`

@@ -120,7 +120,7 @@ async function convertOutput(
     })
 }
 
-/** Assets without a price that are told one by one. */
+/** Maximum number of assets without a price that are listed. */
 const MAX_UNPRICED_WARNINGS = 5
 
 function unpricedWarnings({ unpriced }: ConversionResult): string[] {
@@ -134,7 +134,7 @@ function unpricedWarnings({ unpriced }: ConversionResult): string[] {
   ]
 }
 
-/** Labels that are named one by one. */
+/** Maximum number of inapplicable labels that are listed. */
 const MAX_MISFIT_WARNINGS = 5
 
 function labelWarnings(
@@ -167,7 +167,7 @@ function requirePreset(to: string | undefined): string {
   })
 }
 
-/** Writes what `--prices` reads, with the prices left to fill in. */
+/** Writes a CSV template for `--prices` with empty prices. */
 async function writePriceTemplate(outputArg: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
   const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
   const path = options.out === undefined ? undefined : await newFilePath(options.out, output)
@@ -179,9 +179,9 @@ async function writePriceTemplate(outputArg: string, options: Omit<ConvertArgume
   openLog({}).info(`${formatCount(needed.length, 'price')} to fill in: ${options.out}`)
 }
 
-/** Where a list of prices is written. Throws USAGE where a file is there: somebody may have filled it in. */
+/** Resolves the path of a price template. Throws USAGE if the file exists, because prices may be filled in there. */
 async function newFilePath(out: string, output: string): Promise<string> {
-  // Whatever else is there is refused, a file of the options too.
+  // The input files of the options are not passed, because any existing file is rejected below.
   const path = await resolveOutputFile(out, output, {})
   await assertNotFolder(out)
   if ((await stat(path).catch(() => undefined)) === undefined) return path
@@ -190,7 +190,7 @@ async function newFilePath(out: string, output: string): Promise<string> {
   })
 }
 
-/** Mistakes that are told one by one. */
+/** Maximum number of mistakes that are listed. */
 const MAX_REPORTED = 100
 
 async function reportMistakes(file: string, to: string): Promise<void> {
@@ -206,7 +206,7 @@ async function reportMistakes(file: string, to: string): Promise<void> {
   })
 }
 
-/** Where a period holds nothing, what the export holds. */
+/** Warning for a period without movements. It names the period that the export covers. */
 function emptyPeriodLine(
   { first, last }: NonNullable<ConversionResult['ledgerTimeRange']>,
   { from, until }: ConvertArguments,
@@ -218,10 +218,10 @@ function emptyPeriodLine(
   return `no movement${period}: the export has movements from ${first} to ${last}`
 }
 
-/** What a file of a format is counted in. */
+/** Unit in which the entries of a format are counted. */
 const unitOf = (to: string) => (JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line')
 
-/** Files that are named one by one. */
+/** Maximum number of files that are listed. */
 const MAX_LISTED_FILES = 5
 
 function formatResult(

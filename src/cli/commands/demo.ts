@@ -20,7 +20,7 @@ export const command = defineCommand({
   run: (args) => runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true }),
 })
 
-/** The package has it, wherever it is installed. */
+/** The job file is part of the package. */
 function demoJobFile(): string {
   return relative('', fileURLToPath(new URL('jobs/demo.yaml', PACKAGE)))
 }

@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-/** The commands in the order of the help. Each is loaded only when it is needed: loading all takes longer than most of them. */
+/** The commands in the order of the help. Each is loaded on demand, because loading all takes longer than most of them. */
 export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   demo: () => import('./demo.ts'),
   init: () => import('./init.ts'),

@@ -71,7 +71,7 @@ async function requireNewFile(file: string, force: boolean): Promise<void> {
   })
 }
 
-/** On a terminal what is missing is asked for; elsewhere it must be given. */
+/** Prompts for missing values on a terminal. Otherwise throws USAGE if a required value is missing. */
 async function completeInputs(inputs: JobInputs): Promise<JobInputs> {
   const withDefaults: JobInputs = { baseUrl: process.env.WALLETLAKE_BASE_URL, ...inputs }
   const missing = REQUIRED_INPUTS.filter(([field]) => withDefaults[field] === undefined).map(
@@ -91,7 +91,7 @@ const REQUIRED_INPUTS = [
   ['baseUrl', '--base-url'],
 ] as const
 
-/** A file's name as a job may be named. */
+/** Converts a file name to a valid job name. */
 function slugOf(name: string): string {
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-')
   return slug.replace(/^[^a-z0-9]+/, '').slice(0, 64) || 'job'

@@ -55,7 +55,7 @@ function remainingBlocks({ startBlock, endBlock = startBlock }: Job, blocks: rea
 const UNKNOWN_UNTIL_PAGE = 'unknown until the first page'
 const UNKNOWN_UNTIL_EXPORT = 'unknown until the first export'
 
-/** What a run takes: of the service's quota, of time, of the disk. Lines of at most 80 columns. */
+/** Formats the estimated requests, time and disk space of a run as lines of at most 80 columns. */
 function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
   const {
     minRequests,

@@ -10,7 +10,7 @@ import { stdoutWriter } from '../stdout-writer.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
-/** Rows of a table that a terminal shows. */
+/** Default maximum of rows on a terminal. */
 const MAX_TERMINAL_ROWS = 100
 
 const options = defineOptions([
@@ -79,7 +79,7 @@ async function query(
   }
 }
 
-/** DuckDB has no exact average, product or quotient of large numbers. */
+/** Warns about floating-point columns: DuckDB has no exact average, product or quotient of large numbers. */
 function warnOfRounding({ columns }: QueryResult): void {
   const rounded = columns.filter(({ isRounded }) => isRounded).map(({ name }) => name)
   if (rounded.length > 0)
@@ -96,7 +96,7 @@ async function readStatements(sql: string | undefined): Promise<string> {
   })
 }
 
-/** All of stdin. Who sits before it is told that something is waited for. */
+/** Reads stdin to its end. On a terminal, logs that input is expected. */
 function readStdin(): Promise<string> {
   const { stdin } = process
   if (stdin.isTTY) openLog({}).info('type statements, then Ctrl-D on a line of its own')

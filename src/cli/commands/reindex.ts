@@ -56,7 +56,7 @@ async function reindex(outputArg: string, args: ReindexArguments): Promise<numbe
   })
 }
 
-/** Lines of at most 80 columns, the service's own words apart. */
+/** Formats the result as lines of at most 80 columns, except for messages of the service. */
 function summaryLines(
   result: Omit<ReindexResult, 'error'>,
   { output, dryRun }: { output: string; dryRun: boolean },

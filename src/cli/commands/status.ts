@@ -80,7 +80,7 @@ function remainingText({ kind }: Job, { wallets, blocks }: JobState): string {
   return `${count} of ${formatCount(wallets.length, 'wallet')} left to ask`
 }
 
-/** Its fields only ever grow. */
+/** Public JSON format: fields may be added, but not removed or renamed. */
 function statusJson({ blocks, missing, lastRun, ...status }: OutputStatus): object {
   const { run, state, error, startedAt, seconds, requests } = lastRun ?? {}
   return {

@@ -53,7 +53,7 @@ function verdictLines(output: string, verdict: Verdict): readonly string[] {
   ]
 }
 
-/** Its fields only ever grow. */
+/** Public JSON format: fields may be added, but not removed or renamed. */
 function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
   const { rejects, statusUnknown, feeUnknown } = verdict

@@ -57,7 +57,7 @@ async function webhooks(action: Action, file: string | undefined, args: Webhooks
 
 type WebhookSelection = { access: ServiceAccess; find: (service: OpenedService) => Promise<FoundWebhook[]> }
 
-/** The service, and which of its webhooks are meant. */
+/** Returns how to access the service and how to find the selected webhooks. */
 async function selectWebhooks(
   file: string | undefined,
   { allOfUrl, ...args }: WebhooksArguments,
@@ -102,7 +102,7 @@ function printWebhooks(webhooks: readonly FoundWebhook[], { action, json }: Prin
   if (shown.length === 0) print('no webhooks')
 }
 
-/** Who knows a receiver's whole path can send it events. */
+/** Shortens the token in the path of a receiver URL. Anyone who knows the full URL can send events to it. */
 function hideToken(url: string): string {
   return url.replace(/[0-9a-f]{64}$/, (token) => `${token.slice(0, 4)}…`)
 }

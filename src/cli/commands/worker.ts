@@ -60,7 +60,7 @@ are finished or handed back.`,
   run: worker,
 })
 
-/** After the time for shutdown, where the queue is away. */
+/** Margin after the shutdown timeout before the process exits, in case the queue is unreachable. */
 const SHUTDOWN_MARGIN_MS = 5_000
 
 async function worker(args: Arguments): Promise<void> {

@@ -5,8 +5,9 @@ import { appendPath, parseHttpUrl, sendHttp } from './send-http.ts'
 export type OtlpTarget = { url: URL; headers: Record<string, string> }
 
 /**
- * Where metrics go: `endpoint`, else OTEL_EXPORTER_OTLP_METRICS_ENDPOINT as it is, else OTEL_EXPORTER_OTLP_ENDPOINT;
- * to the first and the last, `/v1/metrics` is added. `invalid`: what names one that is no http or https address.
+ * Returns the target of metrics: `endpoint`, else OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, else OTEL_EXPORTER_OTLP_ENDPOINT.
+ * `/v1/metrics` is appended to the first and the last. `invalid` is the name of an option or variable with an invalid
+ * value. Returns undefined if none is set.
  */
 export function otlpTarget(
   endpoint: string | undefined,
@@ -30,7 +31,7 @@ export function otlpTarget(
 
 const METRICS_PATH = 'v1/metrics'
 
-/** `name=value,…` with percent-encoded values; undefined for other text. */
+/** Parses `name=value,…` with percent-encoded values; undefined if the text is invalid. */
 function parseHeaders(text: string): Record<string, string> | undefined {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '')
   try {
@@ -46,7 +47,7 @@ function parseHeaders(text: string): Record<string, string> | undefined {
   }
 }
 
-/** Posts gauges as OTLP/HTTP JSON. Gives why they did not arrive, undefined where they did. */
+/** Sends gauges as OTLP/HTTP JSON. Returns the reason if sending fails, or undefined on success. */
 export function sendOtlp(
   { url, headers }: OtlpTarget,
   metrics: readonly Metric[],
@@ -56,7 +57,7 @@ export function sendOtlp(
   return sendHttp({ url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })
 }
 
-/** The ExportMetricsServiceRequest of OTLP 1.x: so small that it is written here and no SDK is needed. */
+/** Builds an ExportMetricsServiceRequest of OTLP 1.x. It is simple enough not to need an SDK. */
 export function otlpDocument(metrics: readonly Metric[], now: number): object {
   const timeUnixNano = `${now}000000`
   const resource = { attributes: attributes({ 'service.name': 'walletlake', 'service.version': VERSION }) }
@@ -70,7 +71,7 @@ export function otlpDocument(metrics: readonly Metric[], now: number): object {
   return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics: gauges }] }] }
 }
 
-/** 64-bit integers are text in OTLP's JSON. */
+/** In the JSON encoding of OTLP, 64-bit integers are strings. */
 function dataPoint({ labels, value }: Sample, timeUnixNano: string): object {
   const number = Number.isSafeInteger(value) ? { asInt: String(value) } : { asDouble: value }
   return { attributes: attributes(labels), timeUnixNano, ...number }

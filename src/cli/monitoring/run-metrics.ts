@@ -3,7 +3,7 @@ import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
 
 export type Sample = { labels: Readonly<Record<string, string>>; value: number }
-/** A gauge; times and durations are in seconds, and its name ends in its unit. */
+/** A gauge. Its name ends in its unit; times and durations are in seconds. */
 export type Metric = { name: string; help: string; samples: readonly Sample[] }
 
 /** How one job of a run ended. */
@@ -14,13 +14,14 @@ export type RunOutcome = {
   exit: number
   /** When the run ended, in milliseconds since 1970. */
   now: number
-  /** undefined: the run failed before its jobs were known. */
+  /** Undefined if the run failed before its jobs were read. */
   jobs: readonly JobOutcome[] | undefined
 }
 
 /**
- * A run's figures as gauges. What tells of an export, its last success among it, is kept from the earlier gauges where
- * a job brought none: a job that failed still has its files, and an alert on their age needs when they were made.
+ * Converts the outcome of a run to gauges. Gauges that describe an export, including the time of its last success, are
+ * retained from `previous` if the run has no new value: a failed job still has its files, and alerts on their age need
+ * the time of their creation.
  */
 export function runMetrics(outcome: RunOutcome, previous: readonly Metric[] = []): Metric[] {
   const { exit, now, jobs } = outcome
@@ -61,7 +62,7 @@ function retainedSamples({ name, current, jobs }: CurrentSamples, previous: read
 
 type Gauge = { name: string; help: string; collect: (job: JobOutcome, now: number) => Sample[] }
 
-/** One value of each job, or none where it is not known. */
+/** Defines a gauge with one sample per job, or none if `collect` returns undefined. */
 function gauge(
   name: string,
   help: string,
@@ -110,7 +111,7 @@ const GAUGES: readonly Gauge[] = [
   },
 ]
 
-/** What stays true of an export when a run of its job fails. */
+/** Metrics that remain valid when a run of the job fails. */
 const RETAINED_METRICS: ReadonlySet<string> = new Set([
   'walletlake_last_success_timestamp_seconds',
   'walletlake_export_end_block',

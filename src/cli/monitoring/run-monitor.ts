@@ -6,7 +6,7 @@ import { type Metric, type RunOutcome, runMetrics } from './run-metrics.ts'
 import { parseHttpUrl } from './send-http.ts'
 import { readTextfile, writeTextfile } from './textfile.ts'
 
-/** The options that tell monitoring of a run. */
+/** Options that configure the monitoring of a run. */
 export const monitoringOptions = defineOptions([
   {
     name: 'metrics-file',
@@ -28,13 +28,13 @@ export const monitoringOptions = defineOptions([
 
 export type MonitoringArguments = OptionValues<typeof monitoringOptions>
 
-/** Tells monitoring of a run. Nothing here fails the run: what did not arrive is a notice. */
+/** Reports a run to monitoring. Failures never affect the run; they are reported as notices. */
 export type RunMonitor = {
   start(): void
   end(outcome: Omit<RunOutcome, 'now'>): Promise<void>
 }
 
-/** Throws USAGE for an address that is none, without showing it: it may be a secret. */
+/** Throws USAGE for an invalid URL. The message does not show it, because it may be a secret. */
 export function openRunMonitor(args: MonitoringArguments, onNotice: (notice: string) => void): RunMonitor {
   const pingUrl = pingUrlOf(args)
   const otlp = otlpTargetOf(args, onNotice)
@@ -74,7 +74,7 @@ function pingUrlOf(args: MonitoringArguments): URL | undefined {
   throw new ExportError('USAGE', `${name}: found no http or https address`)
 }
 
-/** A wrong option is refused; a wrong variable, which may be meant for other programs, is a notice. */
+/** Throws USAGE for an invalid option. An invalid variable, which may be meant for other programs, causes a notice. */
 function otlpTargetOf(args: MonitoringArguments, onNotice: (notice: string) => void): OtlpTarget | undefined {
   const target = otlpTarget(args.otlpEndpoint, process.env)
   if (target === undefined || 'url' in target) return target

@@ -2,7 +2,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { proxyFor } from '../../core/platform/proxy.ts'
 import { fetchWith } from '../../http/fetch-url.ts'
 
-/** Longest wait for an answer to one message, in milliseconds. */
+/** Default timeout of one request, in milliseconds. */
 const SEND_TIMEOUT_MS = 5_000
 
 export type MonitoringRequest = {
@@ -15,8 +15,8 @@ export type MonitoringRequest = {
 }
 
 /**
- * Sends one message that nothing depends on. Never throws: gives why it did not arrive, undefined where it did. The
- * reason never holds the address or a header, for both may be secrets.
+ * Sends one request to monitoring. Never rejects: returns the reason if the request fails, or undefined on success. The
+ * reason contains neither the URL nor a header, because both may be secrets.
  */
 export async function sendHttp({
   url,
@@ -44,13 +44,13 @@ function failureReason(thrown: unknown, timeoutMs: number): string {
   return typeof cause?.code === 'string' ? cause.code : 'the request could not be made'
 }
 
-/** An http or https address; undefined for any other text. */
+/** Parses an http or https URL; undefined for any other text. */
 export function parseHttpUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
-/** The address with more path behind its own; its query stays. */
+/** Returns the URL with `path` appended to its path. The query is retained. */
 export function appendPath(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`

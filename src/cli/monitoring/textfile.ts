@@ -3,8 +3,8 @@ import { resolveWritePath } from '../../core/platform/user-file.ts'
 import type { Metric, Sample } from './run-metrics.ts'
 
 /**
- * Gauges of an earlier textfile; none where there is no file. Lines that this program does not write are skipped.
- * Throws OUTPUT_FAILED, and USAGE where it is no file.
+ * Reads the gauges of an existing textfile; none if the file does not exist. Lines of other programs are skipped. Throws
+ * OUTPUT_FAILED, and USAGE if the path is not a file.
  */
 export async function readTextfile(path: string): Promise<Metric[]> {
   const metrics = new Map<string, Sample[]>()
@@ -29,12 +29,12 @@ function unescapeLabel(value = ''): string {
   return value.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char))
 }
 
-/** Replaces the textfile of node_exporter's collector as a whole. Throws as `readTextfile` does. */
+/** Atomically replaces the file for the textfile collector of node_exporter. Throws like `readTextfile`. */
 export async function writeTextfile(path: string, metrics: readonly Metric[]): Promise<void> {
   await writeAtomically(await resolveWritePath(path), textfileText(metrics))
 }
 
-/** Gauges in Prometheus's text format. */
+/** Formats gauges in the Prometheus text format. */
 export function textfileText(metrics: readonly Metric[]): string {
   return metrics.map((metric) => `${metricLines(metric).join('\n')}\n`).join('')
 }

@@ -3,17 +3,17 @@ import { readApiKey } from '../../job/read-api-key.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 import { type LogArguments, openLog } from './log.ts'
 
-/** What a command uses to prove to a service who it is. */
+/** API key of a command, and whether it may be sent over unencrypted HTTP. */
 export type Credentials = { apiKey: string | undefined; allowPlainHttp: boolean }
 
-/** The options of commands that send a key. */
+/** Options of commands that send an API key. */
 export const keyOptions = defineOptions([
   { name: 'allow-plain-http', description: 'Send the API key unencrypted if the base URL is http' },
 ])
 
 export type KeyArguments = LogArguments & OptionValues<typeof keyOptions>
 
-/** The key, from the environment only, and how it may be sent. Throws USAGE. */
+/** Reads the API key, which only comes from the environment, and whether it may be sent unencrypted. Throws USAGE. */
 export async function readCredentials(args: KeyArguments): Promise<Credentials> {
   const apiKey = await readApiKey(process.env, openLog(args).warn)
   return {

@@ -1,7 +1,7 @@
 import { optionError } from '../../core/model/option-error.ts'
 import type { Endpoint } from '../../core/platform/http-server.ts'
 
-/** Reads where to listen: `host:port`, `[::1]:port`, or a port of this machine alone. Throws USAGE. */
+/** Parses an address to listen on: `host:port`, `[::1]:port`, or a port of 127.0.0.1. Throws USAGE. */
 export function readEndpoint(
   option: string,
   text: string,

@@ -6,7 +6,7 @@ import { overrideName } from '../../job/resolve/overrides.ts'
 import type { OptionValues } from '../command.ts'
 import { type Overrides, readJobs } from './jobs.ts'
 
-/** The fields of a job that stand on the command line instead of in a file. */
+/** Options that define a job on the command line instead of in a file. */
 export const inlineJobOptions = FIELD_OPTIONS.filter((option) => 'inline' in option).map((option) => ({
   ...option,
   description: `Without a job file: ${option.description}`,
@@ -14,7 +14,7 @@ export const inlineJobOptions = FIELD_OPTIONS.filter((option) => 'inline' in opt
 
 export type InlineJobArguments = OptionValues<typeof inlineJobOptions>
 
-/** The jobs of all named files, or the one that options make without a file. Throws USAGE, JOB_INVALID. */
+/** Reads the jobs of all given files, or the job that options define without a file. Throws USAGE or JOB_INVALID. */
 export async function readJobsOrInlineJob(
   files: readonly string[],
   args: Overrides & InlineJobArguments,
@@ -32,7 +32,7 @@ export async function readJobsOrInlineJob(
 
 const INLINE_JOB_FIX = 'Name a job file, or a chain and its wallets: --chain 43114 --address 0x…'
 
-/** Without a name it is called after its chain and the wallet named first: more wallets go on with the same output. */
+/** The default name consists of the chain and the first wallet, so that added wallets continue the same output. */
 function inlineJobFrom(args: Overrides & InlineJobArguments): Promise<Job> {
   const { chain, address } = args
   if (chain === undefined) throw new ExportError('USAGE', 'there is no --chain', { fix: INLINE_JOB_FIX })
@@ -43,7 +43,7 @@ function inlineJobFrom(args: Overrides & InlineJobArguments): Promise<Job> {
 
 const MAX_NAME_LENGTH = 64
 
-/** What is wrong with chain or address is complained of there, and not once more in the name. */
+/** Invalid characters are replaced, so that a bad chain or address is not reported a second time as a bad name. */
 function defaultJobName(chain: string, address = ''): string {
   const suffix = `-${address.slice(0, 42)}`
   const name = `${chain.slice(0, MAX_NAME_LENGTH - suffix.length)}${suffix}`.toLowerCase()

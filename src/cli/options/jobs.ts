@@ -7,7 +7,7 @@ import { readJob } from '../../job/read-job.ts'
 import { type JobOverrides, OVERRIDE_NAMES } from '../../job/resolve/overrides.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 
-/** For the help of commands that read several. */
+/** Help text of arguments that accept several job files. */
 export const JOB_FILES = 'Job files (YAML or JSON) or globs'
 
 /** The options that override a job file: those of its fields, and two of settings that a job file does not have. */
@@ -28,8 +28,11 @@ export const overrideOptions = defineOptions([
 export type Overrides = OptionValues<typeof overrideOptions>
 
 /**
- * Reads all named jobs; every complaint of every file in one JOB_INVALID. Where a service is needed, a job that names
- * none is complained of as well.
+ * Reads all given jobs.
+ *
+ * @param options.needsService also report jobs without a data service
+ * @throws JOB_INVALID with the diagnostics of all files
+ * @throws USAGE if a glob matches no file, or if `--output` is given for several jobs
  */
 export async function readJobs(
   patterns: readonly string[],
@@ -60,7 +63,7 @@ export async function readJobs(
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
-/** Reads the job of a command that takes one alone. Throws as `readJobs` does. */
+/** Reads the job of a command that accepts exactly one. Throws like `readJobs`, and USAGE if there are several. */
 export async function readSingleJob(file: string, overrides: Overrides): Promise<Job> {
   const [job, ...others] = await readJobs([file], overrides)
   if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
@@ -70,12 +73,12 @@ export async function readSingleJob(file: string, overrides: Overrides): Promise
   })
 }
 
-/** Of a command's options those that override a job. */
+/** Selects the options of a command that override fields of a job. */
 function pickOverrides(options: Overrides): JobOverrides {
   return Object.fromEntries(Object.entries(options).filter(([name]) => OVERRIDE_NAMES.includes(name)))
 }
 
-/** A name without glob characters stands for itself, so that a missing file is named in the complaint. */
+/** Names without glob characters are not expanded, so that a missing file is reported by its name. */
 async function expandGlobs(patterns: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     patterns.map(async (pattern) => {

@@ -13,10 +13,10 @@ const logFormatOption = {
 } as const
 const quietOption = { name: 'quiet', description: 'Log errors only' } as const
 
-/** What a command logs on stderr while it works, where it has no details to log. */
+/** Log options of commands that log no details. */
 export const plainLogOptions = defineOptions([logFormatOption, quietOption])
 
-/** What a command logs on stderr while it works. */
+/** Log options of commands. */
 export const logOptions = defineOptions([
   ...plainLogOptions,
   { name: 'verbose', description: 'Also log every retry and rate-limited request' },
@@ -24,7 +24,7 @@ export const logOptions = defineOptions([
 
 export type LogArguments = Partial<OptionValues<typeof logOptions>>
 
-/** The log of a command on stderr. What it advises names the program as it was started. */
+/** Opens the log of a command, by default on stderr. Fixes name the program as the user started it. */
 export function openLog(
   { logFormat = 'pretty', quiet = false, verbose = false }: LogArguments,
   write = (line: string): unknown => process.stderr.write(`${line}\n`),
@@ -37,7 +37,7 @@ function withProgramName({ code, lines, fix }: ExportError): ExportError {
   return new ExportError(code, lines, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
 }
 
-/** Does work that a signal ends, with its log on stderr. */
+/** Runs `work` with a log on stderr and an abort signal that SIGINT and SIGTERM trigger. */
 export async function withSignals<T>(
   args: LogArguments,
   work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
@@ -51,7 +51,7 @@ export async function withSignals<T>(
   }
 }
 
-/** Long work's progress: a line every few seconds, the others only where every detail is wanted. */
+/** Logs progress messages at level info at most every 5 s. Messages in between are logged at level debug. */
 export function throttledProgress(log: Log): (message: string) => void {
   let loggedMs = Date.now()
   return (message) => {

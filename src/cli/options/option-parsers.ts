@@ -4,7 +4,7 @@ import { defineOptions, type OptionValues } from '../command.ts'
 
 type CountLimits = { min?: number; max?: number }
 
-/** A whole number that an option was given; undefined where it was not. Throws USAGE. */
+/** Parses the value of an option as a whole number; undefined if the option is not given. Throws USAGE. */
 export function readCount(
   option: string,
   text: string | undefined,
@@ -16,21 +16,21 @@ export function readCount(
   throw optionError(option, { found: text, expected: `a whole number ${range}` })
 }
 
-/** A number that an option was given; undefined where it was not. Throws USAGE. */
+/** Parses the value of an option as a decimal number; undefined if the option is not given. Throws USAGE. */
 export function readNumber(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   throw optionError(option, { found: text, expected: 'a number such as 2 or 0.5' })
 }
 
-/** Milliseconds that an option was given as a duration above 0; undefined where it was not. Throws USAGE. */
+/** Parses the value of an option as a duration above 0, in milliseconds; undefined if it is not given. Throws USAGE. */
 export function readDuration(option: string, text: string | undefined): number | undefined {
   const ms = text === undefined ? undefined : durationMs(text)
   if (text === undefined || (ms !== undefined && ms > 0)) return ms
   throw optionError(option, { found: text, expected: 'a duration such as 90s, 10m or 2h' })
 }
 
-/** How far a command goes. */
+/** Options that limit the requests and the time of a run. */
 export const runLimitOptions = defineOptions([
   {
     name: 'max-requests',

@@ -11,30 +11,33 @@ import { stateFolderOf } from '../../job/resolve/resolve-output.ts'
 import { bucketUrl, isBucketUrl, parseBucketUrl, workFolder } from '../../storage/bucket-url.ts'
 import { fetchExport } from '../../storage/fetch-export.ts'
 
-/** What a command's word names, and the job where the word is a job file. */
+/** The output that an argument names, and the job if the argument is a job file. */
 export type LocatedOutput = {
-  /** A folder with the export: the output itself, or a copy of what an object store has, which goes when the process ends. */
+  /** Folder with the export: the output itself, or a copy from an object store that is removed when the process exits. */
   readonly output: string
   /** The output as users name it. */
   readonly name: string
-  /** The place in an object store, if that is the output. */
+  /** Location in an object store, if the output is there. */
   readonly store: BucketLocation | undefined
   readonly job: Job | undefined
 }
 
-/** For the help of commands that take either. */
+/** Help text of arguments that accept either. */
 export const OUTPUT_OR_JOB = 'Output (folder or s3://bucket/prefix) or its job file'
 
 /**
- * Takes an output folder (or the `manifest.json` in it), a place in an object store, or a job file; of a job file the output is the
- * one that the job writes to. Of an object store the files of these tables are fetched, of all where none is named. Throws
- * JOB_INVALID for a job file with mistakes, USAGE where the folder or file is not there, and what fetching throws.
+ * Opens the output that an argument names: an output folder (or the `manifest.json` in it), an object store location, or
+ * a job file, which stands for the output of the job. From an object store, the files of the given tables are downloaded,
+ * or all files without `tables`.
+ *
+ * @throws JOB_INVALID if the job file is invalid
+ * @throws USAGE if the folder or file does not exist, and the errors of `fetchExport`
  */
 export async function openOutput(outputArg: string, tables?: readonly TableName[]): Promise<LocatedOutput> {
   return fetchIfRemote(await locateOutput(outputArg), tables)
 }
 
-/** The same of a place that is known. */
+/** Downloads the files of a located output if it is in an object store. */
 export async function fetchIfRemote(
   { output, store, job }: Omit<LocatedOutput, 'name'>,
   tables?: readonly TableName[],
@@ -46,7 +49,7 @@ export async function fetchIfRemote(
   return { output: copy, name: bucketUrl(store), store, job }
 }
 
-/** The same without fetching: of an object store, `output` is the folder of this machine for what is private. */
+/** Like `openOutput`, without downloading. For an object store, `output` is the local work folder. */
 export async function locateOutput(outputArg: string): Promise<Omit<LocatedOutput, 'name'>> {
   if (isBucketUrl(outputArg)) return locateRemoteOutput(outputArg)
   const entry = await stat(outputArg).catch(() => undefined)

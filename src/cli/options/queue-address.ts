@@ -2,7 +2,7 @@ import type { QueueAddress } from '../../cluster/server/shared-server.ts'
 import { registerSecret } from '../../core/platform/secrets.ts'
 import { readRedisPassword } from '../../job/read-redis-password.ts'
 
-/** The address of `--queue`, with the password of the environment; one in the URL is never printed either. */
+/** Reads the address of `--queue` and the password from the environment. A password in the URL is also kept secret. */
 export async function readQueueAddress(url: string): Promise<QueueAddress> {
   const inUrl = URL.canParse(url) ? new URL(url).password : ''
   for (const secret of [inUrl, decodeOrOriginal(inUrl)]) registerSecret(secret)

@@ -1,7 +1,10 @@
 import type { ExportError } from '../../core/model/errors.ts'
 import { optionError } from '../../core/model/option-error.ts'
 
-/** The address at which a service reaches this machine, without slashes at its end. Throws USAGE, without secrets. */
+/**
+ * Validates the URL at which the API reaches this machine, and removes trailing slashes. Throws USAGE; the message does not
+ * show credentials or queries.
+ */
 export function readReceiverUrl(option: string, text: string | undefined): string {
   if (text === undefined) throw invalidReceiverUrl(option, '')
   if (!/^https?:\/\/[^\s?#@\\]+$/i.test(text) || !URL.canParse(text))

@@ -9,7 +9,7 @@ import type { LogArguments } from './log.ts'
 import { readCount } from './option-parsers.ts'
 import type { LocatedOutput } from './output-argument.ts'
 
-/** How a service is reached by the commands that have no job to say it. */
+/** Options that configure the data service for commands without a job. */
 export const serviceOptions = defineOptions([
   ...keyOptions,
   {
@@ -22,10 +22,13 @@ export const serviceOptions = defineOptions([
 
 export type ServiceArguments = LogArguments & OptionValues<typeof serviceOptions>
 
-/** What is known of a service without options and environment. */
+/** Settings of a service that apply if neither an option nor the environment sets them. */
 type ServiceDefaults = Omit<Partial<ServiceAccess>, 'apiKey'>
 
-/** The service by options, then environment, then what is known; the key comes from the environment only. Throws USAGE. */
+/**
+ * Reads how to access the service: from options, then the environment, then `defaults`. The key only comes from the
+ * environment. Throws USAGE.
+ */
 export async function readAccess(
   args: ServiceArguments,
   defaults: ServiceDefaults = {},
@@ -44,9 +47,10 @@ export async function readAccess(
 type AccessOptions = { args: ServiceArguments; onNotice: (message: string) => void }
 
 /**
- * The service that an output came from: options and environment come first, then the job where one is named, then the
- * report of the output's newest run. An export may come from someone else, so a report never decides where a key is sent,
- * unless the host is a known service, nor in which header. Throws USAGE.
+ * Reads how to access the service that an output was read from: from options and environment, then from the job if one
+ * is given, then from the report of the newest run. An export may come from someone else. Therefore its report decides
+ * where a key is sent only if the host is a known service, and in which header only if the user gave the same URL. Throws
+ * USAGE.
  */
 export async function readAccessOfOutput(
   { output, job }: LocatedOutput,
@@ -67,7 +71,7 @@ export async function readAccessOfOutput(
   return access
 }
 
-/** Throws USAGE where the key would go to an address that nothing but the export names. */
+/** Throws USAGE if the key would be sent to a host that is neither known nor given by the user. */
 function requireTrustedHost({ baseUrl }: LastService): void {
   if (baseUrl === 'demo' || isKnownService(baseUrl)) return
   throw new ExportError('USAGE', `only the export names ${baseUrl}; the API key is not sent there`, {

@@ -1,8 +1,8 @@
 import { ExportError } from '../../core/model/errors.ts'
 
 /**
- * Says once that stdout cannot be written, instead of a stack. A reader that has seen enough (`walletlake plan … | head`)
- * is no failure, and what stderr does not take is lost: there is nowhere to say it.
+ * Reports once, without a stack trace, that stdout cannot be written. EPIPE is ignored: a reader that closes the pipe early
+ * (`walletlake plan … | head`) is not a failure. Errors of stderr are ignored, because they cannot be reported anywhere.
  */
 export function validateOutput(fail: (error: ExportError) => void): void {
   let isReported = false

@@ -13,8 +13,9 @@ import { type Part, writeTable } from '../write-table.ts'
 import { type CompactionStep, planCompaction } from './plan-compaction.ts'
 
 export type TableCompaction = {
-  /** The output, and where new files are staged on its file system. */
+  /** Output folder. */
   output: string
+  /** Folder where new files are staged; on the file system of the output. */
   folder: string
   table: Table
   files: readonly ManifestFile[]
@@ -27,13 +28,13 @@ export type TableCompaction = {
 export type CompactTable = {
   /** All files of the table, in order. */
   files: ManifestFile[]
-  /** Those of them that are new. */
+  /** The new files among them. */
   parts: Part[]
 }
 
 /**
- * Merges a table's small files, staged beside the output. Rows, their order and their bytes stay. Throws VERIFY_FAILED
- * where a file is not what the manifest says, and OUTPUT_FAILED.
+ * Merges the small files of a table into staged files. Rows, their order and their values do not change. Throws
+ * VERIFY_FAILED if a file does not match its hash in the manifest, and OUTPUT_FAILED.
  */
 export async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
   const { files: listedFiles, maxRows, lookback, table } = compaction
@@ -56,7 +57,7 @@ export async function compactTable(compaction: TableCompaction): Promise<Compact
 
 type Merge = Extract<CompactionStep, { kind: 'merge' }>
 
-/** A damaged file must not get a new hash that fits it. */
+/** Checks a file before it is merged. Otherwise damaged content would get a new, matching hash. */
 async function requireUnchanged(output: string, { path, sha256 }: ManifestFile): Promise<void> {
   const found = await hashFile(join(output, path)).catch((cause: unknown) => {
     throw diskError(`cannot read ${path}`, cause)
@@ -72,7 +73,7 @@ function mergeFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
     : mergeByRows(step, compaction, merging)
 }
 
-/** Lines are assigned to new files as they are. */
+/** Distributes the lines of the old files among new files, unchanged. */
 async function mergeByLines(
   step: Merge,
   compaction: TableCompaction,
@@ -92,7 +93,7 @@ async function mergeByLines(
   })
 }
 
-/** Each new file is written by a query over those of the old files that contain its rows. */
+/** Writes each new file by a query over the old files that contain its rows. */
 async function mergeByRows(
   step: Merge,
   compaction: TableCompaction,
@@ -142,7 +143,7 @@ async function lineBytes({ table, format }: TableCompaction, select: string): Pr
   }
 }
 
-/** The files that hold these rows of all, and how many rows of the first come before them. */
+/** Returns the files that contain a range of rows of the table, and how many rows of the first file precede it. */
 function filesInRowRange(files: readonly ManifestFile[], { from, to }: { from: number; to: number }) {
   const found: ManifestFile[] = []
   let [row, skip] = [0, 0]

@@ -13,28 +13,28 @@ import { publish, removeOrphans } from '../publish.ts'
 import { compactTable } from './compact-table.ts'
 
 export type CompactOptions = {
-  /** Rows in a file, at most. @default 1000000 */
+  /** Maximum number of rows in a file. @default 1000000 */
   maxRowsPerFile?: number
 }
 
-/** An output folder, or a place in an object store with the folder of this machine that is its. */
+/** An output folder, or an object store location with its local work folder. */
 export type OutputLocation = Pick<Job, 'output' | 'store'>
 
 export type CompactionResult = {
-  /** Files that the manifest listed and those that it lists now; the same number where there was nothing to do. */
+  /** Number of files that the manifest listed before and lists after. Equal if there was nothing to merge. */
   before: number
   after: number
   changed: boolean
-  /** Files under our names that no manifest lists, left by a kill: they are removed. */
+  /** Number of removed part files that no manifest listed, such as those of a killed run. */
   orphans: number
 }
 
 /**
- * Merges the small files of an output, such as those that runs night after night have appended, into few. Rows, their
- * order, coverage and rejects stay. Where it is cut short the output is the earlier one or the new one, whole.
+ * Merges the small files of an output, such as those appended by incremental runs, into fewer ones. Rows, their order,
+ * coverage and rejects do not change. If it is interrupted, the output is entirely the old one or entirely the new one.
  *
- * Throws USAGE where there is no export, OUTPUT_LOCKED, VERIFY_FAILED where the manifest is damaged or a file is not what it
- * says, and OUTPUT_FAILED.
+ * Throws USAGE if there is no export, OUTPUT_LOCKED, VERIFY_FAILED if the manifest is damaged or a file does not match it,
+ * and OUTPUT_FAILED.
  */
 export async function compactOutput(
   target: string | OutputLocation,
@@ -60,7 +60,7 @@ async function compactLocked(store: Store, maxRows: number): Promise<CompactionR
   const output = store.folder
   const manifest = await requireManifest(output)
   const privateFolder = join(output, PRIVATE_FOLDER)
-  // A run can read pages again from here on only: files that begin here are a place to go on from.
+  // The checkpoint has pages from this block on only. A file that begins here lets the next run continue from it.
   const lookback = await firstCheckpointedBlock(privateFolder)
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
   const orphans = await removeOrphans(store, new Set(listed))

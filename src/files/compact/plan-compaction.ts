@@ -4,13 +4,13 @@ import { largest } from '../../core/platform/extremes.ts'
 import { numberOfPath, partitionOfPath } from '../part-path.ts'
 
 export type CompactionLimits = {
-  /** Rows in a file, at most. */
+  /** Maximum number of rows in a file. */
   maxRows: number
-  /** No file is to hold blocks from both sides of it. */
+  /** First block that a run can read again. No merged file contains blocks on both sides of it. */
   lookback: number
 }
 
-/** A file that stays as it is, or files that become fewer ones, of these blocks and numbered from there. */
+/** Keeps one file, or merges several into fewer. `range` and `firstNumber` go into the names of the merged files. */
 export type CompactionStep =
   | { kind: 'keep'; file: ManifestFile }
   | {
@@ -22,9 +22,10 @@ export type CompactionStep =
     }
 
 /**
- * Says which of a table's files, in their order, are merged. Full files at the start of a stretch stay, so that a long
- * table is not written again and again; only files of the same partition and the same side of the border are merged. New
- * names are no earlier names: what the earlier manifest lists stays whole until the new one is there.
+ * Plans which files of a table, given in order, are merged. Full files at the start of a group are kept, so that a long
+ * table is not rewritten every time. Only consecutive files of the same partition and on the same side of the lookback
+ * block are merged. New names differ from existing ones, so the files of the old manifest stay intact until the new
+ * manifest replaces it.
  */
 export function planCompaction(
   files: readonly ManifestFile[],
@@ -33,7 +34,7 @@ export function planCompaction(
   return groupForMerge(files, lookback).flatMap((group) => planGroup(group, maxRows))
 }
 
-/** Files that may become one: they follow each other, in one partition, on one side of the border. */
+/** Groups consecutive files that may be merged: those of one partition, on one side of the lookback block. */
 function groupForMerge(files: readonly ManifestFile[], lookback: number): ManifestFile[][] {
   const groups: ManifestFile[][] = []
   const groupKey = ({ path, toBlock }: ManifestFile) => `${toBlock <= lookback} ${partitionOfPath(path)}`

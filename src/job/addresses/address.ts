@@ -4,15 +4,15 @@ import { hasBadChecksum, toChecksumAddress } from './checksum.ts'
 
 export const ADDRESS_EXPECTED = '0x and 40 hexadecimal digits'
 
-/** What is wrong with an address, in a complaint's words. */
+/** A problem of an address, in the form of a diagnostic. */
 export type AddressProblem = {
   readonly expected: string
-  /** Said in place of the text, where that may be a secret. */
+  /** Replaces the text if that may be a secret. */
   readonly found?: string
   readonly didYouMean?: string | undefined
 }
 
-/** What is wrong with the text of an address; undefined: nothing. Mixed letter case has to fit its checksum (EIP-55). */
+/** Returns the problem of an address, or undefined if it is valid. Mixed case must match the EIP-55 checksum. */
 export function addressProblem(text: string): AddressProblem | undefined {
   if (!ADDRESS.test(text)) return formatProblem(text)
   if (!hasBadChecksum(text)) return undefined
@@ -33,7 +33,7 @@ function formatProblem(text: string): AddressProblem {
   return { expected: explain === undefined ? ADDRESS_EXPECTED : `${ADDRESS_EXPECTED} (${explain(text)})` }
 }
 
-/** The address that was most likely meant: its `0x` forgotten, or blanks, a link or a prefix of the chain around it. */
+/** Suggests an address for text without `0x`, or with blanks, a link or a chain prefix around the address. */
 function suggestAddress(text: string): string | undefined {
   const embeddedDigits = /(?<![0-9a-z])0x([0-9a-f]{40})(?![0-9a-z])/i.exec(
     text.slice(0, MAX_LINK_LENGTH),
@@ -48,7 +48,7 @@ const MULTIPLE_ADDRESSES = /0x[0-9a-f]{40}[^0-9a-f].*0x[0-9a-f]{40}/i
 const KEY_OR_HASH = /^\s*(0x)?[0-9a-f]{64}\s*$/i
 const NO_KEY_OR_HASH = `${ADDRESS_EXPECTED}; 64 are a transaction's hash, or a private key, which belongs in no file`
 
-/** What else people give for an address; the first that fits says most. */
+/** Other things that people give instead of an address. The first match wins. */
 const KNOWN_MISTAKES: readonly { pattern: RegExp; explain: (text: string) => string }[] = [
   { pattern: /^0x[0-9a-f]+$/i, explain: (text) => `not ${text.length - 2}` },
   { pattern: /^0x[0-9a-f]*(…|\.{2,})[0-9a-f]*$/i, explain: () => 'whole, not shortened' },

@@ -9,23 +9,23 @@ import { type AddressFileLayout, detectLayout, parseAddressLine } from './parse-
 import { readLines } from './read-lines.ts'
 import { addWallet, sortedWallets, type WalletSet } from './wallet-set.ts'
 
-/** Bytes of an addresses file at most: about 1.4 million addresses. */
+/** Maximum size of an addresses file in bytes, enough for about 1.4 million addresses. */
 const MAX_ADDRESSES_FILE_BYTES = 64 * 1024 * 1024
 
 export type AddressesFile = {
-  /** The field, for complaints of the file as a whole. */
+  /** The field that names the file, for diagnostics about the whole file. */
   readonly raw: RawValue
-  /** As the job has it: relative to the job file, or absolute. */
+  /** Path in the job: absolute, or relative to the job file. */
   readonly path: string
   readonly jobFile: string
   readonly report: ReportDiagnostic
 }
 
 /**
- * The wallets of an addresses file, in order of their addresses.
+ * Reads the wallets of an addresses file, sorted by address.
  *
- * The file is read line by line: beside the wallets themselves nothing grows with it. Its complaints name it and the
- * line; after 20 the rest is only counted.
+ * The file is read line by line, so only the wallets themselves take memory. The first 20 diagnostics are reported with
+ * file and line; the others are only counted.
  */
 export async function readAddressesFile({
   raw,
@@ -47,7 +47,7 @@ export async function readAddressesFile({
   return sortedWallets(wallets)
 }
 
-/** Adds the wallets of all lines; what it gives is why the file as a whole cannot be read. */
+/** Adds the wallets of all lines. Returns the problem if the file as a whole cannot be read. */
 async function addWalletLines(
   wallets: WalletSet,
   file: string,
@@ -69,12 +69,12 @@ async function addWalletLines(
   return undefined
 }
 
-/** Blank lines, comments, and the first line of spreadsheets that names the separator. */
+/** Blank lines, comments, and the `sep=` line that some spreadsheets write first. */
 const SKIPPED_LINE = /^\s*(#|$)|^sep=.$/
 
 const MAX_FILE_DIAGNOSTICS = 20
 
-/** Holds the first complaints back until it is known how many more there are. */
+/** Holds back the first diagnostics until the number of further ones is known. */
 function limitDiagnostics(report: ReportDiagnostic) {
   const first: Diagnostic[] = []
   let count = 0

@@ -14,7 +14,7 @@ import {
   type WalletSet,
 } from './wallet-set.ts'
 
-/** A list of addresses, or of `{address, label}`, as wallets in order of their addresses. */
+/** A list of addresses or `{address, label}` entries, parsed to wallets sorted by address. */
 export function addressList(): FieldType<readonly Wallet[], readonly (string | WrittenWallet)[]> {
   return {
     schema: { type: 'array', minItems: 1, items: { anyOf: [address.schema, LABELLED_SCHEMA] } },
@@ -39,13 +39,13 @@ const LOWER_CASE_ADDRESS = /^0x[0-9a-f]{40}$/
 
 type WrittenWallet = { address: string; label?: string }
 
-/** The wallet of `--address`: `0x…` or `0x…=label`. */
+/** Splits the value of `--address`, `0x…` or `0x…=label`. */
 export function splitWallet(text: string): { address: string; label: string | null } {
   const [address = '', ...label] = text.split('=')
   return { address, label: label.length === 0 ? null : label.join('=') }
 }
 
-/** That wallet as a job's list has it. */
+/** Converts the value of `--address` to an entry of the list in a job file. */
 function rawWallet(text: string, origin: RawOrigin): RawContent {
   const { address, label } = splitWallet(text)
   if (label === null) return address
@@ -61,7 +61,7 @@ function listExpected({ value }: RawValue): string {
   return 'a list of addresses, each a line of its own after "- "'
 }
 
-/** The text of an unquoted address is taken as written: to YAML it is a number. */
+/** Reads the source text of an unquoted address, which YAML parses as a number. */
 const address: FieldType<string> = {
   schema: { type: 'string', pattern: ADDRESS.source },
   parsed: v.pipe(v.string(), v.regex(ADDRESS)),

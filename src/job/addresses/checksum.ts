@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
-/** The address, given in lower case, in the spelling of EIP-55: the letters' case is a checksum of the digits. */
+/** Returns a lower-case address with the EIP-55 checksum, which is encoded in the case of its letters. */
 export function toChecksumAddress(address: string): string {
   const digits = address.slice(2)
   const hash = keccak_256(Buffer.from(digits, 'latin1'))
@@ -13,7 +13,7 @@ export function toChecksumAddress(address: string): string {
   return result
 }
 
-/** Whether capitals and small letters are mixed against the checksum; letters of one case have none. */
+/** Whether a mixed-case address violates its checksum. Addresses in a single case have none. */
 export function hasBadChecksum(address: string): boolean {
   const digits = address.slice(2)
   const isMixed = /[a-f]/.test(digits) && /[A-F]/.test(digits)

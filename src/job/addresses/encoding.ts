@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 
-/** How a file's bytes make text, told by its first ones; `unmarked` is UTF-16 without the mark that says in which order. */
+/** The encoding of a text file. `unmarked` is UTF-16 without the byte order mark that states its byte order. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'unmarked'
 
-/** The encoding that a file's first bytes, four or all that it has, tell. */
+/** Detects the encoding from the first four bytes of a file, or from all of them if it has fewer. */
 export function detectEncoding([a, b, c, d]: Uint8Array): Encoding {
   if (a === 0xff && b === 0xfe) return 'utf-16le'
   if (a === 0xfe && b === 0xff) return 'utf-16be'
@@ -11,7 +11,7 @@ export function detectEncoding([a, b, c, d]: Uint8Array): Encoding {
   return isWide ? 'unmarked' : 'utf-8'
 }
 
-/** The text of a whole file, a byte order mark removed; where it has none, what was found in its place. */
+/** Decodes a whole file, without its byte order mark. If it is not text, describes what was found instead. */
 export function decodeText(bytes: Uint8Array): { readonly text: string } | { readonly found: string } {
   const encoding = detectEncoding(bytes)
   if (encoding === 'unmarked') return { found: MISSING_BOM }
@@ -23,7 +23,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string } | { rea
   }
 }
 
-/** The same text as UTF-8, piece by piece. Rejects with a TypeError where it is broken UTF-16. */
+/** Converts chunks of a file to UTF-8. Rejects with a TypeError if the UTF-16 is invalid. */
 export async function* asUtf8(
   chunks: AsyncIterable<Buffer>,
   encoding: Exclude<Encoding, 'unmarked'>,

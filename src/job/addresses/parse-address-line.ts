@@ -6,20 +6,20 @@ import type { Line } from './read-lines.ts'
 import { type CsvField, type Separator, splitCsv } from './split-csv.ts'
 import { MAX_LABEL_CHARACTERS, type WalletEntry } from './wallet-set.ts'
 
-/** How an addresses file is laid out; `none` where its header is wrong and no line can be understood. */
+/** The layout of an addresses file; `none` if the header is invalid, so that no line can be parsed. */
 export type AddressFileLayout = {
   readonly columns: 'one a line' | 'address' | 'address,label' | 'none'
   readonly separator: Separator
 }
 
-/** A line of an addresses file, which is neither blank nor a comment. */
+/** A line of an addresses file that is neither blank nor a comment. */
 export type AddressLineContext = {
   readonly file: string
   readonly line: Line
   readonly report: ReportDiagnostic
 }
 
-/** The layout that the first line tells: a header, or an address already. */
+/** Detects the layout from the first line, which is a header or already an address. */
 export function detectLayout({ file, line, report }: AddressLineContext): AddressFileLayout {
   const text = 'text' in line ? line.text : ''
   const separator = SEPARATORS.find((each) => columnNames(text, each).includes('address'))
@@ -42,7 +42,7 @@ function columnNames(text: string, separator: Separator): string[] {
   return (splitCsv(text, separator) ?? []).map((field) => field.text.toLowerCase())
 }
 
-/** The wallet that a line below the header names; undefined after a complaint. */
+/** Parses a line below the header. Returns undefined after reporting a diagnostic. */
 export function parseAddressLine(
   context: AddressLineContext,
   { columns, separator }: AddressFileLayout,

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 
-/** One line, without its end; `refused` says why its text is not to be had. */
+/** One line without its line end. `problem` states why its text is not available. */
 export type Line =
   | { readonly number: number; readonly text: string }
   | { readonly number: number; readonly problem: string }
 
-/** Bytes of a line at most: an address and the longest label take a fortieth of it. */
+/** Maximum length of a line in bytes. An address with the longest label needs a fortieth of it. */
 const MAX_LINE_BYTES = 64 * 1024
 
 /**
  * Splits bytes into lines, numbered from 1, at `\n` or `\r\n`; a byte order mark at the start is removed.
  *
- * Holds one line at a time, and of an overlong one only its first bytes.
+ * Buffers one line at a time, and only the first bytes of a line that is too long.
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line, void, void> {
   let number = 0
@@ -31,7 +31,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
 
 const NEWLINE = 0x0a
 
-/** Two parts of a line, cut one byte after the limit so that the excess stays visible. */
+/** Concatenates two parts of a line, truncated one byte above the limit so that `decodeLine` detects the excess. */
 function appendBytes(partial: Buffer, rest: Buffer): Buffer {
   const part = rest.subarray(0, MAX_LINE_BYTES + 1 - partial.length)
   return partial.length === 0 ? Buffer.from(part) : Buffer.concat([partial, part])

@@ -1,16 +1,15 @@
 export type CsvField = {
   readonly text: string
-  /** Where the field begins in its line, from 1. */
+  /** Column of the line at which the field starts, from 1. */
   readonly column: number
 }
 
-/** What stands between fields: a comma, or what spreadsheets write where the comma is for decimals. */
+/** Field separator: a comma, or one that spreadsheets write in locales with a decimal comma. */
 export type Separator = ',' | ';' | '\t'
 
 /**
- * The fields of one line of CSV (RFC 4180): quotes around a field may hold separators, a doubled quote stands for one.
- *
- * Blanks around an unquoted field are dropped. Undefined where a quote is not closed, or text follows a closed one.
+ * Splits one line of CSV (RFC 4180) into fields. Quoted fields may contain separators, and doubled quotes for quotes.
+ * Blanks around an unquoted field are removed. Returns undefined if a quote is not closed or is followed by text.
  */
 export function splitCsv(line: string, separator: Separator): readonly CsvField[] | undefined {
   const fields: CsvField[] = []

@@ -2,7 +2,7 @@ import type { Wallet } from '../../core/model/model.ts'
 import type { ReportDiagnostic } from '../diagnostics.ts'
 import { formatLocation, quoted, type SourceLocation } from '../resolve/raw-value.ts'
 
-/** The wallets so far, by address in lower case, each with the place that names it. */
+/** The wallets so far by lower-case address, each with its location. */
 export type WalletSet = Map<string, { readonly wallet: Wallet; readonly location: SourceLocation }>
 
 export type WalletEntry = {
@@ -13,7 +13,7 @@ export type WalletEntry = {
   readonly label: string | null
 }
 
-/** Adds a wallet; an address that is there already, in whatever letter case, is complained of. */
+/** Adds a wallet. Reports an address that is already in the set, compared case-insensitively. */
 export function addWallet(wallets: WalletSet, entry: WalletEntry, report: ReportDiagnostic): void {
   const address = entry.address.toLowerCase()
   const existing = wallets.get(address)
@@ -25,7 +25,7 @@ export function addWallet(wallets: WalletSet, entry: WalletEntry, report: Report
   report({ location: entry.location, field: entry.field, found: `${quoted(entry.address)} again`, expected })
 }
 
-/** The wallets in order of their addresses, so that no list's order matters. */
+/** Returns the wallets sorted by address, so that the order of the list does not affect the export. */
 export function sortedWallets(wallets: WalletSet): readonly Wallet[] {
   return [...wallets.values()]
     .map(({ wallet }) => wallet)

@@ -4,7 +4,10 @@ import { invalidValue } from '../diagnostics.ts'
 import { formatRawValue, quoted, type RawValue } from '../resolve/raw-value.ts'
 import type { FieldType } from './field-type.ts'
 
-/** An http(s) URL, without slashes and `/v1` at its end, or `demo`. Credentials and queries are refused and never shown. */
+/**
+ * An http(s) URL or `demo`. Trailing slashes and `/v1` are removed. URLs with credentials or a query are rejected, and
+ * these parts are never shown.
+ */
 export function baseUrl(): FieldType<string> {
   return {
     schema: { type: 'string', pattern: '^(demo|[hH][tT][tT][pP][sS]?://[^\\s?#@\\\\]+)$' },
@@ -21,14 +24,14 @@ export function baseUrl(): FieldType<string> {
 
 const BASE_URL_EXPECTED = 'an http or https URL without user, password, query and #, or demo'
 
-/** The URL of a host that stands without `https://`. */
+/** Suggests the URL for a host without `https://`. */
 function suggestUrl(text: string): string | undefined {
   if (/^demo$/i.test(text)) return 'demo'
   if (!/^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/[^\s?#@\\]*)?$/i.test(text)) return undefined
   return /^(localhost|127\.)/i.test(text) ? `http://${text}` : `https://${text}`
 }
 
-/** The URL without whatever stands before an `@` or after `?` or `#`: a key may be there. */
+/** Removes the parts before `@` and after `?` or `#`, which may contain a key. */
 function redactUrl(raw: RawValue): string {
   if (typeof raw.value !== 'string') return formatRawValue(raw)
   const [hasUser, hasQuery] = [raw.value.includes('@'), /[?#]/.test(raw.value)]

@@ -3,7 +3,7 @@ import { chainIdByName, chainOf } from '../../core/model/chains.ts'
 import { textOf } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
-/** A chain's id as exact text: an integer of any size, or text that fits into a URL's path as it is. */
+/** A chain id as exact text: an integer of any size, or text that needs no escaping in a URL path. */
 export function chainId(): FieldType<string, string | number> {
   return fieldType({
     schema: {
@@ -17,7 +17,7 @@ export function chainId(): FieldType<string, string | number> {
     accept: (raw) => {
       const pattern = typeof raw.value === 'string' ? CHAIN_ID : DECIMAL
       const text = textOf(raw)
-      // A name is text that could be an id, and no service has a chain by it.
+      // Names have the syntax of an id, but services do not accept them.
       const isName = text !== undefined && chainIdByName(text) !== undefined
       return text !== undefined && pattern.test(text) && !isName ? text : undefined
     },
@@ -25,14 +25,14 @@ export function chainId(): FieldType<string, string | number> {
   })
 }
 
-/** The id in digits of a hexadecimal one; an id without the blanks or the comma behind it. */
+/** Suggests the decimal form of a hexadecimal id, or the id without surrounding blanks or a trailing comma. */
 function suggestChainId(text: string): string | undefined {
   if (/^0x[0-9a-f]{1,64}$/i.test(text)) return String(BigInt(text))
   const likely = text.trim().replace(/,$/, '')
   return likely !== text && CHAIN_ID.test(likely) ? likely : undefined
 }
 
-/** Symbol of a chain's coin; null where the chain is not known. */
+/** Returns the symbol of the native coin of a chain; null if the chain is unknown. */
 export function nativeSymbolOf(chain: string): string | null {
   return chainOf(chain)?.symbol ?? null
 }

@@ -5,7 +5,7 @@ import { type FieldType, oneOf } from './field-type.ts'
 /** The compression of files. Which ones a format supports is checked when the job is resolved. */
 export const compression = (): FieldType<Compression> => oneOf<Compression>(COMPRESSIONS)
 
-/** The compressions of each format in words, such as `csv: none (default) or gzip`. */
+/** Describes the compressions of each format, such as `csv: none (default) or gzip`. */
 export function compressionChoices(): string[] {
   return FORMAT_NAMES.map((name) => {
     const [first, ...others] = FORMATS[name].compressions

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { textOf } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
-/** Milliseconds of a duration such as `500ms`, `90s`, `10m`, `1h`, `2d`; undefined for any other text. */
+/** Parses a duration such as `500ms`, `90s`, `10m`, `1h` or `2d` to milliseconds; undefined for any other text. */
 export function durationMs(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,15})(ms|s|m|h|d)$/.exec(text) ?? []
   const unitMs = unit === undefined ? undefined : UNIT_MS[unit]
@@ -11,7 +11,7 @@ export function durationMs(text: string): number | undefined {
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A duration such as `90s` between two bounds, both in it. */
+/** A duration such as `90s`, from `min` to `max`, inclusive. */
 export function duration(min: string, max: string): FieldType<number, string> {
   const [minMs = 0, maxMs = 0] = [durationMs(min), durationMs(max)]
   return fieldType({
@@ -26,7 +26,7 @@ export function duration(min: string, max: string): FieldType<number, string> {
   })
 }
 
-/** The duration that a number without a unit, of seconds, or one with the unit in words means. */
+/** Suggests a duration for a number without a unit (seconds) or with the unit spelled out. */
 function suggestDuration(text: string): string | undefined {
   const [, count, unit = 's'] = /^(\d{1,9})\s*([a-z]+)?$/i.exec(text) ?? []
   const matchedUnit = Object.entries(UNIT_PATTERNS).find(([, pattern]) => pattern.test(unit))?.[0]

@@ -39,7 +39,7 @@ export type Field<T> = FieldType<T> & {
   readonly variable?: string
 }
 
-/** A value that stands outside of a job file: a default, or what an option or an environment variable sets. */
+/** A value from outside of a job file: a default, or the value of an option or environment variable. */
 export type GivenValue = string | number | boolean | readonly string[]
 
 type FieldOption = {
@@ -58,7 +58,7 @@ type FieldOption = {
   readonly inline?: true
 }
 
-/** A type whose values are accepted or not as a whole, with one expectation and one suggestion. */
+/** Creates a type that accepts or rejects a value as a whole, with one description of valid values and one suggestion. */
 export function fieldType<T, Written = T>({
   expected,
   accept,
@@ -102,7 +102,7 @@ export function textMatching(
   })
 }
 
-/** Free text of 1 to so many characters: no control characters, not only blanks, valid Unicode. */
+/** Free text of 1 to `maxCharacters` characters: valid Unicode, no control characters, not only blanks. */
 export function freeText(maxCharacters: number): FieldType<string> {
   return fieldType({
     schema: { type: 'string', maxLength: maxCharacters, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$' },
@@ -128,7 +128,7 @@ export function freeTextExpected(maxCharacters: number): string {
   return `text of 1 to ${maxCharacters} characters, none of them a control character`
 }
 
-/** One word of a few. */
+/** One of several words. */
 export function oneOf<const T extends string>(choices: readonly T[]): FieldType<T> {
   return fieldType({
     schema: { enum: choices },

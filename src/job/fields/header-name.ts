@@ -3,7 +3,7 @@ import { invalidValue } from '../diagnostics.ts'
 import { formatRawValue, type RawValue } from '../resolve/raw-value.ts'
 import type { FieldType } from './field-type.ts'
 
-/** A name for the header that carries the key. What is no name is not shown: it may be the key itself. */
+/** The name of the header that carries the API key. Invalid text is not shown, because it may be the key itself. */
 export function headerName(): FieldType<string> {
   return {
     schema: { type: 'string', pattern: HEADER_NAME.source },
@@ -30,7 +30,7 @@ function reservedHeader(raw: RawValue, name: string) {
   return invalidValue(raw, 'a header that HTTP itself does not use, like x-service-api-key')
 }
 
-/** Headers that HTTP or our requests need for themselves. */
+/** Headers that HTTP or the requests of the program use. */
 const RESERVED_HEADERS = new Set([
   ...[
     'host',

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { RawValue } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
-/** An integer between two bounds, both in it; `without` says what holds where the field is left out. */
+/** An integer from `min` to `max`, inclusive. `whenOmitted` describes the default in diagnostics. */
 export function integer(min: number, max: number, whenOmitted?: string): FieldType<number> {
   return fieldType({
     schema: { type: 'integer', minimum: min, maximum: max },
@@ -35,7 +35,7 @@ function isNumber(value: unknown): value is number | bigint {
 
 const DATE = /^\d{4}-\d\d(-\d\d)?/
 
-/** The number that a text stands for, in digits: with separators of thousands, a comma behind it, or hexadecimal. */
+/** Suggests the number for text with thousands separators or a trailing comma, or in hexadecimal notation. */
 function suggestInteger(text: string): string | undefined {
   if (/^0x[0-9a-f]{1,13}$/i.test(text)) return String(Number(text))
   return /^(\d{1,15}|\d{1,3}([_, .']\d{3})+),?$/.exec(text)?.[1]?.replace(/\D/g, '')

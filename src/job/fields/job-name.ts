@@ -1,6 +1,6 @@
 import { type FieldType, textMatching } from './field-type.ts'
 
-/** A name that is safe as the name of a folder. */
+/** A name that can be used as a folder name. */
 export function jobName(): FieldType<string> {
   return textMatching(
     /^[a-z0-9][a-z0-9._-]{0,63}$/,

@@ -4,7 +4,7 @@ import { suggest } from '../../core/model/suggest.ts'
 import { textOf } from '../resolve/raw-value.ts'
 import { type FieldType, fieldType } from './field-type.ts'
 
-/** How a table's files are laid out in folders. */
+/** Partitioning of the files of a table into folders. */
 export function partitioning(): FieldType<PartitionBy | 'none'> {
   return fieldType({
     schema: { type: 'string', pattern: PARTITIONING.source },
@@ -22,7 +22,7 @@ function suggestPartitioning(text: string): string | undefined {
   return suggest(text.replace(/^daily$/i, 'day').replace(/^monthly$/i, 'month'), ['none', 'day', 'month'])
 }
 
-/** A size of files as bytes: `64KB`, `256MB`, `1GB`, of 1,000 bytes a KB. */
+/** A file size such as `64KB`, `256MB` or `1GB`, parsed to bytes (1 KB = 1,000 bytes). */
 export function fileSize(): FieldType<number, string> {
   return fieldType({
     schema: { type: 'string', pattern: FILE_SIZE.source },
@@ -36,7 +36,7 @@ export function fileSize(): FieldType<number, string> {
   })
 }
 
-/** The size whose unit is written otherwise: `256 mb`, `256M`, `256MiB`. */
+/** Suggests the size for other spellings of the unit: `256 mb`, `256M`, `256MiB`. */
 function suggestFileSize(text: string): string | undefined {
   const [, number, prefix] = /^([1-9]\d{0,5})\s*([kmg])(?:i?b|bytes)?$/i.exec(text) ?? []
   return number === undefined ? undefined : `${number}${prefix?.toUpperCase()}B`

@@ -3,13 +3,13 @@ import { duration } from './duration.ts'
 import { booleanField, type Field, textMatching } from './field-type.ts'
 import { headerName } from './header-name.ts'
 
-/** The mappings of a job file that have fields of their own, and words that people use for them. */
+/** The sections of a job file: mappings that contain fields. */
 export const SECTIONS = {
   service: { description: 'Data service to read the histories from.', synonyms: 'provider server' },
   store: { description: 'Object store for an output such as s3://bucket/prefix.' },
 } as const satisfies Record<string, Pick<Field<unknown>, 'description' | 'synonyms'>>
 
-/** The fields in sections, as `FIELDS` has them. */
+/** The fields of the sections, as part of `FIELDS`. */
 export const SECTION_FIELDS = {
   'service.baseUrl': {
     ...baseUrl(),

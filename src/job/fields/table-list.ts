@@ -5,7 +5,7 @@ import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
 import type { RawContent, RawValue } from '../resolve/raw-value.ts'
 import { type FieldType, oneOf } from './field-type.ts'
 
-/** A list of table names, each once, brought into the order in which the tables are declared. */
+/** A list of distinct table names, sorted in the order in which the tables are declared. */
 export function tableList(): FieldType<readonly TableName[]> {
   return {
     schema: { type: 'array', minItems: 1, uniqueItems: true, items: tableName.schema },
@@ -24,12 +24,12 @@ export function tableList(): FieldType<readonly TableName[]> {
   }
 }
 
-/** The names in texts that may contain several, separated by commas. */
+/** Splits texts that may contain several comma-separated names. */
 export function splitNames(texts: readonly string[]): string[] {
   return texts.flatMap((text) => text.split(',').map((name) => name.trim()))
 }
 
-/** The list that a text of table names means. */
+/** Suggests a list for a text of table names. */
 function suggestTables(value: RawContent): string | undefined {
   if (typeof value !== 'string') return undefined
   const names = value.split(/[\s,]+/).map((name) => suggest(name, TABLE_NAMES))

@@ -2,15 +2,15 @@ import { normalizeWord, suggest } from '../../core/model/suggest.ts'
 import type { ReportDiagnostic } from '../diagnostics.ts'
 import { quoted, type RawValue } from './raw-value.ts'
 
-/** Path of a field by a word that people use for it: lower case, without `-` and `_`. */
+/** Maps other words that people use for a field to its path. Words are in lower case, without `-` and `_`. */
 export type Synonyms = ReadonlyMap<string, string>
 
-/** Synonyms from fields with their words, separated by spaces. */
+/** Builds the map from fields with their synonyms, which are separated by spaces. */
 export function synonymsFrom(fields: readonly (readonly [path: string, words: string])[]): Synonyms {
   return new Map(fields.flatMap(([path, words]) => words.split(' ').map((word) => [word, path] as const)))
 }
 
-/** Which keys a mapping may have, and the paths of fields that a misspelt one may mean. */
+/** The keys that a mapping may have, and the paths of the fields that are suggested for a misspelled one. */
 export type KeyRules = {
   readonly known: readonly string[]
   readonly suggestable: readonly string[]
@@ -18,8 +18,8 @@ export type KeyRules = {
 }
 
 /**
- * Complains of keys that are not known, naming the nearest that is; gives the paths of those that were meant. The
- * values under them are never shown.
+ * Reports unknown keys, with the closest known field as a suggestion. Returns the paths of the suggested fields. The
+ * values of unknown keys are never shown.
  */
 export function reportUnknownKeys(
   entries: ReadonlyMap<string, RawValue>,
@@ -40,13 +40,13 @@ export function reportUnknownKeys(
   return suggested
 }
 
-/** Keys under which people put what must not stand in a file that is shared. */
+/** Keys whose values are probably secrets, which must not be in a job file. */
 const SECRET_KEY =
   /^(x-)?((service|glacier|data)[-_]?)?(api[-_]?(key|token)|key|token|secret|password|authorization|private[-_]?key|mnemonic)$/i
 const SECRET_EXPECTED =
   'no API key in a job file: set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to a file that holds it'
 
-/** The path of the field that an unknown key most likely means: itself, by another word, or misspelt. */
+/** Returns the path of the field that an unknown key probably means: a field elsewhere, a synonym or a misspelling. */
 function suggestField(key: string, { suggestable, synonyms }: KeyRules): string | undefined {
   if (suggestable.includes(key)) return key
   if (CLI_ONLY_OPTIONS.has(normalizeWord(key))) return undefined
@@ -70,10 +70,10 @@ function expectationFor(key: string, known: readonly string[], path: string | un
   return { expected: "a field's name", didYouMean, note }
 }
 
-/** So many names are told at once. */
+/** Up to this number of known names, a message lists all of them. */
 const MAX_LISTED_NAMES = 4
 
-/** What the command line has and a job file has not. */
+/** Options that exist only on the command line, by words that people use for them in a job file. */
 const CLI_ONLY_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['escapeformulas', '--no-escape-formulas'],
   ['maxrequests', '--max-requests'],

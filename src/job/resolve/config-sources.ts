@@ -5,14 +5,14 @@ import { SECTIONS } from '../fields/section-fields.ts'
 import { type KeyRules, reportUnknownKeys, type Synonyms, synonymsFrom } from './check-keys.ts'
 import type { RawValue } from './raw-value.ts'
 
-/** What one source gives for the fields: command line, environment or job file. */
+/** The raw values of one source (command line, environment or job file) by field. */
 export type ConfigSource = ReadonlyMap<FieldPath, RawValue>
 
-/** A field after its checks; `value` is undefined where it was complained of. */
+/** A parsed field. `value` is undefined if it is invalid; a diagnostic was then reported. */
 type ParsedField<P extends FieldPath> = { readonly raw: RawValue; readonly value: FieldValue<P> | undefined }
 export type Values = { readonly [P in FieldPath]?: ParsedField<P> }
 
-/** Checks every field of every layer; where several give a field, the first of them counts. */
+/** Parses all fields of all sources. If several sources set a field, the first of them takes precedence. */
 export function parseSources(sources: readonly ConfigSource[], report: ReportDiagnostic): Values {
   const effective = FIELD_PATHS.flatMap((path) => {
     const parsed = sources.flatMap((source) => parseField(source.get(path), path, report))
@@ -21,7 +21,7 @@ export function parseSources(sources: readonly ConfigSource[], report: ReportDia
   return Object.fromEntries(effective)
 }
 
-/** The job file's layer: its top-level fields and those of its sections. */
+/** The source of a job file: its top-level fields and those of its sections. */
 export function sourceOfJob(root: RawValue, report: ReportDiagnostic): ConfigSource {
   const top = entriesOf(root, 'a mapping of fields, each a line "name: value"', report)
   const suggested = reportUnknownKeys(top, TOP_KEYS, report)
@@ -43,7 +43,7 @@ export function sourceOfJob(root: RawValue, report: ReportDiagnostic): ConfigSou
 
 type TopLevel = { top: ReadonlyMap<string, RawValue>; suggested: ReadonlySet<string> }
 
-/** What stands below a section; nothing is complained of where its fields were put beside it by mistake. */
+/** Returns the fields of a section. An empty section is not reported if its fields are at the top level by mistake. */
 function fieldsOfSection(
   { name, keys, expected }: Section,
   { top, suggested }: TopLevel,
@@ -55,7 +55,7 @@ function fieldsOfSection(
   return { entries, meant: reportUnknownKeys(entries, keys, report) }
 }
 
-/** The section of a field, if it stands in one, and its name there. */
+/** Splits the path of a field into its section, if it has one, and its name. */
 function splitPath(path: string): { section: string | undefined; leaf: string } {
   const [first = '', leaf] = path.split('.')
   return leaf === undefined ? { section: undefined, leaf: first } : { section: first, leaf }
@@ -66,7 +66,7 @@ function parseField<P extends FieldPath>(raw: RawValue | undefined, path: P, rep
   return [{ raw, value: raw.isInvalid ? undefined : FIELDS[path].parse(raw, report) }]
 }
 
-/** A mapping's entries. Text in its place is not shown: under `service` it may be a key. */
+/** Returns the entries of a mapping. Text in its place is not shown, because under `service` it may be a key. */
 function entriesOf(raw: RawValue, expected: string, report: ReportDiagnostic): ReadonlyMap<string, RawValue> {
   if (raw.value instanceof Map) return raw.value
   if (raw.isInvalid) return NO_ENTRIES
@@ -91,7 +91,7 @@ function describeSection(name: string): Section {
   }
 }
 
-/** Synonyms of the fields whose paths begin with a prefix, for the paths without it. */
+/** Returns the synonyms of the fields whose paths start with a prefix. The prefix is removed from their paths. */
 function synonymsUnder(prefix: string): Synonyms {
   const named = Object.entries<Pick<Field<unknown>, 'synonyms' | 'description'>>({ ...FIELDS, ...SECTIONS })
   return synonymsFrom(
@@ -104,7 +104,7 @@ function synonymsUnder(prefix: string): Synonyms {
 const SECTION_NAMES = Object.keys(SECTIONS)
 const SECTION_RULES = SECTION_NAMES.map(describeSection)
 const TOP_NAMES = FIELD_PATHS.filter((path) => splitPath(path).section === undefined)
-/** Editors find the schema by `$schema` in JSON jobs. */
+/** `$schema` is allowed because editors use it to find the schema of JSON jobs. */
 const TOP_KEYS = {
   known: [...TOP_NAMES, ...SECTION_NAMES, '$schema'],
   suggestable: [...FIELD_PATHS, ...SECTION_NAMES],

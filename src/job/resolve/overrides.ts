@@ -10,11 +10,11 @@ import type { RawContent, RawOrigin } from './raw-value.ts'
 export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> & {
   /** Wallets, each `0x…` or `0x…=label`. */
   readonly address?: readonly string[] | undefined
-  /** Where the service is: an http(s) URL or `demo`. */
+  /** Base URL of the data service (http or https), or `demo`. */
   readonly baseUrl?: string | undefined
-  /** Folder of this machine for checkpoints of outputs in object stores. @default .walletlake-state */
+  /** Local folder for the checkpoints of outputs in object stores. @default .walletlake-state */
   readonly stateDir?: string | undefined
-  /** Guard text cells that a spreadsheet would run. @default true */
+  /** Put `'` before CSV text that a spreadsheet would run as a formula. @default true */
   readonly escapeFormulas?: boolean | undefined
 }
 
@@ -73,7 +73,7 @@ export function sourceOfDefaults(): ConfigSource {
   })
 }
 
-/** Values that are found by name, such as `--chain`, instead of by position in a file. */
+/** Values whose location is a name, such as `--chain`, instead of a position in a file. */
 function sourceOf(
   find: (path: FieldPath) => { name: string; value: GivenValue | undefined } | undefined,
 ): ConfigSource {

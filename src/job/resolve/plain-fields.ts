@@ -4,13 +4,13 @@ import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from '../fields/
 import { parseSources, type Values } from './config-sources.ts'
 import { sourceOfDefaults } from './overrides.ts'
 
-/** Top-level fields that a job has under another name or in another form: resolve.ts converts them. */
+/** Top-level fields that `Job` has under another name or in another form. resolve.ts converts them. */
 const CONVERTED = ['addresses', 'addressesFile', 'partitionBy', 'targetFileSize', 'finality'] as const
 
-/** A field that a job has under its own name, as parsed. */
+/** A field whose parsed value `Job` has under the same name. */
 type PlainField = Exclude<FieldPath, (typeof CONVERTED)[number] | `${string}.${string}`>
 
-/** The properties of a job that are fields under their own names. Those without a default may be undefined. */
+/** The values of the plain fields. Those without a default may be undefined. */
 type PlainValues = {
   [P in PlainField]: FieldValue<P> | ((typeof FIELDS)[P] extends { default: unknown } ? never : undefined)
 }
@@ -22,13 +22,13 @@ function isPlain(path: FieldPath): path is PlainField {
   return !path.includes('.') && !CONVERTED.some((converted) => converted === path)
 }
 
-/** The given value of each plain field, or its default. */
+/** Returns the value or the default of each plain field. */
 export function plainValues(values: Values): PlainValues {
   const entries = PLAIN_FIELDS.map((path) => [path, values[path]?.value ?? DEFAULTS[path]?.value])
   return Object.fromEntries(entries)
 }
 
-/** The shapes of these properties, for jobs that arrive as JSON from another machine. */
+/** Returns the schemas of the plain fields, to validate jobs that arrive as JSON from another machine. */
 export function plainShapes(): { [P in PlainField]: v.GenericSchema<PlainValues[P]> } {
   const entries = PLAIN_FIELDS.map((path) => {
     const { parsed, default: fallback }: Field<unknown> = FIELDS[path]

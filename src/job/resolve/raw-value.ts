@@ -1,25 +1,25 @@
 import { redactUrlPasswords } from '../../core/platform/secrets.ts'
 
-/** Where something was found: a place in a file (line and column from 1), or an option or variable by name. */
+/** Location of a value: a position in a file (line and column from 1), or the name of an option or variable. */
 export type SourceLocation =
   | { readonly file: string; readonly line: number; readonly column: number }
   | { readonly option: string }
 
-/** Which field a value was given for, and where. */
+/** The field that a value was given for, and its location. */
 export type RawOrigin = {
   /** The field's path in the job: `service.timeout`, `addresses[2].label`. */
   readonly field: string
   readonly location: SourceLocation
-  /** Where the field's key stands, for complaints about the key itself. */
+  /** Location of the key, for diagnostics about the key itself. */
   readonly keyLocation: SourceLocation
 }
 
-/** A value that somebody gave for a field, before its checks. */
+/** The value of a field before parsing. */
 export type RawValue = RawOrigin & {
   readonly value: RawContent
-  /** An unquoted scalar as it is written: to YAML `0x58a5…` is a number, to us it is an address. */
+  /** Source text of an unquoted scalar. YAML reads `0x58a5…` as a number, but it is an address. */
   readonly sourceText?: string
-  /** It was complained of already: its value is not looked at. */
+  /** A diagnostic was already reported, so the value is ignored. */
   readonly isInvalid?: true
 }
 
@@ -32,7 +32,7 @@ export type RawContent =
   | readonly RawValue[]
   | ReadonlyMap<string, RawValue>
 
-/** The value as a complaint shows it: short, on one line; of lists and mappings only the size. */
+/** Formats a value for a diagnostic: short, on one line. Of lists and mappings, only the size is shown. */
 export function formatRawValue({ value, sourceText }: RawValue): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`
   if (value instanceof Map) return value.size === 0 ? 'an empty mapping' : `a mapping of ${value.size}`
@@ -40,7 +40,7 @@ export function formatRawValue({ value, sourceText }: RawValue): string {
   return truncate(sourceText === undefined || sourceText === '' ? String(value) : sourceText)
 }
 
-/** Text as JSON, cut to a readable length, without characters that play with a terminal. */
+/** Quotes text as JSON, truncated, with URL passwords redacted and invisible and control characters escaped. */
 export function quoted(text: string): string {
   return JSON.stringify(truncate(redactUrlPasswords(text))).replace(
     UNPRINTABLE,
@@ -48,19 +48,19 @@ export function quoted(text: string): string {
   )
 }
 
-/** The text of a scalar: of a string itself, of an unquoted number its source. */
+/** Returns a string value, or the source text of an unquoted number; undefined for other values. */
 export function textOf({ value, sourceText }: RawValue): string | undefined {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'bigint' ? (sourceText ?? String(value)) : undefined
 }
 
-/** `file:line:column`, or the option's name. */
+/** Returns `file:line:column`, or the name of the option. */
 export function formatLocation(location: SourceLocation): string {
   return 'option' in location ? location.option : `${location.file}:${location.line}:${location.column}`
 }
 
 const MAX_SHOWN_CHARACTERS = 100
-/** What JSON leaves as it is though it cannot be seen, or a terminal may obey it: blanks, C1 controls, direction marks. */
+/** Invisible or terminal-affecting characters that JSON does not escape: blanks, C1 controls, direction marks. */
 const UNPRINTABLE = /[\u007f-\u00a0\u2000-\u200f\u2028-\u202f\u2066-\u2069\u3000\ufeff]/g
 
 function truncate(text: string): string {

@@ -3,10 +3,10 @@ import { invalidValue } from '../diagnostics.ts'
 import type { Values } from './config-sources.ts'
 import { type Resolving, reportMissing } from './resolving.ts'
 
-/** What a block listing has (interface section 4.1): transactions, and nothing of what happened in them. */
+/** Tables of a block job: a block listing (interface section 4.1) has no transfers and no internal transactions. */
 export const BLOCK_TABLES: readonly TableName[] = ['transactions']
 
-/** The rules of a job of blocks: a range with both ends, no wallets, and no table but `transactions`. */
+/** Checks a block job. It needs both ends of the range, and allows no wallets and only the `transactions` table. */
 export function reportBadBlocks(values: Values, resolving: Resolving): void {
   const { startBlock, endBlock, addresses, addressesFile, tables } = values
   if (startBlock === undefined)

@@ -4,15 +4,18 @@ import { invalidValue } from '../diagnostics.ts'
 import type { Values } from './config-sources.ts'
 import type { Resolving } from './resolving.ts'
 
-/** Where this machine keeps what is private to outputs in object stores, unless it is told another place. */
+/** Default folder for the private state of outputs in object stores. */
 const STATE_FOLDER = '.walletlake-state'
 
-/** The folder of that: an option, the environment, or one in the working directory. */
+/** Returns the state folder: the option, else WALLETLAKE_STATE_DIR, else a folder in the working directory. */
 export function stateFolderOf(option: string | undefined, env: NodeJS.ProcessEnv): string {
   return option ?? (env.WALLETLAKE_STATE_DIR || STATE_FOLDER)
 }
 
-/** The job with its place in an object store, where its output names one. */
+/**
+ * Adds the object store location to a job whose output is an `s3://` URL. Its `output` becomes the local work folder.
+ * Reports store fields of other jobs.
+ */
 export function resolveStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
   job: J,
   values: Values,
@@ -40,7 +43,7 @@ export function resolveStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
   return { ...job, store, output: workFolder(store, stateFolder) }
 }
 
-/** What is meant as a URL; a drive of Windows has one letter. */
+/** Text that is probably a URL. Two letters are required, because a Windows drive has one. */
 const IS_URL = /^[a-z][a-z0-9+.-]+:\//i
 
 const BUCKET_EXPECTED =

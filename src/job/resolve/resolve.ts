@@ -13,7 +13,7 @@ import type { RawValue } from './raw-value.ts'
 import { BLOCK_TABLES, reportBadBlocks } from './resolve-blocks.ts'
 import { type Resolving, reportMissing } from './resolving.ts'
 
-/** The job that checked values make: defaults filled in, rules between fields checked. Wallets are added later. */
+/** Builds a job from parsed values: fills in defaults and checks rules between fields. Wallets are added later. */
 export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wallets' | 'escapeFormulas'> {
   const name = resolveName(values, resolving)
   const chain =
@@ -37,10 +37,7 @@ export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wal
   }
 }
 
-/**
- * The wallets listed in the job, or those of its addresses file; one of the two must be there, and not both. A job of
- * blocks has none.
- */
+/** Returns the wallets of the job or of its addresses file. Exactly one of the two is required. A block job has none. */
 export async function resolveWallets(
   { kind, addresses, addressesFile }: Values,
   resolving: Resolving,
@@ -66,7 +63,7 @@ function resolveName({ name }: Values, { file, root, report }: Resolving): strin
   return parsedName ?? ''
 }
 
-/** What is not given is absent. */
+/** Omits fields that are not set. */
 function resolveLayout({
   partitionBy,
   targetFileSize,
@@ -87,7 +84,10 @@ function resolveService(values: Values): Job['service'] {
   }
 }
 
-/** The default of a format that the command line sets replaces a compression that only the job's own format has. */
+/**
+ * Returns the compression. If the command line overrides the format and the compression of the job file is not available
+ * for it, the default compression of the new format is used instead of reporting a diagnostic.
+ */
 function resolveCompression(values: Values, format: FormatName, { report }: Resolving): Compression {
   const supported = FORMATS[format].compressions
   const [fallback] = supported

@@ -8,19 +8,19 @@ import {
   type SourceLocation,
 } from '../resolve/raw-value.ts'
 
-/** What composing needs to know of the text: where an offset is, and whom to tell. */
+/** Reports diagnostics and maps offsets in the text to locations. */
 export type YamlContext = {
   readonly report: ReportDiagnostic
   readonly locationAt: (offset: number) => SourceLocation
 }
 
-/** The parser's tree as ours; duplicate keys and aliases of lists and mappings are complained of. */
+/** Converts the tree of the YAML parser to raw values. Reports duplicate keys and aliases of lists and mappings. */
 export function composeRawValues(contents: unknown, yaml: YamlContext): RawValue {
   const anchors: Anchors = new Map()
   return composeNode(contents, { field: '', keyLocation: yaml.locationAt(0), depth: 0, anchors, yaml })
 }
 
-/** Anchored scalars so far. An alias may repeat a scalar only, so no text grows by being repeated. */
+/** Anchored scalars so far. Aliases may only refer to scalars, which prevents exponential expansion. */
 type Anchors = Map<string, Scalar>
 type Scalar = Pick<RawValue, 'value' | 'sourceText' | 'isInvalid'>
 
@@ -32,7 +32,7 @@ type NodeContext = {
   readonly yaml: YamlContext
 }
 
-/** Levels of a job below its root: list or section, entry, field of the entry. What is deeper is wrong anyway. */
+/** Levels of a job below its root: list or section, entry, field of the entry. Deeper values are not composed. */
 const MAX_FIELD_DEPTH = 4
 
 function composeNode(node: unknown, context: NodeContext): RawValue {

@@ -1,23 +1,23 @@
-/** A line's text and where it begins. */
+/** The text of a line and its offset in the file. */
 export type YamlLine = { readonly text: string; readonly offset: number }
 
-/** A line and its neighbours, which all say something. */
+/** A line and its neighbours, without blank lines and comments. */
 type LineContext = {
   readonly line: YamlLine
   readonly above: readonly YamlLine[]
   readonly below: YamlLine | undefined
 }
 
-/** A line that stands in another column than it belongs. */
+/** A line with wrong indentation. */
 type IndentationHint = { readonly offset: number; readonly found: string; readonly expected: string }
 
-/** The lines of a text that say something; `from` is added to their offsets. */
+/** Returns the lines of a text that are neither blank nor comments. `from` is added to their offsets. */
 export function contentLines(text: string, from: number): YamlLine[] {
   const lines = [...text.matchAll(/^[ \t]*[^\s#].*$/gm)]
   return lines.map((match) => ({ text: match[0].trimEnd(), offset: from + match.index }))
 }
 
-/** An item of a list belongs under the one above it. */
+/** Finds a list item whose indentation differs from that of the item above it. */
 export function misplacedItem({ line, above }: LineContext): IndentationHint | undefined {
   const other = above.at(-1)
   if (other === undefined || !isItem(line) || !isItem(other)) return undefined
@@ -25,7 +25,8 @@ export function misplacedItem({ line, above }: LineContext): IndentationHint | u
 }
 
 /**
- * A key belongs under one that has a value beside it, or further left under one that a list or section stands below.
+ * Finds a key with wrong indentation. A key must not be indented further than a `key: value` line above it. A key that is
+ * indented less than the line above must match the indentation of an earlier line.
  */
 export function misplacedKey({ line, above, below }: LineContext): IndentationHint | undefined {
   const other = above.at(-1)
@@ -50,12 +51,12 @@ function indentationHint({ line, other, description }: MisplacedLine): Indentati
   return { offset: line.offset + indent, found, expected: `${expectedIndent}, as in the line above` }
 }
 
-/** Whether a line begins an item of a list. */
+/** Whether a line starts a list item. */
 export function isItem({ text }: YamlLine): boolean {
   return /^ *- /.test(text)
 }
 
-/** A key, be it the first of a list's item. */
+/** Whether a line starts with a key, possibly after the dash of a list item. */
 function isKey({ text }: YamlLine): boolean {
   return /^ *(- +)?["']?[\w$]+["']?:(\s|$)/.test(text)
 }
@@ -64,7 +65,7 @@ function isPair({ text }: YamlLine): boolean {
   return /:\s+[^\s#]/.test(text)
 }
 
-/** Columns before a line's key or text; of an item's first key those up to it. */
+/** Number of columns before the key or text of a line. For the first key of a list item, this includes the dash. */
 function indentOf({ text }: YamlLine): number {
   return /^ *(- +(?=["']?[\w$]+["']?:(\s|$)))?/.exec(text)?.[0].length ?? 0
 }

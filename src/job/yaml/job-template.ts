@@ -1,7 +1,7 @@
 import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
 import { compressionChoices } from '../fields/compression.ts'
 
-/** Content of a new job file; everything else is in it as a comment. */
+/** Values of a new job file. The template contains the other fields as comments. */
 export type NewJob = {
   /** Path of the file, for the commands in its first comment. */
   readonly file: string
@@ -15,7 +15,7 @@ export type NewJob = {
   readonly startBlock: number | undefined
 }
 
-/** A job file in YAML, with a comment for every field that is often changed. */
+/** Returns a job file in YAML, with a comment for every field that is often changed. */
 export function jobTemplate({ file, name, chain, wallets, baseUrl, format, startBlock }: NewJob): string {
   return `# A walletlake job: which wallets to export, and where to.
 #

@@ -5,10 +5,11 @@ import { composeRawValues, type YamlContext } from './compose-raw-values.ts'
 import { reportYamlError } from './yaml-errors.ts'
 
 /**
- * A job's YAML or JSON text (JSON is YAML) as a tree of places and values; undefined after a complaint.
+ * Parses the YAML or JSON text of a job (JSON is a subset of YAML) into raw values with their locations. Returns undefined
+ * after reporting a diagnostic.
  *
- * The text is split into tokens first and composed only where it nests little: composing deep nesting would
- * exhaust the stack, and the whole process with it. Integers of any size stay exact.
+ * The text is tokenized first and composed only if its nesting is limited, because composing deep nesting would exhaust
+ * the stack and crash the process. Integers of any size are exact.
  */
 export function parseYaml(text: string, file: string, report: ReportDiagnostic): RawValue | undefined {
   const counter = new LineCounter()
@@ -20,9 +21,9 @@ export function parseYaml(text: string, file: string, report: ReportDiagnostic):
   return composeRawValues(document.contents, yaml)
 }
 
-/** Levels of nesting that are composed; a job has four. */
+/** Maximum nesting depth; a valid job has four levels. */
 const MAX_DEPTH = 16
-/** Lexemes at most, some 22 an address with its label: what is longer would take gigabytes to compose. */
+/** Maximum number of lexemes. An address with a label has about 22. Composing more would take gigabytes of memory. */
 const MAX_LEXEMES = 2_500_000
 
 function composeText(text: string, counter: LineCounter, yaml: YamlContext): readonly Document.Parsed[] {
@@ -41,7 +42,7 @@ function composeText(text: string, counter: LineCounter, yaml: YamlContext): rea
   return []
 }
 
-/** The text's documents as nested tokens; undefined where there are too many. */
+/** Returns the nested tokens of the text, or undefined if it has too many lexemes. */
 function tokenize(text: string, counter: LineCounter): CST.Token[] | undefined {
   const parser = new Parser(counter.addNewLine)
   const tokens: CST.Token[] = []
@@ -55,7 +56,10 @@ function tokenize(text: string, counter: LineCounter): CST.Token[] | undefined {
   return tokens
 }
 
-/** Strict YAML 1.2 whatever the file says; duplicate keys are ours to find, for the parser looks slowly. */
+/**
+ * Always uses the YAML 1.2 core schema. Duplicate keys are detected in `composeRawValues`, because the check of the parser
+ * is slow.
+ */
 const PARSER_OPTIONS = {
   schema: 'core',
   intAsBigInt: true,
@@ -65,7 +69,7 @@ const PARSER_OPTIONS = {
   logLevel: 'silent',
 } as const
 
-/** Offset of the first token found below the deepest level; walks without recursion. */
+/** Returns the offset of a token below the maximum depth, or undefined. Not recursive, so it cannot exhaust the stack. */
 function findTooDeep(root: CST.Token): number | undefined {
   const stack: { token: CST.Token; depth: number }[] = [{ token: root, depth: 0 }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {

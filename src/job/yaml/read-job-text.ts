@@ -10,12 +10,15 @@ import {
 import type { ReportDiagnostic } from '../diagnostics.ts'
 
 /**
- * Bytes of a job file at most: about 160,000 addresses. The YAML parser takes 50 times that in memory, and more
- * addresses than that belong in an `addressesFile`, which is streamed.
+ * Maximum size of a job file in bytes, enough for about 160,000 addresses. The YAML parser needs 50 times as much memory.
+ * More addresses belong in an `addressesFile`, which is streamed.
  */
 export const MAX_JOB_FILE_BYTES = 8 * 1024 * 1024
 
-/** The text of a job file, a byte order mark removed and line ends as `\n`; undefined after a complaint. */
+/**
+ * Reads the text of a job file, without byte order mark and with `\n` line ends. Returns undefined after reporting a
+ * diagnostic.
+ */
 export async function readJobText(file: string, report: ReportDiagnostic): Promise<string | undefined> {
   const problem = await validateFile(file, MAX_JOB_FILE_BYTES)
   const bytes = problem === undefined ? await readFile(file).catch(describeReadError) : problem
@@ -27,7 +30,7 @@ export async function readJobText(file: string, report: ReportDiagnostic): Promi
   return void report({ location, found: decoded.found, expected: TEXT_EXPECTED })
 }
 
-/** How the file's first bytes say that its text is to be read. */
+/** Detects the encoding of a file from its first bytes. */
 export async function readEncoding(file: string): Promise<Encoding> {
   const handle = await open(file)
   try {
@@ -38,10 +41,10 @@ export async function readEncoding(file: string): Promise<Encoding> {
   }
 }
 
-/** Why a file can not be read, in a complaint's words. */
+/** Reason why a file cannot be read, in the form of a diagnostic. */
 export type FileProblem = { readonly found: string; readonly expected: string }
 
-/** Looks at a file before it is read: it must be there, be a regular file and have at most so many bytes. */
+/** Checks that a file exists, is a regular file and has at most `maxBytes` bytes. Returns undefined if it does. */
 export async function validateFile(file: string, maxBytes: number): Promise<FileProblem | undefined> {
   const stats = await stat(file).catch(describeReadError)
   if ('found' in stats) return stats
@@ -51,7 +54,7 @@ export async function validateFile(file: string, maxBytes: number): Promise<File
   return { found: `a file of ${stats.size} bytes`, expected: `at most ${maxBytes} bytes` }
 }
 
-/** A failed look or read in a complaint's words. */
+/** Converts an error of `stat` or a read to the form of a diagnostic. */
 export function describeReadError(thrown: unknown): FileProblem {
   const code = (thrown as NodeJS.ErrnoException).code ?? 'UNKNOWN'
   if (code === 'ENOENT' || code === 'ENOTDIR')

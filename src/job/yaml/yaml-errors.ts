@@ -3,11 +3,11 @@ import type { YamlContext } from './compose-raw-values.ts'
 import { hintFor } from './yaml-hints.ts'
 
 /**
- * Complains of what the parser refused or did not know; true where there was something.
+ * Reports the errors and warnings of the YAML parser. Returns whether there were any.
  *
- * Where a usual slip is behind it, that alone is told, once a line, for the parser's later errors follow from it. Else,
- * of several errors at one place the first says most. The parser's own messages quote the text, which may hold a key:
- * only our own words are shown.
+ * If common mistakes explain some errors, only their hints are reported, at most one per line, because other errors tend to
+ * be consequences. Otherwise the first error at each offset is reported. The messages of the parser are never shown,
+ * because they quote the text, which may contain a key.
  */
 export function reportYamlError(document: Document.Parsed, yaml: YamlContext, text: string): boolean {
   const errors = [...document.errors, ...document.warnings]

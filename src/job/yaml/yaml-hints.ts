@@ -1,13 +1,13 @@
 import { type Document, isCollection, isScalar, type Node, visit, type YAMLError } from 'yaml'
 import { contentLines, isItem, misplacedItem, misplacedKey, type YamlLine } from './indentation-hints.ts'
 
-/** What is wrong where the parser stumbled, as a complaint says it. */
+/** A mistake behind an error of the parser, in the form of a diagnostic. */
 type YamlHint = { readonly offset: number; readonly found: string; readonly expected: string }
 
 /**
- * The slip of the pen behind an error of the parser, where it is a usual one; undefined for any other.
+ * Returns the common mistake behind an error of the parser, or undefined if no rule matches.
  *
- * The text is never shown: it may hold a key.
+ * Hints never quote the text, because it may contain a key.
  */
 export function hintFor({ code, pos, message }: YAMLError, document: Document.Parsed, text: string) {
   const context = errorContext(text, { code, message, offset: pos[0], document })
@@ -20,13 +20,13 @@ export function hintFor({ code, pos, message }: YAMLError, document: Document.Pa
 
 type ErrorContext = {
   readonly code: string
-  /** The parser's own words, never shown. */
+  /** Message of the parser; never shown, because it quotes the text. */
   readonly message: string
   readonly offset: number
   readonly document: Document.Parsed
   readonly char: string
   readonly line: YamlLine
-  /** The lines above that say something, and the next one below. */
+  /** The lines above, without blank lines and comments, and the next such line below. */
   readonly above: readonly YamlLine[]
   readonly below: YamlLine | undefined
 }
@@ -47,7 +47,7 @@ function errorContext(
   }
 }
 
-/** The usual slips; the first that is seen says most. */
+/** Rules for common mistakes. The first match wins. */
 const HINT_RULES: readonly ((context: ErrorContext) => YamlHint | undefined)[] = [
   noBreakSpace,
   ({ code, offset }) =>
@@ -107,7 +107,7 @@ function unclosedBracket({ message, document, offset }: ErrorContext): YamlHint 
   }
 }
 
-/** Where the innermost node of a kind begins that reaches up to an offset. */
+/** Returns the start of the innermost node that matches and contains the offset, or the offset if there is none. */
 function innermostStart(
   document: Document.Parsed,
   predicate: (node: unknown) => boolean,
@@ -130,7 +130,7 @@ function missingComma({ code, message, line, offset }: ErrorContext): YamlHint |
   return { offset, found: 'two entries with nothing between', expected: 'a "," between them' }
 }
 
-/** A value stands alone in its line where only list items or keys can. */
+/** A line contains only a value where a list item or a key is expected. */
 function missingDash({ code, line }: ErrorContext): YamlHint | undefined {
   if (code !== 'BAD_INDENT' && code !== 'MISSING_CHAR') return undefined
   if (isItem(line) || /:(\s|$)/.test(line.text)) return undefined
