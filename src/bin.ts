@@ -10,7 +10,7 @@ if (runningMajor < major || (runningMajor === major && runningMinor < minor)) {
 } else {
   try {
     process.cwd()
-    // Imported only now: older versions of Node do not have all that these modules import.
+    // Imported dynamically because older versions of Node lack modules that it imports.
     const { startCli } = await import('./cli/start-cli.ts')
     await startCli()
   } catch (thrown) {
@@ -18,7 +18,7 @@ if (runningMajor < major || (runningMajor === major && runningMinor < minor)) {
   }
 }
 
-/** What keeps the program from starting, before its own reports of failures can be loaded. */
+/** Reports errors that prevent the program from starting. The error reporting of the CLI is not loaded yet. */
 function endWithoutStart(thrown: unknown): void {
   const { code, syscall } = thrown as NodeJS.ErrnoException
   if (syscall === 'uv_cwd')
