@@ -7,27 +7,30 @@ import type { Prefix } from '../core/table/row-types.ts'
 export type CsvOptions = {
   /** Put a `'` before text that a spreadsheet would run as a formula. */
   escapeFormulas: boolean
-  /** Write empty text as `""`, which our Parquet is made from: there it is not null. */
+  /** Write empty text as `""`. Needed for lines that DuckDB converts to Parquet: it reads an unquoted empty field as null. */
   quoteEmpty: boolean
 }
 
-/** Makes the lines of all tables alike. */
+/** Formats the lines of all tables with the same options. */
 export type CsvFormatter = {
-  /** What all lines of a transaction begin with: it is made once. */
+  /** Formats the cells with which all lines of a transaction start, so that this is done once per transaction. */
   formatPrefix(prefix: Prefix): ByteText
-  /** Lines of a table with these columns. */
+  /** Creates a buffer for the lines of a table with these columns. */
   createLineBuffer(columns: readonly Column[]): LineBuffer
 }
 
-/** Lines of one table, waiting to be written. */
+/** Buffered lines of one table. */
 export type LineBuffer = {
-  /** `cells` by column, text as bytes; `prefix` stands for the columns that all tables have. Gives the line's bytes. */
+  /**
+   * Adds a row and returns the length of its line in bytes. Text cells are byte strings. `prefix` is the result of
+   * `formatPrefix`.
+   */
   add(cells: CellsByColumn, prefix?: ByteText): number
-  /** Makes room for lines that are made already, and has it filled with them. */
+  /** Reserves space for formatted lines and passes it to `fillBuffer`, which must fill it. */
   fill(lines: Omit<BufferedLines, 'bytes'> & { bytes: number }, fillBuffer: (buffer: Buffer) => void): void
-  /** Bytes that wait. */
+  /** Number of buffered bytes. */
   size(): number
-  /** Hands out what waits; the bytes are good until the next row. */
+  /** Returns the buffered lines and empties the buffer. The bytes are valid until the next row is added. */
   drain(): BufferedLines
 }
 
@@ -40,14 +43,14 @@ export type BufferedLines = {
 
 type CellsByColumn = Readonly<Record<string, Cell>>
 
-/** The header row, without its line feed. */
+/** Returns the header row without its line feed. */
 export function csvHeader(columns: readonly Column[]): string {
   return columns.map(({ name }) => name).join(',')
 }
 
 /**
- * Turns rows into CSV lines (CONTRACT section 3.2): RFC 4180 quoting, `\n`, null as an empty field. Columns are turned to
- * text by their type, so that numbers are never escaped and never rounded.
+ * Creates a formatter of CSV lines (CONTRACT section 3.2): RFC 4180 quoting, `\n`, null as an empty field. Cells are
+ * formatted by the type of their column, so that numbers are never escaped or rounded.
  */
 export function createCsvFormatter(options: CsvOptions): CsvFormatter {
   const formatters = { text: createTextFormatter(options), time: createTimeFormatter() }
@@ -65,9 +68,9 @@ export function createCsvFormatter(options: CsvOptions): CsvFormatter {
   }
 }
 
-/** Text of a cell that is not null. */
+/** Formats a cell that is not null. */
 type FormatText = (cell: Cell) => ByteText
-/** Without `make` a column's cells are what they are as text. */
+/** Formatter of a column. Without `format`, cells are converted to text as they are. */
 type CellFormatter = { name: string; format: FormatText | undefined }
 
 function formattersOf(
@@ -80,7 +83,7 @@ function formattersOf(
   }))
 }
 
-/** Appends the cells to `texts` and joins all of them; null is nothing. */
+/** Appends the cells to `texts` and joins all of them with commas. Null becomes an empty field. */
 function joinCells(cells: CellsByColumn, formatters: readonly CellFormatter[], texts: Cell[]): ByteText {
   for (let at = 0; at < formatters.length; at += 1) {
     const { name, format } = formatters[at] as CellFormatter
@@ -90,7 +93,7 @@ function joinCells(cells: CellsByColumn, formatters: readonly CellFormatter[], t
   return texts.join(',')
 }
 
-/** Lines begin to wait in so much room. */
+/** Initial size of a line buffer. */
 const INITIAL_BYTES = 1 << 18
 
 function createLineBuffer(formatters: readonly CellFormatter[]): LineBuffer {
@@ -98,7 +101,7 @@ function createLineBuffer(formatters: readonly CellFormatter[]): LineBuffer {
   let end = 0
   let rows = 0
   let maxLineBytes = 0
-  /** Takes room for so many bytes; gives where it begins. */
+  /** Reserves space and returns its offset. */
   const reserve = (bytes: number) => {
     if (end + bytes > buffer.length) buffer = growBuffer(buffer, end + bytes)
     end += bytes
@@ -134,14 +137,14 @@ function createLineBuffer(formatters: readonly CellFormatter[]): LineBuffer {
 
 const LINE_FEED = 10
 
-/** The same bytes with room for so many and more. */
+/** Copies a buffer into a larger one with space for at least `bytes`. */
 function growBuffer(buffer: Buffer<ArrayBuffer>, bytes: number): Buffer<ArrayBuffer> {
   const larger = Buffer.allocUnsafeSlow(2 * bytes)
   buffer.copy(larger)
   return larger
 }
 
-/** ISO text of instants in milliseconds since 1970; of many in one day the date is worked out once. */
+/** Formats milliseconds since 1970 as ISO 8601. The date is computed once for consecutive times of the same day. */
 function createTimeFormatter(): FormatText {
   let day = Number.NaN
   let date = ''
@@ -160,7 +163,7 @@ function createTimeFormatter(): FormatText {
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'))
 const two = (value: number) => TWO_DIGITS[value]
 
-/** A byte order mark, quoted lest a reader take it for the file's. */
+/** Text that starts with a byte order mark is quoted. At the start of a file, readers would remove it. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
 function createTextFormatter({ escapeFormulas, quoteEmpty }: CsvOptions): FormatText {

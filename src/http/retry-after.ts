@@ -2,7 +2,7 @@
  * Parses a Retry-After header: seconds, or an HTTP date (RFC 9110, section 10.2.3).
  *
  * @param now - milliseconds since 1970.
- * @returns milliseconds to wait; undefined where the header is absent or has neither form.
+ * @returns milliseconds to wait; undefined if the header is absent or has neither form.
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined

@@ -18,7 +18,7 @@ export const isAscii = (text: string): boolean => Buffer.byteLength(text) === te
 
 /**
  * Parses JSON and leaves strings as bytes. `\u` escapes are resolved first, because `\u00e9` could not be
- * told from a byte afterwards. Lone surrogates stay as they are: they have no UTF-8 encoding.
+ * distinguished from a byte afterwards. Lone surrogates are not changed, because they have no UTF-8 encoding.
  */
 export function parseBytes(body: Buffer): unknown {
   const plain = body.includes('\\u') ? Buffer.from(jsonText(JSON.parse(body.toString('utf8')))) : body

@@ -2,8 +2,8 @@ import { stringify } from 'csv-stringify/sync'
 import { escapeFormula, QUOTED } from './csv-text.ts'
 
 /**
- * Rows as CSV (RFC 4180, `\n` after each), the policy of every small CSV file. A null is an empty cell and an empty text is
- * `""`, so that readers can tell them apart. Text that a spreadsheet would run gets a `'` in front; numbers stay as they are.
+ * Formats rows of small CSV files (RFC 4180, `\n` after each row). Null is an empty cell and empty text is `""`, so that
+ * readers can distinguish them. Text that a spreadsheet would evaluate as a formula is prefixed with `'`; numbers are not.
  *
  * Table files and import files have their own writers, which are several times faster; their tests compare with this library.
  */

@@ -17,9 +17,12 @@ export const needsQuotes = (text: string): boolean => SPECIAL.test(text)
 
 export const quoteCsv = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** Puts a `'` before text that a spreadsheet would run; a number stays as it is. */
+/** Puts a `'` before text that a spreadsheet would evaluate as a formula. Numbers are not changed. */
 export const escapeFormula = (text: string): string =>
   isFormula(text) && !NUMBER.test(text) ? `'${text}` : text
 
-/** Text that stands in quotes although RFC 4180 does not ask for it: readers would take its start for a byte order mark. */
+/**
+ * Text that is quoted although RFC 4180 does not require it: with a single carriage return, or with a leading U+FEFF, which
+ * readers would take for a byte order mark.
+ */
 export const QUOTED = /\r|^\ufeff/

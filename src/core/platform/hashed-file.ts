@@ -6,15 +6,15 @@ import { createGzip } from 'node:zlib'
 import { diskError } from './disk.ts'
 import { openHashStream } from './hash-stream.ts'
 
-/** A file that is being written; `T` is what is told of it in the end. */
+/** Writes a file. `T` is the result of `finish`. */
 export type FileWriter<T> = {
-  /** Resolves when the bytes are taken: what held them may be used again. */
+  /** Resolves when the bytes have been consumed, so that the caller may reuse the buffer. */
   write(chunk: Buffer | string): Promise<void>
   finish(): Promise<T>
   abort(): Promise<void>
 }
 
-/** A file that is hashed as it is written. */
+/** Writes a file and computes its SHA-256 at the same time. */
 export type HashedFileWriter = FileWriter<{ bytes: number; sha256: string }>
 
 export function openHashedFile(path: string, { gzip }: { gzip: boolean }): HashedFileWriter {
@@ -24,7 +24,7 @@ export function openHashedFile(path: string, { gzip }: { gzip: boolean }): Hashe
   return { ...file, finish: async () => ({ ...(await file.finish()), sha256: hash.digest('hex') }) }
 }
 
-/** `onBytes` is told what is written, while it is. */
+/** `onBytes` receives the written bytes while the write is in progress. */
 export function openPlainFile(
   path: string,
   onBytes: (written: Buffer) => void = () => {},

@@ -6,7 +6,7 @@ export type RetryOptions = {
   retries?: number
   /** Upper bound of the delay before the first retry, in milliseconds; it doubles with each retry. @default 500 */
   firstDelayMs?: number
-  /** Upper bound of every delay that no Retry-After asks for, in milliseconds. @default 30000 */
+  /** Upper bound of every delay without Retry-After, in milliseconds. @default 30000 */
   maxDelayMs?: number
 }
 
@@ -35,12 +35,12 @@ export const RETRY_POLICIES = {
 export type FailedAttempts = {
   /** Attempts that have failed, at least 1. */
   failures: number
-  /** Delay that the response asks for, in milliseconds. */
+  /** Delay that the response requests, in milliseconds. */
   retryAfterMs: number | undefined
 }
 
 /**
- * Milliseconds to wait before the next attempt: Retry-After where there is one, otherwise exponential backoff with full jitter,
+ * Milliseconds to wait before the next attempt: Retry-After if there is one, otherwise exponential backoff with full jitter,
  * `random() × min(maxDelayMs, firstDelayMs × 2^(failures − 1))`. `random` returns a number in [0, 1).
  */
 export function delayBeforeRetry(
@@ -53,7 +53,7 @@ export function delayBeforeRetry(
 }
 
 /**
- * Does work again while it throws what may be retried, with exponential backoff without jitter.
+ * Repeats work while it throws retryable errors, with exponential backoff without jitter.
  *
  * @throws the error of the last attempt, or the reason of `signal`.
  */

@@ -54,7 +54,7 @@ export type TableRows = {
   [T in keyof Declared]: RowOf<Declared[T], Omit<CellTypes, 'int64' | 'time'> & { int64: bigint; time: Date }>
 }
 
-/** The rows of each table as text: every cell as CSV has it without its quotes and escapes. Null only in nullable columns. */
+/** The rows of each table as text, in the notation of CSV cells without quotes and escapes. Null only in nullable columns. */
 export type TextRows = { [T in keyof Declared]: RowOf<Declared[T], Record<Column['type'], string>> }
 
 type RowOf<C extends Column, Types> = {

@@ -27,7 +27,7 @@ export type FieldType<T, Written = T> = {
 export type Field<T> = FieldType<T> & {
   /** Description for editors, `walletlake schema job` and jobs/README.md. */
   readonly description: string
-  /** The default as written in a job file, where it is a constant. */
+  /** The default as written in a job file, if it is a constant. */
   readonly default?: GivenValue
   /** Example values as written in a job file. */
   readonly examples: readonly unknown[]

@@ -5,7 +5,7 @@ import { compressionChoices } from '../fields/compression.ts'
 export type NewJob = {
   /** Path of the file, for the commands in its first comment. */
   readonly file: string
-  /** Given where the file name is not a valid job name. */
+  /** Set if the file name is not a valid job name. */
   readonly name: string | undefined
   readonly chain: string
   /** Addresses as given, in any letter case. */

@@ -100,7 +100,7 @@ async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise
   } catch (thrown) {
     const scratchError = toScratchError(thrown, database.scratchFolder)
     if (scratchError !== undefined) throw scratchError
-    // A full temporary folder is no fault of the export.
+    // A full temporary folder is not a problem of the export.
     if (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED') throw thrown
     const reason = String((thrown as Error).message)
       .replaceAll(`${database.folder}/`, '')

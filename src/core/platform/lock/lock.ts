@@ -133,7 +133,7 @@ async function linkOrCreate(temporary: string, path: string, content: string): P
 }
 
 /**
- * Without a hard link the file is empty for a moment: readers then wait, and a too slow writer finds that it lost the lock.
+ * Without hard links, the file is briefly empty: readers wait, and a writer that is too slow finds that it lost the lock.
  */
 async function createExclusively(path: string, content: string): Promise<boolean> {
   try {
