@@ -7,7 +7,7 @@ const COMMANDS = [
   ...['report', 'query', 'compact', 'load', 'audit', 'reindex', 'watch', 'webhooks', 'schema', 'serve'],
 ]
 
-/** The help as users of an installed program see it. */
+/** Returns the help as shown by an installed program. */
 const helpOf = async (...args: string[]) =>
   (await runInProcess([...args, '--help'])).stdout.replaceAll(programName(), 'walletlake')
 

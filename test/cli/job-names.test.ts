@@ -5,7 +5,7 @@ import { readJobs } from '../../src/cli/options/jobs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { LEAST } from '../job/helpers.ts'
 
-/** A folder of jobs with these names. */
+/** Creates a folder with job files of these names. */
 function jobsNamed(...files: string[]): string {
   const folder = join(tempFolder(), 'jobs')
   mkdirSync(folder)

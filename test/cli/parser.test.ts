@@ -47,7 +47,7 @@ const command = defineCommand({
   },
 })
 
-/** What every parse has, if nothing else was given. */
+/** The result of parsing if nothing else is given. */
 const DEFAULTS = { output: 'x', kind: 'hot', rest: [], format: 'table' }
 
 const parse = (...words: string[]) => parseArguments(command, words)

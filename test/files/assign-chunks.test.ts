@@ -7,7 +7,7 @@ import { readLines, sumChunks } from '../../src/files/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { sample, textOf } from './tables.ts'
 
-/** Deals chunks of the given lines out; resolves with the text of each file's pieces. */
+/** Assigns chunks with the given lines to files. Returns the text and the number of rows of each file. */
 async function dealt(chunks: readonly (readonly string[])[], how: { maxRows: number }) {
   const folder = tempFolder()
   const staged = chunks.map((lines, at) => {

@@ -15,7 +15,7 @@ const rowOf = (block: number, cells: Record<string, Cell> = {}): Row => ({
 
 type Sides = { before: readonly Row[][]; after: readonly Row[][]; range?: { from: number; to: number } }
 
-/** Writes each list of rows into a file of its own, under a name full of pattern letters, and compares both sides. */
+/** Writes each list of rows to a separate file in a folder whose name contains glob characters, and compares both sides. */
 async function compare({ before, after, range = { from: 0, to: 1_000 } }: Sides, written: Written = {}) {
   const folder = join(tempFolder(), 'a*[b]?')
   const write = async (side: string, files: readonly Row[][]) => {

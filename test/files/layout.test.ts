@@ -18,7 +18,7 @@ test.for([
   expect(createPartitioner(by)(299, Date.parse(at))).toBe(folder)
 })
 
-/** The same files, worked out line by line. */
+/** Computes the expected files line by line. */
 function filesByHand(lines: readonly string[], { maxRows, maxBytes }: { maxRows: number; maxBytes: number }) {
   const files = ['']
   let rows = 0

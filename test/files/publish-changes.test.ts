@@ -5,7 +5,7 @@ import { discardChanges, publishChanges, recoverChanges } from '../../src/files/
 import { folderStore } from '../../src/storage/store.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** An output with this manifest, in which a run puts lists. */
+/** Creates an output with this manifest, and functions to publish change lists there. */
 function openPlace(manifest: string) {
   const output = tempFolder()
   const store = folderStore(output)

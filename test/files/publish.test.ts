@@ -22,7 +22,7 @@ function manifestOf(files: Pick<ManifestFile, 'path' | 'sha256'>[]): Manifest {
   return { ...versions, job, coverage: [], tables, rejects: 0 }
 }
 
-/** Stages parts with these contents by path and publishes them. */
+/** Stages and publishes parts with the given contents by path. */
 async function publishTexts(folder: string, texts: Record<string, string>, rejects: string[] = []) {
   const parts = Object.entries(texts).map(([path, text], at) => {
     const staged = join(folder, `staged-${at}`)

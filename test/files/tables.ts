@@ -2,7 +2,7 @@ import { toBytes } from '../../src/core/platform/byte-text.ts'
 import { type Cell, col, type Table } from '../../src/core/table/column.ts'
 import { createCsvFormatter } from '../../src/formats/csv-lines.ts'
 
-/** A table with one column of each type, each of which may be null. */
+/** A table with one nullable column of each type. */
 export const SAMPLE: Table = {
   name: 'ledger',
   about: 'One row per sample.',
@@ -19,13 +19,13 @@ export const SAMPLE: Table = {
   ],
 }
 
-/** Cells by column, text as people read it. */
+/** Cells by column. Text is an ordinary string, not a byte string. */
 export type Row = Readonly<Record<string, Cell>>
 
-/** A row of the sample table; cells that are not named are null. */
+/** A row of the sample table. Missing cells are null. */
 export const sample = (cells: Row): Row => cells
 
-/** The same with its text as lines are made of it. */
+/** Converts the text of a row to byte strings, which the line formatter expects. */
 export function inBytes(row: Row): Row {
   const cells = Object.entries(row).map(([name, cell]) => [
     name,
@@ -36,7 +36,7 @@ export function inBytes(row: Row): Row {
 
 export const MAX_U256 = String(2n ** 256n - 1n)
 
-/** Rows of the sample table as CSV lines. */
+/** Formats rows of the sample table as CSV lines. */
 export function linesOf(rows: readonly Row[], { escapeFormulas = true, quoteEmpty = false } = {}) {
   const lines = createCsvFormatter({ escapeFormulas, quoteEmpty }).createLineBuffer(SAMPLE.columns)
   for (const row of rows) lines.add(inBytes(row))

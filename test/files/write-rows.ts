@@ -16,7 +16,7 @@ const USUAL = {
   maxRowsPerFile: 1_000_000,
 } as const
 
-/** Makes part files of rows that come in chunks, a chunk of lines each; CSV without more words. */
+/** Writes part files from chunks of rows. The default format is uncompressed CSV. */
 export async function writeRows(chunks: readonly (readonly Row[])[], options: Written = {}): Promise<Part[]> {
   const files = { ...USUAL, folder: options.folder ?? tempFolder(), ...options }
   const staged: Chunk[] = []
@@ -24,7 +24,7 @@ export async function writeRows(chunks: readonly (readonly Row[])[], options: Wr
   return writeTable({ ...files, chunks: staged })
 }
 
-/** Stages rows as a chunk of lines in a file of its own. */
+/** Stages rows as a chunk in a separate file. */
 function stageRows(
   name: string,
   rows: readonly Row[],
@@ -38,7 +38,7 @@ function stageRows(
   return chunk
 }
 
-/** The same rows in chunks that end after the given places. */
+/** Divides rows into chunks that end at the given indexes. */
 export function cutAt<T>(rows: readonly T[], places: readonly number[]): T[][] {
   const cuts = [0, ...[...places].sort((a, b) => a - b), rows.length]
   return cuts.slice(1).map((to, at) => rows.slice(cuts[at], to))

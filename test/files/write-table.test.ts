@@ -14,7 +14,7 @@ const rowsFrom = (start: number, count: number) =>
   Array.from({ length: count }, (_, at) => sample({ small: start + at }))
 const textOf = ({ staged }: Part) => readFileSync(staged, 'utf8')
 
-/** The numbers in the rows of a CSV part. */
+/** Reads the numbers from the rows of a CSV part. */
 function numbersIn(part: Part): number[] {
   const [header, ...lines] = textOf(part).trimEnd().split('\n')
   expect(`${header}\n`).toBe(HEADER)

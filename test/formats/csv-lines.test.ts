@@ -169,7 +169,7 @@ test('escaped formulas equal those of csv-stringify for any text', () => {
   )
 })
 
-/** Rows of the sample table by the library alone; a carriage return is quoted as RFC 4180 asks, and a mark. */
+/** Formats rows of the sample table with csv-stringify only. It also quotes carriage returns and byte order marks. */
 function stringified(texts: readonly string[]): string {
   const rows = texts.map((text) => [text, -1, null, null, null, null, null, null])
   return stringify(rows, { record_delimiter: '\n', quoted_match: /\r|^\ufeff/ })

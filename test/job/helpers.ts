@@ -8,10 +8,10 @@ import { type JobOverrides, readJob } from '../../src/job/read-job.ts'
 
 export const A = `0x${'a'.repeat(40)}`
 export const B = `0x${'b'.repeat(40)}`
-/** A job with all that a job must have. */
+/** A minimal valid job. */
 export const LEAST = `chain: 1\naddresses: ['${A}']\n`
 
-/** A folder of this test alone, holding these files; it is removed when the test ends. */
+/** Creates a temporary folder with these files. It is removed when the test ends. */
 export async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'walletlake-job-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -23,18 +23,18 @@ export type Setting = {
   readonly name?: string
   readonly overrides?: JobOverrides
   readonly env?: NodeJS.ProcessEnv
-  /** Files beside the job. */
+  /** Files next to the job file. */
   readonly beside?: Record<string, string | Uint8Array>
 }
 
-/** The job that the text makes. */
+/** Reads a job from the text of its file. */
 export async function jobOf(text: string | Uint8Array, setting: Setting = {}): Promise<Job> {
   const { name = 'job.yaml', overrides = {}, env = {}, beside = {} } = setting
   const folder = await folderWith({ ...beside, [name]: text })
   return readJob(join(folder, name), { overrides, env })
 }
 
-/** The refusal of a job, its folder cut out of the message and each complaint on one line. */
+/** Returns the error of an invalid job, with its folder removed from the message and each diagnostic on one line. */
 export async function refusalOf(text: string | Uint8Array, setting: Setting = {}): Promise<ExportError> {
   const { name = 'job.yaml', overrides = {}, env = {}, beside = {} } = setting
   const folder = await folderWith({ ...beside, [name]: text })
@@ -43,10 +43,10 @@ export async function refusalOf(text: string | Uint8Array, setting: Setting = {}
   return new ExportError(thrown.code, thrown.message.replaceAll(`${folder}/`, '').replaceAll('\n  ', ' '))
 }
 
-/** A wrong job and what its refusal must say: place, field, value and expectation. */
+/** An invalid job, and the text that its error must contain: location, field, value and expectation. */
 export type Wrong = Setting & { readonly when: string; readonly text: string; readonly says: string }
 
-/** Expects a job to be refused with exit 2 in those words. */
+/** Expects JOB_INVALID (exit code 2) with the given text. */
 export async function expectRefusal({ text, says, ...setting }: Wrong): Promise<void> {
   const refusal = await refusalOf(text, setting)
   expect(refusal.code).toBe('JOB_INVALID')

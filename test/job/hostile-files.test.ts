@@ -94,7 +94,7 @@ test('refuses a job file that is not there or a folder', async () => {
     })
 })
 
-/** A job made of known fields with any values, so that checks behind the first are reached too. */
+/** Jobs with known fields and arbitrary values, so that not only the first checks are exercised. */
 const nearlyJobs = fc.record(
   {
     name: fc.oneof(fc.string(), fc.constant('x')),

@@ -5,7 +5,7 @@ import { A, B, expectRefusal, folderWith, jobOf, LEAST, type Wrong } from './hel
 
 const list = (lines: string) => `chain: 1\naddresses:\n${lines}service:\n  baseUrl: demo\n`
 
-/** Slips of the pen that leave no YAML, or another than was meant. */
+/** Mistakes that make the YAML invalid or change its meaning. */
 const SLIPS: readonly Wrong[] = [
   {
     when: 'tabs indent',
@@ -141,7 +141,7 @@ const SLIPS: readonly Wrong[] = [
   },
 ]
 
-/** Values that a newcomer tries. */
+/** Invalid values that new users try. */
 const VALUES: readonly Wrong[] = [
   {
     when: 'the chain is hexadecimal',

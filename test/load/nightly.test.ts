@@ -19,7 +19,7 @@ import type { Cells } from '../verify/export/model-export.ts'
 import { duckdb, type Place, postgres, sqlite } from './engines.ts'
 import { inOrder } from './hostile-export.ts'
 
-/** All nights together cover the whole chain. */
+/** All incremental runs together cover the whole chain. */
 const CASES = [
   { format: 'csv', nights: 30, blocksANight: 14 },
   { format: 'parquet', nights: 6, blocksANight: 70 },
@@ -49,7 +49,7 @@ test.for(CASES)(
       chain.shown.view = night === nights ? unchanged : (items) => late(replaced(items))
       await runOnce(job, night === 1 ? {} : { lookbackBlocks: unsettled })
       const isChecked = night % (nights / 3) === 0
-      // To save time, only DuckDB loads every night; the others load the changes of three nights at once.
+      // To save time, only DuckDB loads after every run; the others load the changes of three runs together.
       for (const { name, place } of targets)
         if (isChecked || name === 'duckdb' || night % 3 === 0) await loadInto(job.output, place.to)
       if (isChecked) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openObjectFolder, temporaryFor } from '../../src/storage/object-folder.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Objects, with a file beside each of them that a killed process had begun to write. */
+/** Objects, each next to an unfinished temporary file of a killed process. */
 async function openWithUnfinished(paths: readonly string[]) {
   const output = tempFolder()
   const objects = await openObjectFolder({ output }, 'objects')

@@ -6,7 +6,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 import { goodLake } from '../../verify/export/model-export.ts'
 import { writeLake } from '../../verify/export/write-model-export.ts'
 
-/** Puts this in place of what is typed. */
+/** Replaces stdin by this text. */
 function typeIn(typed: string, isTTY: boolean): void {
   const stdin = Object.assign(Readable.from([typed]), { isTTY }) as unknown as typeof process.stdin
   const given = vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin)

@@ -69,5 +69,5 @@ test('advises to correct what is wrong: options, variables or lines of the file'
   )
 })
 
-/** The program by its own name, however this process was started. */
+/** Replaces the command that started this process by `walletlake`. */
 const plainName = (text: string) => text.replace(/`\S.* (run|schema)/, '`walletlake $1')

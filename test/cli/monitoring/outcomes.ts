@@ -3,7 +3,7 @@ import { ExportError } from '../../../src/core/model/errors.ts'
 import { newRunStats, type RunStats } from '../../../src/core/model/run-stats.ts'
 import { testJob } from '../../helpers/jobs.ts'
 
-/** A job that ended after 2.5 seconds. */
+/** Creates the outcome of a job that ended after 2.5 seconds. */
 export function outcomeOf(name: string, exit: number, stats: Partial<RunStats> = {}): JobOutcome {
   return {
     job: testJob({ name, addresses: [] }),

@@ -4,9 +4,9 @@ export type Parsed = Record<
 >
 
 /**
- * Reads Prometheus's text format by its own rules (prometheus.io, "Exposition formats", version 0.0.4), character by
- * character within labels. Throws at what a scraper would refuse: no HELP or TYPE before a sample, a second HELP, a
- * sample that stands twice, a wrong name or escape, a last line without an end.
+ * Parses the Prometheus text format according to its specification (prometheus.io, "Exposition formats", version 0.0.4),
+ * independently of the program. Throws for everything that a scraper would reject: a sample without HELP or TYPE before
+ * it, a second HELP, a duplicate sample, an invalid name or escape, a last line without a line feed.
  */
 export function parseTextfile(text: string): Parsed {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line has no end')

@@ -5,7 +5,7 @@ import { serve } from '../../helpers/serve.ts'
 type Received = { method: string; url: string; headers: IncomingHttpHeaders; body: string }
 export type Answer = (response: ServerResponse) => void
 
-/** A loopback server that keeps what it receives; without `answer` it says 200. It ends with the test. */
+/** Starts a loopback server that records requests. By default it responds with 200. It is closed when the test ends. */
 export async function startReceiver(answer: Answer = (response) => response.end('OK')) {
   const received: Received[] = []
   const url = await serve(async (request, response) => {
@@ -18,7 +18,7 @@ export async function startReceiver(answer: Answer = (response) => response.end(
   return { url, received }
 }
 
-/** An address where nobody listens. */
+/** Returns the URL of a port on which nothing listens. */
 export async function closedAddress(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

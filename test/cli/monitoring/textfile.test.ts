@@ -9,7 +9,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 import { outcomeOf } from './outcomes.ts'
 import { parseTextfile } from './parse-textfile.ts'
 
-/** One run that keeps its figures in a file, which a parser then reads. */
+/** Writes the metrics of a run to a file and parses it. */
 async function runInto(path: string, outcome: RunOutcome) {
   await writeTextfile(path, runMetrics(outcome, await readTextfile(path)))
   return parseTextfile(readFileSync(path, 'utf8'))

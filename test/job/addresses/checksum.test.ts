@@ -3,7 +3,7 @@ import { defineJob } from '../../../src/index.ts'
 import { toChecksumAddress } from '../../../src/job/addresses/checksum.ts'
 import { expectRefusal, jobOf, refusalOf } from '../helpers.ts'
 
-/** The examples that EIP-55 gives: all capitals, all small letters, and mixed. */
+/** The examples of EIP-55: upper case, lower case and mixed case. */
 const EXAMPLES = [
   '0x52908400098527886E0F7030069857D2E4169EE7',
   '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
@@ -15,9 +15,9 @@ const EXAMPLES = [
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
 ]
 const RIGHT = EXAMPLES[4] as string
-/** One digit of it is another; its letters are not. */
+/** One digit is different, the case of the letters is unchanged. */
 const TYPO = RIGHT.replace('5aAeb', '5aAfb')
-/** One letter of it is of the wrong case. */
+/** One letter has the wrong case. */
 const MISCASED = RIGHT.replace('5aA', '5aa')
 
 const list = (...items: string[]) => `chain: 1\naddresses:\n${items.map((item) => `  - ${item}\n`).join('')}`
