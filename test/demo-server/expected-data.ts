@@ -8,7 +8,7 @@ export const expected: {
   membership: Record<string, { items: number; sha256OfHashesInOrder: string }>
   blockTxCounts: number[]
 } = JSON.parse(
-  gunzipSync(readFileSync(new URL('../fixtures/evm/expected.json.gz', import.meta.url))).toString('utf8'),
+  gunzipSync(readFileSync(new URL('../fixtures/evm/truth.json.gz', import.meta.url))).toString('utf8'),
 )
 
 /** Digest of a history in the format of the reference: SHA-256 of the transaction hashes, one per line. */
