@@ -58,7 +58,7 @@ function plainProgressLine(jobs: readonly { name: string; stats: RunStats }[]): 
 
 function formatPlainProgress({ phase, share, pages, refusals, service }: RunStats): string {
   const throttled = refusals > 0 ? [`${formatInteger(refusals)} 429s`] : []
-  const retrying = service.lastError === undefined ? [] : [`asking again: ${service.lastError}`]
+  const retrying = service.lastError === undefined ? [] : [`retrying: ${service.lastError}`]
   return [phase, `${Math.floor(share * 100)}%`, formatCount(pages, 'page'), ...throttled, ...retrying].join(
     ', ',
   )

@@ -106,7 +106,7 @@ function validationError(option: JobOverrides): string | undefined {
 }
 
 function promptInterrupted(): ExportError {
-  return new ExportError('INTERRUPTED', 'the answers ended before the last question; no file was written', {
+  return new ExportError('INTERRUPTED', 'the input ended before the last question; no file was written', {
     fix: 'Answer all questions, or give --chain, --address and --base-url.',
   })
 }

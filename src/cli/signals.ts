@@ -18,7 +18,7 @@ export function waitForStopSignal(): Promise<void> {
  */
 export function abortOnSignals(
   log: Log,
-  outcome = 'what was received is kept',
+  outcome = 'received pages are kept',
 ): { signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController()
   const interrupt = (code: 'INTERRUPTED' | 'TERMINATED', name: string) => () => {

@@ -62,7 +62,7 @@ function contentLines(status: OutputStatus): string[] {
       ([name, table]) =>
         `  ${formatInteger(table.rows).padStart(12)}  ${name} (${formatCount(table.files, 'file')})`,
     ),
-    ...(rejects > 0 ? [`  ${formatCount(rejects, 'record')} set aside in rejects.ndjson`] : []),
+    ...(rejects > 0 ? [`  ${formatCount(rejects, 'record')} rejected, listed in rejects.ndjson`] : []),
     ...unknownLines(status).map((line) => `  ${line}`),
   ]
 }

@@ -17,6 +17,6 @@ export function readApiKey(
     variable: 'WALLETLAKE_API_KEY',
     noun: 'key',
     validate: (key) =>
-      /^[!-~]([ -~]*[!-~])?$/.test(key) ? undefined : 'characters that an HTTP header can not carry',
+      /^[!-~]([ -~]*[!-~])?$/.test(key) ? undefined : 'characters that an HTTP header cannot carry',
   })
 }

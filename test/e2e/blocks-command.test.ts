@@ -22,7 +22,7 @@ test('validates, plans, exports, verifies and shows the status of a block job', 
   const plan = await runCommand(['plan', job], env)
   expect(plan.stdout).toBe(
     [
-      `night: not begun, 421 blocks of 421 to ask (chain 43114, output ${output})`,
+      `night: not begun, 421 blocks of 421 to read (chain 43114, output ${output})`,
       '  quota  at least 421 requests, about 421 in all',
       '  time   unknown until the first page',
       '  disk   unknown until the first export',
@@ -36,7 +36,7 @@ test('validates, plans, exports, verifies and shows the status of a block job', 
     /: good \(1 file, 6,500 rows, \d+ checks\)\n$/,
   )
   expect((await runCommand(['status', job])).stdout).toContain('night: complete')
-  expect((await runCommand(['plan', job], env)).stdout).toContain('0 blocks of 421 to ask')
+  expect((await runCommand(['plan', job], env)).stdout).toContain('0 blocks of 421 to read')
 })
 
 test('exits with 6 and names missing blocks, and with 0 once they are available', async () => {
@@ -57,7 +57,7 @@ test('exits with 6 and names missing blocks, and with 0 once they are available'
   expect(verified.stdout).toContain('20 blocks are missing: [401, 421)')
   const status = (await runCommand(['status', job])).stdout
   expect(status).toContain('401 blocks with')
-  expect(status).toContain('kept; 20 blocks left to ask')
+  expect(status).toContain('kept; 20 blocks left to read')
   expect((await runCommand(['plan', job])).stdout).toContain('  blocks [401, 421)\n')
   head = 420
   expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)

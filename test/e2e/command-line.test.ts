@@ -67,7 +67,7 @@ describe('walletlake', () => {
     expect(ran.stdout).toContain(`7 CSV files in ${output}`)
     expect((await runCommand(['verify', output])).exit).toBe(0)
     expect((await runCommand(['status', job], env)).stdout).toContain('complete')
-    expect((await runCommand(['plan', job], env)).stdout).toContain('0 wallets of 2 to ask')
+    expect((await runCommand(['plan', job], env)).stdout).toContain('0 wallets of 2 to read')
     expect((await runCommand(['run', job], env)).stdout).toContain('already complete')
   })
 

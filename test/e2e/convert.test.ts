@@ -209,7 +209,7 @@ describe('walletlake convert', () => {
     expect(left).toMatchObject({ exit: 0, stderr: expect.stringContaining('prices to fill in') })
     expect(readFileSync(at('left.csv'), 'utf8')).not.toContain('native')
     const again = await convert('--prices-needed', '--prices', at('prices.csv'), '--out', at('prices.csv'))
-    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining('prices.csv is there already') })
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining('prices.csv already exists') })
     expect(again.stderr).toMatch(/\nfix: Name another file with --out; with --prices \S*prices.csv it lists/)
     expect(readFileSync(at('prices.csv'), 'utf8')).toContain('native,USD,13.5,')
     const words = ['--prices', at('prices.csv'), '--out']

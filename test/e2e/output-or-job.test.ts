@@ -92,7 +92,7 @@ async function handedOver(baseUrl: string): Promise<string> {
 test.for(Object.keys(ARGS))('without a key, %s uses the API of the newest run', async (command) => {
   const { url, requests } = await startLoopback(service)
   const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])])
-  expect(stderr).toContain(`asking ${url}, the service of the last run\n`)
+  expect(stderr).toContain(`using ${url}, the service of the last run\n`)
   expect(exit).toBe(0)
   expect(requests.length).toBeGreaterThan(0)
 })

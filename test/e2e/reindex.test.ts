@@ -196,7 +196,7 @@ describe('walletlake reindex', () => {
     expect(dry).toMatchObject({ exit: 0, stderr: '' })
     expect(dry.stdout).toMatch(/^0x[0-9a-f]{40}\/\d+ {2}[A-Z_]+\n/)
     const first = await runCommand(['reindex', output, '--base-url', url, '--max-requests', '4'])
-    expect(first.stdout).toContain('4  taken by the service to be read again')
+    expect(first.stdout).toContain('4  accepted by the service for reindexing')
     expect(first.stderr).toMatch(/^BUDGET_REACHED: .+\nfix: .+\n$/)
     expect(first.exit).toBe(9)
     const second = await runCommand(['reindex', output, '--base-url', url, '--json'])

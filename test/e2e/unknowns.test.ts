@@ -150,7 +150,7 @@ test('every command that reads an export reports what is unknown and what was re
   expect(runReport).toMatchObject({ statusUnknown: 2, feeUnknown: 3, rejects: 1 })
 
   const status = await ask('status', output)
-  for (const line of [STATUS, OWN, '1 record set aside']) expect(status.stdout).toContain(line)
+  for (const line of [STATUS, OWN, '1 record rejected']) expect(status.stdout).toContain(line)
   const asJson = await ask('status', output, '--json')
   expect(JSON.parse(asJson.stdout).outputs[0]).toMatchObject({ statusUnknown: 2, feeUnknown: 3, rejects: 1 })
 

@@ -204,7 +204,7 @@ const VALUES: readonly Wrong[] = [
     when: "the file's name has capitals",
     name: 'Treasury.yaml',
     text: LEAST,
-    says: 'set name, for the file\'s name is none (did you mean "treasury"?)',
+    says: 'set name, because the file\'s name is not valid (did you mean "treasury"?)',
   },
   {
     when: 'baseUrl has no scheme',

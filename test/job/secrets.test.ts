@@ -84,7 +84,7 @@ test.for([
   }
 })
 
-test('names the key file that can not be read', async () => {
+test('names the key file that cannot be read', async () => {
   const folder = await folderWith({})
   const missing = await refusal({ WALLETLAKE_API_KEY_FILE: join(folder, 'nowhere') })
   expect(missing.message).toMatch(

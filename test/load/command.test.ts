@@ -144,7 +144,7 @@ describe('walletlake load', () => {
     child.stderr?.once('data', () => child.kill('SIGINT'))
     const { exit, stderr } = await child.ended
     if (exit === 130) {
-      expect(stderr).toContain('what is not committed is undone')
+      expect(stderr).toContain('uncommitted changes are rolled back')
       expect(await place.run('SHOW TABLES')).toEqual([])
     } else expect(exit).toBe(0)
   })

@@ -73,7 +73,7 @@ function verdictLines(
   { output, seed }: { output: string; seed: number | null },
 ): string[] {
   const { ok, blocks, unknownBlocks, compared, missing, surplus, differing, unreadable, requests } = result
-  const seedHint = seed === null ? '' : `; --seed ${seed} draws them again`
+  const seedHint = seed === null ? '' : `; --seed ${seed} selects the same ones again`
   return [
     ...result.problems,
     `${output}: ${ok ? 'good' : 'NOT good'} by ${formatCount(blocks, 'block')} (${formatCount(requests, 'request')}${seedHint})`,

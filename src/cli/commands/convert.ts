@@ -185,7 +185,7 @@ async function newFilePath(out: string, output: string): Promise<string> {
   const path = await resolveOutputFile(out, output, {})
   await assertNotFolder(out)
   if ((await stat(path).catch(() => undefined)) === undefined) return path
-  throw new ExportError('USAGE', `${out} is there already, and prices may be filled in there`, {
+  throw new ExportError('USAGE', `${out} already exists and may contain prices that you filled in`, {
     fix: `Name another file with --out; with --prices ${shellQuote(out)} it lists only what is missing there.`,
   })
 }

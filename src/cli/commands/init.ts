@@ -66,7 +66,7 @@ async function requireNewFile(file: string, force: boolean): Promise<void> {
   if (!['.yaml', '.yml'].includes(extname(file)))
     throw new ExportError('USAGE', `${file}: a job file ends in .yaml`, { fix: `Name ${file}.yaml.` })
   if (force || (await stat(file).catch(() => undefined)) === undefined) return
-  throw new ExportError('USAGE', `${file} is there already`, {
+  throw new ExportError('USAGE', `${file} already exists`, {
     fix: 'Name another file, or write over this one with --force.',
   })
 }

@@ -36,7 +36,7 @@ async function plan(files: string[], args: Overrides & InlineJobArguments): Prom
         ? remainingBlocks(job, blocks)
         : `${formatCount(unfinished.length, 'wallet')} of ${wallets.length}`
     print(
-      `${job.name}: ${state.state}, ${remainingText} to ask (chain ${job.chain}, output ${outputName(job)})`,
+      `${job.name}: ${state.state}, ${remainingText} to read (chain ${job.chain}, output ${outputName(job)})`,
     )
     const estimate = estimateRun(job, state, await readPastRuns(job.output))
     if (estimate.minRequests > 0) print(estimateLines(estimate, job))

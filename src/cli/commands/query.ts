@@ -91,7 +91,7 @@ function warnOfRounding({ columns }: QueryResult): void {
 async function readStatements(sql: string | undefined): Promise<string> {
   const text = sql === undefined || sql === '-' ? await readStdin() : sql
   if (text.trim() !== '') return text
-  throw new ExportError('USAGE', 'there is no statement to ask', {
+  throw new ExportError('USAGE', 'there is no statement to run', {
     fix: 'Give it in quotes after the output, such as "select count(*) from ledger", or on stdin.',
   })
 }

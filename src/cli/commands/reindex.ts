@@ -67,12 +67,12 @@ function summaryLines(
   return [
     ...told,
     `${output}: ${formatCount(tokens, 'token')}, ${formatInteger(missing)} without metadata, ${formatInteger(old)} old`,
-    ...line(held, 'asked for within the hour, left alone'),
-    ...line(accepted, `taken by the service to be read again (${formatCount(requests, 'request')})`),
-    ...line(limited, 'at their own limit of the hour (429)'),
+    ...line(held, 'requested within the last hour, skipped'),
+    ...line(accepted, `accepted by the service for reindexing (${formatCount(requests, 'request')})`),
+    ...line(limited, 'at their hourly limit (429)'),
     ...line(unknown, 'unknown to the service (404)'),
     ...line(refused, 'refused by the service'),
-    ...line(left, dryRun ? 'to be asked for' : 'left to be asked for: run the same command again'),
+    ...line(left, dryRun ? 'to be requested' : 'not requested yet: run the same command again'),
     ...(accepted > 0 ? ['  Export again with --fresh to see what was read.'] : []),
   ]
 }

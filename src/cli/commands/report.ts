@@ -96,7 +96,7 @@ async function serveReportUntilStopped(
   options: PageOptions,
 ): Promise<void> {
   const served = await serveReport(outputs, options)
-  print(`report on ${served.url} (nobody else finds it there); stop it with Ctrl-C`)
+  print(`report on ${served.url} (only on this machine); stop it with Ctrl-C`)
   await waitForStopSignal()
   await served.close()
 }

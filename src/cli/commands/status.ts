@@ -75,9 +75,9 @@ const isOutput = async (outputArg: string) =>
   isBucketUrl(outputArg) || ((await stat(outputArg).catch(() => undefined))?.isDirectory() ?? false)
 
 function remainingText({ kind }: Job, { wallets, blocks }: JobState): string {
-  if (kind === 'blocks') return `${formatCount(countBlocks(blocks), 'block')} left to ask`
+  if (kind === 'blocks') return `${formatCount(countBlocks(blocks), 'block')} left to read`
   const count = wallets.filter(({ remaining }) => remaining.length > 0).length
-  return `${count} of ${formatCount(wallets.length, 'wallet')} left to ask`
+  return `${count} of ${formatCount(wallets.length, 'wallet')} left to read`
 }
 
 /** Public JSON format: fields may be added, but not removed or renamed. */

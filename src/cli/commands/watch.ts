@@ -108,7 +108,7 @@ function logRun(
     const { transactions, requests, startedMs, rejects } = stats
     const counts = `${formatCount(transactions, 'transaction')}, ${formatCount(requests, 'request')}`
     const duration = formatDuration(Date.now() - startedMs)
-    const rejected = rejects > 0 ? `, ${formatCount(rejects, 'record')} set aside` : ''
+    const rejected = rejects > 0 ? `, ${formatCount(rejects, 'record')} rejected` : ''
     if (state !== 'failed')
       log.info(`${job.name}: ${state} after ${reason} (${counts}${rejected}, ${duration})`)
   }

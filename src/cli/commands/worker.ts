@@ -75,7 +75,7 @@ async function worker(args: Arguments): Promise<void> {
   const controller = new AbortController()
   const shutDown = (name: string) => {
     if (!controller.signal.aborted)
-      log.info(`${name}: no new units; those under way are finished or handed back`)
+      log.info(`${name}: no new tasks; running tasks are finished or handed back`)
     controller.abort()
     setTimeout(() => process.exit(FAILURES.TERMINATED.exit), options.shutdownMs + SHUTDOWN_MARGIN_MS).unref()
   }

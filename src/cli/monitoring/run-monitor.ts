@@ -80,7 +80,7 @@ function otlpTargetOf(args: MonitoringArguments, onNotice: (notice: string) => v
   if (target === undefined || 'url' in target) return target
   const { invalid } = target
   if (invalid.startsWith('--')) throw new ExportError('USAGE', `${invalid}: found no http or https address`)
-  onNotice(`no metrics are sent: ${invalid} can not be read`)
+  onNotice(`no metrics are sent: ${invalid} cannot be read`)
   return undefined
 }
 

@@ -27,7 +27,7 @@ export async function sendHttp({
     const signal = AbortSignal.timeout(timeoutMs)
     const options = { ...init, redirect: 'manual', signal, idleMs: timeoutMs } as const
     return await fetchWith(url, options, async ({ ok, status }) =>
-      ok ? undefined : `it was answered with status ${status}`,
+      ok ? undefined : `the response had status ${status}`,
     )
   } catch (thrown) {
     if (thrown instanceof ExportError) return thrown.message

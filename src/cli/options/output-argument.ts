@@ -75,7 +75,7 @@ async function requireOutputFolder({ file, output }: Job): Promise<void> {
   const entry = await stat(output).catch(() => undefined)
   if (entry?.isDirectory()) return
   throw new ExportError('USAGE', `there is no output folder ${output} of the job ${file}`, {
-    fix: 'Run the job first, or start this in the folder where it was run: an output counts from the working folder.',
+    fix: 'Run the job first, or start this in the folder where it was run: output paths are relative to the working folder.',
   })
 }
 

@@ -67,7 +67,7 @@ export async function readAccessOfOutput(
   if (givenBaseUrl !== undefined) return readAccess(args, { apiKeyHeader: last.apiKeyHeader })
   const access = await readAccess(args, { baseUrl: last.baseUrl })
   if (access.apiKey !== undefined) requireTrustedHost(last)
-  onNotice(`asking ${last.baseUrl}, the service of the last run`)
+  onNotice(`using ${last.baseUrl}, the service of the last run`)
   return access
 }
 

@@ -68,7 +68,7 @@ export function parseAddressLine(
 }
 
 const LINE_EXPECTED: Readonly<Record<AddressFileLayout['columns'], string>> = {
-  'one a line': 'one address a line, or address,label as the first line',
+  'one a line': 'one address per line, or address,label as the first line',
   address: 'one address a line, as the header says',
   'address,label': 'an address and a label, the label in quotes where it has a comma',
   none: 'a header',

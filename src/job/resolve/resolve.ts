@@ -58,7 +58,10 @@ function resolveName({ name }: Values, { file, root, report }: Resolving): strin
   if (name !== undefined) return name.value ?? ''
   const rawFileName: RawValue = { ...root, field: 'name', value: basename(file, extname(file)) }
   const parsedName = FIELDS.name.parse(rawFileName, (diagnostic) =>
-    report({ ...diagnostic, expected: `${diagnostic.expected}: set name, for the file's name is none` }),
+    report({
+      ...diagnostic,
+      expected: `${diagnostic.expected}: set name, because the file's name is not valid`,
+    }),
   )
   return parsedName ?? ''
 }

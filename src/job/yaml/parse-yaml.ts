@@ -37,7 +37,7 @@ function composeText(text: string, counter: LineCounter, yaml: YamlContext): rea
     else return [...new Composer(PARSER_OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[]
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown
-    reportAt(yaml, 0, ['text too convoluted to read', 'a job'])
+    reportAt(yaml, 0, ['too deeply nested to read', 'a job'])
   }
   return []
 }

@@ -60,7 +60,7 @@ export function describeReadError(thrown: unknown): FileProblem {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return { found: 'no such file', expected: 'a file that exists' }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: INVALID_UTF16, expected: TEXT_EXPECTED }
-  return { found: `a file that can not be read (${code})`, expected: 'a readable file' }
+  return { found: `a file that cannot be read (${code})`, expected: 'a readable file' }
 }
 
 function firstInvalidLine(bytes: Uint8Array): number {

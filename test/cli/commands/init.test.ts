@@ -26,13 +26,13 @@ describe('walletlake init', () => {
     const file = join(tempFolder(), 'mine.yaml')
     writeFileSync(file, 'mine\n')
     const { exit, stderr } = await runInProcess(['init', file, ...GIVEN])
-    expect([exit, stderr]).toEqual([2, expect.stringContaining(`USAGE: ${file} is there already\nfix: `)])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`USAGE: ${file} already exists\nfix: `)])
     expect(readFileSync(file, 'utf8')).toBe('mine\n')
     expect((await runInProcess(['init', file, ...GIVEN, '--force'])).exit).toBe(0)
     expect((await runInProcess(['validate', file])).exit).toBe(0)
   })
 
-  test('names the job for a file whose name is none', async () => {
+  test('names the job if the file name is not a valid one', async () => {
     const file = join(tempFolder(), 'My Wallets.yaml')
     expect((await runInProcess(['init', file, ...GIVEN])).exit).toBe(0)
     expect((await runInProcess(['validate', file])).exit).toBe(0)

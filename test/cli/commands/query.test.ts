@@ -15,7 +15,7 @@ function typeIn(typed: string, isTTY: boolean): void {
 
 test.for([
   { where: 'on a terminal', isTTY: true, says: /^type statements, .+ Ctrl-D on a line of its own\nUSAGE: / },
-  { where: 'from a file', isTTY: false, says: /^USAGE: there is no statement to ask\n/ },
+  { where: 'from a file', isTTY: false, says: /^USAGE: there is no statement to run\n/ },
 ])('a query without a statement $where says what it waits for, or lacks', async ({ isTTY, says }) => {
   typeIn(' \n', isTTY)
   const { exit, stderr } = await runInProcess(['query', '.'])

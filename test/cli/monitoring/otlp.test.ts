@@ -97,7 +97,7 @@ test.for([
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a', OTEL_EXPORTER_OTLP_HEADERS: 'a secret' },
     invalid: 'OTEL_EXPORTER_OTLP_HEADERS',
   },
-])('names the variable that can not be read: $invalid', ({ env, invalid }) => {
+])('names the variable that cannot be read: $invalid', ({ env, invalid }) => {
   expect(otlpTarget(undefined, env)).toEqual({ invalid })
 })
 
@@ -120,6 +120,6 @@ test('posts the figures with the headers of the environment', async () => {
 test('says why metrics did not arrive, without the address', async () => {
   const refusing = await startReceiver((response) => response.writeHead(401).end())
   const targetAt = (url: string) => ({ url: new URL(url), headers: {} })
-  expect(await sendOtlp(targetAt(refusing.url), metrics, 0)).toBe('it was answered with status 401')
+  expect(await sendOtlp(targetAt(refusing.url), metrics, 0)).toBe('the response had status 401')
   expect(await sendOtlp(targetAt(await closedAddress()), metrics, 0)).toBe('ECONNREFUSED')
 })

@@ -23,7 +23,7 @@ test('gives up on a watcher that does not answer', async () => {
 test('goes to no other address than the one it was given', async () => {
   const other = await startReceiver()
   const { url } = await startReceiver((response) => response.writeHead(302, { location: other.url }).end())
-  expect(await ping(new URL(url), 0)).toBe('it was answered with status 302')
+  expect(await ping(new URL(url), 0)).toBe('the response had status 302')
   expect(other.received).toEqual([])
 })
 

@@ -16,7 +16,7 @@ test.for(['verify', 'query', 'compact'])(
     const { exit, stderr } = await runInProcess([command, job])
     expect(stderr).toBe(
       `USAGE: there is no output folder no/such of the job ${job}\n` +
-        'fix: Run the job first, or start this in the folder where it was run: an output counts from the working folder.\n',
+        'fix: Run the job first, or start this in the folder where it was run: output paths are relative to the working folder.\n',
     )
     expect(exit).toBe(2)
   },

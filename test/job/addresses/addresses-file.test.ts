@@ -6,7 +6,7 @@ const C = `0x${'c'.repeat(40)}`
 const wallets = (text: string | Uint8Array) =>
   jobOf(JOB, { beside: { 'w.csv': text } }).then((job) => job.wallets)
 
-test('reads one address a line past comments and blank lines', async () => {
+test('reads one address per line past comments and blank lines', async () => {
   expect(await wallets(`\ufeff# ours\n\n ${B} \r\n  # more\n0x${'A'.repeat(40)}`)).toEqual([
     { address: A, label: null },
     { address: B, label: null },
@@ -72,7 +72,7 @@ const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string |
   {
     when: 'labels have no header',
     file: `${A},x\n`,
-    says: `w.csv:1:1: address: found "${A},x", expected one address a line, or address,label as the first line`,
+    says: `w.csv:1:1: address: found "${A},x", expected one address per line, or address,label as the first line`,
   },
   {
     when: 'a label has a bare comma',
@@ -112,7 +112,7 @@ const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string |
   {
     when: 'labels behind semicolons have no header',
     file: `${A};x\n`,
-    says: `w.csv:1:1: address: found "${A};x", expected one address a line, or address,label as the first line`,
+    says: `w.csv:1:1: address: found "${A};x", expected one address per line, or address,label as the first line`,
   },
   {
     when: 'a line is endless',
