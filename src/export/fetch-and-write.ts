@@ -16,6 +16,7 @@ import type { AlreadyExported } from './resume/already-exported.ts'
 import { hasLookbackChanged } from './resume/compare-lookback.ts'
 import { findExport } from './resume/find-export.ts'
 import {
+  areSameRefusals,
   continueExport,
   endOfExport,
   hasSameWallets,
@@ -61,7 +62,12 @@ export async function fetchAndWrite(
   if (state === 'wallets refused') {
     const { job, stats } = jobExport
     const refusedEnds = refusedEndBlocks(job, previous, { refused: stats.refused, checkpoint })
-    return fetchAndWrite(jobExport, { checkpoint, previous: { ...previous, refusedEnds } })
+    const started = { checkpoint, previous: { ...previous, refusedEnds } }
+    const isSame = unchanged !== undefined && areSameRefusals({ ...unchanged, refusedEnds })
+    return fetchAndWrite(
+      jobExport,
+      isSame ? { ...started, unchanged: { ...unchanged, refusedEnds } } : started,
+    )
   }
   if (typeof state === 'string') return state
   const continued = await continueFromReorg(jobExport, checkpoint, state)
@@ -104,7 +110,10 @@ async function fetchAndWriteOnce(
       previous.refusedEnds === undefined ? await fetchMissing() : (stats.endBlock ?? (await fetchMissing()))
     stats.endBlock = end
     if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
-    if (lookback !== undefined && (await hasLookbackChanged(checkpoint, listings, lookback)))
+    if (
+      lookback !== undefined &&
+      (!areSameRefusals(previous) || (await hasLookbackChanged(checkpoint, listings, lookback)))
+    )
       return resetRowStats(stats, 'lookback changed')
     stats.leftOut = await countLeftOut(checkpoint, listings)
     const isNew =

@@ -116,13 +116,29 @@ export function writtenRangeOf(job: Job, manifest: Manifest): WrittenRange | und
 
 /**
  * Returns the exclusive end up to which an export has all wallets of the job. A wallet that was removed for a
- * while lags behind.
+ * while, or that the API refused, lags behind.
  */
-function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Manifest): number {
+function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Pick<Manifest, 'coverage'>): number {
   const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
   return wallets.reduce(
     (min, { address }) => Math.min(min, ends.get(address) ?? startBlock),
     Number.POSITIVE_INFINITY,
+  )
+}
+
+/** Like `commonEndBlock`, for the wallets that the API did not refuse. */
+function commonEndOfAnswered(job: Job, { coverage }: Manifest): number {
+  const refused = new Set(coverage.flatMap(({ address, error }) => (error === undefined ? [] : [address])))
+  const wallets = job.wallets.filter(({ address }) => !refused.has(address))
+  return commonEndBlock({ ...job, wallets }, { coverage })
+}
+
+/** Whether the API refuses the same wallets as in the previous run, and no more of their blocks are known. */
+export function areSameRefusals({ manifest, refusedEnds }: PreviousExport): boolean {
+  const exported = manifest?.coverage.filter(({ error }) => error !== undefined) ?? []
+  return (
+    exported.length === (refusedEnds?.size ?? 0) &&
+    exported.every(({ address, toBlock }) => refusedEnds?.get(address) === toBlock)
   )
 }
 
@@ -131,8 +147,13 @@ export function endOfExport({ coverage }: Manifest): number {
   return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 
-/** `from`: blocks from this one on must be written again even if the export has them. */
-export type ContinueOptions = { checkpoint: Checkpoint; from: number }
+export type ContinueOptions = {
+  checkpoint: Checkpoint
+  /** Blocks from this one on must be written again even if the export has them. */
+  from: number
+  /** Whether the wallets that the API refused in the previous run are refused again. @default false */
+  areRefusedAgain?: boolean
+}
 
 /**
  * Determines the block from which a run writes: the end of the export, or an earlier block if wallets were
@@ -142,10 +163,11 @@ export type ContinueOptions = { checkpoint: Checkpoint; from: number }
 export async function continueExport(
   job: Job,
   found: FoundExport,
-  { checkpoint, from: requestedFrom }: ContinueOptions,
+  { checkpoint, from: requestedFrom, areRefusedAgain = false }: ContinueOptions,
 ): Promise<PreviousExport> {
   const { manifest, intactTo } = found
-  const latest = Math.min(requestedFrom, commonEndBlock(job, manifest), intactTo)
+  const commonEnd = areRefusedAgain ? commonEndOfAnswered(job, manifest) : commonEndBlock(job, manifest)
+  const latest = Math.min(requestedFrom, commonEnd, intactTo)
   // Files of several runs may have been compacted into one, so a run can only continue at the end of a file.
   const from = checkpoint.written().findLast(({ to }) => to <= latest && isLookbackStart(manifest, to))?.to
   if (from === undefined) return noPreviousExport(job, found)

@@ -131,8 +131,8 @@ async function findPreviousExport(
 type ResumeState = { found: FoundExport | undefined; checkpoint: Checkpoint; previous: PreviousExport }
 
 /**
- * Returns the export to continue if the lookback is unchanged; nothing if the lookback is written again
- * anyway.
+ * Returns the export to continue if the lookback is unchanged and the API refuses the same wallets as before;
+ * nothing if the lookback is written again anyway.
  */
 async function findUnchanged(
   { job, lookbackBlocks }: StartRunOptions,
@@ -140,7 +140,8 @@ async function findUnchanged(
 ): Promise<Pick<StartedRun, 'unchanged'>> {
   if (found === undefined || lookbackBlocks !== undefined) return {}
   if (!isOpenEnded(job, found.manifest) || findChangedSettings(job, found.manifest).length > 0) return {}
-  const unchanged = await continueExport(job, found, { checkpoint, from: endOfExport(found.manifest) })
+  const from = endOfExport(found.manifest)
+  const unchanged = await continueExport(job, found, { checkpoint, from, areRefusedAgain: true })
   return unchanged.from > previous.from ? { unchanged } : {}
 }
 
