@@ -5,9 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { BucketLocation } from '../../src/core/model/model.ts'
 
-export type ObjectStore = { location: BucketLocation; endpoint: string; objects: Map<string, Buffer> }
+export type ObjectStore = {
+  location: BucketLocation
+  endpoint: string
+  objects: Map<string, Buffer>
+  /** Stops the server. The end of the test also stops it. */
+  close(): void
+}
 
-/** Starts an in-memory S3 server with one bucket, `lake`. It accepts any key, even one that is no valid file name. */
+/** An in-memory object store with one bucket, `lake`. It accepts any key, including keys that no file system accepts. */
 export async function startObjectStore(): Promise<ObjectStore> {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
   const objects = new Map<string, Buffer>()
@@ -19,12 +25,13 @@ export async function startObjectStore(): Promise<ObjectStore> {
     response.writeHead(status, headers).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  const close = () => {
     server.closeAllConnections()
     server.close()
-  })
+  }
+  onTestFinished(close)
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { endpoint, objects, location: { bucket: 'lake', prefix: '', endpoint } }
+  return { endpoint, objects, close, location: { bucket: 'lake', prefix: '', endpoint } }
 }
 
 const versionOf = (body: Buffer) => createHash('md5').update(body).digest('hex')

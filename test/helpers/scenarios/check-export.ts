@@ -4,13 +4,17 @@ import { tableByName } from '../../../src/core/table/index.ts'
 import { loadInto } from '../../../src/load/load.ts'
 import type { Place } from '../../load/engines.ts'
 import { readCsvTable, readManifest, readParquetTable, type TextRow } from '../read-output.ts'
-import { isFuture, listedTransactions, type PlacedTransaction, viewOf } from './chain-model.ts'
-import { type CoveredWallet, type ExpectedRow, type ExpectedTables, expectedTables } from './expected-rows.ts'
+import { isFuture, listedTransactions, viewOf } from './chain-model.ts'
+import type { PlacedTransaction } from './chain-types.ts'
+import type { ExpectedRow } from './expected-cells.ts'
+import { type CoveredWallet, type ExpectedTables, expectedTables } from './expected-rows.ts'
+import { expectVerified, publishedFolder } from './published-export.ts'
 import { BLOCKCHAIN_ID, jobOf, type ScenarioState } from './state.ts'
+import { markContradictionsRefetched, markRefetched } from './transaction-versions.ts'
 
 type WalletRead = { label: string | null; toBlock: number; runIndex: number }
 
-/** The expected coverage of a wallet that was read up to `toBlock` in this run. */
+/** The part of the export that a wallet contributes when it has been fetched up to `toBlock`. */
 export function coverageOf(
   { chainModel, scenario }: ScenarioState,
   address: string,
@@ -26,25 +30,28 @@ export function coverageOf(
   return { address, label, toBlock, placed }
 }
 
-/** Asserts that coverage and rows of the export, and the rows of a database that loads it, equal those of the model. */
+/** Compares the export, and a database that loads it, with the rows that follow from the chain. */
 export async function checkExport(state: ScenarioState, target: Place, when: string): Promise<void> {
   const job = jobOf(state)
   state.end = expectedEnd(state)
   const wallets = expectedWallets(state, state.end)
-  const { coverage } = readManifest(job.output)
+  markRunFetched(state, wallets)
+  await expectVerified(state, when)
+  const output = await publishedFolder(state)
+  const { coverage } = readManifest(output)
   expect({ when, coverage }).toEqual({ when, coverage: expectedCoverage(state, wallets) })
   const expected = expectedRows(state, wallets)
   for (const table of job.tables) {
     const columns = tableByName(table).columns.map(({ name }) => name)
     const rows =
-      job.format === 'csv' ? await readCsvTable(job.output, table) : await readParquetTable(job.output, table)
+      job.format === 'csv' ? await readCsvTable(output, table) : await readParquetTable(output, table)
     const written = linesOf(
       (expected[table] ?? []).map((row) => asInFile(row, job)),
       columns,
     )
     expect({ when, table, rows: linesOf(rows, columns) }).toEqual({ when, table, rows: written })
   }
-  await loadInto(job.output, target.to)
+  await loadInto(output, target.to)
   for (const table of job.tables) {
     const columns = tableByName(table).columns.map(({ name }) => name)
     const loaded = linesOf(await target.rows(table), columns).sort()
@@ -53,23 +60,32 @@ export async function checkExport(state: ScenarioState, target: Place, when: str
   }
 }
 
-/** One past the newest block listed for any current wallet, but not less than the end of the previous run. */
+/** The block after the newest one with a transaction of a current wallet, but never below the end of an earlier run. */
 function expectedEnd({ chainModel, scenario, listed, current, end }: ScenarioState): number {
   const { startBlock, endBlock } = scenario.job
   if (endBlock !== undefined) return endBlock
-  const isListed = ({ block, content }: PlacedTransaction) =>
+  const shows = ({ block, content }: PlacedTransaction) =>
     !isFuture(block) && [...current.keys()].some((address) => viewOf(content, address) !== undefined)
-  const newest = listedTransactions(chainModel, listed.runIndex).findLast(isListed)
+  const newest = listedTransactions(chainModel, listed.runIndex).findLast(shows)
   return Math.max(end ?? startBlock, (newest?.block.number ?? 0) + 1, startBlock)
 }
 
-/** The wallets of the job and the removed ones. */
+/** Records which versions of transactions the run has fetched. */
+function markRunFetched(state: ScenarioState, wallets: readonly CoveredWallet[]): void {
+  const { chainModel, listed, current, fetched, refetchFrom } = state
+  const isRefetched = (block: number) => block >= refetchFrom
+  markRefetched(fetched, chainModel, { wallets: [...current.keys()], isRefetched })
+  const addresses = wallets.map(({ address }) => address)
+  markContradictionsRefetched(fetched, listedTransactions(chainModel, listed.runIndex), addresses)
+}
+
+/** The job's wallets and the removed ones, by address. */
 function expectedWallets(state: ScenarioState, toBlock: number): CoveredWallet[] {
   const { current, removed, listed } = state
-  const inJob = [...current].map(([address, label]) =>
+  const here = [...current].map(([address, label]) =>
     coverageOf(state, address, { label, toBlock, runIndex: listed.runIndex }),
   )
-  return [...inJob, ...removed.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
+  return [...here, ...removed.values()].sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
 function expectedCoverage({ scenario, removed }: ScenarioState, wallets: readonly CoveredWallet[]) {
@@ -80,30 +96,28 @@ function expectedCoverage({ scenario, removed }: ScenarioState, wallets: readonl
 }
 
 function expectedRows(
-  { scenario, chainModel, symbol }: ScenarioState,
+  { scenario, chainModel, symbol, fetched }: ScenarioState,
   wallets: readonly CoveredWallet[],
 ): ExpectedTables {
   const { namesChain } = scenario.service
   const chain = namesChain || !scenario.job.blockchainId ? '43114' : BLOCKCHAIN_ID
-  return expectedTables({ chainModel, chain, nativeSymbol: symbol, wallets })
+  return expectedTables({ chainModel, chain, nativeSymbol: symbol, wallets, fetched })
 }
 
 const linesOf = (rows: readonly Record<string, string | null>[], columns: readonly string[]) =>
   rows.map((row) => JSON.stringify(columns.map((column) => row[column] ?? null)))
 
-/**
- * A row as in a file: null becomes an empty string, and in CSV a `'` precedes text that a spreadsheet would evaluate.
- */
+/** In a file, null is an empty text. CSV puts a `'` before text that a spreadsheet would evaluate. */
 function asInFile(row: ExpectedRow, { format, escapeFormulas, tables }: Job): TextRow {
   const types = new Map(
     tables.flatMap((table) => tableByName(table).columns.map(({ name, type }) => [name, type] as const)),
   )
-  const isEscaped = (name: string, cell: string) =>
+  const isGuarded = (name: string, cell: string) =>
     format === 'csv' && escapeFormulas && types.get(name) === 'text' && /^'*[=+\-@\t\r]/.test(cell)
   return Object.fromEntries(
     Object.entries(row).map(([name, cell]) => [
       name,
-      cell === null ? '' : isEscaped(name, cell) ? `'${cell}` : cell,
+      cell === null ? '' : isGuarded(name, cell) ? `'${cell}` : cell,
     ]),
   )
 }

@@ -7,73 +7,77 @@ import { type RunOptions, run } from '../../../src/export/run.ts'
 import { startCommand } from '../command.ts'
 import { readManifest } from '../read-output.ts'
 import { growChain, reorg } from './chain-model.ts'
+import { expectVerified, publishedFolder } from './published-export.ts'
 import type { IncrementalRun } from './scenario.ts'
 import { jobOf, type ScenarioState } from './state.ts'
 
-/** Runs the current job until it is complete, with an interruption. The chain may grow at the first request. */
+/** Runs the job to its end, with an interruption if there is one. The chain can grow at the first request. */
 export async function runIncremental(
   state: ScenarioState,
-  { interruption, interruptAt, blocksDuringRun }: IncrementalRun,
+  { cut: interruption, cutAt, meanwhile }: IncrementalRun,
   lookbackBlocks: number | undefined,
 ): Promise<void> {
   const { chainModel, listed, service, scenario } = state
-  const job = jobOf(state)
   const options = lookbackBlocks === undefined ? {} : { lookbackBlocks }
-  const [first, last] = [service.requests() + 1, service.requests() + interruptAt]
+  const [first, last] = [service.requests() + 1, service.requests() + cutAt]
   const onInterruption = (interrupt: () => void) => {
     service.onRequest.act = () => {
       if (service.requests() === first)
-        growChain(chainModel, { blocks: blocksDuringRun, runIndex: listed.runIndex, inFuture: true })
+        growChain(chainModel, { blocks: meanwhile, runIndex: listed.runIndex, inFuture: true })
       if (service.requests() === last) interrupt()
     }
   }
   onInterruption(() => {})
-  if (interruption === 'kill' && scenario.service.faults === 0)
-    await runAndKill(state, job, { onInterruption, lookbackBlocks })
+  const isKilled = interruption === 'kill' && scenario.service.faults === 0 && state.bucket === undefined
+  if (isKilled) await runAndKill(state, { onInterruption, lookbackBlocks })
   else if (interruption === 'budget')
-    await runOnce(job, { ...options, maxRequests: interruptAt }, ['BUDGET_REACHED'])
-  else if (interruption === 'abort') {
+    await runOnce(state, { ...options, maxRequests: cutAt }, ['BUDGET_REACHED'])
+  else if (interruption === 'abort' || interruption === 'kill') {
     const stop = new AbortController()
     onInterruption(() => stop.abort())
-    await runOnce(job, { ...options, signal: stop.signal }, ['INTERRUPTED'])
+    await runOnce(state, { ...options, signal: stop.signal }, ['INTERRUPTED'])
   }
-  await runOnce(job, options, [])
+  await runOnce(state, options, [])
   service.onRequest.act = () => {}
 }
 
-/** Runs the job with a reorg between two of its requests, then again: the second run finds the stale blocks. */
-export async function runDuringReorg(
-  state: ScenarioState,
-  { interruptAt, depth }: IncrementalRun,
-): Promise<void> {
+/** Runs the job while a reorg happens between two of its requests, and once more: the second run replaces what is stale. */
+export async function runDuringReorg(state: ScenarioState, { cutAt, depth }: IncrementalRun): Promise<void> {
   const { chainModel, listed, service, finalBefore } = state
-  const job = jobOf(state)
-  const at = service.requests() + 1 + (interruptAt % 4)
+  const at = service.requests() + 1 + (cutAt % 4)
   service.onRequest.act = () => {
     if (service.requests() === at)
       reorg(chainModel, Math.max(finalBefore, chainModel.blocks.length - depth, 1), listed.runIndex)
   }
-  await runOnce(job, {}, [])
+  await runOnce(state, {}, [])
   service.onRequest.act = () => {}
-  state.end = Math.max(...readManifest(job.output).coverage.map(({ toBlock }) => toBlock))
-  await runOnce(job, {}, [])
+  const { coverage } = readManifest(await publishedFolder(state))
+  state.end = Math.max(...coverage.map(({ toBlock }) => toBlock))
+  await runOnce(state, {}, [])
 }
 
-/** Runs the job in this process. Throws its error unless the code is in `expected`. */
-async function runOnce(job: Job, options: RunOptions, expected: readonly string[]): Promise<void> {
-  const { jobs } = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2, retries: 30 }, ...options })
+/** Runs the job in this process and verifies the export if the run succeeds. Throws its error unless it is an expected one. */
+async function runOnce(
+  state: ScenarioState,
+  options: RunOptions,
+  expected: readonly string[],
+): Promise<void> {
+  const retry = { firstDelayMs: 1, maxDelayMs: 2, retries: 30 }
+  const { jobs, code } = await run([jobOf(state)], { retry, ...options })
   const error = jobs[0]?.error
   if (error !== undefined && !(error instanceof ExportError && expected.includes(error.code))) throw error
+  if (code === undefined) await expectVerified(state, 'exit 0')
 }
 
 type KillOptions = { onInterruption: (interrupt: () => void) => void; lookbackBlocks: number | undefined }
 
-/** Runs the built program and kills it at the interruption. */
+/** Runs the built program and kills it at the request that interrupts it. */
 async function runAndKill(
-  { output, service }: ScenarioState,
-  job: Job,
+  state: ScenarioState,
   { onInterruption, lookbackBlocks }: KillOptions,
-) {
+): Promise<void> {
+  const { output, service } = state
+  const job = jobOf(state)
   const file = join(output, '..', 'job.json')
   writeFileSync(file, JSON.stringify(fieldsOf(job)))
   const options = [
@@ -83,12 +87,13 @@ async function runAndKill(
   const child = startCommand(['run', file, '--base-url', service.url, '--quiet', ...options])
   onInterruption(() => child.kill('SIGKILL'))
   const { exit, stderr } = await child.ended
-  // Blocks created during the run are in the future, so a run that completes before the kill may report CLOCK_BEHIND.
+  // Blocks that are added during the run lie in the future. A run that ends before the kill leaves them out.
   const isClockBehind = exit === 6 && stderr.startsWith('CLOCK_BEHIND')
   expect([exit === null || exit === 0 || isClockBehind, stderr]).toEqual([true, stderr])
+  if (exit === 0) await expectVerified(state, 'exit 0 of the program')
 }
 
-/** The fields of a job in its file. */
+/** The job as a job file states it. */
 function fieldsOf(job: Job): object {
   const { name, chain, tables, format, compression, output, maxRowsPerFile, partitionBy } = job
   const { startBlock, endBlock, nativeSymbol, targetFileBytes, concurrency, keepRaw, finalityMs } = job

@@ -1,32 +1,26 @@
-// An independent implementation of the wallet listing, written from section 4.3 of INTERFACE.md. It deliberately shares
-// no code with the program.
+// An independent witness on purpose: answers the wallet listing from the interface's text alone (section 4.3).
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { SeededRandom } from '../seeded-random.ts'
-import {
-  type ChainModel,
-  listedTransactions,
-  type PlacedTransaction,
-  type TransactionContent,
-  viewOf,
-} from './chain-model.ts'
+import { listedTransactions, viewOf } from './chain-model.ts'
+import type { ChainModel, PlacedTransaction, TransactionContent } from './chain-types.ts'
 
-/** Order of transactions within one second, which the interface does not define. */
-type TieOrder = 'chain' | 'hash' | 'reversed'
+/** How transactions of one second are ordered: the interface says nothing of it. */
+type TieOrder = 'chain' | 'hash' | 'against'
 export type ServiceBehavior = {
   ties: TieOrder
-  /** Maximum number of items per page. */
+  /** Items a page, at most. */
   pageItems: number
-  /** Whether items contain the EVM chain id. */
+  /** Whether items name the chain by its EVM id. */
   namesChain: boolean
-  /** Probability that a request fails. */
+  /** How likely it is that a request goes wrong. */
   faults: number
-  /** Whether page tokens are rejected at random, each at most twice per wallet. */
+  /** Page tokens are refused now and then, none of a wallet's more than twice. */
   refusesTokens: boolean
-  /** Larger page sizes are rejected with 413 or 504. */
+  /** Larger pages are refused, with 413 or 504. */
   maxPageSize: number
-  /** Number of items of the previous page that a page repeats at its start. */
+  /** A page begins with so many items of the one before. */
   repeats: number
 }
 export type ListedChain = { chainModel: ChainModel; runIndex: number }
@@ -37,7 +31,7 @@ export type ListingService = {
   close(): void
 }
 
-/** Serves the current state of `listed`. */
+/** Serves the current state of the chain model. */
 export async function startListing(
   listed: ListedChain,
   behavior: ServiceBehavior,
@@ -99,7 +93,7 @@ const tooLarge = (random: SeededRandom) => {
   return { status, body: { message: 'the page is too large', error: 'Too Large', statusCode: status } }
 }
 
-/** The block listing has no transactions here: the program only checks whether a block exists. */
+/** Blocks have no transactions of their own here: whether a block is there is all that is asked. */
 function respondToBlock(number: number, { chainModel }: ListedChain): { status: number; body: unknown } {
   if (number <= chainModel.blocks.length) return { status: 200, body: { transactions: [] } }
   return { status: 404, body: { message: 'no such block', error: 'Not Found', statusCode: 404 } }
@@ -151,10 +145,10 @@ function sort(items: PlacedTransaction[], ties: TieOrder, descending: boolean): 
       : ties === 'chain'
         ? comparePosition(a, b)
         : comparePosition(b, a)
-  const ascending = items.sort((a, b) => second(a) - second(b) || tie(a, b))
-  if (!descending) return ascending
-  // "chain" and "reversed" refer to the direction of the listing.
-  return ascending.sort((a, b) => second(b) - second(a) || (ties === 'hash' ? tie(a, b) : -tie(a, b)))
+  const rising = items.sort((a, b) => second(a) - second(b) || tie(a, b))
+  if (!descending) return rising
+  // What "against" means turns with the direction.
+  return rising.sort((a, b) => second(b) - second(a) || (ties === 'hash' ? tie(a, b) : -tie(a, b)))
 }
 
 function itemOf(

@@ -10,14 +10,14 @@ const engines = { duckdb, sqlite, postgres: postgres.skipped ? sqlite : postgres
 export type RunScenariosOptions = {
   scenarios: number
   seed: number
-  /** Maximum number of runs per scenario. */
+  /** The most that one has. */
   maxRuns: number
-  /** Path of a scenario that failed before: only its shrunk form is executed. */
+  /** Of a scenario that failed before: it alone is played, as it was shrunk. */
   path?: string | undefined
   onCompleted?: (count: number) => void
 }
 
-/** Starts and stops the databases for all scenarios of a test file. */
+/** Starts and ends what all scenarios of a test file load into. */
 export function withEngines(): void {
   for (const engine of Object.values(engines)) {
     beforeAll(engine.start)
@@ -25,9 +25,7 @@ export function withEngines(): void {
   }
 }
 
-/**
- * Executes random scenarios. A failure reports the seed, the path and the shrunk form of the first failing scenario.
- */
+/** Plays random scenarios; fails with the seed, the path and the shrunk form of the first that is not as expected. */
 export async function runScenarios({
   scenarios,
   seed,

@@ -1,43 +1,54 @@
 import fc from 'fast-check'
 import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 
+/** What happens before or during a run. Repeated events are more likely. */
+const EVENTS = [
+  'none',
+  'none',
+  'reorg',
+  'late indexing',
+  'remove wallet',
+  'add wallet',
+  'rename wallets',
+  'symbol',
+  'compact',
+  'lost pages',
+  'lookback',
+  'reorg during run',
+  'hostile manifest',
+  'reindex',
+  'reindex, add wallet',
+  'lost pages, reorg',
+  'lost pages, reorg, lookback',
+] as const
+
 const INCREMENTAL_RUN = fc.record({
-  /** Blocks that are added before the run. */
-  newBlocks: fc.integer({ min: 0, max: 25 }),
-  /** Blocks that are added during the run. */
-  blocksDuringRun: fc.constantFrom(0, 0, 1, 4),
-  event: fc.constantFrom(
-    'none',
-    'none',
-    'reorg',
-    'delayed indexing',
-    'remove wallet',
-    'add wallet',
-    'change labels',
-    'change symbol',
-    'compact',
-    'lost checkpoint',
-    'longer lookback',
-    'reorg during run',
-  ),
+  /** Blocks that the chain grows by before the run. */
+  grows: fc.integer({ min: 0, max: 25 }),
+  /** Blocks that the chain grows by during the run. */
+  meanwhile: fc.constantFrom(0, 0, 1, 4),
+  event: fc.constantFrom(...EVENTS),
   /** How the run is interrupted before it is resumed. */
-  interruption: fc.constantFrom('none', 'none', 'budget', 'abort', 'kill'),
-  /** Number of the request at which it is interrupted. */
-  interruptAt: fc.integer({ min: 1, max: 12 }),
-  /** Depth of reorgs, in blocks. */
+  cut: fc.constantFrom('none', 'none', 'budget', 'abort', 'kill'),
+  /** The request that interrupts it, counted from 1. */
+  cutAt: fc.integer({ min: 1, max: 12 }),
+  /** Blocks that a reorg or a longer lookback affects. */
   depth: fc.integer({ min: 1, max: 20 }),
 })
 
-/** A job, its incremental runs, and the behaviour of the API. */
+/** A job, and the API that it exports from. */
 const SCENARIO = {
   seed: fc.nat(),
+  /** Blocks that the chain has before the first run. */
+  initialBlocks: fc.constantFrom(12, 12, 12, 80),
+  publishesTo: fc.constantFrom('folder' as const, 'folder' as const, 'bucket' as const),
   wallets: fc.oneof(
     { weight: 30, arbitrary: fc.integer({ min: 1, max: 6 }) },
     { weight: 1, arbitrary: fc.constant(300) },
   ),
   job: fc.record({
     format: fc.constantFrom('csv' as const, 'csv' as const, 'parquet' as const),
-    compressed: fc.boolean(),
+    packed: fc.boolean(),
     tables: fc.oneof(fc.constant([...TABLE_NAMES]), fc.subarray([...TABLE_NAMES], { minLength: 1 })),
     partitionBy: fc.constantFrom(
       undefined,
@@ -55,11 +66,11 @@ const SCENARIO = {
     keepRaw: fc.boolean(),
     escapeFormulas: fc.boolean(),
     labels: fc.boolean(),
-    /** Whether the job names the chain by its blockchain id, while items contain the EVM chain id. */
+    /** The job names the chain by its blockchain id, the items by its EVM chain id. */
     blockchainId: fc.boolean(),
   }),
   service: fc.record({
-    ties: fc.constantFrom('chain' as const, 'hash' as const, 'reversed' as const),
+    ties: fc.constantFrom('chain' as const, 'hash' as const, 'against' as const),
     pageItems: fc.constantFrom(100, 4, 11),
     namesChain: fc.boolean(),
     faults: fc.constantFrom(0, 0, 0.15),
@@ -67,11 +78,11 @@ const SCENARIO = {
     repeats: fc.constantFrom(0, 0, 1, 3),
     maxPageSize: fc.constantFrom(100, 100, 100, 25, 10),
   }),
-  /** Database into which the export is loaded after each run. */
+  /** The database that loads the export after each run. */
   target: fc.constantFrom('sqlite' as const, 'duckdb' as const, 'postgres' as const),
 }
 
-/** Scenarios with up to `maxRuns` runs. */
+/** Scenarios of up to `maxRuns` runs. */
 export const scenarioArbitrary = (maxRuns: number) =>
   fc.record({ ...SCENARIO, runs: fc.array(INCREMENTAL_RUN, { minLength: 1, maxLength: maxRuns }) })
 
