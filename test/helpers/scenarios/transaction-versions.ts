@@ -111,25 +111,42 @@ export function markRefetched(
       for (const content of transactions) for (const wallet of wallets) fetched.delete(keyOf(wallet, content))
 }
 
-/** Records that a run has fetched each transaction with contradicting views again, for every wallet that lists it. */
+/**
+ * Records that a run has fetched the block of each transaction with contradicting views again, for every wallet that lists the
+ * transaction. Such a block brings the current version of its other transactions too, which may contradict further views.
+ */
 export function markContradictionsRefetched(
   fetched: FetchedVersions,
   placed: readonly PlacedTransaction[],
   wallets: readonly string[],
 ): void {
-  for (const { content } of placed) {
-    if (content.earlierVersions.length === 0) continue
-    const views = wallets.flatMap((wallet) => {
-      const found = fetchedViewOf(fetched, content, wallet)
-      return found === undefined ? [] : { wallet, ...found }
-    })
-    const isContradicting = views.some((a) =>
-      views.some(
-        (b) => a.version < b.version && sharedEntries(a.view, b.wallet) !== sharedEntries(b.view, a.wallet),
-      ),
-    )
-    if (isContradicting) for (const { wallet } of views) fetched.delete(keyOf(wallet, content))
-  }
+  const refetched = placed
+    .map(({ block, content }) => ({ block, viewers: contradictingViewers(fetched, content, wallets) }))
+    .filter(({ viewers }) => viewers.length > 0)
+  if (refetched.length === 0) return
+  for (const { block, viewers } of refetched)
+    for (const { content } of placed.filter((other) => other.block === block))
+      for (const wallet of viewers) fetched.delete(keyOf(wallet, content))
+  markContradictionsRefetched(fetched, placed, wallets)
+}
+
+/** All wallets that list the transaction, if the views of two of them contradict each other; otherwise none. */
+function contradictingViewers(
+  fetched: FetchedVersions,
+  content: TransactionContent,
+  wallets: readonly string[],
+): string[] {
+  if (content.earlierVersions.length === 0) return []
+  const views = wallets.flatMap((wallet) => {
+    const found = fetchedViewOf(fetched, content, wallet)
+    return found === undefined ? [] : { wallet, ...found }
+  })
+  const isContradicting = views.some((a) =>
+    views.some(
+      (b) => a.version < b.version && sharedEntries(a.view, b.wallet) !== sharedEntries(b.view, a.wallet),
+    ),
+  )
+  return isContradicting ? views.map(({ wallet }) => wallet) : []
 }
 
 /** Entries of a view that also involve the other wallet, as comparable text. The order of entries is ignored. */
