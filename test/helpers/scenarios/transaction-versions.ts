@@ -149,11 +149,19 @@ function contradictingViewers(
   return isContradicting ? views.map(({ wallet }) => wallet) : []
 }
 
-/** Entries of a view that also involve the other wallet, as comparable text. The order of entries is ignored. */
+/** Facts of the entries that also involve the other wallet, as comparable text: without their order, names and metadata. */
 function sharedEntries(view: TransactionContent, wallet: string): string {
-  const shared = viewOf({ ...view, from: { address: wallet } }, wallet)
-  const lists = [shared?.erc20, shared?.erc721, shared?.erc1155, shared?.internal].map((list) =>
-    (list ?? []).map((entry) => JSON.stringify(entry)).sort(),
-  )
-  return JSON.stringify(lists)
+  const {
+    erc20 = [],
+    erc721 = [],
+    erc1155 = [],
+    internal = [],
+  } = viewOf({ ...view, from: { address: wallet } }, wallet) ?? {}
+  const lists: object[][] = [
+    erc20.map(({ erc20Token: { address }, ...entry }) => ({ ...entry, address })),
+    erc721.map(({ erc721Token: { address, tokenId }, ...entry }) => ({ ...entry, address, tokenId })),
+    erc1155.map(({ erc1155Token: { address, tokenId }, ...entry }) => ({ ...entry, address, tokenId })),
+    internal,
+  ]
+  return JSON.stringify(lists.map((entries) => entries.map((entry) => JSON.stringify(entry)).sort()))
 }
