@@ -9,7 +9,7 @@ import type { Job } from '../core/model/model.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
-import { openOutput } from '../export/open-output.ts'
+import { openOutputWriter } from '../export/output-writer.ts'
 import type { PreviousExport } from '../export/resume/previous-export.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { folderStore } from '../storage/store.ts'
@@ -119,7 +119,7 @@ async function writePartition({
     isComparable: false,
     refusedEnds: refusedEnds(plan, selection),
   }
-  const output = await openOutput({ ...writing, job, store: folderStore(job.output), previous })
+  const output = await openOutputWriter({ ...writing, job, store: folderStore(job.output), previous })
   try {
     const { hashes, contradicted, contradictions } = await output.merge(endBlock)
     await appendFile(fingerprints, '')

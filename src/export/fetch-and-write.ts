@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
-import { LOOKBACK_BLOCKS } from '../core/model/limits.ts'
 import type { Listings } from '../core/model/listings.ts'
+import { LOOKBACK_BLOCKS } from '../core/model/lookback.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { type RunStats, recordWholeExport } from '../core/model/run-stats.ts'
@@ -10,7 +10,7 @@ import type { RequestContext } from '../http/request.ts'
 import type { Store } from '../storage/store.ts'
 import { countLeftOut } from '../transform/left-out.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
-import { type MergeResult, type OutputWriter, openOutput } from './open-output.ts'
+import { type MergeResult, type OutputWriter, openOutputWriter } from './output-writer.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import type { AlreadyExported } from './resume/already-exported.ts'
 import { hasLookbackChanged } from './resume/compare-lookback.ts'
@@ -96,7 +96,8 @@ async function fetchAndWriteOnce(
   { checkpoint, previous, lookback }: WriteOptions,
 ): Promise<WriteState | RestartReason> {
   const { job, store, requestContext, stats, onNotice } = jobExport
-  const output = await openOutput({ job, store, checkpoint, stats, signal: requestContext.signal, previous })
+  const { signal } = requestContext
+  const output = await openOutputWriter({ job, store, checkpoint, stats, signal, previous })
   try {
     stats.phase = 'reading'
     const listings = listingsToRead(job, previous)

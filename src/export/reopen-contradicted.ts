@@ -2,7 +2,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { countBlocks, subtractRange, unionRanges } from '../core/model/block-ranges.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
-import type { MergeResult } from './open-output.ts'
+import type { MergeResult } from './output-writer.ts'
 
 /**
  * Maximum number of blocks that a process reads again, summed over listings. Each takes one request or

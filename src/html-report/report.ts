@@ -4,11 +4,11 @@ import type { Manifest } from '../core/model/manifest.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
 import { requireManifest } from '../read/open-export.ts'
 import { collectFacts } from './facts.ts'
-import { factsPageModel } from './facts-page-model.ts'
-import { ledgerPageModel } from './ledger-page-model.ts'
+import { factsPageModel } from './facts-sections.ts'
+import { ledgerPageModel } from './ledger-sections.ts'
 import { collectLedgerStats } from './ledger-stats.ts'
-import { renderPage } from './page.ts'
 import type { PageModel } from './page-model.ts'
+import { renderPage } from './render-page.ts'
 
 /** Options of `report`: title, content and destination of the page. */
 export type ReportOptions = {

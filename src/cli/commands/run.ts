@@ -1,4 +1,4 @@
-import { LOOKBACK_BLOCKS } from '../../core/model/limits.ts'
+import { LOOKBACK_BLOCKS } from '../../core/model/lookback.ts'
 import { defineCommand } from '../command.ts'
 import { monitoringOptions } from '../monitoring/run-monitor.ts'
 import { keyOptions } from '../options/credentials.ts'

@@ -1,4 +1,4 @@
-import { LOOKBACK_BLOCKS } from '../../core/model/limits.ts'
+import { LOOKBACK_BLOCKS } from '../../core/model/lookback.ts'
 import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
 import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'

@@ -5,8 +5,8 @@ import {
   erc1155Transfers,
   internalTransactions,
   transactions,
-} from './facts.ts'
-import { ledger, walletTransactions } from './wallets.ts'
+} from './fact-tables.ts'
+import { ledger, walletTransactions } from './wallet-tables.ts'
 
 /** All tables, in the order used by files, the manifest and the help. */
 export const TABLES: readonly Table[] = [

@@ -5,8 +5,8 @@ import type {
   erc1155Transfers,
   internalTransactions,
   transactions,
-} from './facts.ts'
-import type { ledger, walletTransactions } from './wallets.ts'
+} from './fact-tables.ts'
+import type { ledger, walletTransactions } from './wallet-tables.ts'
 
 type Declared = {
   transactions: (typeof transactions)['columns'][number]

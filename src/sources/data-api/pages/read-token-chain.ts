@@ -1,4 +1,5 @@
-import { LOOKBACK_BLOCKS, SMALL_BODY_BYTES } from '../../../core/model/limits.ts'
+import { SMALL_BODY_BYTES } from '../../../core/model/limits.ts'
+import { LOOKBACK_BLOCKS } from '../../../core/model/lookback.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
 import type { Page, RangePage, RangeRequest } from '../../source.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LOOKBACK_BLOCKS } from '../../../../src/core/model/limits.ts'
+import { LOOKBACK_BLOCKS } from '../../../../src/core/model/lookback.ts'
 import { NO_END } from '../../../../src/core/model/model.ts'
 import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'

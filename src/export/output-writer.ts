@@ -77,7 +77,7 @@ export type MergeResult = {
 /**
  * Opens the writer for the pages that are in the checkpoint and that will be added to it. Sends no requests.
  */
-export async function openOutput(output: OutputOptions): Promise<OutputWriter> {
+export async function openOutputWriter(output: OutputOptions): Promise<OutputWriter> {
   const folder = await makePartsFolder(join(output.job.output, PRIVATE_FOLDER))
   const { checkpoint, previous, stats } = output
   const listings = listingsToRead(output.job, previous)
