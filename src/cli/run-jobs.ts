@@ -3,8 +3,8 @@ import type { Job } from '../core/model/model.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.ts'
 import { type RunResult, run } from '../export/run.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
-import { missingBlocksMessage } from '../terminal/format.ts'
-import { clockMessages, refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
+import { formatCount, missingBlocksMessage } from '../terminal/format.ts'
+import { clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
@@ -130,10 +130,10 @@ function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportErr
     const [first = '', ...more] = error.lines
     return [new ExportError(error.code, [`${job.name}: ${first}`, ...more], { fix: error.fix })]
   }
-  const rejects = `${job.name}: ${stats.rejects} of the service's records could not be normalized`
+  const rejects = `${job.name}: ${formatCount(stats.rejects, 'record')} could not be normalized`
   const missing = `${job.name}: ${missingBlocksMessage(stats.missing)}`
   const [clockBehind] = clockMessages(stats)
-  const refused = `${job.name}: ${refusedWalletsMessage(stats.refused)}`
+  const refused = `${job.name}: ${namedRefusedWalletsMessage(stats.refused)}`
   return [
     ...(stats.refused.length > 0 ? [new ExportError('WALLETS_REFUSED', refused)] : []),
     ...(clockBehind === undefined ? [] : [new ExportError('CLOCK_BEHIND', `${job.name}: ${clockBehind}`)]),

@@ -27,6 +27,14 @@ export function refusedWalletLines(
   ]
 }
 
+/** One line with the addresses of refused wallets, for a run that prints no summary. */
+export function namedRefusedWalletsMessage(refused: readonly RefusedWallet[]): string {
+  const remaining = refused.length - MAX_NAMED_WALLETS
+  const names = refused.slice(0, MAX_NAMED_WALLETS).map(({ address }) => address)
+  const more = remaining > 0 ? [`${formatInteger(remaining)} more`] : []
+  return `${refusedWalletsMessage(refused)}: ${[...names, ...more].join(', ')}`
+}
+
 /** Message with the number of refused wallets. */
 export function refusedWalletsMessage(refused: readonly RefusedWallet[]): string {
   const count = formatCount(refused.length, 'wallet')

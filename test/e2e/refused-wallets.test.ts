@@ -35,7 +35,8 @@ test('every command that reads an export reports the wallets whose rows are miss
       output,
     )
   const ran = await run()
-  expect([ran.exit, ran.stderr]).toEqual([6, expect.stringContaining('WALLETS_REFUSED')])
+  const refusal = `WALLETS_REFUSED: mine: the service refused 1 wallet and answered the others: ${BOB}\n`
+  expect([ran.exit, ran.stderr]).toEqual([6, expect.stringContaining(refusal)])
   for (const text of [ran.stdout, (await ask('status', output)).stdout]) {
     expect(text).toContain('the service refused 1 wallet and answered the others')
     expect(text).toContain(BOB)
