@@ -67,7 +67,7 @@ export const FAILURES = {
   RECORDS_REJECTED: {
     exit: 6,
     retry: false,
-    fix: 'See rejects.ndjson in the output: each line contains a record and the reason.',
+    fix: 'rejects.ndjson in the output lists each record with the reason. When the service returns them correctly, run with --lookback or --fresh to read them again.',
   },
   BLOCKS_MISSING: {
     exit: 6,
