@@ -64,7 +64,7 @@ function fixFor(diagnostics: readonly Diagnostic[]): string | undefined {
 }
 
 const UNREADABLE_FIX = 'Name a job file that can be read; `walletlake init` writes one.'
-const OPTIONS_HELP = '`walletlake run --help` describes the options.'
+const OPTIONS_HELP = 'The --help of the command describes them.'
 
 const MAX_SHOWN_DIAGNOSTICS = 1_000
 

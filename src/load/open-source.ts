@@ -133,7 +133,7 @@ async function readLocal(path: string): Promise<string> {
       'USAGE',
       folderExists ? `there is no manifest at ${path}` : `there is no folder ${folderOf(path)}`,
       {
-        fix: 'Name the output folder of a finished run, or its manifest with --from-manifest.',
+        fix: 'Run the job until it is complete, or name the output folder of a complete export, or its manifest with --from-manifest.',
       },
     )
   }

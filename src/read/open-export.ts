@@ -153,7 +153,7 @@ function columnOf(columns: readonly Column[], name: string): Column {
  */
 export async function requireManifest(folder: string): Promise<Manifest> {
   const entry = await stat(folder).catch(() => undefined)
-  const fix = 'Name the output folder of a finished export.'
+  const fix = 'Run the job until it is complete, or name the output folder of a complete export.'
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })
   const manifest = await readManifestIfAny(folder)
   if (manifest !== undefined) return requireSameColumns(manifest, folder)

@@ -69,6 +69,6 @@ function filesOf(text: string, tables: readonly TableName[] | undefined): Manife
 
 function noExportError({ name }: Bucket): ExportError {
   return new ExportError('USAGE', `${name} holds no finished export (no ${MANIFEST_FILE})`, {
-    fix: 'Name the output of a finished run, as in its job file.',
+    fix: 'Run the job until it is complete, or name the output of a complete export, as in its job file.',
   })
 }

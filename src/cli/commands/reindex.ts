@@ -73,6 +73,8 @@ function summaryLines(
     ...line(unknown, 'unknown to the service (404)'),
     ...line(refused, 'refused by the service'),
     ...line(left, dryRun ? 'to be requested' : 'not requested yet: run the same command again'),
-    ...(accepted > 0 ? ['  Export again with --fresh to see what was read.'] : []),
+    ...(accepted > 0
+      ? ['  To get the refreshed metadata, export again with --fresh or a sufficient --lookback.']
+      : []),
   ]
 }

@@ -17,7 +17,7 @@ const options = defineOptions([
   {
     name: 'labels',
     value: '<file>',
-    description: 'CSV file (address,label) that names wallets and counterparties',
+    description: 'CSV file (address,label) that names counterparties, and wallets without a label',
   },
   { name: 'opening', value: '<file>', description: 'CSV file of opening balances' },
   {

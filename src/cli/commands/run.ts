@@ -15,7 +15,7 @@ export const command = defineCommand({
   arguments: [{ name: 'jobs', repeatable: true, description: JOB_FILES }],
   options: [
     ...inlineJobOptions,
-    { name: 'fresh', description: 'Discard checkpoints and start over' },
+    { name: 'fresh', description: 'Discard the existing export and start over' },
     {
       name: 'lookback',
       value: '<blocks>',

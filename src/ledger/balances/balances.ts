@@ -144,7 +144,7 @@ function findWallets(coverage: Manifest['coverage'], name: string): string[] {
   const matches = coverage.filter(({ address, label }) => address === name.toLowerCase() || label === name)
   if (matches.length > 0) return matches.map(({ address }) => address)
   throw new ExportError('USAGE', `the export has no wallet ${name}`, {
-    fix: 'Give an address or a label of the job; `walletlake status OUTPUT` lists them.',
+    fix: 'Give the address or the label of a wallet, as in the job file.',
   })
 }
 

@@ -43,7 +43,7 @@ test.for(['run', 'init'])('holds a wallet given to %s to its checksum', async (c
   expect(stderr).toContain('by its checksum (EIP-55)')
 })
 
-const OF_OPTIONS = 'fix: Correct the options named above. `walletlake run --help` describes the options.\n'
+const OF_OPTIONS = 'fix: Correct the options named above. The --help of the command describes them.\n'
 
 test.for([
   { words: ['--address', '0x12'] },
