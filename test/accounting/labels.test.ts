@@ -126,7 +126,9 @@ test('reports a label that fits none of its rows, with the amounts it needs and 
   expect([labelOf(ROWS.out), labelOf(ROWS.out)]).toEqual([undefined, undefined])
   expect(findings()).toEqual({
     unmatched: undefined,
-    inapplicable: [{ line: 2, type: 'Income', needs: 'a received amount alone', count: 2, first: HASH }],
+    inapplicable: [
+      { line: 2, type: 'Income', needs: 'a received amount and no sent amount', count: 2, first: HASH },
+    ],
   })
 })
 
@@ -160,7 +162,9 @@ test('assigns no CoinTracker tag to a transfer between own wallets', async () =>
     programTypes([presetOf('cointracker')]),
   )
   expect(labelOf({ ...ROWS.in, isOwn: true })).toBeUndefined()
-  expect(findings().inapplicable[0]?.needs).toBe('a received amount alone, not between own wallets')
+  expect(findings().inapplicable[0]?.needs).toBe(
+    'a received amount and no sent amount, not between own wallets',
+  )
 })
 
 function ruleOf(journal: string): AccountRule {

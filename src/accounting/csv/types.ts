@@ -59,7 +59,7 @@ export function describeSides(sides: ReadonlySet<LegSide>): string {
 }
 
 const SIDE_TEXT: Readonly<Record<LegSide, string>> = {
-  in: 'a received amount alone',
-  out: 'a sent amount alone',
+  in: 'a received amount and no sent amount',
+  out: 'a sent amount and no received amount',
   swap: 'both a received and a sent amount',
 }
