@@ -15,7 +15,7 @@ program=$(dirname "$0")/../../dist/bin.js
 export WALLETLAKE_LOAD_TO="${WALLETLAKE_LOAD_TO:-duckdb:output/lake.db}"
 
 if [ $# -eq 0 ]; then
-  printf 'nightly.sh: found no job\nfix: %s\n' "sh nightly.sh 'jobs/*.yaml' [options of walletlake run]" >&2
+  printf 'nightly.sh: no job file given\nfix: %s\n' "sh nightly.sh 'jobs/*.yaml' [options of walletlake run]" >&2
   exit 2
 fi
 

@@ -7,7 +7,7 @@ import { openLog } from './options/log.ts'
 export async function warnIfRowsMissing(output: string): Promise<Manifest> {
   const manifest = await requireManifest(output)
   for (const line of refusedWalletsWarning(manifest)) openLog({}).warn(line)
-  for (const line of rejectLines(manifest)) openLog({}).warn(`${line}: the export lacks them`)
+  for (const line of rejectLines(manifest)) openLog({}).warn(`${line}: they are missing from the export`)
   return manifest
 }
 

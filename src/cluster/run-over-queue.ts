@@ -130,7 +130,7 @@ async function findAttempt(
   const nextPlan = planAttempt({ ...locked, destination, found: found?.manifest, isFresh, now: Date.now() })
   const isSame = (one: Plan) => one.sha256 === nextPlan.sha256 && one.output === nextPlan.output
   if (before !== undefined && isSame(before)) {
-    onNotice(`${job.name}: an unfinished run is continued`)
+    onNotice(`${job.name}: resuming an unfinished run`)
     return { plan: before, previous }
   }
   if (before !== undefined)

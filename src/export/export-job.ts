@@ -177,7 +177,7 @@ async function dropDamagedPages({ job, onNotice }: StoreRun, { checkpoint }: Sta
 async function exportStarted(run: StoreRun, started: StartedRun): Promise<WriteState | 'incomplete'> {
   const { checkpoint, previous } = started
   noticeRemovedWallets(run, previous)
-  if (checkpoint.resumed) run.onNotice(`${run.job.name}: an unfinished run is continued`)
+  if (checkpoint.resumed) run.onNotice(`${run.job.name}: resuming an unfinished run`)
   const state = await fetchAndWrite(run, started)
   if (state === 'pages missing') return state
   return (await checkpoint.reopenMissing()) ? 'incomplete' : state

@@ -54,7 +54,7 @@ export function startRunLimits(
   return {
     signal: controller.signal,
     countRequest: () => {
-      if (sent === maxRequests) throw limitReached(`budget of ${maxRequests} request${sent === 1 ? '' : 's'}`)
+      if (sent === maxRequests) throw limitReached(`limit of ${maxRequests} request${sent === 1 ? '' : 's'}`)
       sent += 1
     },
     checkWait: (waitMs) => {

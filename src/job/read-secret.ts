@@ -61,7 +61,7 @@ async function isReadableByOthers(file: string): Promise<boolean> {
 }
 
 function permissionWarning(file: string, { variable, noun }: SecretSource): string {
-  return `the ${noun} in ${file} (${variable}_FILE) can be read by other users of this machine: chmod 600 it`
+  return `the ${noun} in ${file} (${variable}_FILE) can be read by other users of this machine: change its mode with chmod 600`
 }
 
 function validateSecret(value: string, origin: string, secret: SecretSource): string {

@@ -48,7 +48,7 @@ describe.skipIf(noRedis)('a queue run whose workers are all throttled', () => {
     expect([exit, stderr]).toEqual([9, expect.stringContaining('BUDGET_REACHED')])
     isHeld = false
     const next = await at.runQueued()
-    expect([next.exit, next.stderr]).toEqual([0, expect.stringContaining('an unfinished run is continued')])
+    expect([next.exit, next.stderr]).toEqual([0, expect.stringContaining('resuming an unfinished run')])
     await at.runAlone()
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })

@@ -75,12 +75,12 @@ const SLIPS: readonly Wrong[] = [
   {
     when: 'a quote is open',
     text: list(`  - "${A}\n`),
-    says: 'job.yaml:3:5: found a " that nothing closes, expected a " behind the text',
+    says: 'job.yaml:3:5: found a " that is never closed, expected a " after the text',
   },
   {
     when: 'a bracket is open',
     text: `chain: 1\naddresses: ["${A}"\nservice:\n  baseUrl: demo\n`,
-    says: 'job.yaml:2:12: found a [ that nothing closes, expected a ] behind its last entry',
+    says: 'job.yaml:2:12: found a [ that is never closed, expected a ] after its last entry',
   },
   {
     when: 'a comma ends a line',

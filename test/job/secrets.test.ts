@@ -112,6 +112,6 @@ test.skipIf(process.platform === 'win32').for([
   await chmod(WALLETLAKE_API_KEY_FILE, mode)
   const warnings: string[] = []
   expect(await readApiKey({ WALLETLAKE_API_KEY_FILE }, (warning) => warnings.push(warning))).toBe(SECRET)
-  const warning = `the key in ${WALLETLAKE_API_KEY_FILE} (WALLETLAKE_API_KEY_FILE) can be read by other users of this machine: chmod 600 it`
+  const warning = `the key in ${WALLETLAKE_API_KEY_FILE} (WALLETLAKE_API_KEY_FILE) can be read by other users of this machine: change its mode with chmod 600`
   expect(warnings).toEqual(warns ? [warning] : [])
 })

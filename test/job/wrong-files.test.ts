@@ -67,7 +67,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'a bracket is open',
     text: 'chain: [1',
-    says: 'job.yaml:1:8: found a [ that nothing closes, expected a ] behind its last entry',
+    says: 'job.yaml:1:8: found a [ that is never closed, expected a ] after its last entry',
   },
   {
     when: 'a tag is unknown',
@@ -78,7 +78,7 @@ const WRONG: readonly Wrong[] = [
     when: 'JSON is cut',
     name: 'job.json',
     text: '{"chain": 1,\n"addresses": ["0x',
-    says: 'job.json:2:15: found a " that nothing closes, expected a " behind the text',
+    says: 'job.json:2:15: found a " that is never closed, expected a " after the text',
   },
   {
     when: 'an alias repeats a list',

@@ -91,9 +91,9 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   for (const difference of differences) log.warn(differenceLine(difference, expect as string))
   throw new ExportError(
     'VERIFY_FAILED',
-    `${formatCount(differences.length, 'balance')} of ${comparison.compared} not as ${expect} says`,
+    `${formatCount(differences.length, 'balance')} of ${comparison.compared} differ from ${expect}`,
     {
-      fix: 'Look into what is listed above: where balances are missing, give them with --opening, or correct the file.',
+      fix: 'Check the balances listed above: add missing opening balances with --opening, or correct the file.',
     },
   )
 }

@@ -115,8 +115,8 @@ async function convertOutput(
   const { rejects, coverage } = await warnIfIncomplete(output)
   const isIncomplete = rejects > 0 || coverage.some(({ error }) => error !== undefined)
   if (strict && (isIncomplete || Object.keys(converted.omitted).length > 0))
-    throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
-      fix: 'See above what was left out, and why; without --strict this is no failure.',
+    throw new ExportError('RECORDS_REJECTED', `the file does not contain all of ${output}`, {
+      fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
     })
 }
 

@@ -148,7 +148,7 @@ function summaryLines({ loaded, skipped, cleared }: LoadResult, title: string): 
     ([table, { rows, files }]) =>
       `  ${table}: ${formatCount(rows, 'row')} from ${formatCount(files, 'file')}`,
   )
-  const skippedText = skipped === 0 ? [] : [`${formatCount(skipped, 'file')} there already`]
+  const skippedText = skipped === 0 ? [] : [`${formatCount(skipped, 'file')} already loaded`]
   const replaced = cleared === 0 ? [] : [`${formatCount(cleared, 'block range')} replaced`]
   const message = [lines.length === 0 ? 'nothing new' : 'loaded', ...skippedText, ...replaced].join(', ')
   return [`${title}: ${message}`, ...lines]

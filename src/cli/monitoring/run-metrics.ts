@@ -94,13 +94,17 @@ const GAUGES: readonly Gauge[] = [
   ),
   gauge(
     'last_run_exit_code',
-    'Exit code of the job alone: 0 done, 6 records rejected, 9 unfinished.',
+    'Exit code of the job alone: 0 complete, 6 incomplete, 9 stopped by a limit.',
     ({ exit }) => exit,
   ),
   gauge('last_run_requests', 'Requests sent by the last run.', ({ stats }) => stats.requests),
-  gauge('last_run_refusals', 'Answers with status 429.', ({ stats }) => stats.refusals),
-  gauge('last_run_retries', 'Requests sent again for another reason than 429.', ({ stats }) => stats.retries),
-  gauge('last_run_received_bytes', 'Bytes of bodies received, unpacked.', ({ stats }) => stats.bytes),
+  gauge('last_run_refusals', 'Responses with status 429.', ({ stats }) => stats.refusals),
+  gauge('last_run_retries', 'Requests retried for reasons other than 429.', ({ stats }) => stats.retries),
+  gauge(
+    'last_run_received_bytes',
+    'Bytes of response bodies, after decompression.',
+    ({ stats }) => stats.bytes,
+  ),
   gauge('last_run_rejects', 'Records that could not be normalized.', ({ stats }) => stats.rejects),
   gauge('export_end_block', 'One past the highest block in the export.', ({ stats }) => stats.endBlock),
   {

@@ -89,7 +89,7 @@ function unclosedQuote({ message, document, offset }: ErrorContext): YamlHint | 
   const quote = /^Missing closing (["'])/.exec(message)?.[1]
   if (quote === undefined) return undefined
   const opened = innermostStart(document, (node) => isScalar(node) && /^QUOTE/.test(node.type ?? ''), offset)
-  return { offset: opened, found: `a ${quote} that nothing closes`, expected: `a ${quote} behind the text` }
+  return { offset: opened, found: `a ${quote} that is never closed`, expected: `a ${quote} after the text` }
 }
 
 function unclosedBracket({ message, document, offset }: ErrorContext): YamlHint | undefined {
@@ -102,8 +102,8 @@ function unclosedBracket({ message, document, offset }: ErrorContext): YamlHint 
   const open = bracket === ']' ? '[' : '{'
   return {
     offset: opened,
-    found: `a ${open} that nothing closes`,
-    expected: `a ${bracket} behind its last entry`,
+    found: `a ${open} that is never closed`,
+    expected: `a ${bracket} after its last entry`,
   }
 }
 

@@ -7,7 +7,7 @@ import { baselineBytes, seededRun } from '../../helpers/seeded-run.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const LOG = '.walletlake/pages.log'
-const GOES_ON = 'test: an unfinished run is continued'
+const GOES_ON = 'test: resuming an unfinished run'
 
 /** Creates the checkpoint of a run that stopped after a number of requests. */
 async function checkpointAfter(maxRequests: number): Promise<Buffer> {

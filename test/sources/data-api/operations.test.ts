@@ -282,7 +282,7 @@ test('ends a listing whose pages are identical and have new page tokens', async 
     body: { webhooks: [], nextPageToken: `token ${asked.length}` },
   }))
   expect(await failureOf(pagesOf(clientOf(url).listWebhooks()))).toMatchObject({
-    ...{ code: 'PAGE_MALFORMED', message: expect.stringContaining('50 pages show nothing new') },
+    ...{ code: 'PAGE_MALFORMED', message: expect.stringContaining('50 pages contained nothing new') },
   })
 })
 

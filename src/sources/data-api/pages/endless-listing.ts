@@ -5,7 +5,7 @@ export const MAX_IDLE_PAGES = 50
 
 /** The error for a listing that does not end. */
 export function endlessListingError(listing: string): ExportError {
-  const pages = `the last ${MAX_IDLE_PAGES} pages show nothing new, and each has a token of a next page`
+  const pages = `the last ${MAX_IDLE_PAGES} pages contained nothing new, and each had a nextPageToken`
   return new ExportError('PAGE_MALFORMED', `${listing}: ${pages}`, {
     fix: 'Ask the operator of the service to omit nextPageToken from the last page, or try again later.',
   })

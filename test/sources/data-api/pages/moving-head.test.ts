@@ -113,7 +113,7 @@ test('a listing with many transactions per block takes at most one more request 
 
 const endless = expect.objectContaining({
   code: 'PAGE_MALFORMED',
-  message: expect.stringContaining('the last 50 pages show nothing new'),
+  message: expect.stringContaining('the last 50 pages contained nothing new'),
   fix: expect.stringContaining('nextPageToken'),
 })
 

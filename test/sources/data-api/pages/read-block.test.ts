@@ -190,7 +190,7 @@ test.for([
   const onIncomplete = async (incomplete: PartialBlock) => void stopped.push(incomplete)
   await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({
     ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },
-    message: 'block 7: the last 50 pages show nothing new, and each has a token of a next page',
+    message: 'block 7: the last 50 pages contained nothing new, and each had a nextPageToken',
   })
   expect(stopped).toEqual([])
 })
