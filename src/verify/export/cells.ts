@@ -1,7 +1,9 @@
+import type { Manifest } from '../../core/model/manifest.ts'
 import type { FormatName } from '../../core/model/model.ts'
 import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
 import type { Column, ColumnType } from '../../core/table/index.ts'
-import { FORMATS } from '../../formats/index.ts'
+import { unescapedSql } from '../../formats/column-sql.ts'
+import { FORMATS, hasEscapedText } from '../../formats/index.ts'
 
 /** The largest unsigned 256-bit integer, as decimal digits. */
 export const MAX_U256 = String(2n ** 256n - 1n)
@@ -28,11 +30,16 @@ export function invalidCellSql(column: Column, format: FormatName): string {
   return `CASE WHEN ${cell} IS NULL THEN ${!column.nullable} ELSE NOT (${isValid}) END`
 }
 
-/** SQL expression for a cell in its SQL type; null if the text does not parse. */
-export function typedCellSql(column: Column, format: FormatName): string {
-  const type = SQL_TYPES[column.type]
-  if (FORMATS[format].isTyped || type === 'VARCHAR') return quoteIdentifier(column.name)
-  return `TRY_CAST(${quoteIdentifier(column.name)} AS ${type})`
+/**
+ * SQL expression for a cell in its SQL type; null if the text does not parse. Text that the job's format escapes is
+ * unescaped, so that later checks see the exported values in every format.
+ */
+export function typedCellSql({ name, type, isGenerated = false }: Column, job: Manifest['job']): string {
+  const cell = quoteIdentifier(name)
+  if (type === 'text' && !isGenerated && hasEscapedText(job)) return unescapedSql(cell)
+  const sqlType = SQL_TYPES[type]
+  if (FORMATS[job.format].isTyped || sqlType === 'VARCHAR') return cell
+  return `TRY_CAST(${cell} AS ${sqlType})`
 }
 
 /** Describes the values that a column allows, for messages. */

@@ -59,11 +59,11 @@ async function loadRows(context: FileLoadContext, tableFile: TableFile, source: 
 }
 
 function insertSql({ table, index, file }: TableFile, source: string, { job }: Manifest): string {
-  const block = typedCellSql(table.columns[1] as Column, job.format)
+  const block = typedCellSql(table.columns[1] as Column, job)
   const isOutOfRange = `(${block} < ${file.fromBlock} OR ${block} >= ${file.toBlock})`
   const bits = table.columns.map((column, at) => bit(invalidCellSql(column, job.format), at))
   const invalidBits = [...bits, bit(isOutOfRange, OUT_OF_RANGE_BIT)].join(' + ')
-  const cells = checkedColumns(table).map((column) => typedCellSql(column, job.format))
+  const cells = checkedColumns(table).map((column) => typedCellSql(column, job))
   const values = [index, 'r', invalidBits, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
   return `INSERT INTO ${table.name} SELECT ${values} FROM (SELECT *, row_number() OVER () AS r FROM ${source})`
 }

@@ -1,5 +1,6 @@
 import type { Table, TableName } from '../../core/table/index.ts'
 import { tableByName } from '../../core/table/index.ts'
+import type { ResultRow } from '../../read/scratch-database.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
 /** Checks that a table's rows are in the order of CONTRACT section 2, across files too. */
@@ -10,10 +11,11 @@ export async function checkOrder(checkedExport: CheckedExport, name: TableName):
   await expectNone(checkedExport, {
     sql: `SELECT * FROM (${rows}) WHERE ${outOfOrderSql(columns)}`,
     describe: (found) => {
+      const named = columnsToName(columns, found)
       const [current, previous] = ['', 'before_'].map((prefix) =>
-        columns.map((column) => found[prefix + column]),
+        named.map((column) => found[prefix + column]),
       )
-      return `${rowLocation(checkedExport, name, found)}: order by ${columns.join(', ')}: ${current} follows ${previous}`
+      return `${rowLocation(checkedExport, name, found)}: order by ${named.join(', ')}: ${current} follows ${previous}`
     },
   })
 }
@@ -33,6 +35,12 @@ export async function checkKeys(checkedExport: CheckedExport, name: TableName): 
   })
 }
 
+/** The columns that a message names: the hash only if the rows claim the same position. */
+function columnsToName(columns: readonly string[], found: ResultRow): readonly string[] {
+  const firstDifference = columns.find((column) => found[column] !== found[`before_${column}`])
+  return columns.filter((column) => column !== 'transaction_hash' || column === firstDifference)
+}
+
 /** SQL condition that holds where a row sorts before its predecessor. */
 function outOfOrderSql(columns: readonly string[]): string {
   const cases = columns.map((column, at) => {
@@ -42,12 +50,15 @@ function outOfOrderSql(columns: readonly string[]): string {
   return cases.join(' OR ')
 }
 
+/** Columns of a transaction's position. The hash orders transactions that claim the same index of a block. */
+const POSITION = ['block_number', 'transaction_index', 'transaction_hash']
+
 const ORDERS: Readonly<Record<TableName, readonly string[]>> = {
-  transactions: ['block_number', 'transaction_index'],
-  erc20_transfers: ['block_number', 'transaction_index', 'log_index'],
-  erc721_transfers: ['block_number', 'transaction_index', 'log_index'],
-  erc1155_transfers: ['block_number', 'transaction_index', 'log_index', 'transfer_ordinal'],
-  internal_transactions: ['block_number', 'transaction_index'],
-  wallet_transactions: ['block_number', 'transaction_index', 'wallet_address'],
-  ledger: ['block_number', 'transaction_index', 'wallet_address', 'entry_index'],
+  transactions: POSITION,
+  erc20_transfers: [...POSITION, 'log_index'],
+  erc721_transfers: [...POSITION, 'log_index'],
+  erc1155_transfers: [...POSITION, 'log_index', 'transfer_ordinal'],
+  internal_transactions: POSITION,
+  wallet_transactions: [...POSITION, 'wallet_address'],
+  ledger: [...POSITION, 'wallet_address', 'entry_index'],
 }
