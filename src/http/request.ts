@@ -4,11 +4,11 @@ import { ExportError, toExportError } from '../core/model/errors.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { delayBeforeRetry, RETRY_POLICIES, type RetryOptions } from '../core/platform/retry.ts'
 import type { RequestEvent } from '../http/request-events.ts'
-import { isWebPage, type RequestedUrl, WEB_PAGE_FIX } from './endpoint-hints.ts'
 import type { ApiResponse, Client, ClientRequest } from './http-client.ts'
 import { httpStatusError } from './http-status-error.ts'
 import type { RequestOutcome } from './rate-limit/limiter-state.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
+import { type BodyReader, readBody } from './read-body.ts'
 import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
 import { withRequestContext } from './request-error.ts'
 import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
@@ -52,9 +52,6 @@ export type RequestSpec = ClientRequest & {
   /** Errors that the caller handles with another request: they are thrown immediately, without retries. */
   isHandledByCaller?: (error: ExportError) => boolean
 }
-
-/** Parses the body of a response. Throws PAGE_MALFORMED if it is not what was requested. */
-export type BodyReader<T> = (body: Buffer) => T | Promise<T>
 
 /**
  * Sends a request until a complete, well-formed response arrives, and returns what `read` makes of its body.
@@ -188,30 +185,14 @@ async function handleResponse<T>(
   }
   if (outcome.kind === 'granted' && context.rateLimiter.pausedForMs() > 0)
     context.onEvent({ kind: 'paused', requestedWaitMs: context.rateLimiter.pausedForMs() })
-  const requested = { baseUrl: context.client.baseUrl, path: spec.pathAndQuery.replace(/\?.*$/s, '') }
+  const path = spec.pathAndQuery.replace(/\?.*$/s, '')
+  const requested = { baseUrl: context.client.baseUrl, path, method: spec.method }
   if (response.status < 200 || response.status > 299)
     throw httpStatusError(response, context.client, requested)
-  const value = await readResponse(response, requested, read)
+  const value = await readBody(response, requested, read)
   const aheadMs = clockSkew(response.headers, Date.now())
   if (context.health) Object.assign(context.health, { hasResponded: true, lastError: undefined, aheadMs })
   return { value }
-}
-
-/** Reads a successful response. Reports a web page as such. */
-async function readResponse<T>(
-  response: ApiResponse,
-  { baseUrl, path }: RequestedUrl,
-  read: BodyReader<T>,
-): Promise<T> {
-  // `read` may transfer the body to another thread, after which it is not readable here.
-  const isHtml = isWebPage(response)
-  try {
-    return await read(response.body)
-  } catch (thrown) {
-    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isHtml) throw thrown
-    const what = `a web page was returned by ${baseUrl}${path}`
-    throw new ExportError('PAGE_MALFORMED', what, { fix: WEB_PAGE_FIX, isPermanent: true })
-  }
 }
 
 async function send(context: RequestContext, spec: RequestSpec): Promise<ApiResponse> {

@@ -117,12 +117,27 @@ describe.for(Object.keys(reading).filter((name) => !unread.includes(name)))('%s'
   test.for(['', 'null', '"s3cret"', '<s3cret>', '{"s3cret', '7'])(
     'reports the body %j as malformed without repeating it',
     async (body) => {
-      const { url } = await startServer(() => ({ status: 201, body }))
+      const { url } = await startServer(({ method }) => ({ status: method === 'GET' ? 200 : 201, body }))
       const error = await failureOf((reading[name] as (typeof reading)[string])(clientOf(url)))
       expect(error).toMatchObject({ code: 'PAGE_MALFORMED', cause: undefined })
       expect((error as Error).message).not.toContain('s3cret')
     },
   )
+})
+
+const responses = [201, 202, 203, 204, 205, 206, 226].flatMap((status) =>
+  ['walletTransactionsPage', 'blockTransactionsPage', 'getTransaction', 'webhooksPage'].map((name) => ({
+    status,
+    name,
+  })),
+)
+
+test.for(responses)('$name is repeated when the API responds with $status', async ({ status, name }) => {
+  const { url, asked } = await startServer(() => ({ status, body: { transactions: [], webhooks: [] } }))
+  const error = await failureOf((reading[name] as (typeof reading)[string])(clientOf(url)))
+  expect(error).toMatchObject({ code: 'PAGE_MALFORMED' })
+  expect((error as Error).message).toMatch(new RegExp(`: the service answered ${status} instead of 200$`))
+  expect(asked).toHaveLength(3)
 })
 
 test.for(unread)('%s succeeds with any body of a successful response', async (name) => {
