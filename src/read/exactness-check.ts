@@ -3,15 +3,27 @@ import { ExportError } from '../core/model/errors.ts'
 import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { unitsMacros } from './exact-amounts.ts'
 import { findInexactUse, type InexactUse } from './inexact-use.ts'
+import { misusesOrderedDecimals } from './ordered-use.ts'
 import { withPivotValues } from './pivot-values.ts'
-import { parsePlans } from './query-plan.ts'
+import { oneLine, orderedUseError } from './query-errors.ts'
+import { type PlanNode, parsePlans } from './query-plan.ts'
 import type { ScratchDatabase } from './scratch-database.ts'
 import type { Token } from './sql-tokens.ts'
 import type { DecimalTypes } from './views.ts'
 
+export type CheckedStatement = {
+  tokens: readonly Token[]
+  toSql: (tokens: readonly Token[]) => string
+  /** Values of PIVOT columns, see `withPivotValues`. */
+  pivotValues: readonly (readonly string[])[]
+}
+
 export type ExactnessCheck = {
-  /** Throws USAGE for a statement whose rows, or their order, may be wrong because numbers are rounded. */
-  check(tokens: readonly Token[], toSql: (tokens: readonly Token[]) => string): Promise<void>
+  /**
+   * Throws USAGE for a statement whose rows, or their order, may be wrong because numbers are rounded, and for one
+   * that uses a decimal of more than 38 digits as a number or text.
+   */
+  check(statement: CheckedStatement): Promise<void>
   close(): void
 }
 
@@ -33,9 +45,12 @@ export async function openExactnessCheck(
   ])
     await connection.run(sql)
   await connection.run('SET enable_external_access = false')
+  const hasOrdered = Object.values(types).some(({ kind }) => kind === 'ordered')
   return {
-    check: async (tokens, toSql) => {
-      const use = await findInexactUseIn(connection, toSql(withPivotValues(tokens)))
+    check: async ({ tokens, toSql, pivotValues }) => {
+      const plans = await plansOf(connection, toSql(withPivotValues(tokens, pivotValues)))
+      if (hasOrdered && plans.some(misusesOrderedDecimals)) throw orderedUseError(types)
+      const use = plans.map(findInexactUse).find((found) => found !== undefined)
       if (use !== undefined) throw inexactUseError(use)
     },
     close: () => {
@@ -60,16 +75,20 @@ async function emptyTablesSql(database: ScratchDatabase): Promise<string[]> {
   )
 }
 
-/** A statement without a plan passes: DuckDB reports its error when it runs. */
-async function findInexactUseIn(connection: DuckDBConnection, sql: string): Promise<InexactUse | undefined> {
-  const result = await connection.runAndReadAll(
-    `SELECT json_serialize_plan(${quoteLiteral(sql)}, skip_null := true, skip_empty := true, optimize := false)`,
-  )
-  for (const plan of parsePlans(JSON.parse(String(result.getRows()[0]?.[0]))) ?? []) {
-    const use = findInexactUse(plan)
-    if (use !== undefined) return use
+/** A statement that cannot be planned cannot be checked, so it is refused. */
+async function plansOf(connection: DuckDBConnection, sql: string): Promise<PlanNode[]> {
+  try {
+    const result = await connection.runAndReadAll(
+      `SELECT json_serialize_plan(${quoteLiteral(sql)}, skip_null := true, skip_empty := true, optimize := false)`,
+    )
+    return parsePlans(String(result.getRows()[0]?.[0]))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ExportError('USAGE', `the statement cannot be checked for rounding: ${oneLine(reason)}`, {
+      cause,
+      fix: "Write it in another way. For PIVOT, list the values, as in ON direction IN ('in', 'out'), or omit IN.",
+    })
   }
-  return undefined
 }
 
 function inexactUseError(use: InexactUse): ExportError {

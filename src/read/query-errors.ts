@@ -23,7 +23,7 @@ export function rethrowQueryError(thrown: unknown, { folder, path, types }: Quer
     new ExportError('USAGE', splitLines(text), { cause: thrown, fix })
   const notWhole = engineMessage.indexOf(NOT_AN_INTEGER)
   if (notWhole >= 0) throw usage(engineMessage.slice(notWhole), UNITS_FIX)
-  if (engineMessage.includes(ORDER_KEY)) throw usage(tooManyDigitsMessage(types), ORDERED_FIX)
+  if (engineMessage.includes(ORDER_KEY)) throw orderedUseError(types, thrown)
   const notExact = engineMessage.indexOf(NOT_EXACT)
   if (notExact >= 0) throw usage(engineMessage.slice(notExact), OVERFLOW_FIX)
   if (/^Out of Range Error: Overflow in|^Conversion Error: .*\bDECIMAL\(/.test(engineMessage))
@@ -37,7 +37,7 @@ export function rethrowQueryError(thrown: unknown, { folder, path, types }: Quer
       thrown,
     )
   if (/^(IO|Invalid Input|Invalid) Error: /.test(engineMessage))
-    throw unreadableFileError(folder, engineMessage, thrown)
+    throw unreadableFileError(folder, oneLine(engineMessage), thrown)
   throw usage(engineMessage, FIX)
 }
 
@@ -48,8 +48,11 @@ export function rethrowQueryError(thrown: unknown, { folder, path, types }: Quer
 function splitLines(text: string): string[] {
   const at = text.search(LOCATION)
   const [problem, location] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)]
-  return [problem.trim(), ...location.split('\n').filter((line) => line !== '')]
+  return [oneLine(problem), ...location.split('\n').filter((line) => line !== '')]
 }
+
+/** Replaces line breaks, which messages must not contain, with spaces. */
+export const oneLine = (text: string): string => text.trim().replaceAll(/\s*[\r\n]\s*/g, ' ')
 
 const LOCATION = /\n+LINE \d+: .*\n *\^\s*$/
 
@@ -64,14 +67,15 @@ function csvErrorReason(engineMessage: string): string {
   return /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(engineMessage)?.[0] ?? 'invalid row'
 }
 
-/** Message that lists the columns with more digits than DuckDB can compute with. */
-function tooManyDigitsMessage(types: DecimalTypes | undefined): string {
+/** Error that lists the columns with more digits than DuckDB can compute with. */
+export function orderedUseError(types: DecimalTypes | undefined, cause?: unknown): ExportError {
   const columns = Object.entries(types ?? {}).flatMap(([name, type]) =>
     type.kind === 'ordered'
       ? [`${name} has up to ${type.whole} digits before the point and ${type.fraction} after it`]
       : [],
   )
-  return `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} digits of DuckDB's exact numbers. Such values can be sorted and compared with each other, but not used in arithmetic`
+  const message = `${columns.join(', ')}: more than the ${DECIMAL_DIGITS} digits of DuckDB's exact numbers. Such values can be sorted, compared with each other and returned, but not used in arithmetic, casts and text functions`
+  return new ExportError('USAGE', message, { cause, fix: ORDERED_FIX })
 }
 
 const FIX = 'Correct the statement (DuckDB SQL). SHOW TABLES lists the tables, DESCRIBE ledger its columns.'
@@ -79,7 +83,7 @@ const FIX = 'Correct the statement (DuckDB SQL). SHOW TABLES lists the tables, D
 const UNITS_FIX = 'Round and cast the value first, as in units(round(avg(value))::BIGNUM, 18).'
 
 const ORDERED_FIX =
-  'Sum the value of one asset, as in units(sum(value), 18); compare with units, as in amount > units(5, 0) for 5 or units(25, 1) for 2.5; for text and casts write units_text(value, 18).'
+  'Sum the value of one asset, as in units(sum(value), 18); compare with units, as in amount > units(5, 0) for 5 or units(25, 1) for 2.5; for text and casts write units_text(value, 18), or units_text(value, asset_decimals) for any asset.'
 
 const OVERFLOW_FIX =
   'Compute in the smallest unit, which has no limit, as in sum(value); units_text(sum(value), 18) gives plain digits of any length as text.'

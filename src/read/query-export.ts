@@ -4,6 +4,7 @@ import type { DataFile } from '../formats/format.ts'
 import { withExactNumbers } from './exact-numbers.ts'
 import { type ExactnessCheck, openExactnessCheck } from './exactness-check.ts'
 import { requireManifest } from './open-export.ts'
+import { createdPivotValues } from './pivot-values.ts'
 import { type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
 import { planResult, type QueryResult, resultOf } from './query-result.ts'
 import { openScratchDatabase } from './scratch-database.ts'
@@ -43,17 +44,20 @@ export async function* queryExport(folder: string, sql: string): AsyncGenerator<
     const types = await makeViews({ manifest, database, openedFiles, statements }).catch(rethrow)
     errorContext.types = types
     for (const tokens of statements) {
-      const statement = await prepare(database.connection, tokens).catch(rethrow)
-      if (statement === undefined) throw notReadOnlyError()
-      if (COMPUTING_STATEMENT.test(firstWord(tokens))) {
+      const prepared = await prepare(database.connection, tokens).catch(rethrow)
+      if (prepared === undefined) throw notReadOnlyError()
+      const { statement, pivotValues } = prepared
+      if (statement.parameterCount > 0) throw parameterError()
+      const computing = computingStatement(tokens)
+      if (computing !== undefined) {
         exactness ??= await openExactnessCheck(database, types)
-        await exactness.check(tokens, withExactNumbers)
+        await exactness.check({ tokens: computing, toSql: withExactNumbers, pivotValues })
       }
       const result = await statement.stream().catch(rethrow)
       const isPlan = EXPLAIN.test(firstWord(tokens))
       yield await (isPlan
         ? planResult(result, (text) => text.replaceAll(`${database.folder}/`, ''))
-        : resultOf(result, rethrow))
+        : resultOf(result, { rethrow, isDescription: DESCRIPTION.test(firstWord(tokens)) }))
     }
   } finally {
     exactness?.close()
@@ -66,20 +70,34 @@ const READ_ONLY_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|descr
 /** Statements that may compute with values of the tables. */
 const COMPUTING_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|\()$/i
 const EXPLAIN = /^explain$/i
+const DESCRIPTION = /^(describe|desc|show|summarize)$/i
 
 const firstWord = (tokens: readonly Token[]) => tokens.find(({ kind }) => kind !== 'space')?.text ?? ''
+
+/**
+ * The statement whose exactness is checked: the statement itself, or the one that SUMMARIZE evaluates; undefined if
+ * there is none.
+ */
+function computingStatement(tokens: readonly Token[]): readonly Token[] | undefined {
+  const isSummary = /^summarize$/i.test(firstWord(tokens))
+  const statement = isSummary ? tokens.slice(tokens.findIndex(({ kind }) => kind !== 'space') + 1) : tokens
+  return COMPUTING_STATEMENT.test(firstWord(statement)) ? statement : undefined
+}
+
+type PreparedQuery = { statement: DuckDBPreparedStatement; pivotValues: readonly (readonly string[])[] }
 
 /** Prepares a read-only statement; undefined if the statement is not read-only. */
 async function prepare(
   connection: DuckDBConnection,
   tokens: readonly Token[],
-): Promise<DuckDBPreparedStatement | undefined> {
+): Promise<PreparedQuery | undefined> {
   const { StatementType } = await import('@duckdb/node-api')
   if (EXPLAIN.test(firstWord(tokens))) {
     const { statement, isRun } = explainTarget(tokens)
     if ((await prepare(connection, statement)) === undefined) return undefined
     const keyword = isRun ? 'EXPLAIN ANALYZE' : 'EXPLAIN'
-    return connection.prepare(`${keyword} ${withExactNumbers(statement)}`)
+    const explaining = await connection.prepare(`${keyword} ${withExactNumbers(statement)}`)
+    return { statement: explaining, pivotValues: [] }
   }
   const statements = await connection.extractStatements(withExactNumbers(tokens))
   if (!READ_ONLY_STATEMENT.test(firstWord(tokens))) return undefined
@@ -91,7 +109,8 @@ async function prepare(
     await first.run()
   }
   const last = await statements.prepare(statements.count - 1)
-  return last.statementType === StatementType.SELECT ? last : undefined
+  if (last.statementType !== StatementType.SELECT) return undefined
+  return { statement: last, pivotValues: await createdPivotValues(connection, statements.count - 1) }
 }
 
 /** The statement that an EXPLAIN explains. Options in parentheses are dropped: the plan is always text. */
@@ -105,5 +124,11 @@ function explainTarget(tokens: readonly Token[]): { statement: readonly Token[];
 function notReadOnlyError(): ExportError {
   return new ExportError('USAGE', 'the statement is not read-only', {
     fix: 'Use SELECT, WITH, PIVOT, DESCRIBE, SUMMARIZE, EXPLAIN or SHOW TABLES; write the result to a file with --format csv > FILE.',
+  })
+}
+
+function parameterError(): ExportError {
+  return new ExportError('USAGE', 'the statement contains parameters', {
+    fix: 'Write values instead of ? and $1.',
   })
 }

@@ -6,10 +6,19 @@ export const isNode = (value: unknown): value is PlanNode =>
 
 const nodesIn = (value: unknown): PlanNode[] => (Array.isArray(value) ? value.filter(isNode) : [])
 
-/** The plans in a result of `json_serialize_plan`; undefined if it reports an error. */
-export function parsePlans(result: unknown): PlanNode[] | undefined {
-  return isNode(result) && result.error === false ? nodesIn(result.plans) : undefined
+/**
+ * The plans in a result of `json_serialize_plan`. Throws an Error with DuckDB's message if it reports an error.
+ * DuckDB writes numbers that JSON does not have, such as `Infinity`; they become null.
+ */
+export function parsePlans(json: string): PlanNode[] {
+  const result: unknown = JSON.parse(
+    json.replace(STRING_OR_NOT_FINITE, (found) => (found.startsWith('"') ? found : 'null')),
+  )
+  if (isNode(result) && result.error === false) return nodesIn(result.plans)
+  throw new Error(String(isNode(result) ? result.error_message : result))
 }
+
+const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"|-?\b(?:inf(?:inity)?|nan)\b/gi
 
 export const childOperators = ({ children }: PlanNode): PlanNode[] => nodesIn(children)
 
@@ -31,13 +40,14 @@ export const withSubexpressions = (expression: PlanNode): PlanNode[] => [
   ...childExpressions(expression).flatMap(withSubexpressions),
 ]
 
+/** The type of an expression as the plan describes it. Comparisons have none. */
+export function returnType({ return_type: returned, value }: PlanNode): PlanNode {
+  return isNode(returned) ? returned : isNode(value) && isNode(value.type) ? value.type : {}
+}
+
 /** The type of an expression; `width` and `scale` are those of a DECIMAL. */
-export function typeOf({ return_type: returned, value }: PlanNode): {
-  id: string
-  width: number
-  scale: number
-} {
-  const type = isNode(returned) ? returned : isNode(value) && isNode(value.type) ? value.type : {}
+export function typeOf(expression: PlanNode): { id: string; width: number; scale: number } {
+  const type = returnType(expression)
   const info = isNode(type.type_info) ? type.type_info : {}
   return { id: String(type.id), width: Number(info.width ?? 0), scale: Number(info.scale ?? 0) }
 }

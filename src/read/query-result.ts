@@ -1,5 +1,6 @@
 import type { DuckDBResult, DuckDBValueConverter, Json } from '@duckdb/node-api'
 import { ORDER_KEY, PLAIN_KEY } from './exact-amounts.ts'
+import { DECIMAL_DIGITS } from './exact-numbers.ts'
 
 /** A cell of a query result. Integers beyond 2^53, decimals and times are exact text. */
 export type ResultCell = string | number | boolean | null | object
@@ -19,12 +20,25 @@ export type QueryResult = {
   batches: AsyncIterable<readonly (readonly ResultCell[])[]>
 }
 
-/** Converts a DuckDB result; `rethrow` converts its errors. */
+export type ResultOptions = {
+  /** Converts an error of DuckDB. */
+  rethrow: (thrown: unknown) => never
+  /** Whether the cells describe columns, as those of DESCRIBE and SUMMARIZE. */
+  isDescription: boolean
+}
+
+/** Converts a DuckDB result. */
 export async function resultOf(
   result: DuckDBResult,
-  rethrow: (thrown: unknown) => never,
+  { rethrow, isDescription }: ResultOptions,
 ): Promise<QueryResult> {
-  const toCell = await openConverter()
+  const converter = await openConverter()
+  const toCell: DuckDBValueConverter<Json> = isDescription
+    ? (value, type, convert) => {
+        const cell = converter(value, type, convert)
+        return typeof cell === 'string' ? plainDescription(cell) : cell
+      }
+    : converter
   const types = result.columnTypes().map(String)
   const columns = result.columnNames().map((name, at) => {
     const type = types[at] ?? ''
@@ -87,6 +101,15 @@ async function openConverter(): Promise<DuckDBValueConverter<Json>> {
     return duckdb.JsonDuckDBValueConverter(value, type, toCell)
   }
 }
+
+/** Replaces the type `ordered` and its values in a text of DuckDB, which contains the struct that represents it. */
+const plainDescription = (text: string) =>
+  text
+    .replaceAll(ORDERED_TYPE, `DECIMAL of more than ${DECIMAL_DIGITS} digits`)
+    .replaceAll(ORDERED_VALUE, '$1')
+
+const ORDERED_TYPE = new RegExp(`STRUCT\\("?${ORDER_KEY}"? VARCHAR, "?${PLAIN_KEY}"? VARCHAR\\)`, 'g')
+const ORDERED_VALUE = new RegExp(`\\{'${ORDER_KEY}': [01]\\d*~?, '${PLAIN_KEY}': (-?[\\d.]+)\\}`, 'g')
 
 const toSafeNumber = (digits: string) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits)
 

@@ -49,7 +49,8 @@ async function query(sql: string): Promise<unknown[][]> {
 
 /** Checks statements in the shared database. */
 async function check(sql: string): Promise<void> {
-  for (const tokens of splitStatements(sql)) await exactness.check(tokens, withExactNumbers)
+  for (const tokens of splitStatements(sql))
+    await exactness.check({ tokens, toSql: withExactNumbers, pivotValues: [] })
 }
 
 const refused = (sql: string) => expect(check(sql), sql).rejects
@@ -176,9 +177,31 @@ test.for([
   ['select sum(value) / 1e18 from ledger', [[10]]],
   ["select count(*) from ledger where try_cast('1.5' as BIGNUM) = 1", [[2]]],
   ['select a.entry_id from ledger as a join ledger as b on a.value = b.value + 1', [['0']]],
+  [
+    "select 1e400::double, -1e400::double, 'NaN\\\" -Infinity'",
+    [['Infinity', '-Infinity', 'NaN\\" -Infinity']],
+  ],
+  ["select count(*) from ledger where block_number < 1e400 and 'nan'::double > 1", [[2]]],
   ['select avg(s) from (select wallet_address, sum(value) / 1e18 as s from ledger group by 1)', [[10]]],
 ] as const)('allows %s', async ([sql, expected]) => {
   expect(await query(sql)).toEqual(expected)
+})
+
+test.for([
+  'select "native" from (pivot ledger on asset_type using sum(value)) where "native" / 2 > 1',
+  'select "0_native" from (pivot ledger on entry_id, asset_type using sum(value)) order by "0_native" / 2',
+  'from (pivot (pivot ledger on entry_id using sum(value)) on asset_type using max("0" / 2)) where native > 1',
+])('checks the columns of a PIVOT whose values DuckDB finds: %s', async (sql) => {
+  await expect(query(sql)).rejects.toMatchObject(ROUNDED)
+})
+
+test('refuses a statement that cannot be planned and therefore not be checked', async () => {
+  const sql = 'pivot ledger on direction in (select distinct direction from ledger) using sum(value / 2)'
+  await expect(query(sql)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('cannot be checked for rounding'),
+    fix: expect.stringContaining('or omit IN'),
+  })
 })
 
 test.for([
@@ -193,7 +216,7 @@ test.for([
   ["from t pivot (sum(b) for a in ('x'))", "from t pivot (sum(b) for a in ('x'))"],
   ['select "pivot" from t join u on a = b', 'select "pivot" from t join u on a = b'],
 ] as const)('%s is planned as %s', ([sql, planned]) => {
-  const found = withPivotValues(sqlTokens(sql)).map(({ text }) => text)
+  const found = withPivotValues(sqlTokens(sql), []).map(({ text }) => text)
   expect(
     found
       .join('')

@@ -220,6 +220,19 @@ test.for([
   await expect(query(output, sql)).rejects.toMatchObject({ code: 'USAGE' })
 })
 
+test.for(['select ?::int', 'select $1', 'select $name + 1'])('refuses parameters: %s', async (sql) => {
+  const message = 'the statement contains parameters'
+  await expect(query(await exportOf(SMALL), sql)).rejects.toMatchObject({ code: 'USAGE', message })
+})
+
+test('puts the lines of an error message of DuckDB into one line', async () => {
+  const row = query(await exportOf(SMALL), 'select nocolumn from ledger')
+  const message = expect.stringMatching(
+    / not found in FROM clause! Candidate bindings: [^\n]*\n+ *LINE 1: select/,
+  )
+  await expect(row).rejects.toMatchObject({ code: 'USAGE', message })
+})
+
 test('ignores comments and empty statements', async () => {
   const output = await exportOf(SMALL)
   expect(await query(output, "select ';' as a; -- ; select 2\n ; /* ; */ select 3;")).toEqual([[';'], [3]])
