@@ -11,6 +11,6 @@ test('incremental exports of random jobs contain the rows of a random chain', { 
     seed: Number(SOAK_SEED),
     maxRuns: 4,
     path: SOAK_PATH === '' ? undefined : SOAK_PATH,
-    onCompleted: (count) => count % 100 === 0 && console.log(`${count} scenarios of seed ${SOAK_SEED}`),
+    onCompleted: (count) => count % 25 === 0 && console.log(`${count} scenarios of seed ${SOAK_SEED}`),
   }),
 )

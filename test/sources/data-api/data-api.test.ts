@@ -41,7 +41,14 @@ test('the times of a block take one request of one transaction', async () => {
   expect(asked.map(({ size }) => size)).toEqual([1])
 })
 
-test('a malformed response to the request for block times is not requested again', async () => {
+test('a torn response to the request for block times is requested again', async () => {
+  const bodies = [Buffer.from('{"transactions":'), bodyOf([itemAt(7).nativeTransaction])]
+  const { requestContext, asked } = fakeRequester(() => ({ body: bodies.shift() ?? bodyOf([]) }))
+  expect(await source.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)).toHaveLength(1)
+  expect(asked).toHaveLength(2)
+})
+
+test('JSON of another shape for the request for block times is not requested again', async () => {
   const { requestContext, asked } = fakeRequester(() => ({ body: Buffer.from('{}') }))
   const times = source.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)
   await expect(times).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })

@@ -75,16 +75,27 @@ function outsideRangeError(block: number, range: BlockRange): ExportError {
 /** Parses a body and reads the keys of its items. Throws PAGE_MALFORMED if it does not have the shape of a page. */
 export function parseItems(
   body: Buffer,
-  { chain, listing }: { chain?: string | undefined; listing: Listing },
+  options: { chain?: string | undefined; listing: Listing },
 ): ParsedItems {
+  return itemsOf(parseBody(body), options)
+}
+
+/** Parses a body as JSON of any shape. Throws PAGE_MALFORMED. */
+export function parseBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   checkJsonSize(body)
-  let parsed: unknown
   try {
-    parsed = parseBytes(body)
+    return parseBytes(body)
   } catch (cause) {
     throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
   }
+}
+
+/** Returns the items of a parsed page. Throws PAGE_MALFORMED if it is not a page. */
+export function itemsOf(
+  parsed: unknown,
+  { chain, listing }: { chain?: string | undefined; listing: Listing },
+): ParsedItems {
   const { transactions, nextPageToken: next = null } = (parsed ?? {}) as Record<string, unknown>
   if (!Array.isArray(transactions))
     throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')

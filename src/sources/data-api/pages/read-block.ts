@@ -12,7 +12,7 @@ import {
 } from './adaptive-page-size.ts'
 import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
-import { parseItems, readPage } from './page.ts'
+import { itemsOf, parseBody, readPage } from './page.ts'
 
 export type BlockSpec = BlockRequest & {
   chain: string
@@ -112,13 +112,25 @@ function pageSpec({ chain, block, pageSize }: BlockPage, token: string | undefin
   }
 }
 
-/** Returns the times of the first transactions of a block. A malformed response is not requested again. */
+/**
+ * Returns the times of the first transactions of a block. JSON of another shape is not requested again: the
+ * service may not have this listing.
+ */
 export async function readBlockTimes(
   requestContext: RequestContext,
   { chain, block }: Pick<BlockSpec, 'chain' | 'block'>,
 ): Promise<BlockTime[]> {
-  const spec = { ...pageSpec({ chain, block, pageSize: 1 }, undefined), isHandledByCaller: isMalformed }
-  const { keys } = await request(requestContext, spec, (body) => parseItems(body, { listing: 'block' }))
+  let isJson = false
+  const spec = {
+    ...pageSpec({ chain, block, pageSize: 1 }, undefined),
+    isHandledByCaller: (error: ExportError) => isJson && isMalformed(error),
+  }
+  const { keys } = await request(requestContext, spec, (body) => {
+    isJson = false
+    const parsed = parseBody(body)
+    isJson = true
+    return itemsOf(parsed, { listing: 'block' })
+  })
   return keys.filter((key) => typeof key !== 'string')
 }
 
