@@ -1,5 +1,6 @@
 import { toBytes } from '../../src/core/platform/byte-text.ts'
-import { type Cell, col, type Table } from '../../src/core/table/column.ts'
+import { type Cell, col } from '../../src/core/table/column.ts'
+import type { Table } from '../../src/core/table/index.ts'
 import { createCsvFormatter } from '../../src/formats/csv-lines.ts'
 
 /** A table with one nullable column of each type. */

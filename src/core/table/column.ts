@@ -16,23 +16,15 @@ export type Column = {
   readonly isGenerated?: boolean
 }
 
-export type Table = {
-  readonly name: TableName
+/** A table: an export table, or one that `load` creates for its records. */
+export type TableDeclaration = {
+  readonly name: string
   /** One sentence that describes a row. */
   readonly about: string
   /** Columns that together identify a row. */
   readonly key: readonly string[]
   readonly columns: readonly Column[]
 }
-
-export type TableName =
-  | 'transactions'
-  | 'erc20_transfers'
-  | 'erc721_transfers'
-  | 'erc1155_transfers'
-  | 'internal_transactions'
-  | 'wallet_transactions'
-  | 'ledger'
 
 /** One cell. Numbers of 64 bits and more are bigint or exact text; a time is milliseconds since 1970. */
 export type Cell = string | number | bigint | boolean | null

@@ -1,4 +1,4 @@
-import { col, generated, PARTIES, PREFIX, type Table } from './column.ts'
+import { col, generated, PARTIES, PREFIX, type TableDeclaration } from './column.ts'
 
 export const transactions = {
   name: 'transactions',
@@ -27,7 +27,7 @@ export const transactions = {
     col('method_name text?', 'Signature of the called method (untrusted text).'),
     col('block_min_delay_excess int64?', 'Delay-excess value of the block, on chains that have one.'),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration
 
 export const erc20Transfers = {
   name: 'erc20_transfers',
@@ -52,7 +52,7 @@ export const erc20Transfers = {
       'Price at the time of the request to the API, not at the time of the transaction.',
     ),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration
 
 const METADATA_TEXTS = [
   col('metadata_index_status text?', 'Index status of the metadata in the API, such as INDEXED.'),
@@ -86,7 +86,7 @@ export const erc721Transfers = {
     ...METADATA_TEXTS,
     col('metadata_attributes text?', 'Attributes in the metadata (untrusted text).'),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration
 
 export const erc1155Transfers = {
   name: 'erc1155_transfers',
@@ -105,7 +105,7 @@ export const erc1155Transfers = {
     col('metadata_decimals int32?', 'Number of decimals in the metadata.'),
     col('metadata_properties text?', 'Properties in the metadata (untrusted text).'),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration
 
 export const internalTransactions = {
   name: 'internal_transactions',
@@ -128,4 +128,4 @@ export const internalTransactions = {
     col('gas_limit int64?', 'Gas limit.'),
     col('gas_used int64?', 'Gas used.'),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration

@@ -1,22 +1,8 @@
 import type { Column, PREFIX } from './column.ts'
-import type {
-  erc20Transfers,
-  erc721Transfers,
-  erc1155Transfers,
-  internalTransactions,
-  transactions,
-} from './fact-tables.ts'
-import type { ledger, walletTransactions } from './wallet-tables.ts'
+import type { DeclaredTable, TableName } from './tables.ts'
 
-type Declared = {
-  transactions: (typeof transactions)['columns'][number]
-  erc20_transfers: (typeof erc20Transfers)['columns'][number]
-  erc721_transfers: (typeof erc721Transfers)['columns'][number]
-  erc1155_transfers: (typeof erc1155Transfers)['columns'][number]
-  internal_transactions: (typeof internalTransactions)['columns'][number]
-  wallet_transactions: (typeof walletTransactions)['columns'][number]
-  ledger: (typeof ledger)['columns'][number]
-}
+/** The columns of a table, with their literal names and types. */
+type ColumnsOf<T extends TableName> = Extract<DeclaredTable, { name: T }>['columns'][number]
 
 /** The first cells of a row, by column; they are the same in all rows of a transaction. */
 export type Prefix = RowOf<(typeof PREFIX)[number], CellTypes>
@@ -26,7 +12,7 @@ export type Prefix = RowOf<(typeof PREFIX)[number], CellTypes>
  * otherwise; a `time` is in milliseconds since 1970; `u256`, `i256` and `decimal` are exact text. Null only
  * in nullable columns.
  */
-export type Cells<T extends keyof Declared> = Omit<RowOf<Declared[T], CellTypes>, keyof Prefix>
+export type Cells<T extends TableName> = Omit<RowOf<ColumnsOf<T>, CellTypes>, keyof Prefix>
 
 type CellTypes = {
   text: string
@@ -51,11 +37,11 @@ type CellTypes = {
  * ```
  */
 export type TableRows = {
-  [T in keyof Declared]: RowOf<Declared[T], Omit<CellTypes, 'int64' | 'time'> & { int64: bigint; time: Date }>
+  [T in TableName]: RowOf<ColumnsOf<T>, Omit<CellTypes, 'int64' | 'time'> & { int64: bigint; time: Date }>
 }
 
 /** The rows of each table as text, in the notation of CSV cells without quotes and escapes. Null only in nullable columns. */
-export type TextRows = { [T in keyof Declared]: RowOf<Declared[T], Record<Column['type'], string>> }
+export type TextRows = { [T in TableName]: RowOf<ColumnsOf<T>, Record<Column['type'], string>> }
 
 type RowOf<C extends Column, Types> = {
   [One in C as One['name']]: Types[One['type'] & keyof Types] | (One['nullable'] extends true ? null : never)

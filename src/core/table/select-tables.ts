@@ -1,7 +1,6 @@
 import { ExportError } from '../model/errors.ts'
 import { suggest } from '../model/suggest.ts'
-import type { Table } from './column.ts'
-import { TABLE_NAMES, TABLES } from './index.ts'
+import { TABLE_NAMES, TABLES, type Table } from './index.ts'
 
 export type TableNameContext = {
   /** The option that the names were given to, such as `--tables`. */

@@ -1,4 +1,4 @@
-import { col, generated, PREFIX, type Table } from './column.ts'
+import { col, generated, PREFIX, type TableDeclaration } from './column.ts'
 
 export const walletTransactions = {
   name: 'wallet_transactions',
@@ -21,7 +21,7 @@ export const walletTransactions = {
       "Number of internal transactions in this wallet's view of the transaction.",
     ),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration
 
 export const ledger = {
   name: 'ledger',
@@ -49,4 +49,4 @@ export const ledger = {
     col('method_name text?', 'Signature of the method that the transaction calls (untrusted text).'),
     generated('source text', 'Table that holds the underlying fact.'),
   ],
-} as const satisfies Table
+} as const satisfies TableDeclaration
