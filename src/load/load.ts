@@ -1,14 +1,14 @@
 import type { Manifest } from '../core/model/manifest.ts'
 import { refusedWalletsWarning, rejectLines } from '../terminal/format.ts'
+import type { LoadableUrl } from './databases.ts'
 import { bulkLoadText } from './ddl/bulk-load.ts'
 import { createTable } from './ddl/create-table.ts'
 import { DIALECTS } from './ddl/dialects.ts'
 import { checkNamespace, type TableNamespace, tableIdentifier } from './ddl/table-namespace.ts'
 import { type LoadOptions, type LoadResult, loadOutput } from './load-output.ts'
 import { openLoadSource } from './open-source.ts'
-import { type LoadableUrl, openLoadTarget } from './open-target.ts'
 import type { Statements } from './target.ts'
-import type { TargetUrl } from './target-url.ts'
+import type { WarehouseUrl } from './target-url.ts'
 
 export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'> &
   Partial<Pick<LoadOptions, 'signal' | 'onNotice' | 'onFile'>> & {
@@ -46,7 +46,7 @@ export async function loadInto(
     const { scratchFolder, manifest } = source
     const { unescapeFormulas = isEscaped(manifest), onNotice = noop } = options
     for (const line of [...rejectLines(manifest), ...refusedWalletsWarning(manifest)]) onNotice(line)
-    const target = await openLoadTarget(to, { sql, unescapeFormulas, memory, scratchFolder })
+    const target = await to.open({ sql, unescapeFormulas, memory, scratchFolder })
     try {
       return await loadOutput(source, target, {
         ...{ onNotice: noop, onFile: noop },
@@ -69,7 +69,7 @@ export type PrintLoadOptions = Pick<LoadIntoOptions, 'tables' | 'unescapeFormula
 /** Returns a script that loads an output into a warehouse that reads the files itself. Connects to nothing. */
 export async function printLoad(
   from: string,
-  to: Extract<TargetUrl, { kind: 'bigquery' | 'snowflake' }>,
+  to: WarehouseUrl,
   { tables, prefix, filesAt, ...options }: PrintLoadOptions = {},
 ): Promise<string> {
   checkNamespace({ prefix }, DIALECTS[to.kind])
@@ -83,11 +83,12 @@ export async function printLoad(
   })
 }
 
-function statementsFor({ kind, ...to }: LoadableUrl, namespace: TableNamespace): Statements {
-  const dialect = DIALECTS[kind]
+function statementsFor({ dialect, ...to }: LoadableUrl, namespace: TableNamespace): Statements {
   checkNamespace(namespace, dialect)
-  const database = 'database' in to && namespace.schema === undefined ? { schema: to.database } : {}
-  const tableNamespace = { ...namespace, ...database }
+  const tableNamespace = {
+    ...namespace,
+    schema: namespace.schema ?? ('database' in to ? to.database : undefined),
+  }
   return {
     createSchema:
       namespace.schema === undefined ? [] : [dialect.createSchema?.(dialect.quote(namespace.schema)) ?? ''],

@@ -5,7 +5,7 @@ import { selectTables } from '../../core/table/select-tables.ts'
 import { splitNames } from '../../job/fields/table-list.ts'
 import { loadInto, printLoad } from '../../load/load.ts'
 import type { LoadResult } from '../../load/load-output.ts'
-import { parseTargetUrl } from '../../load/target-url.ts'
+import { parseTargetUrl, SHORT_FORMATS } from '../../load/target-url.ts'
 import { isBucketUrl } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
@@ -19,8 +19,7 @@ const options = defineOptions([
   {
     name: 'to',
     value: '<target>',
-    description:
-      'duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead',
+    description: `${SHORT_FORMATS}; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead`,
   },
   {
     name: 'from-manifest',
@@ -130,7 +129,7 @@ const IS_URL = /^[a-z][a-z0-9+.-]*:\/\//i
 function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): string {
   if (to !== undefined && to !== '') return to
   throw new ExportError('USAGE', 'no target was named', {
-    fix: 'Add --to duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…, or set WALLETLAKE_LOAD_TO.',
+    fix: `Add --to ${SHORT_FORMATS}, or set WALLETLAKE_LOAD_TO.`,
   })
 }
 
