@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { ExportError } from '../core/model/errors.ts'
 import type { Coverage, Manifest } from '../core/model/manifest.ts'
-import { isManifest } from '../core/model/manifest-schema.ts'
+import { isCoverageManifest } from '../core/model/manifest-schema.ts'
 import type { BlockRange, BucketLocation, Job, PartitionBy } from '../core/model/model.ts'
 import { GENERATOR } from '../core/model/version.ts'
 import { JOB_SCHEMA, partitionBy } from './job-schema.ts'
@@ -49,7 +49,12 @@ export const PLAN_SCHEMA: v.GenericSchema<unknown, Plan> = v.pipe(
       range: v.strictObject({ from: block, to: block }),
       partitionBy,
     },
-    ...{ before: v.optional(v.custom<Manifest>(isManifest)), isFresh: v.boolean(), begunMs: count, sha256 },
+    ...{
+      before: v.optional(v.custom<Manifest>(isCoverageManifest)),
+      isFresh: v.boolean(),
+      begunMs: count,
+      sha256,
+    },
   }),
   v.check((plan) => plan.id === `${plan.job.name}-${plan.attempt}` && plan.sha256 === hashPlan(plan)),
   v.check(({ job, range }) => job.startBlock === range.from && job.endBlock === range.to),

@@ -31,8 +31,7 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   }
   if (problems.length > 0) return undefined
   const manifest = parsed as Manifest
-  const needsWallets = manifest.job.kind !== 'blocks' && manifest.blocks === undefined
-  const isComplete = !needsWallets || manifest.coverage.length > 0
+  const isComplete = manifest.job.kind === 'blocks' || manifest.coverage.length > 0
   if (!findings.expect(isComplete, () => 'manifest.json: coverage: expected at least one wallet, found none'))
     return
   return manifest

@@ -23,7 +23,7 @@ export function manifestProblems(value: unknown): ManifestProblem[] {
         .join('')
         .slice(1),
       expected: isMissing ? expectedAt(MANIFEST, keys) : message,
-      found: input,
+      found: path.at(-1)?.origin === 'value' ? path.at(-1)?.value : input,
     }
   })
 }
@@ -31,6 +31,11 @@ export function manifestProblems(value: unknown): ManifestProblem[] {
 /** Whether parsed JSON is a valid manifest of version 1. */
 export function isManifest(value: unknown): value is Manifest {
   return v.is(MANIFEST, value)
+}
+
+/** Whether parsed JSON is a manifest whose tables were left out: only its coverage is of use. */
+export function isCoverageManifest(value: unknown): value is Manifest {
+  return v.is(COVERAGE_ONLY, value)
 }
 
 /** Whether a problem is an unsafe path, which suggests an attack rather than damage. */
@@ -106,7 +111,12 @@ const COVERAGE = fields({
   error: v.optional(text),
 })
 
-const MANIFEST = fields({
+const TABLES = v.pipe(
+  v.record(v.picklist(TABLE_NAMES, `a table of ${TABLE_NAMES.join(', ')}`), TABLE, 'an object'),
+  v.check((tables) => Object.keys(tables).length > 0, 'at least one table'),
+)
+
+const FIELDS = {
   manifestVersion: exactly(1),
   schemaVersion: checked(
     `${SCHEMA_VERSION} at most (a newer version of walletlake wrote it)`,
@@ -116,8 +126,23 @@ const MANIFEST = fields({
   job: JOB,
   coverage: list(COVERAGE),
   blocks: v.optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
-  tables: v.record(v.picklist(TABLE_NAMES, `a table of ${TABLE_NAMES.join(', ')}`), TABLE, 'an object'),
   rejects: count,
   statusUnknown: v.optional(count),
   feeUnknown: v.optional(count),
-})
+}
+
+const MANIFEST = v.pipe(
+  fields({
+    ...FIELDS,
+    tables: TABLES,
+  }),
+  v.forward(
+    v.check(
+      ({ job, blocks }) => job.kind === 'blocks' || blocks === undefined,
+      'nothing without job.kind "blocks"',
+    ),
+    ['blocks'],
+  ),
+)
+
+const COVERAGE_ONLY = fields({ ...FIELDS, tables: v.strictObject({}) })

@@ -30,6 +30,21 @@ export const files: readonly Tampering[] = [
     manifest: (m) => void Object.assign(m.tables, { blocks: { rows: 0, columns: [], files: [] } }),
   },
   {
+    what: 'a manifest without any table',
+    says: /^manifest\.json: tables: expected at least one table, found {}/,
+    manifest: (m) => void Object.assign(m, { tables: {} }),
+  },
+  {
+    what: 'a manifest whose tables are a list',
+    says: /^manifest\.json: tables: expected at least one table, found \[\]/,
+    manifest: (m) => void Object.assign(m, { tables: [] }),
+  },
+  {
+    what: 'a manifest of wallets with a range of whole blocks',
+    says: /^manifest\.json: blocks: expected nothing without job\.kind "blocks", found {"fromBlock":0/,
+    manifest: (m) => void Object.assign(m, { blocks: { fromBlock: 0, toBlock: 1e15, missing: [] } }),
+  },
+  {
     what: 'a manifest with another column type',
     says: /ledger has block_number as text, now int64/,
     manifest: (m) => void Object.assign(m.tables.ledger?.columns[1] ?? {}, { type: 'text' }),
