@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
@@ -7,6 +7,7 @@ import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
@@ -111,6 +112,19 @@ describe('walletlake', () => {
     const { exit, stderr } = await runCommand(['verify', output])
     expect(exit).toBe(10)
     expect(stderr).toContain('the run has not finished\nfix: Run the same job again')
+  })
+
+  test('suggests resuming an output whose run ended before its first page', async () => {
+    const url = await serve((_, response) => void response.writeHead(401).end())
+    const { job, output } = writeJob()
+    expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(3)
+    expect(readdirSync(output)).toEqual(['runs'])
+    const { exit, stderr } = await runCommand(['verify', output])
+    expect(exit).toBe(10)
+    expect(stderr).toContain('the run has not finished\nfix: Run the same job again')
+    expect(JSON.parse((await runCommand(['verify', output, '--json'])).stdout)).toMatchObject({
+      finished: false,
+    })
   })
 
   test.runIf(existsSync('/proc/self'))('fails if the output folder cannot be created', async () => {

@@ -41,7 +41,16 @@ test('every command that reads an export reports the wallets whose rows are miss
     expect(text).toContain('the service refused 1 wallet and answered the others')
     expect(text).toContain(BOB)
   }
-  expect((await ask('verify', output)).exit).toBe(0)
+  const verified = await ask('verify', output)
+  expect([verified.exit, verified.stdout]).toEqual([
+    0,
+    expect.stringContaining('good, without 1 refused wallet ('),
+  ])
+  expect(verified.stdout).toContain(`    ${BOB}\n      the service answered 404: address not supported\n`)
+  expect(JSON.parse((await ask('verify', output, '--json')).stdout)).toMatchObject({
+    ...{ exit: 0, ok: true },
+    refusedWallets: [{ address: BOB, error: 'the service answered 404: address not supported' }],
+  })
   const database = `sqlite:${join(tempFolder(), 'lake.db')}`
   for (const args of [
     ['balances', output, '--format', 'csv'],
@@ -61,6 +70,8 @@ test('every command that reads an export reports the wallets whose rows are miss
   expect((await run()).exit).toBe(0)
   const healed = await ask('convert', output, '--to', 'generic', '--strict')
   expect([healed.exit, healed.stderr]).toEqual([0, expect.not.stringContaining('refused')])
+  expect((await ask('verify', output)).stdout).toContain(': good (')
+  expect(JSON.parse((await ask('verify', output, '--json')).stdout)).toMatchObject({ refusedWallets: [] })
 })
 
 /** Paths of the transactions files, and the modification time of the first one. */

@@ -7,6 +7,7 @@ import {
   rejectLines,
   unknownLines,
 } from '../../terminal/format.ts'
+import { refusedWalletLines } from '../../terminal/incomplete-lines.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { type Verdict, verifyOutput } from '../../verify/export/verify-output.ts'
 import { defineCommand } from '../command.ts'
@@ -42,22 +43,32 @@ function failureOf(output: string, { isFinished, problems }: Verdict): ExportErr
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {
-  const { ok, files, rows, checks, rejects, missingBlocks, problems } = verdict
-  if (!ok) return [...problems, ...rejectLines(verdict)]
-  const exceptRejected = rejects === 0 ? '' : `, without ${formatCount(rejects, 'rejected record')}`
+  const { ok, files, rows, checks, missingBlocks, problems } = verdict
+  const refused = refusedWalletLines(verdict.refusedWallets, new Map())
+  if (!ok) return [...problems, ...rejectLines(verdict), ...refused]
   const checked = `${formatCount(files, 'file')}, ${formatCount(rows, 'row')}, ${formatInteger(checks)} checks`
   return [
-    `${output}: good${exceptRejected} (${checked})`,
+    `${output}: good${exceptions(verdict)} (${checked})`,
+    ...refused,
     ...[...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
     ...(missingBlocks.length > 0 ? [`  ${missingBlocksMessage(missingBlocks)}`] : []),
   ]
 }
 
+/** What a good export lacks, such as `, without 1 rejected record`. */
+function exceptions({ rejects, refusedWallets }: Verdict): string {
+  const lacking = [
+    ...(refusedWallets.length > 0 ? [formatCount(refusedWallets.length, 'refused wallet')] : []),
+    ...(rejects > 0 ? [formatCount(rejects, 'rejected record')] : []),
+  ]
+  return lacking.length === 0 ? '' : `, without ${lacking.join(' and ')}`
+}
+
 /** Public JSON format: fields may be added, but not removed or renamed. */
 function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
-  const { rejects, statusUnknown, feeUnknown } = verdict
-  const incompleteness = { missingBlocks: countBlocks(missingBlocks), rejects, statusUnknown, feeUnknown }
-  const counts = { files, rows, checks, ...incompleteness }
+  const { refusedWallets, rejects, statusUnknown, feeUnknown } = verdict
+  const incompleteness = { refusedWallets, missingBlocks: countBlocks(missingBlocks), rejects }
+  const counts = { files, rows, checks, ...incompleteness, statusUnknown, feeUnknown }
   return { output, exit, ok, finished: isFinished, ...counts, problems }
 }

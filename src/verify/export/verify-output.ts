@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { TABLES } from '../../core/table/index.ts'
+import type { RefusedWallet } from '../../core/model/run-stats.ts'
+import { TABLE_NAMES, TABLES } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { type Findings, openFindings } from '../../read/findings.ts'
 import { readManifest } from '../../read/read-manifest.ts'
@@ -28,13 +28,15 @@ import { checkUnknowns } from './unknowns.ts'
 export type Verdict = {
   /** True if no check failed. */
   readonly ok: boolean
-  /** False if no run has finished: the folder has a checkpoint but no manifest. */
+  /** False if no run has finished: the folder has no manifest, and a checkpoint or no table files. */
   readonly isFinished: boolean
   /** Files that the manifest lists; `rows` counts their rows. */
   readonly files: number
   readonly rows: number
   /** Blocks that the manifest lists as missing. */
   readonly missingBlocks: readonly BlockRange[]
+  /** Wallets whose rows are missing because the service refused them, as listed in the manifest. */
+  readonly refusedWallets: readonly RefusedWallet[]
   /** Rejected records, as counted by the manifest. */
   readonly rejects: number
   /**
@@ -83,6 +85,9 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
       from: fromBlock,
       to: toBlock,
     })),
+    refusedWallets: (manifest?.coverage ?? []).flatMap(({ address, error }) =>
+      error === undefined ? [] : [{ address, error }],
+    ),
     rejects: manifest?.rejects ?? 0,
     statusUnknown: manifest?.statusUnknown ?? 0,
     feeUnknown: manifest?.feeUnknown ?? 0,
@@ -103,13 +108,11 @@ async function requireExportEntries(folder: string): Promise<void> {
   })
 }
 
+/** Whether no run has published this export yet. An export that lost only its manifest has table files. */
 async function isInProgress(folder: string): Promise<boolean> {
-  const exists = (name: string) =>
-    stat(join(folder, name)).then(
-      () => true,
-      () => false,
-    )
-  return (await exists(PRIVATE_FOLDER)) && !(await exists(MANIFEST_FILE))
+  const names = new Set(await readdir(folder).catch(() => [MANIFEST_FILE]))
+  if (names.has(MANIFEST_FILE)) return false
+  return names.has(PRIVATE_FOLDER) || TABLE_NAMES.every((name) => !names.has(name))
 }
 
 type VerifyContext = {
