@@ -81,7 +81,7 @@ function addTransaction(tables: ExpectedTables, input: TransactionInput): void {
   for (const row of ledgerOf(input, facts)) add('ledger', row)
 }
 
-/** How many rows of each table the view lists. A log counts for the table that has its rows, whatever the view calls it. */
+/** Number of rows of each table that the view lists. A log counts for the table that has its rows, whatever the view calls it. */
 function countsOf(view: TransactionContent, facts: Facts): ExpectedRow {
   const logIndexes = logIndexesOf(view)
   const count = (rows: readonly ExpectedRow[]) =>

@@ -1,4 +1,4 @@
-// An independent witness on purpose: answers the wallet listing from the interface's text alone (section 4.3).
+// Deliberately independent of src: the wallet listing as section 4.3 of INTERFACE.md describes it.
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,21 +6,21 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { listedTransactions, viewOf } from './chain-model.ts'
 import type { ChainModel, PlacedTransaction, TransactionContent } from './chain-types.ts'
 
-/** How transactions of one second are ordered: the interface says nothing of it. */
+/** Order of transactions within one second, which the interface leaves open. */
 type TieOrder = 'chain' | 'hash' | 'against'
 export type ServiceBehavior = {
   ties: TieOrder
-  /** Items a page, at most. */
+  /** Maximum number of items per page. */
   pageItems: number
   /** Whether items name the chain by its EVM id. */
   namesChain: boolean
-  /** How likely it is that a request goes wrong. */
+  /** Probability that a request fails, in [0, 1). */
   faults: number
-  /** Page tokens are refused now and then, none of a wallet's more than twice. */
+  /** Whether page tokens are refused at random, each at most twice. */
   refusesTokens: boolean
-  /** Larger pages are refused, with 413 or 504. */
+  /** Requests for larger pages are refused with 413 or 504. */
   maxPageSize: number
-  /** A page begins with so many items of the one before. */
+  /** Number of items of the previous page that a page repeats at its start. */
   repeats: number
 }
 export type ListedChain = { chainModel: ChainModel; runIndex: number }
@@ -93,7 +93,7 @@ const tooLarge = (random: SeededRandom) => {
   return { status, body: { message: 'the page is too large', error: 'Too Large', statusCode: status } }
 }
 
-/** Blocks have no transactions of their own here: whether a block is there is all that is asked. */
+/** Blocks are listed without transactions: the program only asks whether a block exists. */
 function respondToBlock(number: number, { chainModel }: ListedChain): { status: number; body: unknown } {
   if (number <= chainModel.blocks.length) return { status: 200, body: { transactions: [] } }
   return { status: 404, body: { message: 'no such block', error: 'Not Found', statusCode: 404 } }
@@ -147,7 +147,7 @@ function sort(items: PlacedTransaction[], ties: TieOrder, descending: boolean): 
         : comparePosition(b, a)
   const rising = items.sort((a, b) => second(a) - second(b) || tie(a, b))
   if (!descending) return rising
-  // What "against" means turns with the direction.
+  // `against` is relative to the direction.
   return rising.sort((a, b) => second(b) - second(a) || (ties === 'hash' ? tie(a, b) : -tie(a, b)))
 }
 

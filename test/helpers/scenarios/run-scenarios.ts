@@ -10,14 +10,14 @@ const engines = { duckdb, sqlite, postgres: postgres.skipped ? sqlite : postgres
 export type RunScenariosOptions = {
   scenarios: number
   seed: number
-  /** The most that one has. */
+  /** Maximum number of runs per scenario. */
   maxRuns: number
-  /** Of a scenario that failed before: it alone is played, as it was shrunk. */
+  /** Path of a scenario that failed before: only that scenario is run. */
   path?: string | undefined
   onCompleted?: (count: number) => void
 }
 
-/** Starts and ends what all scenarios of a test file load into. */
+/** Starts and stops the databases that all scenarios of a test file load into. */
 export function withEngines(): void {
   for (const engine of Object.values(engines)) {
     beforeAll(engine.start)
@@ -25,7 +25,10 @@ export function withEngines(): void {
   }
 }
 
-/** Plays random scenarios; fails with the seed, the path and the shrunk form of the first that is not as expected. */
+/**
+ * Runs random scenarios. A failure reports the seed and path of the first failing scenario; with SOAK_SHRINK in the
+ * environment, also its shrunk form.
+ */
 export async function runScenarios({
   scenarios,
   seed,
