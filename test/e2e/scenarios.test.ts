@@ -3,7 +3,8 @@ import { runScenarios, withEngines } from '../helpers/scenarios/run-scenarios.ts
 
 withEngines()
 
-const SEEDS = Array.from({ length: 60 }, (_, at) => 1_000 + at)
+// More of them, with more runs each: `npm run soak -- scenarios`.
+const SEEDS = Array.from({ length: 30 }, (_, at) => 1_000 + at)
 
 test.for(SEEDS)(
   'incremental exports of a random job contain the rows of a random chain, seed %i',
