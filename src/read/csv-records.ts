@@ -13,7 +13,7 @@ export type CsvRecord = {
 /**
  * Reads a user's CSV file (RFC 4180, UTF-8, with or without byte order mark) record by record. Columns are
  * matched by name, in any order, and empty lines are skipped. Throws USAGE, with the line, if the file is not
- * valid CSV, is separated by semicolons, lacks one of `requiredColumns`, has a record with another number of
+ * valid CSV, is separated by semicolons, lacks one of `requiredColumns`, has two columns of one name, has a record with another number of
  * cells than the header, or cannot be read.
  */
 export async function readRecords(
@@ -72,6 +72,9 @@ function requireColumns(
 ): readonly string[] {
   const names = header.map((name) => name.trim())
   const missing = requiredColumns.filter((name) => !names.includes(name))
+  const repeated = names.find((name, at) => name !== '' && names.indexOf(name) !== at)
+  if (repeated !== undefined)
+    throw recordError({ file, line: 1 }, { found: `two columns ${repeated}`, expected: 'each name once' })
   if (missing.length === 0) return names
   if (names.some((name) => name.includes(';'))) throw semicolonError({ file, line: 1 })
   const found = names.length === 0 ? 'nothing' : `no column ${missing.join(', ')}`

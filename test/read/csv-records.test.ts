@@ -37,6 +37,8 @@ describe('records of a CSV file', () => {
   test.for([
     { text: 'a\n1\n', says: 'given.csv:1: found no column b, expected a header with a, b' },
     { text: '', says: 'given.csv:1: found nothing, expected a header with a, b' },
+    { text: 'a,b,a\n1,2,3\n', says: 'given.csv:1: found two columns a, expected each name once' },
+    { text: 'x,a,b, x\n1,2,3,4\n', says: 'given.csv:1: found two columns x, expected each name once' },
     { text: 'a,b\n1,2\n1\n', says: 'given.csv:3: found one cell, expected 2 as in the header' },
     { text: 'a,b\n1,"2\n', says: 'expected CSV: a comma between cells, quotes closed' },
     { text: `a,b\n${'1,2\n'.repeat(9)}1,"2\n${'1,2\n'.repeat(99)}`, says: 'quotes closed' },
@@ -66,6 +68,10 @@ describe('records of a CSV file', () => {
     expect(await recordsOf('a,b,;\n";",1;2,3\n', ['a', 'b'])).toEqual([
       { line: 2, cells: { a: ';', b: '1;2', ';': '3' } },
     ])
+  })
+
+  test('may have several columns without a name', async () => {
+    expect(await recordsOf('a,b,,\n1,2,,\n')).toEqual([{ line: 2, cells: { a: '1', b: '2', '': '' } }])
   })
 
   test('of a missing file are reported as missing', async () => {
