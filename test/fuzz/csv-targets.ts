@@ -41,7 +41,10 @@ const SPECIAL = [
 export function csvTargets(): Target[] {
   return [
     csvTarget('files of opening balances', AMOUNTS, (file) =>
-      readDeclaredAmounts(file, { walletsLabelled: () => [WALLET], decimalsOf: () => 18 }),
+      readDeclaredAmounts(file, {
+        ...{ walletsLabelled: () => [WALLET], wallets: undefined },
+        decimalsOf: () => 18,
+      }),
     ),
     csvTarget('files of expected balances', AMOUNTS, (file) =>
       compareExpected([], file, [{ address: WALLET, label: 'savings' }]),

@@ -2,12 +2,11 @@ import { ASSET_TYPES, COIN_DECIMALS } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
-import { type OpenExport, openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
+import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import { isIncluded, parseAsOf } from './as-of.ts'
-import { assetBalanceKey, type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
+import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { EVENTS_MISMATCH, likelyCauses } from './causes.ts'
-import { type DeclaredAmounts, readDeclaredAmounts } from './declared-amounts.ts'
-import { readDecimals } from './read-decimals.ts'
+import { readOpening } from './read-opening.ts'
 import { MISREPORTS_BALANCES, type SpamFlag, spamFlagsOf } from './spam-rules.ts'
 
 /** Options of `balances`. */
@@ -85,7 +84,7 @@ export type Balances = {
  * @param output - the folder of the export
  * @returns the balances, and which of them were negative at any time
  * @throws ExportError with the code USAGE if there is no export, it has no ledger table or no such wallet, or if `at`
- * or the file of opening balances is invalid; VERIFY_FAILED if files of the export are damaged
+ * or the file of opening balances is invalid or names another wallet; VERIFY_FAILED if files of the export are damaged
  */
 export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
   const asOf = parseAsOf(options.at)
@@ -98,7 +97,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const sums = new BalanceSums()
     let newest: Balances['newest']
     const labels = labelsOf(manifest)
-    const opening = await readOpening(options.opening, { opened, labels })
+    const opening = await readOpening(options.opening, { opened, labels, wallets: covered })
     for (const { wallet, asset, value } of opening.amounts)
       if (selected.has(wallet)) sums.open(wallet, asset, value)
     const columns = ['wallet_label', 'block_timestamp', ...SUMMED_COLUMNS] as const
@@ -120,18 +119,6 @@ export async function balances(output: string, options: BalancesOptions = {}): P
   } finally {
     await opened.close()
   }
-}
-
-async function readOpening(
-  file: string | undefined,
-  { opened, labels }: { opened: OpenExport; labels: ReadonlyMap<string, string | null> },
-): Promise<DeclaredAmounts> {
-  if (file === undefined) return { amounts: [], unfilled: 0 }
-  const decimals = await readDecimals(opened)
-  return readDeclaredAmounts(file, {
-    walletsLabelled: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
-    decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,
-  })
 }
 
 /** The addresses of the wallets with these addresses or labels. */

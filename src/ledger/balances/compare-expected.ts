@@ -23,7 +23,7 @@ export type Difference = {
  * whole units need, are known only if the asset is listed here.
  * @param file - CSV with a header, read by column name: `wallet_address` or `wallet_label`, `asset_type`,
  * `asset_address`, `token_id`, and `value` (smallest unit) or `amount` (whole units)
- * @param wallets - the wallets that a label in the file can refer to. @default the wallets of `balances`
+ * @param wallets - the wallets that the file may name. @default any address, and the labels of `balances`
  * @returns the differences, the number of lines that were compared, and the number of lines without a value and an
  * amount
  * @throws ExportError with the code USAGE if the file cannot be read or a line is invalid
@@ -31,7 +31,7 @@ export type Difference = {
 export async function compareExpected(
   balances: readonly Balance[],
   file: string,
-  wallets: readonly NamedWallet[] = walletsOf(balances),
+  wallets?: readonly NamedWallet[],
 ): Promise<{ compared: number; unfilled: number; differences: Difference[] }> {
   const values = new Map(
     balances.map(({ wallet_address, asset_type: type, asset_address: address, token_id: tokenId, value }) => [
@@ -45,9 +45,14 @@ export async function compareExpected(
       asset_decimals,
     ]),
   )
+  const labelled = wallets ?? walletsOf(balances)
   const { amounts, unfilled } = await readDeclaredAmounts(file, {
     walletsLabelled: (label) =>
-      wallets.filter((wallet) => wallet.label === label).map(({ address }) => address),
+      labelled.filter((wallet) => wallet.label === label).map(({ address }) => address),
+    wallets: wallets && {
+      addresses: new Set(wallets.map(({ address }) => address)),
+      expected: 'the address of a wallet whose balances were computed',
+    },
     decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,
   })
   const differences = amounts.flatMap(({ line, wallet, asset, value }): Difference[] => {

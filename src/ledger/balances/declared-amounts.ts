@@ -22,6 +22,8 @@ export type DeclaredAmounts = {
 export type AmountContext = {
   /** Addresses of the wallets with this label. */
   walletsLabelled(label: string): readonly string[]
+  /** The wallets that lines may name by address, and a description of them; undefined for any wallets. */
+  wallets: { addresses: ReadonlySet<string>; expected: string } | undefined
   /** null if unknown. */
   decimalsOf(asset: Asset): number | null
 }
@@ -33,7 +35,7 @@ const REQUIRED_COLUMNS = ['asset_type', 'asset_address', 'token_id'] as const
  * Reads a CSV file with a header, by column name: `wallet_address` or `wallet_label` (either accepts an address or a
  * label), the columns of the asset, and `value` (smallest unit) or `amount` (whole units). Lines with neither are
  * skipped and counted. A second line for the same wallet and asset is an error. Throws USAGE with the line number if a
- * line is invalid, and if the file cannot be read.
+ * line is invalid or names an unknown wallet, and if the file cannot be read.
  */
 export async function readDeclaredAmounts(file: string, context: AmountContext): Promise<DeclaredAmounts> {
   const amounts: DeclaredAmount[] = []
@@ -94,10 +96,18 @@ function requireColumns({ line, cells }: CsvRecord, file: string): void {
     throw error('value, in the smallest unit, or amount, in whole units')
 }
 
-function walletOf(cells: CsvRecord['cells'], expect: CheckCell, { walletsLabelled }: AmountContext): string {
+function walletOf(
+  cells: CsvRecord['cells'],
+  expect: CheckCell,
+  { walletsLabelled, wallets }: AmountContext,
+): string {
   const column = cells.wallet_address ? 'wallet_address' : 'wallet_label'
   const name = cells[column] ?? ''
-  if (ADDRESS.test(name.toLowerCase())) return name.toLowerCase()
+  const address = name.toLowerCase()
+  if (ADDRESS.test(address)) {
+    if (wallets !== undefined) expect(column, wallets.addresses.has(address), wallets.expected)
+    return address
+  }
   const matches = walletsLabelled(name)
   expect(column, matches.length > 0, 'an address or a label of the job')
   expect(column, matches.length === 1, `an address, since ${matches.length} wallets have that label`)

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
 import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
 import { GOLDEN_CHAIN, WALLETS } from '../../accounting/golden-chain.ts'
@@ -63,5 +63,46 @@ test('adds opening balances with wallet labels and amounts in whole units exactl
     coin: before.coin + 10_000n * 10n ** 18n + 1n,
     dollars: before.dollars - 2_500_000n,
     unfilledOpening: 1,
+  })
+})
+
+describe('a line with the address of another wallet', () => {
+  const OTHER = `0x${'3'.repeat(40)}`
+  const [, { address: BOB = '' } = {}] = WALLETS
+  const refusal = (expected: string, address = OTHER) => ({
+    code: 'USAGE',
+    message: expect.stringMatching(
+      new RegExp(`amounts\\.csv:3: found wallet_address ${address}, expected ${expected}$`),
+    ),
+  })
+  const lineOf = (address: string) => fileOf(AMOUNTS, `${ANN},native,,,1`, `${address},native,,,10000`)
+
+  test('is refused in a file of opening balances', async () => {
+    const opening = lineOf(OTHER)
+    await expect(balances(output, { opening })).rejects.toMatchObject(
+      refusal('the address of a wallet of the export'),
+    )
+    const selected = await balances(output, { opening: lineOf(BOB), wallets: [ANN] })
+    expect(selected.wallets).toMatchObject([{ address: ANN }])
+  })
+
+  test('is refused in a file of expected balances', async () => {
+    const { balances: found, wallets } = await balances(output, { all: true, wallets: [ANN] })
+    for (const address of [OTHER, BOB])
+      await expect(compareExpected(found, lineOf(address), wallets)).rejects.toMatchObject(
+        refusal('the address of a wallet whose balances were computed', address),
+      )
+    expect((await compareExpected(found, lineOf(OTHER))).differences).toHaveLength(2)
+  })
+
+  test('is accepted if the job no longer contains the wallet', async () => {
+    const copy = join(tempFolder(), 'out')
+    cpSync(output, copy, { recursive: true })
+    const path = join(copy, 'manifest.json')
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as { coverage: { address: string }[] }
+    const coverage = manifest.coverage.map((one) => (one.address === BOB ? { ...one, removed: true } : one))
+    writeFileSync(path, JSON.stringify({ ...manifest, coverage }))
+    const { balances: found } = await balances(copy, { opening: lineOf(BOB), all: true })
+    expect(found.filter(({ wallet_address }) => wallet_address === BOB)).not.toEqual([])
   })
 })
