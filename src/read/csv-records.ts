@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs'
 import { parse } from 'csv-parse'
 import { ExportError } from '../core/model/errors.ts'
+import { openUserFile } from '../core/platform/open-user-file.ts'
 import { inputError } from '../core/platform/user-file.ts'
 
 /** A record of a CSV file, with cells by column name. */
@@ -45,7 +45,7 @@ export async function readRawRecords(
   file: string,
   onRow: (row: { line: number; cells: readonly string[] }) => void,
 ): Promise<void> {
-  const source = createReadStream(file)
+  const source = await openUserFile(file, CSV_FIX)
   const parser = source.pipe(
     parse({ bom: true, skip_empty_lines: true, info: true, relax_column_count: true }),
   )
@@ -59,6 +59,8 @@ export async function readRawRecords(
     source.destroy()
   }
 }
+
+const CSV_FIX = 'Name a CSV file.'
 
 type Parsed = { record: string[]; info: { lines: number } }
 
@@ -105,7 +107,7 @@ const AFTER_QUOTE = /^Invalid Closing Quote: got ";"/
 
 function toRecordError(file: string, thrown: unknown): ExportError {
   const { message, lines } = thrown as Error & { lines?: number }
-  if (lines === undefined) return inputError(file, thrown, 'Name a CSV file.')
+  if (lines === undefined) return inputError(file, thrown, CSV_FIX)
   if (AFTER_QUOTE.test(message)) return semicolonError({ file, line: lines })
   const reason = message.charAt(0).toLowerCase() + message.slice(1)
   return recordError(

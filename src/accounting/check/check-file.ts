@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { ExportError } from '../../core/model/errors.ts'
+import { openUserFile } from '../../core/platform/open-user-file.ts'
 import { inputError } from '../../core/platform/user-file.ts'
 import { readRawRecords } from '../../read/csv-records.ts'
 import { isHeader } from '../csv/headers.ts'
@@ -74,23 +74,23 @@ async function checkCsv(
   return Math.max(0, rows - 1)
 }
 
+const JOURNAL_FIX = 'Name a journal.'
+
 async function checkJournal(
   file: string,
   { check, end }: ReturnType<typeof createJournalChecker>,
   onProblem: (problem: FormatProblem) => void,
 ): Promise<number> {
   let [line, entries] = [0, 0]
+  const input = await openUserFile(file, JOURNAL_FIX)
   try {
-    for await (const text of createInterface({
-      input: createReadStream(file),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    })) {
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       line += 1
       if (ENTRY.test(text)) entries += 1
       for (const problem of check(text, line)) onProblem(problem)
     }
   } catch (cause) {
-    throw inputError(file, cause, 'Name a journal.')
+    throw cause instanceof ExportError ? cause : inputError(file, cause, JOURNAL_FIX)
   }
   for (const problem of end()) onProblem(problem)
   return entries
