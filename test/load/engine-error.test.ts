@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { engineError, importDriver } from '../../src/load/engine-error.ts'
 
 test("reports the first line of an engine's error without secrets", () => {
-  const failure = engineError('postgres://db', new Error('no password pw given\nat line 3'), {
-    secrets: ['pw'],
+  const failure = engineError('postgres://db', new Error('no password swordfish given\nat line 3'), {
+    secrets: ['swordfish'],
   })
   expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: 'postgres://db: no password … given' })
 })

@@ -1,11 +1,12 @@
 /**
  * Creates a function that replaces secrets in text with `…`. It finds a secret in any letter case, with any
  * of its characters percent-encoded (once or twice) or escaped as in JSON or HTML, as hexadecimal bytes, and
- * inside base64 of either alphabet at any offset.
+ * inside base64 of either alphabet at any offset. Secrets of fewer than 4 characters are ignored, because they occur in
+ * unrelated text.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const patterns = [...new Set(secrets)]
-    .filter((secret) => secret !== '')
+    .filter((secret) => secret.length >= MIN_REDACTED_LENGTH)
     .sort((a, b) => b.length - a.length)
     .flatMap(patternsOf)
   return (text) =>
@@ -51,8 +52,7 @@ export function redactSecrets(text: string): string {
   return redact(text)
 }
 
-/** Shorter secrets would match unrelated base64 and hexadecimal text. */
-const MIN_ENCODED_LENGTH = 4
+const MIN_REDACTED_LENGTH = 4
 
 /**
  * An encoded form of a secret. Only text that matches `prefilter` can match `pattern`, which is slow to
@@ -66,7 +66,6 @@ function patternsOf(secret: string): SecretPattern[] {
     prefilter: /[%\\&]/,
     pattern: new RegExp(Array.from(secret, spellingPattern).join(''), 'gi'),
   }
-  if (secret.length < MIN_ENCODED_LENGTH) return [plain, spelled]
   return [plain, spelled, ...base64Patterns(secret), hexPattern(secret)]
 }
 

@@ -94,9 +94,17 @@ test('redacts the whole of a secret that contains another one', () => {
   expect(createRedactor(['abcdefgh', 'abcdefghijkl'])('a abcdefghijkl b')).toBe('a … b')
 })
 
-test('redacts short secrets in plain text and percent-encoded, but not in base64', () => {
-  expect(createRedactor(['p w'])('a p w b p%20w c p+w d')).toBe('a … b … c … d')
+test('redacts secrets of four characters in plain text and percent-encoded', () => {
+  expect(createRedactor(['p wd'])('a p wd b p%20wd c p+wd d')).toBe('a … b … c … d')
 })
+
+test.for(['', 'k', 'ey', 'key'])(
+  'does not redact the secret %j, which occurs in unrelated text',
+  (secret) => {
+    const text = 'the key was refused: k%65y a2V5 6b6579 &#107;ey'
+    expect(createRedactor([secret])(text)).toBe(text)
+  },
+)
 
 test('redactSecrets redacts registered secrets except short ones', () => {
   registerSecret('remembered-secret')
