@@ -78,8 +78,12 @@ export function movementsOf(
   return all
 }
 
-/** Whether an internal entry is the transaction's own top-level call (CONTRACT section 2.5). */
+/**
+ * Whether an internal entry repeats the top-level call of a transaction that did not fail (CONTRACT section 2.5). A
+ * reverted entry does not, even if it equals the transaction: it is an earlier, failed attempt of the same call.
+ */
 function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
+  if (entry.reverted) return false
   const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
   if (!TOP_LEVEL_CALLS.has(type)) return false
   if (entry.from_address !== row.from_address || entry.value !== row.value) return false

@@ -194,6 +194,17 @@ test('if several internal entries equal their transaction, all but the first mov
   expect(callRows(ledgerOf(item(OUTER, calls({}, {}, {}))))).toBe(2)
 })
 
+test('a reverted internal entry that equals its transaction does not stand for the top-level call', () => {
+  const reverted = { isReverted: true }
+  for (const [changes, rows] of [
+    [[reverted, {}], 0],
+    [[{}, reverted], 0],
+    [[reverted, {}, {}], 1],
+    [[reverted], 0],
+  ] as const)
+    expect([changes, callRows(ledgerOf(item(OUTER, calls(...changes))))]).toEqual([changes, rows])
+})
+
 test.for([
   { outer: { to: party('') }, entry: { internalTxType: 'CREATE' } },
   { outer: { to: party('') }, entry: { internalTxType: 'UNKNOWN' } },

@@ -52,12 +52,12 @@ const IS_CREATION = `(${KIND} LIKE 'CREATE%' OR t.to_address IS NULL OR coalesce
 
 /**
  * Creates the scratch table `top_level`: for each transaction, the first internal transaction that repeats the
- * top-level call. It gives no ledger entry, because the transaction itself has one.
+ * top-level call and is not reverted. It gives no ledger entry, because the transaction itself has one.
  */
 const TOP_LEVEL = `CREATE TABLE top_level AS
   SELECT i.transaction_hash, arg_min({'f': i.f, 'r': i.r}, (i.f, i.r)) AS location
   FROM internal_transactions i JOIN transactions t USING (transaction_hash)
-  WHERE ${KIND} IN ('CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN') AND i.value = t.value
+  WHERE ${KIND} IN ('CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN') AND NOT i.reverted AND i.value = t.value
     AND i.from_address IS NOT DISTINCT FROM t.from_address
     AND i.gas_used IS NOT DISTINCT FROM t.gas_used AND i.gas_limit IS NOT DISTINCT FROM t.gas_limit
     AND (i.to_address IS NOT DISTINCT FROM t.to_address

@@ -121,7 +121,7 @@ function movementsOf(content: TransactionContent, facts: Facts, nativeSymbol: st
 const movesCoins = (row: ExpectedRow) =>
   row.reverted === 'false' && !NON_TRANSFER_CALLS.includes(row.internal_type ?? '')
 
-/** Whether a call is the transaction's own call. Its value is that of the transaction and moves only once. */
+/** Whether a call is the transaction's own call, not an earlier, reverted one. Its value moves only once. */
 function isTopLevelCall(
   row: ExpectedRow,
   { from, to, value, gasUsed, gasLimit }: TransactionContent,
@@ -129,6 +129,7 @@ function isTopLevelCall(
   const columns = [row.from_address, row.to_address, row.value, row.gas_used, row.gas_limit]
   const own = [from.address, text(to.address), value, gasUsed, gasLimit]
   return (
+    row.reverted === 'false' &&
     ['CALL', 'CREATE', 'UNKNOWN'].includes(row.internal_type ?? '') &&
     columns.every((column, at) => column === own[at])
   )

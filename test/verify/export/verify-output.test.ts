@@ -54,6 +54,16 @@ describe('a valid export', () => {
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
+  test('passes if a reverted call that equals the top-level call precedes it', async () => {
+    const lake = lakeWithTopLevelCall()
+    const [call] = lake.internal_transactions
+    lake.internal_transactions.unshift({ ...call, reverted: 'true' })
+    Object.assign(call ?? {}, { internal_id: TOP_LEVEL_ID.replace(/0$/, '1') })
+    for (const row of lake.wallet_transactions.slice(0, 2)) row.internal_transactions = '2'
+    await writeLake(folder, lake)
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
   test.for(TABLE_NAMES)('passes without the table %s', async (missing) => {
     await writeLake(folder, goodLake(), { tables: TABLE_NAMES.filter((name) => name !== missing) })
     expect((await verifyOutput(folder)).problems).toEqual([])
