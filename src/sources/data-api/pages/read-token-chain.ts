@@ -141,9 +141,13 @@ export async function fetchPage(
   return response.catch(ignoreRefusedToken(token))
 }
 
-const formatRange = ({ from, to }: BlockRange) => (to === NO_END ? `from ${from} on` : `${from} to ${to}`)
+/** Names a half-open range by its first and last block, like all text for users. */
+function formatRange({ from, to }: BlockRange): string {
+  if (to === NO_END) return `blocks from ${from} on`
+  return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
+}
 
-const describeRange = ({ address, range }: RangeSpec) => `wallet ${address}, blocks ${formatRange(range)}`
+const describeRange = ({ address, range }: RangeSpec) => `wallet ${address}, ${formatRange(range)}`
 
 function pageSpec(spec: RangeSpec & { pageSize: number }, token: string | undefined): RequestSpec {
   const { chain, address, range, order, pageSize } = spec

@@ -146,5 +146,5 @@ test('names the wallet and its blocks in an error, but not the token', async () 
     body: Buffer.from('{"message":["no","such?key=1"]}'),
   }))
   const { error } = await read(requestContext)
-  expect((error as Error).message).toBe('wallet 0xaa, blocks 0 to 100: the service answered 404: no; such?…')
+  expect((error as Error).message).toBe('wallet 0xaa, blocks 0 to 99: the service answered 404: no; such?…')
 })
