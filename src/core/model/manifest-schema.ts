@@ -137,10 +137,7 @@ const MANIFEST = v.pipe(
     tables: TABLES,
   }),
   v.forward(
-    v.check(
-      ({ job, blocks }) => job.kind === 'blocks' || blocks === undefined,
-      'nothing without job.kind "blocks"',
-    ),
+    v.check(({ job, blocks }) => job.kind === 'blocks' || blocks === undefined, '"none"'),
     ['blocks'],
   ),
 )

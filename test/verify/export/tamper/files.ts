@@ -41,7 +41,7 @@ export const files: readonly Tampering[] = [
   },
   {
     what: 'a manifest of wallets with a range of whole blocks',
-    says: /^manifest\.json: blocks: expected nothing without job\.kind "blocks", found {"fromBlock":0/,
+    says: /^manifest\.json: blocks: expected "none", found {"fromBlock":0/,
     manifest: (m) => void Object.assign(m, { blocks: { fromBlock: 0, toBlock: 1e15, missing: [] } }),
   },
   {
