@@ -11,7 +11,7 @@ import type { ScratchDatabase } from './scratch-database.ts'
 import type { Token } from './sql-tokens.ts'
 import type { DecimalTypes } from './views.ts'
 
-export type CheckedStatement = {
+type CheckedStatement = {
   tokens: readonly Token[]
   toSql: (tokens: readonly Token[]) => string
   /** Values of PIVOT columns, see `withPivotValues`. */

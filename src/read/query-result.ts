@@ -20,7 +20,7 @@ export type QueryResult = {
   batches: AsyncIterable<readonly (readonly ResultCell[])[]>
 }
 
-export type ResultOptions = {
+type ResultOptions = {
   /** Converts an error of DuckDB. */
   rethrow: (thrown: unknown) => never
   /** Whether the cells describe columns, as those of DESCRIBE and SUMMARIZE. */
