@@ -19,7 +19,7 @@ type Listing = 'wallet' | 'block'
  *   blocks would count as complete
  */
 export function parsePage(body: Buffer, limits: PageLimits, listing: Listing = 'wallet'): ParsedPage {
-  const parsed = parseItems(body, { chain: limits.chain, listing })
+  const parsed = itemsOf(parseBody(body), { chain: limits.chain, listing })
   return { page: checkPage(body, parsed, limits), items: parsed.items, keys: parsed.keys }
 }
 
@@ -72,14 +72,6 @@ function outsideRangeError(block: number, range: BlockRange): ExportError {
   )
 }
 
-/** Parses a body and reads the keys of its items. Throws PAGE_MALFORMED if it does not have the shape of a page. */
-export function parseItems(
-  body: Buffer,
-  options: { chain?: string | undefined; listing: Listing },
-): ParsedItems {
-  return itemsOf(parseBody(body), options)
-}
-
 /** Parses a body as JSON of any shape. Throws PAGE_MALFORMED. */
 export function parseBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
@@ -91,7 +83,7 @@ export function parseBody(body: Buffer): unknown {
   }
 }
 
-/** Returns the items of a parsed page. Throws PAGE_MALFORMED if it is not a page. */
+/** Returns the items of a parsed page, with their keys. Throws PAGE_MALFORMED if it does not have the shape of a page. */
 export function itemsOf(
   parsed: unknown,
   { chain, listing }: { chain?: string | undefined; listing: Listing },
