@@ -12,8 +12,8 @@ export type Estimate = {
   /** Expected number of requests. */
   requests: number | undefined
   /**
-   * Upper bound of the requests of an unfinished run: the remaining blocks may be several times as dense as
-   * those that were read. Undefined if `requests` is not extrapolated from a part of the history.
+   * Requests of an unfinished run whose remaining blocks are `MAX_DENSITY_RATIO` times as dense as those that were
+   * read. Not a bound. Undefined if `requests` is not extrapolated from a part of the history.
    */
   maxRequests: number | undefined
   /** Requests per second of an earlier run, and the duration of this run at that rate. */
@@ -42,8 +42,8 @@ export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[])
   }
 }
 
-/** Assumed maximum ratio between the density of the remaining history and that of the part that was read. */
-const MAX_DENSITY_RATIO = 4
+/** Ratio between the density of the remaining history and that of the part that was read, for the upper estimate. */
+export const MAX_DENSITY_RATIO = 4
 
 const upperBound = (requests: number | undefined) => requests && Math.ceil(requests * MAX_DENSITY_RATIO)
 

@@ -1,6 +1,6 @@
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import type { BlockRange, Job } from '../../core/model/model.ts'
-import { type Estimate, estimateRun } from '../../export/estimate.ts'
+import { type Estimate, estimateRun, MAX_DENSITY_RATIO } from '../../export/estimate.ts'
 import { readPastRuns } from '../../export/history/past-runs.ts'
 import { inspectJob } from '../../export/inspect-job.ts'
 import { outputName } from '../../storage/bucket-url.ts'
@@ -73,7 +73,7 @@ function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
   const quota =
     maxRequests === undefined
       ? `at least ${formatCount(minRequests, 'request')}${more}`
-      : `${formatInteger(minRequests)} to ${formatCount(maxRequests, 'request')}, about ${formatInteger(requests ?? minRequests)} if the rest is alike`
+      : `about ${formatCount(requests ?? minRequests, 'request')} if the rest is alike; ${formatInteger(minRequests)} to ${formatInteger(maxRequests)} if it is up to ${MAX_DENSITY_RATIO} times as dense`
   const times =
     maxRequests === undefined ? [seconds ?? 0] : [minRequests / perSecond, maxRequests / perSecond]
   const durationRange = times.map((time) => formatDuration(time * 1000)).join(' to ')
