@@ -91,7 +91,9 @@ describe('a run without a job file', () => {
     expect((await runCommand(['run', ...line, '--max-requests', '3'], {}, { cwd })).exit).toBe(9)
     const { stdout } = await runCommand(['plan', ...line], {}, { cwd })
     expect(stdout).toMatch(/^mine: unfinished, \d wallets? of 2 to read/)
-    expect(stdout).toMatch(/^ {2}quota {2}about \d+ requests? if the rest is alike; \d+ to \d+ if it is up to 4 times as dense$/m)
+    expect(stdout).toMatch(
+      /^ {2}quota {2}about \d+ requests?, \d+ to \d+ if the rest is up to 4 times as dense$/m,
+    )
     expect(stdout).toMatch(/^ {2}time {3}about .+ to .+ requests a second, as last time, up to 16 at once$/m)
   })
 

@@ -73,7 +73,7 @@ function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
   const quota =
     maxRequests === undefined
       ? `at least ${formatCount(minRequests, 'request')}${more}`
-      : `about ${formatCount(requests ?? minRequests, 'request')} if the rest is alike; ${formatInteger(minRequests)} to ${formatInteger(maxRequests)} if it is up to ${MAX_DENSITY_RATIO} times as dense`
+      : `about ${formatCount(requests ?? minRequests, 'request')}, ${formatInteger(minRequests)} to ${formatInteger(maxRequests)} if the rest is up to ${MAX_DENSITY_RATIO} times as dense`
   const times =
     maxRequests === undefined ? [seconds ?? 0] : [minRequests / perSecond, maxRequests / perSecond]
   const durationRange = times.map((time) => formatDuration(time * 1000)).join(' to ')
