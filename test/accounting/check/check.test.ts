@@ -20,7 +20,7 @@ const output = join(folder, 'out')
 const mistakesIn = mistakeFinder()
 
 beforeAll(async () => {
-  await exportDemo(output, { endBlock: 30 })
+  await exportDemo(output, { endBlock: 26 })
   expect(demoWallets).toHaveLength(53)
 })
 
