@@ -38,9 +38,9 @@ export type ReindexResult = TokenCounts &
   OutcomeCounts &
   RequestCounts & {
     /** Tokens that remain to be requested. */
-    left: number
+    remaining: number
     /** Messages about the first tokens that the API does not know or refuses (at most 20). */
-    told: readonly string[]
+    messages: readonly string[]
     /** The error that stopped it early. The same command continues. */
     error: ExportError | undefined
   }
@@ -83,14 +83,14 @@ type ReindexContext = { output: OpenExport; folder: string; options: ReindexOpti
 
 const NO_REQUESTS = {
   ...{ accepted: 0, limited: 0, unknown: 0, refused: 0, requests: 0, rateLimited: 0, retries: 0 },
-  ...{ told: [], error: undefined },
+  ...{ messages: [], error: undefined },
 }
 
 async function countStaleTokens(context: ReindexContext): Promise<ReindexResult> {
   const { sql, counts } = await load(context)
   const { onToken } = context.options
   if (onToken !== undefined) for await (const token of staleTokens(sql)) onToken(token)
-  return { ...counts, ...NO_REQUESTS, left: tokensToRequest(counts) }
+  return { ...counts, ...NO_REQUESTS, remaining: tokensToRequest(counts) }
 }
 
 async function reindex(context: ReindexContext): Promise<ReindexResult> {
@@ -113,8 +113,15 @@ async function reindex(context: ReindexContext): Promise<ReindexResult> {
       },
     }).finally(() => requestLog.close())
     const { accepted, limited, unknown, refused } = result.counts
-    const left = tokensToRequest(counts) - accepted - limited - unknown - refused
-    return { ...counts, ...result.counts, ...service.counts, left, told: result.told, error: result.error }
+    const remaining = tokensToRequest(counts) - accepted - limited - unknown - refused
+    return {
+      ...counts,
+      ...result.counts,
+      ...service.counts,
+      remaining,
+      messages: result.messages,
+      error: result.error,
+    }
   } finally {
     await service.close()
   }
@@ -124,8 +131,8 @@ function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal }).catch(() => {})
 }
 
-function tokensToRequest({ missing, old, held }: TokenCounts): number {
-  return missing + old - held
+function tokensToRequest({ missing, old, recentlyRequested }: TokenCounts): number {
+  return missing + old - recentlyRequested
 }
 
 function requestLogPath(folder: string): string {

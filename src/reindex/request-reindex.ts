@@ -18,7 +18,7 @@ export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'asked' | 'unsent'>, 
 export type RequestResult = {
   counts: OutcomeCounts
   /** Messages about the first tokens that the API does not know (404) or refuses (400). */
-  told: string[]
+  messages: string[]
   /** The error that stopped it early; undefined if every token was requested. */
   error: ExportError | undefined
 }
@@ -36,7 +36,7 @@ export async function requestReindexOfAll(
   tools: ReindexTools,
 ): Promise<RequestResult> {
   const counts = { accepted: 0, limited: 0, unknown: 0, refused: 0 }
-  const result: RequestResult = { counts, told: [], error: undefined }
+  const result: RequestResult = { counts, messages: [], error: undefined }
   const pause: Pause = { ended: Promise.resolve() }
   const worker = async () => {
     while (result.error === undefined) {
@@ -78,7 +78,7 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
     }
     result.counts[outcome] += 1
     if (outcome === 'limited') pauseIfAmbiguous(error, { tools, pause })
-    else if (result.told.length < MAX_REPORTED) result.told.push(error.message)
+    else if (result.messages.length < MAX_REPORTED) result.messages.push(error.message)
     await recordOutcome(outcome, error.retryAfterMs)
   }
 }

@@ -80,7 +80,7 @@ export type TokenCounts = {
   /** Of these, tokens with metadata that is too old or of unknown age. */
   old: number
   /** Of `missing` and `old`, tokens that must not be requested yet. */
-  held: number
+  recentlyRequested: number
 }
 
 /** Creates the table of tokens to request, and counts them. */
@@ -93,7 +93,7 @@ export async function selectStaleTokens(
   const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
   await sql.run(
     `CREATE TABLE stale_tokens AS SELECT *, row_number() OVER (ORDER BY address, id) AS seq FROM (
-       SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS held, CASE
+       SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS is_recent, CASE
          WHEN status IS NULL THEN 'no status'
          WHEN upper(status) <> 'INDEXED' THEN status
          WHEN NOT named THEN 'no name'
@@ -102,10 +102,15 @@ export async function selectStaleTokens(
   )
   const [counts] = await sql.all(
     `SELECT (SELECT count(*) FROM tokens) AS tokens, count(*) FILTER (reason <> 'old') AS missing,
-     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (held) AS held FROM stale_tokens`,
+     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (is_recent) AS recent FROM stale_tokens`,
   )
-  const { tokens, missing, old: oldCount, held } = counts ?? {}
-  return { tokens: Number(tokens), missing: Number(missing), old: Number(oldCount), held: Number(held) }
+  const { tokens, missing, old: oldCount, recent } = counts ?? {}
+  return {
+    tokens: Number(tokens),
+    missing: Number(missing),
+    old: Number(oldCount),
+    recentlyRequested: Number(recent),
+  }
 }
 
 export type StaleToken = Token & {
@@ -116,7 +121,7 @@ export type StaleToken = Token & {
 /** Yields the tokens to request now, by contract and id. */
 export async function* staleTokens(sql: TokenSql): AsyncGenerator<StaleToken, void, void> {
   const toStaleToken = (row: Record<string, unknown>) => ({ ...tokenOf(row), reason: String(row.reason) })
-  for await (const batch of inBatches(sql, 'SELECT * FROM stale_tokens WHERE NOT held', toStaleToken))
+  for await (const batch of inBatches(sql, 'SELECT * FROM stale_tokens WHERE NOT is_recent', toStaleToken))
     yield* batch
 }
 

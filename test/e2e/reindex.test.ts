@@ -63,7 +63,7 @@ test.for(['csv', 'parquet'] as const)('requests each token without metadata in %
   const bad = [...(await lastRows(csv))].filter(([, row]) => !isGood(row)).map(([key]) => key)
   expect(bad.length).toBeGreaterThan(5)
   const result = await reindex()
-  expect(result).toMatchObject({ missing: bad.length, accepted: bad.length, left: 0, error: undefined })
+  expect(result).toMatchObject({ missing: bad.length, accepted: bad.length, remaining: 0, error: undefined })
   const named = orders().map((path) => path.replace(/^.*collections\/(.*)\/tokens\/(.*):reindex$/, '$1/$2'))
   expect(named.sort()).toEqual(bad.sort())
 })
@@ -89,9 +89,9 @@ test('requests no token twice within an hour, but again after it', async () => {
   const { reindex, time, orders } = await exported()
   const { accepted } = await reindex()
   time.now += HOUR_MS - 1
-  expect(await reindex()).toMatchObject({ held: accepted, accepted: 0, requests: 0 })
+  expect(await reindex()).toMatchObject({ recentlyRequested: accepted, accepted: 0, requests: 0 })
   time.now += 1
-  expect(await reindex()).toMatchObject({ held: 0, accepted })
+  expect(await reindex()).toMatchObject({ recentlyRequested: 0, accepted })
   expect(orders()).toHaveLength(2 * accepted)
 })
 
@@ -112,11 +112,11 @@ test('requests and writes nothing in a dry run, but lists the tokens', async () 
   const named: string[] = []
   const onToken = ({ address, id }: { address: string; id: string }) => named.push(`${address}/${id}`)
   const service = { baseUrl: undefined }
-  const { missing, left } = await reindex({ dryRun: true, onToken, service })
+  const { missing, remaining } = await reindex({ dryRun: true, onToken, service })
   expect(named).toEqual([...new Set(named)].sort())
-  expect({ left, named: named.length }).toEqual({ left: missing, named: missing })
+  expect({ remaining, named: named.length }).toEqual({ remaining: missing, named: missing })
   expect(orders()).toEqual([])
-  expect((await reindex()).held).toBe(0)
+  expect((await reindex()).recentlyRequested).toBe(0)
   expect(outputBytes(output)).not.toEqual({})
 })
 
@@ -124,9 +124,14 @@ test('resumes where the budget ended, without repeating requests', async () => {
   const { reindex, orders } = await exported()
   const first = await reindex({ service: { maxRequests: 5, concurrency: 3 } })
   expect(first.error).toMatchObject({ code: 'BUDGET_REACHED' })
-  expect(first).toMatchObject({ accepted: 5, left: first.missing - 5 })
+  expect(first).toMatchObject({ accepted: 5, remaining: first.missing - 5 })
   const second = await reindex()
-  expect(second).toMatchObject({ accepted: first.left, held: 5, left: 0, error: undefined })
+  expect(second).toMatchObject({
+    accepted: first.remaining,
+    recentlyRequested: 5,
+    remaining: 0,
+    error: undefined,
+  })
   expect(new Set(orders()).size).toBe(orders().length)
 })
 
@@ -137,7 +142,7 @@ test("records a token's own limit without treating it as an error", async () => 
   time.now += HOUR_MS / 2
   expect(await reindex()).toMatchObject({ limited: accepted, accepted: 0, error: undefined })
   time.now += HOUR_MS / 2 - 1_000
-  expect(await reindex()).toMatchObject({ held: accepted })
+  expect(await reindex()).toMatchObject({ recentlyRequested: accepted })
   time.now += 1_000
   expect(await reindex()).toMatchObject({ accepted })
 })
@@ -147,9 +152,9 @@ test('reports tokens that the API does not know and requests the others', async 
   const isFirst = ({ path }: { path: string }) => asksReindex({ path }) && seen.add(path).size === 1
   const fault = faultWhere(isFirst, respondWith(404, '{"message":"no such token"}'))
   const { reindex } = await exported({ fault })
-  const { told, missing, ...counts } = await reindex()
+  const { messages, missing, ...counts } = await reindex()
   expect(counts).toMatchObject({ unknown: 1, accepted: missing - 1, error: undefined })
-  expect(told).toEqual([expect.stringMatching(/^reindexing token \d+ of 0x.+: .+ 404: no such token$/)])
+  expect(messages).toEqual([expect.stringMatching(/^reindexing token \d+ of 0x.+: .+ 404: no such token$/)])
 })
 
 test('waits for a quota and requests every token', async () => {
@@ -165,9 +170,9 @@ test.for([
   { when: 'the API stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
 ])('ends resumable if $when', async ({ fault, code }) => {
   const { reindex, orders } = await exported({ fault: faultWhere(asksReindex, fault) })
-  const { error, missing, left } = await reindex({ service: { concurrency: 1 } })
+  const { error, missing, remaining } = await reindex({ service: { concurrency: 1 } })
   expect(error).toMatchObject({ code })
-  expect(left).toBe(missing)
+  expect(remaining).toBe(missing)
   expect(new Set(orders()).size).toBe(1)
 })
 
@@ -200,7 +205,13 @@ describe('walletlake reindex', () => {
     expect(first.stderr).toMatch(/^BUDGET_REACHED: .+\nfix: .+\n$/)
     expect(first.exit).toBe(9)
     const second = await runCommand(['reindex', output, '--base-url', url, '--json'])
-    expect(JSON.parse(second.stdout)).toMatchObject({ output, exit: 0, dryRun: false, held: 4, left: 0 })
+    expect(JSON.parse(second.stdout)).toMatchObject({
+      output,
+      exit: 0,
+      dryRun: false,
+      recentlyRequested: 4,
+      remaining: 0,
+    })
   })
 
   test.for([
@@ -219,7 +230,7 @@ describe('walletlake reindex', () => {
     child = startCommand(['reindex', output, '--base-url', url, '--concurrency', '1'])
     expect(await child.ended).toMatchObject({ exit })
     const again = await runCommand(['reindex', output, '--base-url', url, '--json'])
-    expect(JSON.parse(again.stdout)).toMatchObject({ exit: 0, held: 3, left: 0 })
+    expect(JSON.parse(again.stdout)).toMatchObject({ exit: 0, recentlyRequested: 3, remaining: 0 })
   })
 
   test.for([

@@ -65,11 +65,11 @@ test.for([
 ] as const)(
   'continues after $code ($about) and blocks the token until $until',
   async ({ answer, code, about, until }) => {
-    const { counts, last, error, told } = await ask({ code, about })
+    const { counts, last, error, messages } = await ask({ code, about })
     expect(counts).toEqual({ accepted: 1, limited: 0, unknown: 0, refused: 0, ...{ [answer]: 1 } })
     expect(last('0')).toMatchObject({ answer, untilMs: until })
     expect(error).toBeUndefined()
-    expect(told).toEqual(answer === 'limited' ? [] : ['said so'])
+    expect(messages).toEqual(answer === 'limited' ? [] : ['said so'])
   },
 )
 

@@ -106,19 +106,22 @@ const logged = (fields: Partial<LoggedRequest>): LoggedRequest => ({
 })
 
 test.for([
-  { when: 'was requested long enough ago', entries: [{}], held: 0 },
-  { when: 'is still blocked', entries: [{ untilMs: NOW + 1 }], held: 1 },
+  { when: 'was requested long enough ago', entries: [{}], recentlyRequested: 0 },
+  { when: 'is still blocked', entries: [{ untilMs: NOW + 1 }], recentlyRequested: 1 },
   {
     when: 'has a later entry that its request was not sent',
     entries: [{ untilMs: NOW + 1 }, { answer: 'unsent' }],
-    held: 0,
+    recentlyRequested: 0,
   },
-  { when: 'is a different one', entries: [{ id: '8', untilMs: NOW + 1 }], held: 0 },
-] as const)('holds back $held tokens if a token $when', async ({ entries, held }) => {
-  const { counts, tokens } = await selectTokens({ erc721: [{ status: null }], log: entries.map(logged) })
-  expect(counts).toMatchObject({ missing: 1, held })
-  expect(tokens).toHaveLength(1 - held)
-})
+  { when: 'is a different one', entries: [{ id: '8', untilMs: NOW + 1 }], recentlyRequested: 0 },
+] as const)(
+  'holds back $recentlyRequested tokens if a token $when',
+  async ({ entries, recentlyRequested }) => {
+    const { counts, tokens } = await selectTokens({ erc721: [{ status: null }], log: entries.map(logged) })
+    expect(counts).toMatchObject({ missing: 1, recentlyRequested })
+    expect(tokens).toHaveLength(1 - recentlyRequested)
+  },
+)
 
 test('treats an accepted request as an update of the token', async () => {
   const erc721 = [{ updatedMs: NOW - 9 * DAY_MS }]

@@ -61,18 +61,30 @@ function summaryLines(
   result: Omit<ReindexResult, 'error'>,
   { output, dryRun }: { output: string; dryRun: boolean },
 ): string[] {
-  const { tokens, missing, old, held, accepted, limited, unknown, refused, left, told, requests } = result
+  const {
+    tokens,
+    missing,
+    old,
+    recentlyRequested,
+    accepted,
+    limited,
+    unknown,
+    refused,
+    remaining,
+    messages,
+    requests,
+  } = result
   const line = (count: number, label: string) =>
     count > 0 ? [`  ${formatInteger(count).padStart(9)}  ${label}`] : []
   return [
-    ...told,
+    ...messages,
     `${output}: ${formatCount(tokens, 'token')}, ${formatInteger(missing)} without metadata, ${formatInteger(old)} old`,
-    ...line(held, 'requested within the last hour, skipped'),
+    ...line(recentlyRequested, 'requested within the last hour, skipped'),
     ...line(accepted, `accepted by the service for reindexing (${formatCount(requests, 'request')})`),
     ...line(limited, 'at their hourly limit (429)'),
     ...line(unknown, 'unknown to the service (404)'),
     ...line(refused, 'refused by the service'),
-    ...line(left, dryRun ? 'to be requested' : 'not requested yet: run the same command again'),
+    ...line(remaining, dryRun ? 'to be requested' : 'not requested yet: run the same command again'),
     ...(accepted > 0
       ? ['  To get the refreshed metadata, export again with --fresh or a sufficient --lookback.']
       : []),
