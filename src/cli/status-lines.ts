@@ -42,7 +42,7 @@ export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[]
 
 function inUseLine({ inUseSince }: OutputStatus): string[] {
   const since = Date.parse(inUseSince ?? '')
-  return Number.isNaN(since) ? [] : [`  a run is in progress since ${formatMinute(since)}`]
+  return Number.isNaN(since) ? [] : [`  a run has been in progress since ${formatMinute(since)}`]
 }
 
 function unfinishedLine({ unfinished }: OutputStatus, knownJob: KnownJob | undefined): string[] {

@@ -79,7 +79,7 @@ describe('walletlake status', () => {
     expect(await run(job)).toBe(0)
     const idle = (await runCommand(['status', job])).stdout
     const release = await lockOutput(join(output, '.walletlake'))
-    const line = /\n {2}a run is in progress since \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/
+    const line = /\n {2}a run has been in progress since \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/
     expect((await runCommand(['status', job])).stdout).toMatch(line)
     expect((await runCommand(['status', output])).stdout).toMatch(line)
     await release()

@@ -40,7 +40,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'blocks have addresses',
     text: `${BLOCKS}addresses: ['${A}']`,
-    says: 'job.yaml:5:12: addresses: found a list of 1, expected no wallets, for whole blocks are exported',
+    says: 'job.yaml:5:12: addresses: found a list of 1, expected no wallets, because whole blocks are exported',
   },
   {
     when: 'blocks have a file of addresses',
@@ -56,12 +56,12 @@ const WRONG: readonly Wrong[] = [
     when: '--tables names another for blocks',
     text: BLOCKS,
     overrides: { tables: ['ledger'] },
-    says: '--tables: found ledger, expected transactions alone, for a block listing has nothing else',
+    says: '--tables: found ledger, expected only transactions, because a block listing contains nothing else',
   },
   {
     when: 'blocks have a finality',
     text: `${BLOCKS}finality: 10m`,
-    says: 'finality: found "10m", expected no finality beside endBlock',
+    says: 'finality: found "10m", expected no finality: it cannot be combined with endBlock',
   },
 ]
 

@@ -65,7 +65,7 @@ const SLIPS: readonly Wrong[] = [
   {
     when: 'a colon has no space',
     text: `chain:1\naddresses:\n  - ${A}\n`,
-    says: 'job.yaml:1:6: found ":" without a space, expected a space behind it',
+    says: 'job.yaml:1:6: found ":" without a space, expected a space after it',
   },
   {
     when: 'a label has a colon',
@@ -85,7 +85,7 @@ const SLIPS: readonly Wrong[] = [
   {
     when: 'a comma ends a line',
     text: `chain: 1\naddresses: ["${A}"],\n`,
-    says: `job.yaml:2:${16 + A.length}: found a "," behind the value, expected nothing there`,
+    says: `job.yaml:2:${16 + A.length}: found a "," after the value, expected nothing there`,
   },
   {
     when: 'a chain is named rather than numbered',
@@ -132,7 +132,7 @@ const SLIPS: readonly Wrong[] = [
   {
     when: 'an unquoted list item is one space long',
     text: list(`  - ${A}\n   - ${B}\n`),
-    says: `addresses[0]: found "${A} - ${B}", expected one address an entry, each after "- ", one below another`,
+    says: `addresses[0]: found "${A} - ${B}", expected one address per list item`,
   },
   {
     when: 'equals signs assign',

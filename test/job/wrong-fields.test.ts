@@ -40,7 +40,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'finality stands beside endBlock',
     text: `${LEAST}endBlock: 5\nfinality: 10m`,
-    says: 'job.yaml:4:11: finality: found "10m", expected no finality beside endBlock',
+    says: 'job.yaml:4:11: finality: found "10m", expected no finality: it cannot be combined with endBlock',
   },
   {
     when: 'finality has no unit',

@@ -57,7 +57,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'there are two documents',
     text: `${LEAST}---\nchain: 2`,
-    says: 'job.yaml:3:1: found a second document, expected one job a file',
+    says: 'job.yaml:3:1: found a second document, expected one job per file',
   },
   {
     when: 'a tab indents',

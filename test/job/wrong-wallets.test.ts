@@ -104,12 +104,12 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'an address has a letter in place of a zero',
     text: list(`'0xO${'a'.repeat(39)}'`),
-    says: `expected 0x and 40 hexadecimal digits ("O" is none)`,
+    says: `expected 0x and 40 hexadecimal digits ("O" is not a hex digit)`,
   },
   {
     when: 'an address is shortened',
     text: list('0x58A5…1b25'),
-    says: 'found "0x58A5…1b25", expected 0x and 40 hexadecimal digits (whole, not shortened)',
+    says: 'found "0x58A5…1b25", expected 0x and 40 hexadecimal digits (the full address)',
   },
   {
     when: 'an address is a name',
@@ -119,12 +119,12 @@ const WRONG: readonly Wrong[] = [
   {
     when: "an address is Solana's",
     text: list('7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK'),
-    says: `expected 0x and 40 hexadecimal digits (an EVM chain's; this looks like Solana's)`,
+    says: `expected 0x and 40 hexadecimal digits (this looks like a Solana address)`,
   },
   {
     when: "an address is Bitcoin's",
     text: list('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'),
-    says: 'expected 0x and 40 hexadecimal digits (Bitcoin is no EVM chain)',
+    says: 'expected 0x and 40 hexadecimal digits (Bitcoin is not an EVM chain)',
   },
   {
     when: 'an address is one of the X-chain',

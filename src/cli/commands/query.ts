@@ -55,7 +55,7 @@ export const command = defineCommand({
 function readRowCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw usageError(
-    `option '--max-rows <count>' argument '${text}' is invalid. a whole number from 1 is expected.`,
+    `option '--max-rows <count>' argument '${text}' is invalid: expected a whole number of at least 1`,
   )
 }
 

@@ -66,7 +66,7 @@ export const command = defineCommand({
 function readRowCount(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text)
   throw usageError(
-    `option '--max-rows <count>' argument '${text}' is invalid. a whole number up to 9,999,999 is expected.`,
+    `option '--max-rows <count>' argument '${text}' is invalid: expected a whole number up to 9,999,999`,
   )
 }
 

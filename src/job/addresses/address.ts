@@ -24,7 +24,7 @@ export function addressProblem(text: string): AddressProblem | undefined {
 
 function formatProblem(text: string): AddressProblem {
   if (MULTIPLE_ADDRESSES.test(text.slice(0, MAX_LINK_LENGTH)))
-    return { expected: 'one address an entry, each after "- ", one below another' }
+    return { expected: 'one address per list item' }
   const didYouMean = suggestAddress(text)
   if (didYouMean !== undefined) return { expected: ADDRESS_EXPECTED, didYouMean }
   if (KEY_OR_HASH.test(text))
@@ -46,18 +46,18 @@ const MAX_LINK_LENGTH = 500
 
 const MULTIPLE_ADDRESSES = /0x[0-9a-f]{40}[^0-9a-f].*0x[0-9a-f]{40}/i
 const KEY_OR_HASH = /^\s*(0x)?[0-9a-f]{64}\s*$/i
-const NO_KEY_OR_HASH = `${ADDRESS_EXPECTED}; 64 are a transaction's hash, or a private key, which belongs in no file`
+const NO_KEY_OR_HASH = `${ADDRESS_EXPECTED}; 64 digits are a transaction hash or a private key; never put a private key in a file`
 
 /** Other things that people give instead of an address. The first match wins. */
 const KNOWN_MISTAKES: readonly { pattern: RegExp; explain: (text: string) => string }[] = [
   { pattern: /^0x[0-9a-f]+$/i, explain: (text) => `not ${text.length - 2}` },
-  { pattern: /^0x[0-9a-f]*(…|\.{2,})[0-9a-f]*$/i, explain: () => 'whole, not shortened' },
+  { pattern: /^0x[0-9a-f]*(…|\.{2,})[0-9a-f]*$/i, explain: () => 'the full address' },
   { pattern: /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, explain: () => 'names are not looked up' },
-  { pattern: /^([13][1-9a-z]{25,38}|bc1[0-9a-z]+)$/i, explain: () => 'Bitcoin is no EVM chain' },
+  { pattern: /^([13][1-9a-z]{25,38}|bc1[0-9a-z]+)$/i, explain: () => 'Bitcoin is not an EVM chain' },
   { pattern: /^[XP]-\w+$/, explain: () => "the C-chain's address begins with 0x" },
-  { pattern: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, explain: () => "an EVM chain's; this looks like Solana's" },
+  { pattern: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/, explain: () => 'this looks like a Solana address' },
   {
     pattern: /^0x.{38,42}$/,
-    explain: (text) => `${quoted(/[^0-9a-f]/iu.exec(text.slice(2))?.[0] ?? '')} is none`,
+    explain: (text) => `${quoted(/[^0-9a-f]/iu.exec(text.slice(2))?.[0] ?? '')} is not a hex digit`,
   },
 ]

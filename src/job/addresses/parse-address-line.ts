@@ -69,7 +69,7 @@ export function parseAddressLine(
 
 const LINE_EXPECTED: Readonly<Record<AddressFileLayout['columns'], string>> = {
   'one a line': 'one address per line, or address,label as the first line',
-  address: 'one address a line, as the header says',
+  address: 'one address per line, as the header states',
   'address,label': 'an address and a label, the label in quotes where it has a comma',
   none: 'a header',
 }

@@ -16,12 +16,12 @@ export function reportBadBlocks(values: Values, resolving: Resolving): void {
   for (const wallets of [addresses, addressesFile]) {
     if (wallets !== undefined && !wallets.raw.isInvalid)
       resolving.report(
-        invalidValue(wallets.raw, `no wallets, for whole blocks are exported ${BECAUSE_KIND_IS_BLOCKS}`),
+        invalidValue(wallets.raw, `no wallets, because whole blocks are exported ${BECAUSE_KIND_IS_BLOCKS}`),
       )
   }
   const others = tables?.value?.filter((name) => !BLOCK_TABLES.includes(name)) ?? []
   if (tables !== undefined && others.length > 0) {
-    const expected = `transactions alone, for a block listing has nothing else ${BECAUSE_KIND_IS_BLOCKS}`
+    const expected = `only transactions, because a block listing contains nothing else ${BECAUSE_KIND_IS_BLOCKS}`
     resolving.report({ ...invalidValue(tables.raw, expected), found: others.join(', ') })
   }
 }

@@ -28,7 +28,7 @@ export function resolveStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
       report(invalidValue(output.raw, 'a folder, or s3://bucket/prefix'))
     for (const storeValue of raw)
       if (storeValue !== undefined && !storeValue.raw.isInvalid)
-        report(invalidValue(storeValue.raw, 'output: s3://bucket/prefix beside it'))
+        report(invalidValue(storeValue.raw, 'no store unless output is s3://bucket/prefix'))
     return job
   }
   const bucket = parseBucketUrl(job.output)

@@ -109,14 +109,11 @@ function reportBadRange({ startBlock, endBlock, finality }: Values, { report }: 
   const start = startBlock?.value ?? FIELDS.startBlock.default
   if (endBlock?.value !== undefined && endBlock.value <= start) {
     report(
-      invalidValue(
-        endBlock.raw,
-        `an integer greater than startBlock (${start}), for the range ends before endBlock`,
-      ),
+      invalidValue(endBlock.raw, `an integer greater than startBlock (${start}) (endBlock is exclusive)`),
     )
   }
   if (endBlock !== undefined && finality !== undefined && !finality.raw.isInvalid) {
-    report(invalidValue(finality.raw, 'no finality beside endBlock: it holds only where the end is the head'))
+    report(invalidValue(finality.raw, 'no finality: it cannot be combined with endBlock'))
   }
 }
 

@@ -16,7 +16,7 @@ export function parseYaml(text: string, file: string, report: ReportDiagnostic):
   const yaml: YamlContext = { report, locationAt: (offset) => locationOf(counter, file, offset) }
   const [document, second] = composeText(text, counter, yaml)
   if (document === undefined) return undefined
-  if (second !== undefined) return reportAt(yaml, second.range[0], ['a second document', 'one job a file'])
+  if (second !== undefined) return reportAt(yaml, second.range[0], ['a second document', 'one job per file'])
   if (reportYamlError(document, yaml, text)) return undefined
   return composeRawValues(document.contents, yaml)
 }

@@ -49,7 +49,7 @@ export async function validateFile(file: string, maxBytes: number): Promise<File
   const stats = await stat(file).catch(describeReadError)
   if ('found' in stats) return stats
   if (stats.isDirectory()) return { found: 'a directory', expected: 'a file' }
-  if (!stats.isFile()) return { found: 'something that is no regular file', expected: 'a file' }
+  if (!stats.isFile()) return { found: 'something other than a regular file', expected: 'a file' }
   if (stats.size <= maxBytes) return undefined
   return { found: `a file of ${stats.size} bytes`, expected: `at most ${maxBytes} bytes` }
 }

@@ -76,7 +76,7 @@ const HINT_RULES: readonly ((context: ErrorContext) => YamlHint | undefined)[] =
       ? { offset, found: 'a second ":" in the line', expected: 'quotes around a text that has ": " in it' }
       : undefined,
   ({ offset, char }) =>
-    char === ',' ? { offset, found: 'a "," behind the value', expected: 'nothing there' } : undefined,
+    char === ',' ? { offset, found: 'a "," after the value', expected: 'nothing there' } : undefined,
 ]
 
 function noBreakSpace({ line }: ErrorContext): YamlHint | undefined {
@@ -144,6 +144,6 @@ function missingSpace({ line }: ErrorContext): YamlHint | undefined {
   return {
     offset: line.offset + match.length - 1,
     found: '":" without a space',
-    expected: 'a space behind it',
+    expected: 'a space after it',
   }
 }
