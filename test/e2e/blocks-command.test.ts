@@ -73,5 +73,5 @@ test('exports the blocks of the shipped job', async () => {
 test('exits with 2 for tables that block jobs do not have', async () => {
   const { exit, stderr } = await runCommand(['run', 'jobs/blocks.yaml', '--tables', 'transactions,ledger'])
   expect(exit).toBe(2)
-  expect(stderr).toContain('JOB_INVALID: --tables: found ledger, expected transactions alone')
+  expect(stderr).toContain('JOB_INVALID: --tables: found ledger, expected only transactions')
 })

@@ -50,7 +50,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'blocks have tables of wallets',
     text: `${BLOCKS}tables: [transactions, ledger, erc20_transfers]`,
-    says: 'job.yaml:5:9: tables: found erc20_transfers, ledger, expected transactions alone',
+    says: 'job.yaml:5:9: tables: found erc20_transfers, ledger, expected only transactions',
   },
   {
     when: '--tables names another for blocks',

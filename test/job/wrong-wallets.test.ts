@@ -185,7 +185,7 @@ test('does not show what may be a private key', async () => {
     expect(message).toContain(
       'addresses[0]: found text of 64 hexadecimal digits (not shown), expected 0x and 40',
     )
-    expect(message).toContain('or a private key, which belongs in no file')
+    expect(message).toContain('or a private key; never put a private key in a file')
     expect(message).not.toContain('55555')
   }
 })
