@@ -88,7 +88,7 @@ function openPrompts(terminal: Terminal): { prompt: PromptFn; close: () => void 
       throw promptInterrupted()
     }
     const input = value.trim() === '' ? defaultValue : value.trim()
-    const problem = input === undefined ? 'An answer is needed here.' : validationError(toOption(input))
+    const problem = input === undefined ? 'A value is required.' : validationError(toOption(input))
     if (problem === undefined) return input ?? ''
     terminal.output.write(`${problem}\n`)
     return prompt({ text, toOption, ...(defaultValue === undefined ? {} : { defaultValue }) })

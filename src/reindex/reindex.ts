@@ -136,7 +136,7 @@ function tokensToRequest({ missing, old, recentlyRequested }: TokenCounts): numb
 }
 
 function requestLogPath(folder: string): string {
-  return join(folder, 'asked.ndjson')
+  return join(folder, 'requests.ndjson')
 }
 
 async function load({

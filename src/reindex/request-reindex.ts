@@ -14,7 +14,7 @@ export type ReindexTools = {
   concurrency: number
 }
 
-export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'asked' | 'unsent'>, number>
+export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'pending' | 'unsent'>, number>
 export type RequestResult = {
   counts: OutcomeCounts
   /** Messages about the first tokens that the API does not know (404) or refuses (400). */
@@ -63,7 +63,7 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
     const untilMs = outcome === 'unsent' ? atMs : tools.now() + Math.min(waitMs, MAX_WAIT_MS)
     return tools.record({ ...token, answer: outcome, atMs, untilMs })
   }
-  await recordOutcome('asked')
+  await recordOutcome('pending')
   try {
     await tools.reindex(token)
     result.counts.accepted += 1

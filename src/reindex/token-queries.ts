@@ -89,7 +89,7 @@ export async function selectStaleTokens(
   { nowMs, olderThanMs }: StalenessLimit,
 ): Promise<TokenCounts> {
   // An accepted request counts as an update, because until the next export nothing else shows that metadata is newer.
-  const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'asked', 'limited') THEN at_ms END)`
+  const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'pending', 'limited') THEN at_ms END)`
   const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
   await sql.run(
     `CREATE TABLE stale_tokens AS SELECT *, row_number() OVER (ORDER BY address, id) AS seq FROM (

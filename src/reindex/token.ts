@@ -6,9 +6,9 @@ export type Token = {
   id: string
 }
 
-/** The outcome of a reindex request. `asked`: it may have been sent. `unsent`: it was certainly not sent. */
+/** The outcome of a reindex request. `pending`: it may have been sent. `unsent`: it was certainly not sent. */
 export type ReindexOutcome = (typeof REINDEX_OUTCOMES)[number]
-export const REINDEX_OUTCOMES = ['accepted', 'limited', 'unknown', 'refused', 'asked', 'unsent'] as const
+export const REINDEX_OUTCOMES = ['accepted', 'limited', 'unknown', 'refused', 'pending', 'unsent'] as const
 
 /** An entry of the request log, which persists between runs. */
 export type LoggedRequest = Token & {

@@ -138,7 +138,7 @@ test('resumes where the budget ended, without repeating requests', async () => {
 test("records a token's own limit without treating it as an error", async () => {
   const { reindex, time, output } = await exported()
   const { accepted } = await reindex()
-  writeFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'lost')
+  writeFileSync(join(output, '.walletlake/reindex/requests.ndjson'), 'lost')
   time.now += HOUR_MS / 2
   expect(await reindex()).toMatchObject({ limited: accepted, accepted: 0, error: undefined })
   time.now += HOUR_MS / 2 - 1_000
@@ -256,7 +256,7 @@ describe('walletlake reindex', () => {
     const args = ['reindex', output, '--base-url', url, '--verbose']
     const good = await runCommand(args, { WALLETLAKE_API_KEY: 'right-secret-key' })
     expect(good.exit).toBe(0)
-    const log = readFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'utf8')
+    const log = readFileSync(join(output, '.walletlake/reindex/requests.ndjson'), 'utf8')
     expect(good.stdout + good.stderr + log).not.toContain('secret-key')
   })
 })

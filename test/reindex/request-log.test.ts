@@ -10,7 +10,7 @@ const entryOf = (fields: Partial<LoggedRequest> = {}): LoggedRequest => ({
   ...{ address: '0xa', id: '7', answer: 'accepted', atMs: NOW - 1, untilMs: NOW + 5 },
   ...fields,
 })
-const newPath = () => join(tempFolder(), 'asked.ndjson')
+const newPath = () => join(tempFolder(), 'requests.ndjson')
 const read = async (path: string) => {
   const all: LoggedRequest[] = []
   for await (const one of readRequestLog(path, { chain: '1', nowMs: NOW })) all.push(one)

@@ -48,7 +48,7 @@ test('logs a request before it is sent', async () => {
     record: async ({ answer }) => void order.push(answer),
     reindex: async () => void order.push('request'),
   })
-  expect(order).toEqual(['asked', 'request', 'accepted'])
+  expect(order).toEqual(['pending', 'request', 'accepted'])
 })
 
 test.for([
@@ -97,7 +97,7 @@ test.for([
   {
     when: 'may have been processed',
     about: { mayHaveActed: true },
-    answer: 'asked',
+    answer: 'pending',
     until: 1_000 + HOUR_MS,
   },
 ])('logs a request that exceeds the budget and $when', async ({ about, answer, until }) => {

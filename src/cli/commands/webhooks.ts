@@ -63,7 +63,7 @@ async function selectWebhooks(
   { allOfUrl, ...args }: WebhooksArguments,
 ): Promise<WebhookSelection> {
   if ((file === undefined) === (allOfUrl === undefined))
-    throw new ExportError('USAGE', 'it is not clear whose webhooks are meant', {
+    throw new ExportError('USAGE', 'it is not clear whose webhooks to use', {
       fix: 'Name a job file, or a receiver with --all-of-url.',
     })
   if (file === undefined) {

@@ -98,7 +98,7 @@ async function openMetrics(
   if (metrics === undefined) return undefined
   const endpoint = readEndpoint('metrics', metrics, {
     example: '0.0.0.0:9464',
-    fix: 'Give the address and port that Prometheus asks.',
+    fix: 'Give the address and port for Prometheus to scrape.',
   })
   const { serveMetrics } = await import('../../cluster/metrics.ts')
   const served = await serveMetrics(queue, endpoint)

@@ -65,7 +65,7 @@ export async function locateOutput(outputArg: string): Promise<Omit<LocatedOutpu
 function locateRemoteOutput(outputArg: string): Omit<LocatedOutput, 'name'> {
   const store = parseBucketUrl(outputArg.replace(/\/manifest\.json$/, ''))
   if (store === undefined)
-    throw new ExportError('USAGE', `${outputArg} is no place in an object store`, {
+    throw new ExportError('USAGE', `${outputArg} is not a valid object store URL`, {
       fix: 'Name it as s3://bucket/prefix; AWS_ENDPOINT_URL_S3 says where the store is, if it is not AWS.',
     })
   return { output: workFolder(store, stateFolderOf(undefined, process.env)), store, job: undefined }

@@ -21,5 +21,5 @@ function invalidReceiverUrl(option: string, found: string): ExportError {
 }
 
 function redactUrl(text: string): string {
-  return /[@?#]/.test(text) ? 'a URL with more (not shown)' : text
+  return /[@?#]/.test(text) ? 'a URL with credentials or a query (not shown)' : text
 }

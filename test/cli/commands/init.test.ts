@@ -99,7 +99,7 @@ describe('the questions of init', () => {
     const lines = ['', 'a b', '1', '0x12', A, A.toLowerCase(), '', 'ftp://x', 'demo', 'xls', 'csv']
     const { answers, shown } = await answer(lines)
     expect(answers).toEqual({ chain: '1', address: [A], baseUrl: 'demo', format: 'csv' })
-    expect(shown).toContain('An answer is needed here.\n')
+    expect(shown).toContain('A value is required.\n')
     expect(shown.replaceAll('\n  ', ' ')).toContain('found "a b", expected a chain id')
     expect(shown).toContain('expected each address once')
     expect(shown).not.toContain('--')
