@@ -94,7 +94,7 @@ describe('a run without a job file', () => {
     expect(stdout).toMatch(
       /^ {2}quota {2}about \d+ requests?, \d+ to \d+ if the rest is up to 4 times as dense$/m,
     )
-    expect(stdout).toMatch(/^ {2}time {3}about .+ to .+ requests per second, as in the last run, up to 16 at once$/m)
+    expect(stdout).toMatch(/^ {2}time {3}about .+ to .+ requests\/s as in the last run, up to 16 at once$/m)
   })
 
   test('can be planned with the same options', async () => {

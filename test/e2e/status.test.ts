@@ -168,7 +168,7 @@ test('plan reports what is known and unknown about the next run', async () => {
   expect(await run(job)).toBe(0)
   const { stdout } = await runCommand(['plan', job])
   expect(stdout).toContain('  quota  at least 2 requests, about 2 in all\n')
-  expect(stdout).toMatch(/\n {2}time {3}about .+: [\d.]+ requests per second, as in the last run, up to 16 at once\n/)
+  expect(stdout).toMatch(/\n {2}time {3}about .+: [\d.]+ requests\/s as in the last run, up to 16 at once\n/)
   expect(stdout).toMatch(/\n {2}disk {3}about 0 B: [\d.]+ KB a transaction\n/)
   expect(stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('two: '))).toEqual([])
 })

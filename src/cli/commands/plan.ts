@@ -77,7 +77,7 @@ function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
   const times =
     maxRequests === undefined ? [seconds ?? 0] : [minRequests / perSecond, maxRequests / perSecond]
   const durationRange = times.map((time) => formatDuration(time * 1000)).join(' to ')
-  const speed = `${perSecond.toFixed(1)} requests per second, as in the last run, up to ${concurrency} at once`
+  const speed = `${perSecond.toFixed(1)} requests/s as in the last run, up to ${concurrency} at once`
   return [
     `  quota  ${quota}`,
     `  time   ${seconds === undefined ? UNKNOWN_UNTIL_PAGE : `about ${durationRange}: ${speed}`}`,
