@@ -1,3 +1,9 @@
+import {
+  listErc20Balances,
+  listErc721Balances,
+  listErc1155Balances,
+  showNativeBalance,
+} from './balances/balance-operations.ts'
 import { describeChain } from './chain-info.ts'
 import type { DataServiceOptions, ServiceResponse } from './data-service.ts'
 import { jsonResponse } from './http-error.ts'
@@ -35,6 +41,10 @@ export function createCallOperation(
     listWallet: async (call) => jsonResponse(200, await listWallet(call, contextFor(call))),
     listBlock: async (call) => jsonResponse(200, await listBlock(call, contextFor(call))),
     showTransaction: async (call) => jsonResponse(200, await showTransaction(call, contextFor(call))),
+    showNativeBalance: (call) => showNativeBalance(call, contextFor(call)),
+    listErc20Balances: (call) => listErc20Balances(call, contextFor(call)),
+    listErc1155Balances: (call) => listErc1155Balances(call, contextFor(call)),
+    listErc721Balances: (call) => listErc721Balances(call, contextFor(call)),
     async reindexToken(call) {
       await reindexer.reindex(call, chains.get(call.path.chainId))
       return { status: 201, headers: {}, body: '' }

@@ -1,3 +1,4 @@
+import type { ChainState } from './balances/chain-state.ts'
 import type { JsonObject } from './json.ts'
 
 /** A chain that the listings read up to its head. The whole chain is loaded at the first use. */
@@ -10,6 +11,8 @@ export type Chain = {
   block(id: number | string): Promise<Block | undefined>
   /** Number of the last existing block, which may be after the head; -1 if there are no blocks. */
   last(): Promise<number>
+  /** Recorded balances; undefined if there are none. */
+  state(): Promise<ChainState | undefined>
 }
 
 /** Every transaction with all its lists, unfiltered, in chain order. A position is an index into `items`. */

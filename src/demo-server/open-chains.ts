@@ -1,3 +1,4 @@
+import type { ChainState } from './balances/chain-state.ts'
 import type { Block, Chain, ChainItems } from './chain.ts'
 import { collectBlocks, indexBlocks } from './collect-blocks.ts'
 import type { DataServiceOptions } from './data-service.ts'
@@ -5,7 +6,7 @@ import { HttpError } from './http-error.ts'
 import { indexItems } from './index-items.ts'
 import type { JsonObject } from './json.ts'
 import { once } from './once.ts'
-import { readBlocks, readTransactions } from './read-chain.ts'
+import { readBlocks, readState, readTransactions } from './read-chain.ts'
 
 export type Chains = {
   readonly ids: readonly string[]
@@ -46,26 +47,32 @@ function openItems(id: string, read: () => Promise<readonly JsonObject[]>): Load
   return openBlocks(id, { items, blocks: once(async () => collectBlocks(await items())) })
 }
 
-type ChainParts = { items: () => Promise<ChainItems>; blocks: () => Promise<readonly Block[]> }
+type ChainParts = {
+  items: () => Promise<ChainItems>
+  blocks: () => Promise<readonly Block[]>
+  state?: () => Promise<ChainState>
+}
 
-function openBlocks(id: string, { items, blocks }: ChainParts): LoadedChain {
+function openBlocks(id: string, { items, blocks, state }: ChainParts): LoadedChain {
   const index = once(async () => indexBlocks(await blocks()))
   return {
     id,
     items,
     block: async (block) => (await index()).get(block),
     last: async () => (await blocks()).at(-1)?.number ?? -1,
+    state: async () => state?.(),
   }
 }
 
 /**
  * Chains under `chains/`, read once per process and shared by all services. The first one has a list of its blocks,
- * including empty ones; the blocks of the second one are derived from its transactions.
+ * including empty ones, and recorded balances; the blocks of the second one are derived from its transactions.
  */
 const EMBEDDED_CHAINS: readonly LoadedChain[] = [
   openBlocks('43114', {
     items: once(async () => indexItems(await readTransactions('43114'), { dropsEmptyInOddBlocks: true })),
     blocks: once(() => readBlocks('43114')),
+    state: once(() => readState('43114')),
   }),
   openItems('1', () => readTransactions('1')),
 ]

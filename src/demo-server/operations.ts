@@ -16,6 +16,26 @@ export const OPERATIONS = {
     takes: ['pageToken', 'pageSize 0-100'],
   },
   showTransaction: { method: 'GET', path: '/v1/chains/{chainId}/transactions/{txHash}', takes: [] },
+  showNativeBalance: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/addresses/{address}/balances:getNative',
+    takes: ['blockNumber'],
+  },
+  listErc20Balances: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/addresses/{address}/balances:listErc20',
+    takes: ['blockNumber', 'contractAddresses', 'pageToken', 'pageSize 1-100'],
+  },
+  listErc1155Balances: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/addresses/{address}/balances:listErc1155',
+    takes: ['blockNumber', 'pageToken', 'pageSize 1-100'],
+  },
+  listErc721Balances: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/addresses/{address}/balances:listErc721',
+    takes: ['pageToken', 'pageSize 1-100'],
+  },
   reindexToken: {
     method: 'POST',
     path: '/v1/chains/{chainId}/nfts/collections/{address}/tokens/{tokenId}:reindex',

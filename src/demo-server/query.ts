@@ -38,11 +38,27 @@ export function readBlockQuery(parameters: URLSearchParams): BlockQuery {
   }
 }
 
-/** Reads the parameters of the listing of webhooks, or of a webhook's addresses. */
+/** Reads the parameters of the listing of webhooks, of a webhook's addresses, or of balances. */
 export function readPageQuery(parameters: URLSearchParams): BlockQuery {
   return {
     pageToken: readSingle(parameters, 'pageToken'),
-    pageSize: readInteger(parameters, 'pageSize', { min: 1, max: 100 }) ?? WEBHOOK_PAGE_SIZE,
+    pageSize: readInteger(parameters, 'pageSize', { min: 1, max: 100 }) ?? PAGE_SIZE,
+  }
+}
+
+export type BalanceQuery = BlockQuery & {
+  /** null for the head. */
+  readonly blockNumber: number | null
+  /** null for all contracts. */
+  readonly contractAddresses: readonly string[] | null
+}
+
+/** Reads the parameters of the balances. */
+export function readBalanceQuery(parameters: URLSearchParams): BalanceQuery {
+  return {
+    ...readPageQuery(parameters),
+    blockNumber: readInteger(parameters, 'blockNumber'),
+    contractAddresses: readSingle(parameters, 'contractAddresses')?.split(',') ?? null,
   }
 }
 
@@ -60,7 +76,7 @@ export function readChoice<Choice extends string>(
 }
 
 const WALLET_PAGE_SIZE = 10
-const WEBHOOK_PAGE_SIZE = 10
+const PAGE_SIZE = 10
 const BLOCK_PAGE_SIZE = 100
 
 function readInteger(

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { ExportError } from '../core/model/errors.ts'
 import { PACKAGE } from '../core/model/version.ts'
+import type { ChainState } from './balances/chain-state.ts'
 import type { Block } from './chain.ts'
 import type { JsonObject } from './json.ts'
 
@@ -18,6 +20,13 @@ export async function readBlocks(chain: string): Promise<Block[]> {
     hash: blockHash,
     transactions,
   }))
+}
+
+/** Reads the recorded balances of an embedded chain. */
+export async function readState(chain: string): Promise<ChainState> {
+  const [state] = await readLines<ChainState>(`${chain}/state.json.gz`)
+  if (state === undefined) throw new ExportError('BUG', `${chain}/state.json.gz is empty`)
+  return state
 }
 
 type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
