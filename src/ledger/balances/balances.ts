@@ -1,12 +1,13 @@
-import { ASSET_TYPES, COIN_DECIMALS } from '../../core/model/asset.ts'
-import { ExportError } from '../../core/model/errors.ts'
+import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import { isIncluded, parseAsOf } from './as-of.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { EVENTS_MISMATCH, likelyCauses } from './causes.ts'
+import { compareSums, compareTexts } from './compare-sums.ts'
 import { readOpening } from './read-opening.ts'
+import { selectWallets } from './select-wallets.ts'
 import { MISREPORTS_BALANCES, type SpamFlag, spamFlagsOf } from './spam-rules.ts'
 
 /** Options of `balances`. */
@@ -121,20 +122,6 @@ export async function balances(output: string, options: BalancesOptions = {}): P
   }
 }
 
-/** The addresses of the wallets with these addresses or labels. */
-function selectWallets({ coverage }: Manifest, names: readonly string[] | undefined): ReadonlySet<string> {
-  if (names === undefined || names.length === 0) return new Set(coverage.map(({ address }) => address))
-  return new Set(names.flatMap((name) => findWallets(coverage, name)))
-}
-
-function findWallets(coverage: Manifest['coverage'], name: string): string[] {
-  const matches = coverage.filter(({ address, label }) => address === name.toLowerCase() || label === name)
-  if (matches.length > 0) return matches.map(({ address }) => address)
-  throw new ExportError('USAGE', `the export has no wallet ${name}`, {
-    fix: 'Give the address or the label of a wallet, as in the job file.',
-  })
-}
-
 /** Ignores removed wallets, whose coverage no longer grows, unless all selected ones are removed. */
 function lastBlockOf({ coverage }: Manifest, selected: ReadonlySet<string>): number {
   const wallets = coverage.filter(({ address }) => selected.has(address))
@@ -202,19 +189,6 @@ function balanceOf(
     amount: shiftDecimal(String(value), decimalPlaces),
   }
 }
-
-function compareSums(a: BalanceSum, b: BalanceSum): number {
-  return (
-    compareTexts(a.wallet, b.wallet) ||
-    ASSET_TYPES.indexOf(a.type) - ASSET_TYPES.indexOf(b.type) ||
-    compareTexts(a.address ?? '', b.address ?? '') ||
-    compareIds(a.tokenId ?? '', b.tokenId ?? '')
-  )
-}
-
-const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-/** Compares decimal integers without leading zeros by value. */
-const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)
 
 /** Lists the tokens that match a spam rule: one entry per contract, for its symbol that matches the most rules. */
 function flagTokens(

@@ -11,6 +11,7 @@ import { createRateLimiter, type RateLimiter } from '../../http/rate-limit/rate-
 import { type RequestContext, request } from '../../http/request.ts'
 import type { RequestEvent } from '../../http/request-events.ts'
 import { checkAccess } from './check-access.ts'
+import { type BalanceOperations, balanceOperations } from './operations/balances.ts'
 import type { Call } from './operations/call.ts'
 import { type ChainOperations, chainOperations } from './operations/chains.ts'
 import { type NftOperations, nftOperations } from './operations/nfts.ts'
@@ -66,6 +67,7 @@ export const SERVICE_CLIENT_DEFAULTS = {
  * `reindexNft`. Messages contain the service's own message, but neither key nor query.
  */
 export type ServiceClient = TransactionOperations &
+  BalanceOperations &
   ChainOperations &
   NftOperations &
   WebhookOperations &
@@ -111,6 +113,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   })
   return {
     ...transactionOperations(call),
+    ...balanceOperations(call),
     ...chainOperations(call),
     ...nftOperations(call),
     ...webhookOperations(call),
