@@ -34,7 +34,7 @@ const SHARED_PACKAGES: Record<string, readonly string[]> = {
  */
 const DATA_API_IMPORTERS = [
   ...['sources/data-api/', 'sources/index.ts'],
-  ...['cli/', 'index.ts', 'reindex/', 'verify/audit/', 'watch/'],
+  ...['cli/', 'index.ts', 'reindex/', 'verify/audit/', 'verify/reconcile/', 'watch/'],
 ]
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

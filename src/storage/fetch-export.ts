@@ -1,7 +1,13 @@
 import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { isRunReportPath } from '../core/model/export-path.ts'
-import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE, RUNS_FOLDER } from '../core/model/manifest.ts'
+import {
+  MANIFEST_FILE,
+  type ManifestFile,
+  RECONCILIATION_FILE,
+  REJECTS_FILE,
+  RUNS_FOLDER,
+} from '../core/model/manifest.ts'
 import { isManifest } from '../core/model/manifest-schema.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { writeAtomically } from '../core/platform/disk.ts'
@@ -49,10 +55,10 @@ async function fetchManifest(bucket: Bucket, folder: string) {
 
 type Wanted = { folder: string; manifest: string; tables: readonly TableName[] | undefined }
 
-/** Fetches the files of a manifest, the rejects and the reports of runs. */
+/** Fetches the files of a manifest, the rejects, the verdict of `reconcile` and the reports of runs. */
 async function fetchListed(bucket: Bucket, { folder, manifest, tables }: Wanted): Promise<void> {
   await fetchFiles(bucket, filesOf(manifest, tables), folder)
-  await bucket.fetch(REJECTS_FILE, folder)
+  for (const path of [REJECTS_FILE, RECONCILIATION_FILE]) await bucket.fetch(path, folder)
   for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
     if (isRunReportPath(path)) await bucket.fetch(path, folder)
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { isRunReportPath, resolveInside } from '../core/model/export-path.ts'
+import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { openBucket } from './bucket.ts'
 import { copyManifest } from './bucket-store.ts'
@@ -7,7 +8,7 @@ import { folderStore, type Store } from './store.ts'
 
 /**
  * Opens a published export for reading only, even while a run writes to it. For an object store, the
- * manifest, the rejects and the run reports are copied to the folder first. Throws OUTPUT_FAILED.
+ * manifest, the rejects, the run reports and the verdict of `reconcile` are copied to the folder first. Throws OUTPUT_FAILED.
  */
 export async function inspectStore({
   output,
@@ -18,6 +19,7 @@ export async function inspectStore({
   try {
     const sizes = await bucket.sizes('')
     await copyManifest({ bucket, folder: output, sizes })
+    if (sizes.has(RECONCILIATION_FILE)) await bucket.fetch(RECONCILIATION_FILE, output)
     for (const path of sizes.keys()) {
       if (!isRunReportPath(path)) continue
       const isFetched = await stat(resolveInside(output, path)).catch(() => undefined)

@@ -14,6 +14,7 @@ import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
+import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 
 const options = defineOptions([
@@ -172,28 +173,6 @@ function displayTable(balances: readonly Balance[]): PrintableResult {
     columns: columns.map((name) => ({ name, isNumber: name === 'amount' })),
     batches: singleBatch(rows),
   }
-}
-
-async function* singleBatch<T>(rows: T): AsyncGenerator<T, void, void> {
-  yield rows
-}
-
-/** Shortens text to `maxLength` characters by replacing its middle with `…`. */
-function truncateMiddle(text: string, maxLength: number): string {
-  const characters = [...text]
-  if (characters.length <= maxLength) return text
-  const tail = Math.min(4, maxLength >> 1)
-  return `${characters.slice(0, maxLength - tail - 1).join('')}…${characters.slice(-tail).join('')}`
-}
-
-/** Numbers with more characters are rounded and prefixed with `≈`. */
-const MAX_DIGITS = 24
-
-function roundAmount(amount: string): string {
-  if (amount.length <= MAX_DIGITS) return amount
-  const size = Math.abs(Number(amount))
-  const isFixedPoint = size >= 1e-6 && size < 1e15
-  return isFixedPoint ? `≈ ${amount.slice(0, MAX_DIGITS - 2)}` : `≈ ${Number(amount).toExponential(3)}`
 }
 
 function assetLabel({ asset_symbol, asset_type, asset_address, token_id }: Balance): string {

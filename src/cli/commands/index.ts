@@ -17,6 +17,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command:
   compact: () => import('./compact.ts'),
   load: () => import('./load.ts'),
   audit: () => import('./audit.ts'),
+  reconcile: () => import('./reconcile.ts'),
   reindex: () => import('./reindex.ts'),
   watch: () => import('./watch.ts'),
   webhooks: () => import('./webhooks.ts'),

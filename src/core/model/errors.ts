@@ -33,6 +33,11 @@ export const FAILURES = {
     retry: false,
     fix: 'Check the chain, addresses and block range of the job, and the base URL.',
   },
+  BALANCES_UNAVAILABLE: {
+    exit: 4,
+    retry: false,
+    fix: 'Name another service of the same chain with --base-url. This says nothing about the export: check it with walletlake verify and audit.',
+  },
   SERVICE_UNAVAILABLE: {
     exit: 5,
     retry: true,

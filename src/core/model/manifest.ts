@@ -87,14 +87,17 @@ export type ManifestFile = {
 
 export const MANIFEST_FILE = 'manifest.json'
 export const REJECTS_FILE = 'rejects.ndjson'
+/** The verdict of the last `reconcile`; the manifest does not list it. */
+export const RECONCILIATION_FILE = 'reconciliation.json'
 /** Lists of rows that a run removed from, or added to, blocks of an earlier export. */
 export const CHANGES_FOLDER = 'changes'
 /** Run reports: one file per run, with its statistics. */
 export const RUNS_FOLDER = 'runs'
 /** The output's private folder: checkpoints, lock, unfinished parts. */
 export const PRIVATE_FOLDER = '.walletlake'
-/** Names that runs create in an output folder. Other entries of the folder are not touched. */
+/** Names that walletlake creates in an output folder. Other entries of the folder are not touched. */
 export const EXPORT_ENTRIES: ReadonlySet<string> = new Set([
   ...[MANIFEST_FILE, REJECTS_FILE, CHANGES_FOLDER, PRIVATE_FOLDER, RUNS_FOLDER, 'raw'],
+  RECONCILIATION_FILE,
   ...TABLE_NAMES,
 ])

@@ -1,0 +1,93 @@
+import { ExportError } from '../core/model/errors.ts'
+import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
+import type { ServiceAccess } from '../sources/data-api/open-service.ts'
+import { uploadSidecar } from '../storage/upload-sidecar.ts'
+import { formatCount, formatInteger } from '../terminal/format.ts'
+import type { Log } from '../terminal/log.ts'
+import { reconciliationHeadline } from '../terminal/reconciliation-lines.ts'
+import type { Skip } from '../verify/reconcile/compare-wallet.ts'
+import {
+  type ReconcileOptions,
+  type ReconcileResult,
+  reconcileOutput,
+} from '../verify/reconcile/reconcile.ts'
+import { storeVerdict } from '../verify/reconcile/store-verdict.ts'
+import { throttledProgress } from './options/log.ts'
+import type { LocatedOutput } from './options/output-argument.ts'
+
+/** The service, and what is compared with it. */
+export type ReconcileRequest = Omit<ReconcileOptions, 'service' | 'onStart' | 'onProgress'> & {
+  access: ServiceAccess
+  signal: AbortSignal
+}
+
+/** Reconciles an output, logs the expected number of requests first, and stores the verdict beside the export. */
+export async function reconcileAndStore(
+  { output, store, name }: Omit<LocatedOutput, 'job'>,
+  { access, signal, ...options }: ReconcileRequest,
+  log: Log,
+): Promise<ReconcileResult> {
+  const result = await reconcileOutput(output, {
+    ...options,
+    service: { ...access, signal, onDetail: log.debug, onNotice: log.info },
+    onStart: ({ wallets, requests, lastBlock }) =>
+      log.info(
+        `comparing ${formatCount(wallets, 'wallet')} at block ${formatInteger(lastBlock)}: at least ${formatCount(requests, 'request')}`,
+      ),
+    onProgress: throttledProgress(log),
+  })
+  try {
+    await storeVerdict(output, result)
+    await uploadSidecar({ output, store }, RECONCILIATION_FILE)
+  } catch (thrown) {
+    // The verdict itself stands, also for an export that this user may only read.
+    if (!(thrown instanceof ExportError)) throw thrown
+    log.warn(`the verdict is not stored in ${name}: ${thrown.message}`)
+  }
+  return result
+}
+
+/** The verdict as lines: the headline, and what was not compared. */
+export function verdictLines(result: ReconcileResult): string[] {
+  const { wallets, genesisWallets, skipped, requests, exportedWallets } = result
+  return [
+    `${reconciliationHeadline(result)} (${formatCount(requests, 'request')})`,
+    ...(wallets.selected < exportedWallets
+      ? [`  ${wallets.selected} of the ${formatCount(exportedWallets, 'wallet')} of the export were selected`]
+      : []),
+    ...(genesisWallets > 0
+      ? [
+          `  ${formatCount(genesisWallets, 'wallet')} held coins in block 0, which no transaction shows: taken as opening balances`,
+        ]
+      : []),
+    ...skipped.map(
+      ({ kind, why, wallets: count }) =>
+        `  not compared: ${kind} of ${formatCount(count, 'wallet')} (${SKIP_REASONS[why]})`,
+    ),
+  ]
+}
+
+const SKIP_REASONS: Readonly<Record<Skip, string>> = {
+  'not-offered': 'the service responds with 404',
+  'later-transactions':
+    'only current owners can be asked for, and the wallet has transactions after the export',
+  'no-opening': 'only current owners can be asked for, and the export does not begin at block 0',
+}
+
+/** The error of a verdict that is not good: VERIFY_FAILED for differences, BALANCES_UNAVAILABLE for unknown balances. */
+export function verdictError(
+  { ok, balances, wallets }: ReconcileResult,
+  name: string,
+): ExportError | undefined {
+  if (!ok) {
+    const different = Object.values(balances).reduce((sum, kind) => sum + kind.different, 0)
+    const message = `${name}: ${formatCount(different, 'balance')} not as the service states`
+    return new ExportError('VERIFY_FAILED', message, {
+      fix: 'Confirm the likely causes that `walletlake reconcile` lists. The rows of a good `walletlake verify` are as the service listed them.',
+    })
+  }
+  const unknown = wallets.selected - wallets.compared
+  if (unknown === 0) return undefined
+  const message = `${name}: the service states no balance of ${formatCount(unknown, 'wallet')} (404)`
+  return new ExportError('BALANCES_UNAVAILABLE', message)
+}

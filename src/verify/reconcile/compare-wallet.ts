@@ -1,0 +1,120 @@
+import { ExportError } from '../../core/model/errors.ts'
+import { type Asset, assetBalanceKey, type BalanceSum } from '../../ledger/balances/balance-sums.ts'
+import { compareSums } from '../../ledger/balances/compare-sums.ts'
+import type { LedgerWallet } from './ledger-sums.ts'
+import { type BalanceReader, KINDS, type Kind, type ServiceBalances } from './service-balances.ts'
+
+/** A balance according to the ledger and to the service, in the smallest unit. */
+export type ComparedBalance = Asset & {
+  wallet: string
+  symbol: string | null
+  /** The sum of the ledger's rows. */
+  ledger: bigint
+  /** By how much the balance changed in the exported blocks: from its beginning, the balance after the last block. */
+  service: bigint
+}
+
+/** Why a kind of a wallet's assets was not compared. */
+export type Skip = 'not-offered' | 'later-transactions' | 'no-opening'
+
+export type ComparedWallet = {
+  wallet: LedgerWallet
+  balances: readonly ComparedBalance[]
+  skipped: readonly { kind: Kind; why: Skip }[]
+  /** Native coins before the first exported block: what the service had then, or at genesis. */
+  opening: bigint
+}
+
+/**
+ * Compares a wallet's sums with the service. Only kinds and ERC-20 tokens of which the ledger has rows are asked for, and
+ * the native coin always. A history that begins after block 0 is compared with the difference between two blocks.
+ */
+export async function compareWallet(wallet: LedgerWallet, reader: BalanceReader): Promise<ComparedWallet> {
+  const results = await Promise.all(
+    KINDS.map(async (kind) => ({ kind, ...(await compareKind(kind, wallet, reader)) })),
+  )
+  return {
+    wallet,
+    balances: results.flatMap(({ balances = [] }) => balances),
+    skipped: results.flatMap(({ kind, why }) => (why === undefined ? [] : [{ kind, why }])),
+    opening: results.reduce((sum, { opening = 0n }) => sum + opening, 0n),
+  }
+}
+
+type ComparedKind = { balances?: ComparedBalance[]; why?: Skip; opening?: bigint }
+
+async function compareKind(kind: Kind, wallet: LedgerWallet, reader: BalanceReader): Promise<ComparedKind> {
+  const sums = wallet.sums.filter(({ type }) => type === kind)
+  if (sums.length === 0) return {}
+  if (kind === 'erc721') return compareNfts(wallet, sums, reader)
+  const contracts = kind === 'erc20' ? sums.flatMap(({ address }) => address ?? []) : []
+  const read = (block: number) => reader.read(kind, { wallet: wallet.address, block, contracts })
+  const [after, before] = await Promise.all([
+    read(wallet.toBlock - 1),
+    wallet.fromBlock > 0 ? read(wallet.fromBlock - 1) : NOTHING,
+  ])
+  if (after === undefined || before === undefined) return { why: 'not-offered' }
+  const balances = unite(wallet, sums, { after, before })
+  const nativeBefore = before.get(NATIVE_KEY)?.value ?? 0n
+  if (kind !== 'native' || wallet.fromBlock > 0 || !balances.some(isDifferent))
+    return { balances, opening: nativeBefore }
+  return compareFromGenesis(wallet, sums, { after, genesis: await read(0).catch(nothingIfRefused) })
+}
+
+/** A service may not know the state after block 0. */
+function nothingIfRefused(thrown: unknown): undefined {
+  if (!(thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED')) throw thrown
+}
+
+const NOTHING: ServiceBalances = new Map()
+const NATIVE_KEY = assetBalanceKey('', { type: 'native', address: null, tokenId: null })
+
+/** Coins of block 0 are in no transaction. Asked for only if the sum differs, so that most wallets cost one request. */
+function compareFromGenesis(
+  wallet: LedgerWallet,
+  sums: readonly BalanceSum[],
+  { after, genesis = NOTHING }: { after: ServiceBalances; genesis: ServiceBalances | undefined },
+): ComparedKind {
+  const opening = genesis.get(NATIVE_KEY)?.value ?? 0n
+  return { balances: unite(wallet, sums, { after, before: genesis }), opening }
+}
+
+/** The service lists current NFTs only. They are those after the last exported block if no transaction followed it. */
+async function compareNfts(
+  wallet: LedgerWallet,
+  sums: readonly BalanceSum[],
+  reader: BalanceReader,
+): Promise<ComparedKind> {
+  if (wallet.fromBlock > 0) return { why: 'no-opening' }
+  if (await reader.hasTransactionsFrom(wallet.address, wallet.toBlock)) return { why: 'later-transactions' }
+  const after = await reader.readNfts(wallet.address)
+  return after === undefined
+    ? { why: 'not-offered' }
+    : { balances: unite(wallet, sums, { after, before: NOTHING }) }
+}
+
+type Snapshots = { after: ServiceBalances; before: ServiceBalances }
+
+/** Compares every asset that the ledger or the service has. */
+function unite(
+  { address: wallet }: LedgerWallet,
+  sums: readonly BalanceSum[],
+  { after, before }: Snapshots,
+): ComparedBalance[] {
+  const changeOf = (key: string) => (after.get(key)?.value ?? 0n) - (before.get(key)?.value ?? 0n)
+  const inLedger = sums.map(({ type, address, tokenId, symbol, value }) => {
+    const asset = { type, address, tokenId }
+    return { ...asset, wallet, symbol, ledger: value, service: changeOf(assetBalanceKey('', asset)) }
+  })
+  const known = new Set(sums.map((sum) => assetBalanceKey('', sum)))
+  const symbols = new Map(sums.map(({ address, symbol }) => [address, symbol]))
+  const others = new Map([...before, ...after].filter(([key]) => !known.has(key)))
+  const inServiceOnly = [...others].map(([key, { type, address, tokenId }]) => ({
+    ...{ type, address, tokenId, wallet, symbol: symbols.get(address) ?? null },
+    ...{ ledger: 0n, service: changeOf(key) },
+  }))
+  return [...inLedger, ...inServiceOnly].sort(compareSums)
+}
+
+export const isDifferent = ({ ledger, service }: Pick<ComparedBalance, 'ledger' | 'service'>): boolean =>
+  ledger !== service

@@ -1,0 +1,68 @@
+import { quoteLiteral } from '../../core/platform/sql.ts'
+import type { OpenExport } from '../../read/open-export.ts'
+
+/** A transaction that moved native coins of a wallet in the block where ledger and service begin to differ. */
+export type DivergentTransaction = {
+  hash: string
+  /** Of type 2 or above, whose listed gas price may be its fee cap. False if unknown. */
+  hasFeeCap: boolean
+  /** The fee that the wallet paid, or 0. */
+  fee: bigint
+  /** Whether it moves coins apart from the fee. */
+  moves: boolean
+}
+
+/** A wallet and a block. */
+export type WalletBlock = { wallet: string; block: number }
+
+export const walletBlockKey = ({ wallet, block }: WalletBlock): string => `${wallet}|${block}`
+
+/** Reads the transactions with native ledger rows of these wallets in these blocks, in chain order. */
+export async function readDivergentTransactions(
+  { database, eachFile }: OpenExport,
+  places: readonly WalletBlock[],
+): Promise<ReadonlyMap<string, DivergentTransaction[]>> {
+  if (places.length === 0) return new Map()
+  await database.run('CREATE OR REPLACE TABLE places (wallet VARCHAR, block BIGINT)')
+  const values = places.map(({ wallet, block }) => `(${quoteLiteral(wallet)}, ${block})`)
+  await database.run(`INSERT INTO places VALUES ${values.join(', ')}`)
+  await database.run(
+    'CREATE OR REPLACE TABLE moved (wallet VARCHAR, block BIGINT, hash VARCHAR, entry VARCHAR, value VARCHAR)',
+  )
+  await eachFile(
+    'ledger',
+    (source) =>
+      `INSERT INTO moved SELECT wallet_address, CAST(block_number AS BIGINT), transaction_hash, entry_type, value
+       FROM ${source} WHERE asset_type = 'native' AND
+       (wallet_address, CAST(block_number AS BIGINT)) IN (SELECT (wallet, block) FROM places)`,
+  )
+  await database.run('CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER)')
+  await eachFile(
+    'transactions',
+    (source) =>
+      `INSERT INTO typed SELECT transaction_hash, CAST(transaction_type AS INTEGER) FROM ${source}
+       WHERE transaction_hash IN (SELECT hash FROM moved)`,
+  )
+  const rows = await database.all(
+    `SELECT moved.*, typed.type FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved
+     LEFT JOIN typed USING (hash) ORDER BY position`,
+  )
+  return groupTransactions(rows)
+}
+
+function groupTransactions(rows: readonly Record<string, unknown>[]): Map<string, DivergentTransaction[]> {
+  const found = new Map<string, DivergentTransaction[]>()
+  for (const { wallet, block, hash, entry, value, type } of rows) {
+    const key = walletBlockKey({ wallet: String(wallet), block: Number(block) })
+    const transactions = found.get(key) ?? []
+    found.set(key, transactions)
+    let transaction = transactions.find((one) => one.hash === hash)
+    if (transaction === undefined) {
+      transaction = { hash: String(hash), hasFeeCap: Number(type ?? 0) >= 2, fee: 0n, moves: false }
+      transactions.push(transaction)
+    }
+    if (entry === 'fee') transaction.fee -= BigInt(String(value))
+    else transaction.moves = true
+  }
+  return found
+}

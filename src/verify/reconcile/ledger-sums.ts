@@ -1,0 +1,51 @@
+import type { Coverage } from '../../core/model/manifest.ts'
+import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
+import { compareSums } from '../../ledger/balances/compare-sums.ts'
+import { type OpenExport, uncoveredWalletError } from '../../read/open-export.ts'
+
+/** A wallet to compare: the blocks that were read, and the sums of its ledger rows in them. */
+export type LedgerWallet = {
+  address: string
+  label: string | null
+  fromBlock: number
+  /** Exclusive. */
+  toBlock: number
+  /** Number of its transactions in the export. */
+  transactions: number
+  /** Sorted by asset type, contract and token id; the native coin is always present. */
+  sums: readonly BalanceSum[]
+}
+
+export type LedgerSums = {
+  /** Sorted by address. */
+  wallets: readonly LedgerWallet[]
+  isWrapper: (contract: string | null) => boolean
+}
+
+/** Sums the ledger rows of these wallets. Memory grows with the number of balances. */
+export async function readLedgerSums(
+  { manifest, stream }: OpenExport,
+  wallets: readonly Coverage[],
+): Promise<LedgerSums> {
+  const covered = new Set(manifest.coverage.map(({ address }) => address))
+  const selected = new Set(wallets.map(({ address }) => address))
+  const sums = new BalanceSums()
+  for (const { address } of wallets) sums.open(address, { type: 'native', address: null, tokenId: null }, 0n)
+  for await (const rows of stream('ledger', SUMMED_COLUMNS)) {
+    for (const row of rows) {
+      if (!covered.has(row.wallet_address)) throw uncoveredWalletError(row.wallet_address)
+      if (selected.has(row.wallet_address)) sums.add(row)
+    }
+  }
+  const byWallet = new Map<string, BalanceSum[]>(wallets.map(({ address }) => [address, []]))
+  for (const sum of sums.finish().sort(compareSums)) byWallet.get(sum.wallet)?.push(sum)
+  return {
+    wallets: [...wallets]
+      .sort((a, b) => (a.address < b.address ? -1 : 1))
+      .map(({ address, label = null, fromBlock, toBlock, transactions }) => ({
+        ...{ address, label, fromBlock, toBlock, transactions },
+        sums: byWallet.get(address) ?? [],
+      })),
+    isWrapper: (contract) => sums.isWrapper(contract),
+  }
+}

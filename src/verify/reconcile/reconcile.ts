@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { ExportError } from '../../core/model/errors.ts'
+import type { Coverage, Manifest } from '../../core/model/manifest.ts'
+import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
+import { selectWallets } from '../../ledger/balances/select-wallets.ts'
+import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { hashManifest } from '../../read/read-reconciliation.ts'
+import {
+  type OpenedService,
+  openService,
+  type RequestCounts,
+  type ServiceAccess,
+} from '../../sources/data-api/open-service.ts'
+import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
+import { type LedgerSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
+import { predictRequests } from './predict-requests.ts'
+import { createBalanceReader } from './service-balances.ts'
+import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
+
+export type ReconcileOptions = {
+  service: ServiceAccess
+  /** Addresses or labels of the wallets to compare. @default all wallets */
+  wallets?: readonly string[]
+  /** Compare this many of the wallets: always the same ones. @default all */
+  sample?: number | undefined
+  /** Find the transaction with which a difference of the native coin begins. @default true */
+  bisect?: boolean | undefined
+  /** Also return balances that agree. @default false */
+  all?: boolean | undefined
+  /** Receives the number of requests that will be sent at least, before the first one. @default none */
+  onStart?: (start: { wallets: number; requests: number; lastBlock: number }) => void
+  /** Receives one-line progress messages. @default none */
+  onProgress?: (message: string) => void
+}
+
+export type ReconcileResult = ReconcileVerdict &
+  RequestCounts & {
+    /** SHA-256 of the manifest that was compared. */
+    manifestSha256: string
+    /** Number of wallets in the export. */
+    exportedWallets: number
+  }
+
+/**
+ * Compares the ledger of an export with the balances that the service states after the last exported block: the native
+ * coin, ERC-20, ERC-1155 and, where a wallet has no later transactions, ERC-721. Memory grows with the number of balances,
+ * not with the number of rows.
+ *
+ * @throws ExportError USAGE if the folder has no ledger to compare or no such wallet, VERIFY_FAILED if its files are
+ * damaged, BALANCES_UNAVAILABLE if the service states no balances, and the errors of failed requests
+ */
+export async function reconcileOutput(folder: string, options: ReconcileOptions): Promise<ReconcileResult> {
+  // Before the export is opened: if it is replaced meanwhile, the verdict must not count for the new one.
+  const manifestSha256 = (await hashManifest(folder)) ?? ''
+  const output = await openExport(folder)
+  try {
+    requireLedger(output.manifest, folder, 'balances are computed from')
+    const wallets = chooseWallets(folder, output.manifest, options)
+    const service = await openService(options.service)
+    try {
+      const verdict = await reconcile(output, { service, wallets, options })
+      const exportedWallets = output.manifest.coverage.length
+      return { ...verdict, ...service.counts, manifestSha256, exportedWallets }
+    } finally {
+      await service.close()
+    }
+  } finally {
+    await output.close()
+  }
+}
+
+/** The selected wallets of which blocks were read. Throws USAGE if there are none: comparing nothing must not pass. */
+function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOptions): Coverage[] {
+  const selected = selectWallets(manifest, options.wallets)
+  const covered = manifest.coverage.filter(
+    ({ address, fromBlock, toBlock }) => selected.has(address) && fromBlock < toBlock,
+  )
+  if (covered.length === 0)
+    throw new ExportError('USAGE', `${folder} covers no blocks of these wallets that could be compared`, {
+      fix: 'Run its job again once the chain has reached startBlock and the API accepts the wallets.',
+    })
+  if (options.sample === undefined) return covered
+  const rank = ({ address }: Coverage) => createHash('sha256').update(address).digest('hex')
+  const ranked = covered.map((wallet) => ({ wallet, rank: rank(wallet) }))
+  return ranked
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, options.sample)
+    .map(({ wallet }) => wallet)
+}
+
+type ReconcileContext = { service: OpenedService; wallets: readonly Coverage[]; options: ReconcileOptions }
+
+async function reconcile(
+  output: OpenExport,
+  { service, wallets, options }: ReconcileContext,
+): Promise<ReconcileVerdict> {
+  const onProgress = options.onProgress ?? (() => {})
+  onProgress('summing the ledger')
+  const sums = await readLedgerSums(output, wallets)
+  const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
+  options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets), lastBlock })
+  const reader = createBalanceReader(service, output.manifest.job.chain)
+  const compared = await compareAll(sums, { reader, onProgress })
+  if (compared.every(isNotCompared)) throw noBalancesError(output.manifest)
+  const { all = false, bisect = true } = options
+  return buildVerdict(output, { compared, sums, reader, lastBlock, all, bisect })
+}
+
+/** Wallets at a time. Most requests of a wallet are sent together, and the client limits those in flight. */
+const WALLETS_AT_A_TIME = 64
+
+async function compareAll(
+  { wallets }: LedgerSums,
+  {
+    reader,
+    onProgress,
+  }: { reader: ReturnType<typeof createBalanceReader>; onProgress: (message: string) => void },
+): Promise<ComparedWallet[]> {
+  const limit = limitConcurrency(WALLETS_AT_A_TIME)
+  let done = 0
+  const compare = async (wallet: LedgerWallet) => {
+    const compared = await compareWallet(wallet, reader)
+    done += 1
+    onProgress(`${done} of ${wallets.length} wallets`)
+    return compared
+  }
+  return Promise.all(wallets.map((wallet) => limit(() => compare(wallet))))
+}
+
+const isNotCompared = ({ balances }: ComparedWallet) => balances.length === 0
+
+function noBalancesError({ job }: Manifest): ExportError {
+  const message = `cannot reconcile: the service states no balances of these wallets on chain ${job.chain} (404)`
+  return new ExportError('BALANCES_UNAVAILABLE', message)
+}

@@ -1,0 +1,124 @@
+import { ExportError } from '../../core/model/errors.ts'
+import { type Asset, assetBalanceKey } from '../../ledger/balances/balance-sums.ts'
+import type { OpenedService } from '../../sources/data-api/open-service.ts'
+
+/** Kinds of assets in the order of `ASSET_TYPES`. */
+export const KINDS = ['native', 'erc20', 'erc721', 'erc1155'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** Balances by the key of the asset (`assetBalanceKey`); what is absent is zero. */
+export type ServiceBalances = ReadonlyMap<string, Asset & { value: bigint }>
+
+/** Balances according to the service. Undefined if it responds with 404. */
+export type BalanceReader = {
+  /** After `block`. `contracts` are the ERC-20 tokens to ask for. */
+  read(
+    kind: Exclude<Kind, 'erc721'>,
+    query: { wallet: string; block: number; contracts: readonly string[] },
+  ): Promise<ServiceBalances | undefined>
+  /** The NFTs that a wallet owns now. */
+  readNfts(wallet: string): Promise<ServiceBalances | undefined>
+  /** Whether the service lists a transaction of the wallet from this block on. */
+  hasTransactionsFrom(wallet: string, block: number): Promise<boolean>
+}
+
+/** ERC-20 contracts per request. Each takes 45 characters of the URL. */
+export const CONTRACTS_PER_REQUEST = 50
+
+/** A 404 to this many requests of a kind, without a single answer, means that the service has no such endpoint. */
+const MAX_MISSING = 3
+
+export function createBalanceReader({ client, signal }: OpenedService, chainId: string): BalanceReader {
+  const options = { signal }
+  const ifOffered = createAvailability()
+  const readers: Record<Exclude<Kind, 'erc721'>, ReadKind> = {
+    native: async ({ address, blockNumber }) => {
+      const { balance } = await client.getNativeBalance({ chainId, address, blockNumber }, options)
+      return [{ ...NATIVE, value: BigInt(balance) }]
+    },
+    erc20: async ({ contracts, ...query }) => {
+      const batches = batchesOf(contracts, CONTRACTS_PER_REQUEST)
+      const found = await Promise.all(
+        batches.map(async (contractAddresses) => {
+          const pages = client.listErc20Balances({ chainId, contractAddresses, ...query }, options)
+          return collect(pages, ({ erc20TokenBalances }) => erc20TokenBalances.map(toErc20))
+        }),
+      )
+      return found.flat()
+    },
+    erc1155: async ({ address, blockNumber }) =>
+      collect(
+        client.listErc1155Balances({ chainId, address, blockNumber }, options),
+        ({ erc1155TokenBalances }) => erc1155TokenBalances.map(toErc1155),
+      ),
+  }
+  return {
+    read: (kind, { wallet, block, contracts }) =>
+      ifOffered(kind, () => readers[kind]({ address: wallet, blockNumber: block, contracts })),
+    readNfts: (address) =>
+      ifOffered('erc721', () =>
+        collect(client.listErc721Balances({ chainId, address }, options), ({ erc721TokenBalances }) =>
+          erc721TokenBalances.map((token) => ({ ...nftOf('erc721', token), value: 1n })),
+        ),
+      ),
+    hasTransactionsFrom: async (address, startBlock) => {
+      const query = { chainId, address, startBlock, pageSize: 1 }
+      return (await client.walletTransactionsPage(query, options)).transactions.length > 0
+    },
+  }
+}
+
+type Found = Asset & { value: bigint }
+type ReadKind = (query: {
+  address: string
+  blockNumber: number
+  contracts: readonly string[]
+}) => Promise<Found[]>
+
+const NATIVE: Asset = { type: 'native', address: null, tokenId: null }
+
+const toErc20 = ({ address, balance }: { address: string; balance: string }): Found => ({
+  ...{ type: 'erc20', address: address.toLowerCase(), tokenId: null, value: BigInt(balance) },
+})
+
+const toErc1155 = (token: { address: string; tokenId: string; balance: string }): Found => ({
+  ...nftOf('erc1155', token),
+  value: BigInt(token.balance),
+})
+
+function nftOf(type: Kind, { address, tokenId }: { address: string; tokenId: string }): Asset {
+  return { type, address: address.toLowerCase(), tokenId: String(BigInt(tokenId)) }
+}
+
+async function collect<Page>(
+  pages: AsyncIterable<Page>,
+  entriesOf: (page: Page) => Found[],
+): Promise<Found[]> {
+  const found: Found[] = []
+  for await (const page of pages) for (const entry of entriesOf(page)) found.push(entry)
+  return found
+}
+
+/** Runs reads, and turns 404 into undefined. Does not send further requests of a kind that the service lacks. */
+function createAvailability() {
+  const answered = new Set<Kind>()
+  const missing = new Map<Kind, number>()
+  return async (kind: Kind, read: () => Promise<Found[]>): Promise<ServiceBalances | undefined> => {
+    if (!answered.has(kind) && (missing.get(kind) ?? 0) >= MAX_MISSING) return undefined
+    try {
+      const found = await read()
+      answered.add(kind)
+      return new Map(found.map((entry) => [assetBalanceKey('', entry), entry]))
+    } catch (thrown) {
+      if (!(thrown instanceof ExportError && thrown.status === 404)) throw thrown
+      missing.set(kind, (missing.get(kind) ?? 0) + 1)
+      return undefined
+    }
+  }
+}
+
+export function batchesOf<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  )
+}
