@@ -15,11 +15,15 @@ import { fetchIfRemote } from './options/output-argument.ts'
 import { readQueueAddress } from './options/queue-address.ts'
 import { programName } from './program-name.ts'
 import { type LiveProgress, openProgress } from './progress.ts'
+import { type ReconcileScope, reconcileJobs, requireReconcilable } from './reconcile-jobs.ts'
 import { abortOnSignals } from './signals.ts'
 
 export type RunArguments = MonitoringArguments &
   RunLimitArguments &
-  KeyArguments & { fresh?: boolean; lookback?: string; queue?: string; json?: boolean; report?: boolean }
+  KeyArguments & { fresh?: boolean; lookback?: string; queue?: string; json?: boolean; report?: boolean } & {
+    /** Reconcile the exports, by the native coin alone or by all assets. */
+    reconcile?: ReconcileScope | undefined
+  }
 
 /** Exports jobs with a progress display, reports to monitoring, and prints a summary. Returns the exit code. */
 export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments): Promise<number> {
@@ -28,13 +32,16 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   const interruption = abortOnSignals(progress.log)
   monitor.start()
   try {
-    const result = await runDirectOrQueued(await readJobs(), { args, progress, signal: interruption.signal })
+    const jobsToRun = await readJobs()
+    if (args.reconcile === 'all') requireReconcilable(jobsToRun)
+    const result = await runDirectOrQueued(jobsToRun, { args, progress, signal: interruption.signal })
     progress.stop()
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await monitor.end({ exit: exitOf(result), jobs })
     const exit = printSummary(result, { args, log: progress.log })
+    const verdictExit = await reconcileIfWanted(result, { args, progress, signal: interruption.signal })
     if (args.report) await writeReports(result, { args, log: progress.log })
-    return exit
+    return exit || verdictExit
   } catch (thrown) {
     progress.stop()
     await monitor.end({ exit: toExportError(thrown).failure.exit, jobs: undefined })
@@ -42,6 +49,12 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   } finally {
     interruption.dispose()
   }
+}
+
+/** Returns 0, or the exit code of a verdict that is not good. */
+async function reconcileIfWanted(result: RunResult, { args, progress, signal }: RunContext): Promise<number> {
+  if (args.reconcile === undefined) return 0
+  return reconcileJobs(result, { args, scope: args.reconcile, log: progress.log, signal })
 }
 
 type RunContext = { args: RunArguments; progress: LiveProgress; signal: AbortSignal }

@@ -13,6 +13,7 @@ import {
   unknownLines,
 } from '../terminal/format.ts'
 import { notReachedMessage, refusedWalletLines } from '../terminal/incomplete-lines.ts'
+import { storedReconciliationLine } from '../terminal/reconciliation-lines.ts'
 import { emptyWalletLines, removedWalletLines } from '../terminal/wallet-lines.ts'
 
 /** The job of an output, and a description of the remaining work. */
@@ -30,6 +31,7 @@ export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[]
     ...contentLines(status),
     ...filesLine(status),
     ...lastRunLine(status),
+    ...reconciliationLine(status),
     ...(missing.length > 0 ? [`  ${missingBlocksMessage(missing)}`] : []),
     ...(notReached === null || blocks === null
       ? []
@@ -77,6 +79,11 @@ function timeRangeText({ firstTransactionAt: first, lastTransactionAt: last }: O
   if (first !== null && last !== null) return `, ${formatTimeRange(Date.parse(first), Date.parse(last))}`
   if (last !== null) return `, up to ${formatMinute(Date.parse(last))}`
   return first === null ? '' : `, from ${formatMinute(Date.parse(first))} on`
+}
+
+/** Only for an export with a ledger, which is what `reconcile` compares. */
+function reconciliationLine({ reconciliation, tables }: OutputStatus): string[] {
+  return tables.ledger === undefined ? [] : [`  ${storedReconciliationLine(reconciliation)}`]
 }
 
 function lastRunLine({ lastRun }: OutputStatus): string[] {

@@ -8,6 +8,7 @@ import { sumUnknowns } from '../core/model/unknowns.ts'
 import { emptyWalletsIn, removedWalletsIn, type WalletSample } from '../core/model/wallet-sample.ts'
 import { holderOf } from '../core/platform/lock/lock.ts'
 import { readManifestIfAny } from '../read/open-export.ts'
+import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { inspectStore } from '../storage/inspect-store.ts'
 import { type PastRun, readPastRuns } from './history/past-runs.ts'
@@ -51,9 +52,14 @@ export type OutputStatus = {
   notReached: number | null
   /** Contents of the checkpoint of an unfinished run. */
   unfinished: { pages: number; transactions: number } | null
+  /** The verdict of the last `reconcile`; null if there is none. */
+  reconciliation: ReconciliationSummary | null
   /** The newest run that has a report. */
   lastRun: PastRun | null
 }
+
+/** A verdict without its differences. */
+type ReconciliationSummary = Omit<StoredReconciliation, 'differences'>
 
 /** Returns the status of a job's output. Throws OUTPUT_CHANGED if its checkpoint belongs to another job. */
 export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
@@ -141,8 +147,15 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     ),
     notReached: unreachedEndBlock(manifest),
     unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
+    reconciliation: summarize(await readReconciliation(output)),
     lastRun: runs[0] ?? null,
   }
+}
+
+function summarize(verdict: StoredReconciliation | undefined): ReconciliationSummary | null {
+  if (verdict === undefined) return null
+  const { differences: _, ...summary } = verdict
+  return summary
 }
 
 /** Returns the job's endBlock if the export ends before it, otherwise null. */

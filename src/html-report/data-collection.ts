@@ -5,6 +5,7 @@ import { countBlocks } from '../core/model/block-ranges.ts'
 import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { readReports } from '../export/history/past-runs.ts'
+import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 
 /** The runs that collected an export, and the records that they rejected. */
 export type DataCollection = {
@@ -14,6 +15,8 @@ export type DataCollection = {
   olderRuns: number
   /** Number of records that could not be normalized, by reason, most frequent first. */
   rejects: [reason: string, count: number][]
+  /** The verdict of the last `reconcile`; undefined if there is none. */
+  reconciliation: StoredReconciliation | undefined
 }
 
 type RunSummary = {
@@ -51,6 +54,7 @@ export async function collectData(output: string, { rejects }: Manifest): Promis
   return {
     runs,
     olderRuns,
+    reconciliation: await readReconciliation(output),
     rejects: rejects === 0 ? [] : await countRejectReasons(join(output, REJECTS_FILE)),
   }
 }

@@ -17,7 +17,7 @@ export const command = defineCommand({
     { name: 'json', description: 'Print a JSON summary on stdout at the end' },
     ...logOptions,
   ],
-  run: (args) => runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true }),
+  run: (args) => runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true, reconcile: 'coin' }),
 })
 
 /** The job file is part of the package. */

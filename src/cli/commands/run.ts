@@ -27,6 +27,11 @@ export const command = defineCommand({
       description: 'Let workers do the work (`walletlake worker`), over redis://host:6379',
     },
     { name: 'report', description: 'Also write an HTML report for each export' },
+    {
+      name: 'reconcile',
+      description:
+        'Then compare each export with the balances that the API states; exit code 10 on a difference',
+    },
     ...overrideOptions,
     ...runLimitOptions,
     ...keyOptions,
@@ -39,5 +44,6 @@ export const command = defineCommand({
     ["run 'jobs/*.yaml' --max-requests 5000", 'Run all jobs with one limit on requests'],
     ['run --chain 43114 --address 0x… --base-url https://…', 'One wallet, without a job file'],
   ],
-  run: ({ jobs, ...args }) => runJobs(() => readJobsOrInlineJob(jobs, args), args),
+  run: ({ jobs, reconcile, ...args }) =>
+    runJobs(() => readJobsOrInlineJob(jobs, args), { ...args, reconcile: reconcile ? 'all' : undefined }),
 })

@@ -5,9 +5,9 @@ export type Reconciliation = v.InferOutput<typeof RECONCILIATION>
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const textOrNull = v.nullable(v.string())
-const kind = v.looseObject({ compared: count, different: count })
+const kind = v.object({ compared: count, different: count })
 
-const RECONCILIATION = v.looseObject({
+const RECONCILIATION = v.object({
   reconciliationVersion: v.literal(1),
   /** ISO time. */
   time: v.pipe(v.string(), v.isoTimestamp()),
@@ -16,13 +16,17 @@ const RECONCILIATION = v.looseObject({
   ok: v.boolean(),
   block: count,
   /** `exported`: wallets of the export. */
-  wallets: v.looseObject({
+  wallets: v.object({
     ...{ exported: count, selected: count, compared: count, nativeReconciled: count, reconciled: count },
   }),
-  balances: v.looseObject({ native: kind, erc20: kind, erc721: kind, erc1155: kind }),
+  balances: v.object({ native: kind, erc20: kind, erc721: kind, erc1155: kind }),
+  /** Kinds of assets that were not compared, and why. */
+  skipped: v.array(v.object({ kind: v.string(), why: v.string(), wallets: count })),
+  genesisWallets: count,
+  requests: count,
   /** At most 1000 of the differences. */
   differences: v.array(
-    v.looseObject({
+    v.object({
       ...{ wallet_address: v.string(), wallet_label: textOrNull, asset_type: v.string() },
       ...{ asset_address: textOrNull, asset_symbol: textOrNull, token_id: textOrNull },
       ...{ ledger_value: v.string(), service_value: v.string(), difference: v.string() },

@@ -1,0 +1,64 @@
+import { ExportError, toExportError } from '../core/model/errors.ts'
+import type { Job } from '../core/model/model.ts'
+import type { RunResult } from '../export/run.ts'
+import type { Log } from '../terminal/log.ts'
+import { print } from '../terminal/print.ts'
+import { type KeyArguments, readCredentials } from './options/credentials.ts'
+import { fetchIfRemote } from './options/output-argument.ts'
+import { reconcileAndStore, verdictError, verdictLines } from './reconcile-output.ts'
+
+/**
+ * What counts as an error: every difference, or only those of the native coin (the demo contains tokens that change balances
+ * without Transfer events).
+ */
+export type ReconcileScope = 'all' | 'coin'
+
+type ReconcileContext = {
+  args: KeyArguments & { json?: boolean; quiet?: boolean }
+  scope: ReconcileScope
+  log: Log
+  signal: AbortSignal
+}
+
+const hasLedger = ({ kind, tables }: Job) => kind !== 'blocks' && tables.includes('ledger')
+
+/** Throws USAGE for a job whose export could not be reconciled, before it is run. */
+export function requireReconcilable(jobs: readonly Job[]): void {
+  const other = jobs.find((job) => !hasLedger(job))
+  if (other === undefined) return
+  throw new ExportError('USAGE', `${other.name} exports no ledger, which --reconcile compares`, {
+    fix: 'Run this job without --reconcile, or add ledger to its tables.',
+  })
+}
+
+/** Reconciles the exports of a run, prints the verdicts, and returns the exit code: 0, or that of the first error. */
+export async function reconcileJobs({ jobs }: RunResult, context: ReconcileContext): Promise<number> {
+  let exit = 0
+  for (const { job, error } of jobs) {
+    if (error !== undefined || !hasLedger(job)) continue
+    const failure = await reconcileJob(job, context).catch(toExportError)
+    if (failure === undefined) continue
+    context.log.failure(failure)
+    if (exit === 0) exit = failure.failure.exit
+  }
+  return exit
+}
+
+async function reconcileJob(
+  job: Job,
+  { args, scope, log, signal }: ReconcileContext,
+): Promise<ExportError | undefined> {
+  const { output, store, service, concurrency } = job
+  const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
+  const access = { ...service, concurrency, ...(await readCredentials(args)) }
+  const result = await reconcileAndStore(located, { access, signal }, log)
+  const isGood = result.ok || (scope === 'coin' && result.balances.native.different === 0)
+  const hint = isGood && !result.ok ? [`  ${TOKENS_HINT} ${located.name}\` lists them`] : []
+  const [headline = '', ...details] = verdictLines(result)
+  const lines = [`Reconciliation: ${headline}`, ...details, ...hint]
+  if (args.json || args.quiet) for (const line of lines) log.info(line)
+  else print(lines)
+  return isGood ? undefined : verdictError(result, located.name)
+}
+
+const TOKENS_HINT = 'these tokens change balances without Transfer events: `walletlake reconcile'
