@@ -5,6 +5,7 @@ import type { Log } from '../terminal/log.ts'
 import { print } from '../terminal/print.ts'
 import { type KeyArguments, readCredentials } from './options/credentials.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
+import { programName } from './program-name.ts'
 import { reconcileAndStore, verdictError, verdictLines } from './reconcile-output.ts'
 
 /**
@@ -53,12 +54,10 @@ async function reconcileJob(
   const access = { ...service, concurrency, ...(await readCredentials(args)) }
   const result = await reconcileAndStore(located, { access, signal }, log)
   const isGood = result.ok || (scope === 'coin' && result.balances.native.different === 0)
-  const hint = isGood && !result.ok ? [`  ${TOKENS_HINT} ${located.name}\` lists them`] : []
+  const hint = `  (tokens that move without Transfer events; see ${programName()} reconcile ${located.name})`
   const [headline = '', ...details] = verdictLines(result)
-  const lines = [`Reconciliation: ${headline}`, ...details, ...hint]
+  const lines = [`${job.name}: ${headline}`, ...details, ...(isGood && !result.ok ? [hint] : [])]
   if (args.json || args.quiet) for (const line of lines) log.info(line)
   else print(lines)
   return isGood ? undefined : verdictError(result, located.name)
 }
-
-const TOKENS_HINT = 'these tokens change balances without Transfer events: `walletlake reconcile'

@@ -4,7 +4,7 @@ import type { ServiceAccess } from '../sources/data-api/open-service.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, formatInteger } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'
-import { reconciliationHeadline } from '../terminal/reconciliation-lines.ts'
+import { reconciliationHeadline, tokenDifferencesLine } from '../terminal/reconciliation-lines.ts'
 import type { Skip } from '../verify/reconcile/compare-wallet.ts'
 import {
   type ReconcileOptions,
@@ -47,31 +47,30 @@ export async function reconcileAndStore(
   return result
 }
 
-/** The verdict as lines: the headline, and what was not compared. */
+/** The verdict as lines of at most 80 columns: the headline, and what was not compared. */
 export function verdictLines(result: ReconcileResult): string[] {
   const { wallets, genesisWallets, skipped, requests, exportedWallets } = result
+  const tokens = tokenDifferencesLine(result)
   return [
     `${reconciliationHeadline(result)} (${formatCount(requests, 'request')})`,
+    ...(tokens === undefined ? [] : [`  ${tokens}`]),
     ...(wallets.selected < exportedWallets
-      ? [`  ${wallets.selected} of the ${formatCount(exportedWallets, 'wallet')} of the export were selected`]
+      ? [`  selected ${wallets.selected} of the ${formatCount(exportedWallets, 'wallet')} of the export`]
       : []),
     ...(genesisWallets > 0
-      ? [
-          `  ${formatCount(genesisWallets, 'wallet')} held coins in block 0, which no transaction shows: taken as opening balances`,
-        ]
+      ? [`  ${formatCount(genesisWallets, 'wallet')} held coins at genesis: taken as opening balances`]
       : []),
     ...skipped.map(
       ({ kind, why, wallets: count }) =>
-        `  not compared: ${kind} of ${formatCount(count, 'wallet')} (${SKIP_REASONS[why]})`,
+        `  ${kind} of ${formatCount(count, 'wallet')} not compared: ${SKIP_REASONS[why]}`,
     ),
   ]
 }
 
 const SKIP_REASONS: Readonly<Record<Skip, string>> = {
   'not-offered': 'the service responds with 404',
-  'later-transactions':
-    'only current owners can be asked for, and the wallet has transactions after the export',
-  'no-opening': 'only current owners can be asked for, and the export does not begin at block 0',
+  'later-transactions': 'owners may have changed since',
+  'no-opening': 'the export begins after block 0',
 }
 
 /** The error of a verdict that is not good: VERIFY_FAILED for differences, BALANCES_UNAVAILABLE for unknown balances. */

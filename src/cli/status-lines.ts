@@ -13,7 +13,7 @@ import {
   unknownLines,
 } from '../terminal/format.ts'
 import { notReachedMessage, refusedWalletLines } from '../terminal/incomplete-lines.ts'
-import { storedReconciliationLine } from '../terminal/reconciliation-lines.ts'
+import { storedReconciliationLines } from '../terminal/reconciliation-lines.ts'
 import { emptyWalletLines, removedWalletLines } from '../terminal/wallet-lines.ts'
 
 /** The job of an output, and a description of the remaining work. */
@@ -31,7 +31,7 @@ export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[]
     ...contentLines(status),
     ...filesLine(status),
     ...lastRunLine(status),
-    ...reconciliationLine(status),
+    ...reconciliationLines(status),
     ...(missing.length > 0 ? [`  ${missingBlocksMessage(missing)}`] : []),
     ...(notReached === null || blocks === null
       ? []
@@ -82,8 +82,9 @@ function timeRangeText({ firstTransactionAt: first, lastTransactionAt: last }: O
 }
 
 /** Only for an export with a ledger, which is what `reconcile` compares. */
-function reconciliationLine({ reconciliation, tables }: OutputStatus): string[] {
-  return tables.ledger === undefined ? [] : [`  ${storedReconciliationLine(reconciliation)}`]
+function reconciliationLines({ reconciliation, tables }: OutputStatus): string[] {
+  if (tables.ledger === undefined) return []
+  return storedReconciliationLines(reconciliation).map((line) => `  ${line}`)
 }
 
 function lastRunLine({ lastRun }: OutputStatus): string[] {

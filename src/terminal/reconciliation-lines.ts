@@ -1,34 +1,41 @@
 import type { Reconciliation } from '../core/model/reconciliation.ts'
 import { formatCount, formatInteger, formatMinute } from './format.ts'
 
-/** What the headline states about a verdict. */
-type Headline = Pick<Reconciliation, 'block' | 'balances'> & {
+/** What the lines state about a verdict. */
+type Verdict = Pick<Reconciliation, 'block' | 'balances'> & {
   wallets: Pick<Reconciliation['wallets'], 'compared' | 'nativeReconciled'>
 }
 
 /**
  * One line about a verdict, such as `53 of 53 wallets reconciled at block 45,396,106`. The native coin decides, because no
- * wallet has a reason to differ in it; differences of tokens follow.
+ * wallet has a reason to differ in it; `tokenDifferencesLine` names the differences of tokens.
  */
-export function reconciliationHeadline({ block, balances, wallets }: Headline): string {
-  const { compared, nativeReconciled } = wallets
-  const { erc20, erc721, erc1155 } = balances
-  const tokens = erc20.different + erc721.different + erc1155.different
-  const coinOnly = tokens > 0 ? ' (native coin)' : ''
-  const reconciled = `${formatInteger(nativeReconciled)} of ${formatCount(compared, 'wallet')} reconciled${coinOnly} at block ${formatInteger(block)}`
-  return tokens > 0 ? `${reconciled}; ${differs(tokens)}` : reconciled
+export function reconciliationHeadline(verdict: Verdict): string {
+  const coinOnly = tokenDifferencesLine(verdict) === undefined ? '' : ' in the native coin'
+  return `${walletsText(verdict)} reconciled at block ${formatInteger(verdict.block)}${coinOnly}`
 }
 
-const differs = (tokens: number) =>
-  `${formatCount(tokens, 'token balance')} ${tokens === 1 ? 'differs' : 'differ'}`
+/** The number of token balances that differ; undefined if there are none. */
+export function tokenDifferencesLine({ balances: { erc20, erc721, erc1155 } }: Verdict): string | undefined {
+  const tokens = erc20.different + erc721.different + erc1155.different
+  if (tokens === 0) return undefined
+  return `${formatCount(tokens, 'token balance')} ${tokens === 1 ? 'differs' : 'differ'}`
+}
 
-/** One line about the stored verdict of an output. */
-export function storedReconciliationLine(
-  verdict: (Headline & { time: string; isCurrent: boolean }) | null | undefined,
-): string {
-  if (verdict == null) return 'not reconciled: `walletlake reconcile` compares it with balances of the API'
-  const line = `${reconciliationHeadline(verdict)}, on ${formatMinute(Date.parse(verdict.time))}`
-  return verdict.isCurrent
-    ? line
-    : `changed since it was reconciled (${line}): run \`walletlake reconcile\` again`
+const walletsText = ({ wallets: { compared, nativeReconciled } }: Verdict) =>
+  `${formatInteger(nativeReconciled)} of ${formatCount(compared, 'wallet')}`
+
+/** Lines about the stored verdict of an output, of at most 80 columns. */
+export function storedReconciliationLines(
+  verdict: (Verdict & { time: string; isCurrent: boolean }) | null | undefined,
+): string[] {
+  if (verdict == null) return ['not reconciled with the balances of the API (`walletlake reconcile`)']
+  const { block, time, isCurrent } = verdict
+  const place = `at block ${formatInteger(block)} on ${formatMinute(Date.parse(time))}`
+  const tokens = tokenDifferencesLine(verdict)
+  return [
+    `reconciled ${place}: ${walletsText(verdict)}`,
+    ...(tokens === undefined ? [] : [`  in the native coin; ${tokens}`]),
+    ...(isCurrent ? [] : ['  out of date: a later run changed the export']),
+  ]
 }

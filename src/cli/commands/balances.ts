@@ -10,7 +10,7 @@ import { compareExpected, type Difference } from '../../ledger/balances/compare-
 import { readReconciliation } from '../../read/read-reconciliation.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { oneLine } from '../../terminal/log.ts'
-import { storedReconciliationLine } from '../../terminal/reconciliation-lines.ts'
+import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
 import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
@@ -82,7 +82,7 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   await warnIfIncomplete(output)
   const log = openLog({})
   const verdict = await readReconciliation(output)
-  if (verdict !== undefined) log.info(storedReconciliationLine(verdict))
+  if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
   if (at !== undefined) log.info(asOfLine(at, result))
   for (const line of unfilledLines(result, comparison, args)) log.warn(line)
   for (const negative of result.belowZero.slice(0, MAX_REPORTED)) log.warn(negativeLine(negative))

@@ -1,5 +1,5 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
-import { storedReconciliationLine } from '../../terminal/reconciliation-lines.ts'
+import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
 import {
   amountCell,
   countCell,
@@ -55,9 +55,8 @@ export function dataCollectionSection({ data, manifest }: Pick<LedgerStats, 'dat
     ...[Math.round(run.bytes / 100_000) / 10, run.rejects, run.missingBlocks].map(countCell),
   ])
   const missing = manifest.blocks?.missing ?? []
-  const verdict = manifest.tables.ledger === undefined ? '' : storedReconciliationLine(data.reconciliation)
   return html`<section id="reading"><h2>Data collection</h2>
-${verdict === '' ? '' : html`<p>Reconciliation: ${verdict.replaceAll('`', '')}.</p>`}
+${manifest.tables.ledger === undefined ? '' : html`<p>${reconciliationText(data)}</p>`}
 ${rows.length === 0 ? html`<p>No run reports were found.</p>` : tableHtml('Runs, newest first', headers, rows)}
 ${data.olderRuns === 0 ? '' : html`<p class="note">And ${formatCount(data.olderRuns, 'older run')}.</p>`}
 ${
@@ -82,4 +81,9 @@ ${
         .join(', ')}${missing.length > 20 ? ' …' : ''}.</p>`
 }
 </section>`
+}
+
+function reconciliationText({ reconciliation }: LedgerStats['data']): string {
+  const lines = storedReconciliationLines(reconciliation).map((line) => line.trim().replaceAll('`', ''))
+  return `Reconciliation: ${lines.join('; ')}.`
 }

@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, expect, test } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
+import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { type Fault, type ReceivedRequest, send, startLoopback } from '../helpers/loopback.ts'
+import { demoWallets, nodeData } from '../helpers/node-data.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+
+const service = createDataService()
+const folder = suiteFolder()
+const full = join(folder, 'full')
+const later = join(folder, 'later')
+/** Wallets without tokens that change balances without Transfer events. */
+const plain = join(folder, 'plain')
+const FAILING = '0xa9999407c1315831bcf79f2956461f4f6d4c68f7'
+const SELF = '0xeb32595b60757dc9a186eb86f2ad41ba5d1ca866'
+const NFT_ONLY = '0x33ed23f86f8e72507a26748dc0a450590d7c679b'
+const INTERNAL = '0x48a0b31dd707cfb02cbc8706fe88c676630a796b'
+const PLAIN = [FAILING, SELF, NFT_ONLY, INTERNAL]
+
+beforeAll(async () => {
+  const { jobs } = await run([
+    testJob({ name: 'full', addresses: demoWallets, output: full }),
+    testJob({ name: 'later', addresses: demoWallets, output: later, format: 'parquet', startBlock: 100 }),
+    testJob({ name: 'plain', addresses: PLAIN, output: plain }),
+  ])
+  expect(jobs.map(({ state }) => state)).toEqual(['complete', 'complete', 'complete'])
+})
+
+type Given = Omit<ReconcileOptions, 'service'> & { output?: string; fault?: Fault }
+
+async function reconcile({ output = plain, fault, ...options }: Given = {}) {
+  const { url, requests } = await startLoopback(service, fault)
+  const retry = { retries: 1, firstDelayMs: 1 }
+  let predicted = 0
+  const result = await reconcileOutput(output, {
+    ...options,
+    service: { baseUrl: url, retry },
+    onStart: (start) => (predicted = start.requests),
+  })
+  return { ...result, received: requests, predicted }
+}
+
+/** The balances of the tokens that `truth` marks as not reconcilable, where they differ from the ledger. */
+async function expectedDifferences(): Promise<string[]> {
+  const sums = new Map<string, bigint>()
+  for (const { wallet_address, asset_type, asset_address, value } of await readCsvTable(full, 'ledger')) {
+    const key = `${wallet_address} ${asset_address}`
+    if (asset_type === 'erc20') sums.set(key, (sums.get(key) ?? 0n) + BigInt(value ?? ''))
+  }
+  const lines = [...sums].flatMap(([key, sum]) => {
+    const [wallet = '', token = ''] = key.split(' ')
+    const [, known] = Object.entries(nodeData.erc20).find(([one]) => one.toLowerCase() === token) ?? []
+    const balances = Object.entries(known?.checkpoints['420'] ?? {})
+    const balance = BigInt(balances.find(([one]) => one.toLowerCase() === wallet)?.[1] ?? '0')
+    if (balance === sum) return []
+    expect(known?.reconcilable).toBe(false)
+    return [`${key} ${sum} ${balance}`]
+  })
+  return lines.sort()
+}
+
+test('agrees with the node in the native coin, and in all tokens that emit their transfers', async () => {
+  const { rows, ...result } = await reconcile({ output: full })
+  expect(result.wallets).toMatchObject({ selected: 53, compared: 53, nativeReconciled: 53 })
+  expect(result.balances.erc721).toMatchObject({ different: 0 })
+  expect(result.balances.erc1155).toMatchObject({ different: 0 })
+  expect(result.balances.erc1155.compared).toBeGreaterThan(400)
+  expect([result.block, result.skipped, result.genesisWallets]).toEqual([420, [], 49])
+  const found = rows.map(
+    (row) => `${row.wallet_address} ${row.asset_address} ${row.ledger_value} ${row.service_value}`,
+  )
+  expect(found.sort()).toEqual(await expectedDifferences())
+  expect(found.length).toBeGreaterThan(50)
+  expect([...new Set(rows.map(({ likely_cause }) => likely_cause?.split(':')[0]))].sort()).toEqual([
+    'the token wraps the coin, and deposits and withdrawals emit no Transfer event',
+    "the token's Transfer events do not match its balances, as is usual for spam",
+  ])
+})
+
+test('compares an export that begins later with the difference between two blocks', async () => {
+  const { rows, received, predicted, ...result } = await reconcile({ output: later })
+  expect(result.wallets).toMatchObject({ compared: 53, nativeReconciled: 53 })
+  expect(rows.every(({ asset_type }) => asset_type === 'erc20')).toBe(true)
+  expect(result.balances.erc1155).toMatchObject({ different: 0 })
+  expect(result.skipped).toMatchObject([{ kind: 'erc721', why: 'no-opening' }])
+  expect(received.length).toBe(predicted)
+  const blocks = received.map(({ query }) => query.get('blockNumber'))
+  expect(new Set(blocks)).toEqual(new Set(['99', '420']))
+})
+
+const isNative = ({ path }: ReceivedRequest) => path.endsWith(':getNative')
+const isOf = (wallet: string) => (request: ReceivedRequest) =>
+  isNative(request) && request.path.includes(wallet)
+
+/** Adds an amount to the native balance of a wallet from a block on. */
+function withExcess(wallet: string, from: number, excess: bigint): Fault {
+  return (request) => {
+    if (!isOf(wallet)(request) || Number(request.query.get('blockNumber')) < from) return undefined
+    return (response, original) => send(response, addToBalance(original, excess))
+  }
+}
+
+function addToBalance(original: ServiceResponse, excess: bigint): ServiceResponse {
+  const { nativeTokenBalance } = JSON.parse(original.body)
+  const balance = String(BigInt(nativeTokenBalance.balance) + excess)
+  return { ...original, body: JSON.stringify({ nativeTokenBalance: { ...nativeTokenBalance, balance } }) }
+}
+
+const feesOf = async (wallet: string) =>
+  (await readCsvTable(plain, 'ledger')).filter(
+    (row) => row.wallet_address === wallet && row.entry_type === 'fee',
+  )
+
+test('names the first transaction of type 2 whose listed gas price is its fee cap', async () => {
+  const typed = await readCsvTable(plain, 'transactions')
+  const isCapped = ({ transaction_hash: hash }: TextRow) =>
+    typed.some((one) => one.transaction_hash === hash && one.transaction_type === '2')
+  const fees = await feesOf(FAILING)
+  const fee = fees.filter(isCapped).at(5) as TextRow
+  const excess = -BigInt(fee.value ?? '') / 3n
+  const { rows, located, received } = await reconcile({
+    fault: withExcess(FAILING, Number(fee.block_number), excess),
+  })
+  expect(rows.map(({ wallet_address, difference }) => [wallet_address, difference])).toEqual([
+    [FAILING, excess],
+  ])
+  expect(rows[0]?.likely_cause).toMatch(/^the listed gas price is the fee cap, so the fee is \d+ too high/)
+  expect(located.get(FAILING)).toMatchObject({
+    fromBlock: Number(fee.block_number),
+    toBlock: Number(fee.block_number),
+    transaction: fee.transaction_hash,
+  })
+  expect(received.filter(isOf(FAILING)).length).toBeLessThanOrEqual(22)
+})
+
+test('names a block without a transaction of the wallet', async () => {
+  const own = new Set((await readCsvTable(plain, 'ledger')).map(({ block_number }) => Number(block_number)))
+  const block = Array.from({ length: 421 }, (_, at) => at).find((at) => at > 200 && !own.has(at)) ?? 0
+  const { rows, located } = await reconcile({ fault: withExcess(SELF, block, -7n) })
+  expect(located.get(SELF)).toMatchObject({ fromBlock: block, toBlock: block, transaction: null })
+  expect(rows[0]?.likely_cause).toContain(`block ${block} changes the balance by -7 without a transaction`)
+  expect(rows[0]?.likely_cause).toContain('X-Chain or P-Chain')
+})
+
+test('sends no further requests without the search for the first transaction', async () => {
+  const { rows, received, located } = await reconcile({ fault: withExcess(SELF, 50, 9n), bisect: false })
+  expect([rows.length, located.size, received.filter(isOf(SELF)).length]).toEqual([1, 0, 2])
+})
+
+/** Copies an export and removes one row of its ledger, as if it had never been exported. */
+async function withoutRow(isRow: (row: TextRow) => boolean): Promise<{ output: string; row: TextRow }> {
+  const output = join(tempFolder(), 'tampered')
+  cpSync(plain, output, { recursive: true })
+  const row = (await readCsvTable(output, 'ledger')).find(isRow) as TextRow
+  const manifest = readManifest(output)
+  const [file] = manifest.tables.ledger?.files ?? []
+  const path = join(output, file?.path ?? '')
+  const lines = readFileSync(path, 'utf8').split('\n')
+  writeFileSync(path, lines.filter((line) => !line.includes(row.entry_id ?? '?')).join('\n'))
+  Object.assign(file ?? {}, {
+    rows: (file?.rows ?? 0) - 1,
+    bytes: statSync(path).size,
+    sha256: createHash('sha256').update(readFileSync(path)).digest('hex'),
+  })
+  Object.assign(manifest.tables.ledger ?? {}, { rows: file?.rows })
+  writeFileSync(join(output, 'manifest.json'), JSON.stringify(manifest))
+  return { output, row }
+}
+
+test('ends with exit code 10 and the transaction whose row is missing', async () => {
+  const isReceipt = (row: TextRow) => row.wallet_address === INTERNAL && row.direction === 'in'
+  const { output, row } = await withoutRow(isReceipt)
+  const { url } = await startLoopback(service)
+  const { exit, stdout, stderr } = await runInProcess(['reconcile', output, '--base-url', url])
+  expect(exit).toBe(10)
+  expect(stdout).toContain('3 of 4 wallets reconciled at block 420')
+  expect(stdout).toContain(`an internal payment to the wallet is not listed (+${row.value})`)
+  expect(stdout).toContain(`(transaction ${row.transaction_hash}, block ${row.block_number})`)
+  expect(stderr).toContain('comparing 4 wallets at block 420: at least ')
+  expect(stderr).toContain('VERIFY_FAILED: ')
+})
+
+test('a service without balances is not an error of the export', async () => {
+  const fault: Fault = ({ path }) =>
+    path.includes('balances:') ? (response) => send(response, NOT_FOUND) : undefined
+  const { url, requests } = await startLoopback(service, fault)
+  const output = join(tempFolder(), 'copy')
+  cpSync(full, output, { recursive: true })
+  const { exit, stdout, stderr } = await runInProcess(['reconcile', output, '--base-url', url])
+  expect([exit, stdout]).toEqual([4, ''])
+  expect(stderr).toContain('BALANCES_UNAVAILABLE: cannot reconcile: ')
+  expect(stderr).toContain('This says nothing about the export')
+  expect(existsSync(join(output, 'reconciliation.json'))).toBe(false)
+  // 64 wallets are compared at a time: their first requests are sent before a response arrives.
+  expect(requests.length).toBeLessThanOrEqual(53 * 4)
+})
+
+const NOT_FOUND: ServiceResponse = { status: 404, headers: {}, body: '{"message":"not found"}' }
+
+test('names the kinds of assets that the service does not state', async () => {
+  const fault: Fault = ({ path }) =>
+    path.endsWith(':listErc1155') ? (response) => send(response, NOT_FOUND) : undefined
+  const { ok, skipped, balances } = await reconcile({ fault })
+  expect(skipped).toMatchObject([{ kind: 'erc1155', why: 'not-offered' }])
+  expect([ok, balances.erc1155.compared]).toEqual([true, 0])
+})
+
+test('does not compare NFTs if transactions followed the export', async () => {
+  const fault: Fault = ({ path, query }) =>
+    path.endsWith('/transactions') && query.get('startBlock') === '421'
+      ? (response, original) => send(response, { ...original, body: '{"transactions":[{}]}' })
+      : undefined
+  const { ok, skipped } = await reconcile({ fault })
+  expect(skipped).toMatchObject([{ kind: 'erc721', why: 'later-transactions' }])
+  expect(ok).toBe(true)
+})
+
+test('compares a sample: always the same wallets, and no others', async () => {
+  const walletsOf = ({ received }: { received: readonly ReceivedRequest[] }) =>
+    new Set(received.map(({ path }) => path.split('/')[5]))
+  const [first, second] = [
+    await reconcile({ output: full, sample: 7 }),
+    await reconcile({ output: full, sample: 7 }),
+  ]
+  expect([first.wallets.selected, walletsOf(first).size]).toEqual([7, 7])
+  expect(walletsOf(first)).toEqual(walletsOf(second))
+  const one = await reconcile({ output: full, wallets: [SELF] })
+  expect(walletsOf(one)).toEqual(new Set([SELF]))
+})
+
+test('waits for the quota of the service', async () => {
+  const limited = createDataService({ quota: { perSecond: 60, burst: 3 } })
+  const { url } = await startLoopback(limited)
+  const result = await reconcileOutput(plain, { service: { baseUrl: url } })
+  expect([result.ok, result.rateLimited > 0]).toEqual([true, true])
+})
+
+test.for(['"12.5"', '12', '"-1"', 'null', '"0x10"'])('rejects the balance %s', async (balance) => {
+  const fault: Fault = (request) =>
+    isNative(request)
+      ? (response, original) =>
+          send(response, { ...original, body: `{"nativeTokenBalance":{"balance":${balance}}}` })
+      : undefined
+  await expect(reconcile({ fault })).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+})
+
+const COLUMNS =
+  'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,ledger_value,service_value,difference,likely_cause'
+
+test('writes the columns of the contract as CSV and JSON', async () => {
+  const { url } = await startLoopback(service, withExcess(SELF, 0, 3n))
+  const args = ['reconcile', plain, '--base-url', url, '--no-bisect']
+  const csv = await runInProcess([...args, '--format', 'csv', '--all'])
+  const [header] = csv.stdout.split('\n')
+  const rows: TextRow[] = parse(csv.stdout, { columns: true })
+  expect([header, csv.exit]).toEqual([COLUMNS, 0])
+  expect(new Set(rows.map(({ wallet_address }) => wallet_address))).toEqual(new Set(PLAIN))
+  expect(csv.stderr).toContain('4 of 4 wallets reconciled at block 420')
+})
+
+test('writes differences as JSON', async () => {
+  const { url } = await startLoopback(service, withExcess(SELF, 1, 3n))
+  const { exit, stdout } = await runInProcess(['reconcile', plain, '--base-url', url, '--format', 'json'])
+  const rows = JSON.parse(stdout)
+  expect(exit).toBe(10)
+  expect(rows).toMatchObject([{ wallet_address: SELF, asset_type: 'native', difference: '3' }])
+  expect(Object.keys(rows[0]).join()).toBe(COLUMNS)
+})
+
+test('stores the verdict; status and balances show it, and verify accepts it', async () => {
+  const output = join(tempFolder(), 'copy')
+  cpSync(plain, output, { recursive: true })
+  const before = await runInProcess(['status', output])
+  expect(before.stdout).toContain('not reconciled')
+  const result = await reconcile({ output })
+  await storeVerdict(output, result)
+  const stored = JSON.parse(readFileSync(join(output, 'reconciliation.json'), 'utf8'))
+  expect(stored).toMatchObject({ block: 420, ok: true, differences: [], wallets: { exported: 4 } })
+  expect((await verifyOutput(output)).problems).toEqual([])
+  const { stdout } = await runInProcess(['status', output])
+  expect(stdout).toMatch(/reconciled at block 420 on .* UTC: 4 of 4 wallets\n/)
+  expect((await runInProcess(['balances', output])).stderr).toContain('4 of 4 wallets')
+  const manifest = readManifest(output)
+  writeFileSync(join(output, 'manifest.json'), JSON.stringify({ ...manifest, changed: true }))
+  expect((await runInProcess(['status', output])).stdout).toContain('out of date')
+})
+
+test('run --reconcile ends with the verdict', async () => {
+  const { url } = await startLoopback(service, withExcess(SELF, 1, 3n))
+  const output = join(tempFolder(), 'new')
+  const args = ['run', '--chain', '43114', '--output', output, '--base-url', url, '--reconcile', '--quiet']
+  const good = await runInProcess([...args, '--address', INTERNAL])
+  expect([good.exit, good.stderr]).toEqual([0, ''])
+  expect(JSON.parse(readFileSync(join(output, 'reconciliation.json'), 'utf8')).ok).toBe(true)
+  const bad = await runInProcess([...args, '--address', INTERNAL, '--address', SELF])
+  expect([bad.exit, bad.stderr.includes('VERIFY_FAILED')]).toEqual([10, true])
+  const none = await runInProcess([...args, '--address', INTERNAL, '--tables', 'transactions'])
+  expect([none.exit, none.stderr.includes('exports no ledger')]).toEqual([2, true])
+})
