@@ -36,6 +36,15 @@ export { compareExpected, type Difference } from './ledger/balances/compare-expe
 export type { SpamFlag } from './ledger/balances/spam-rules.ts'
 export { queryExport } from './read/query-export.ts'
 export type { QueryResult, ResultCell, ResultColumn } from './read/query-result.ts'
+export type {
+  BalanceQuery,
+  Erc20BalancesPage,
+  Erc20BalancesQuery,
+  Erc721BalancesPage,
+  Erc721BalancesQuery,
+  Erc1155BalancesPage,
+  Erc1155BalancesQuery,
+} from './sources/data-api/operations/balances.ts'
 export type { CallOptions, Paging } from './sources/data-api/operations/call.ts'
 export type { ChainsQuery } from './sources/data-api/operations/chains.ts'
 export type { NftQuery } from './sources/data-api/operations/nfts.ts'
@@ -47,6 +56,12 @@ export type {
 } from './sources/data-api/operations/transactions.ts'
 export type { WebhookAddresses } from './sources/data-api/operations/webhook-addresses.ts'
 export type { WebhookId, WebhookMatch, WebhooksQuery } from './sources/data-api/operations/webhooks.ts'
+export type {
+  Erc20Balance,
+  Erc721Balance,
+  Erc1155Balance,
+  NativeBalance,
+} from './sources/data-api/resources/balance.ts'
 export type { Chain } from './sources/data-api/resources/chain.ts'
 export type {
   BlockTransactionsPage,

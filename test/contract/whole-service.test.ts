@@ -103,6 +103,10 @@ test.for([
     client.getTransaction({ chainId: '1', txHash: `0x${'a'.repeat(64)}` }),
     client.walletTransactionsPage({ chainId: '1', address: WALLET }),
     client.blockTransactionsPage({ chainId: '1', blockId: 1 }),
+    client.getNativeBalance({ chainId: '1', address: WALLET }),
+    client.listErc20Balances({ chainId: '1', address: WALLET }).next(),
+    client.listErc721Balances({ chainId: '1', address: WALLET }).next(),
+    client.listErc1155Balances({ chainId: '1', address: WALLET }).next(),
     client.reindexNft({ chainId: '1', address: WALLET, tokenId: 1 }),
     client.createWebhook({
       eventType: 'address_activity',

@@ -31,7 +31,7 @@ const PLAIN = [FAILING, SELF, NFT_ONLY, INTERNAL]
 beforeAll(async () => {
   const { jobs } = await run([
     testJob({ name: 'full', addresses: demoWallets, output: full }),
-    testJob({ name: 'later', addresses: demoWallets, output: later, format: 'parquet', startBlock: 100 }),
+    testJob({ name: 'later', addresses: demoWallets.slice(0, 6), output: later, format: 'parquet', startBlock: 100 }),
     testJob({ name: 'plain', addresses: PLAIN, output: plain }),
   ])
   expect(jobs.map(({ state }) => state)).toEqual(['complete', 'complete', 'complete'])
@@ -76,7 +76,7 @@ test('agrees with the node in the native coin, and in all tokens that emit their
   expect(result.balances.erc721).toMatchObject({ different: 0 })
   expect(result.balances.erc1155).toMatchObject({ different: 0 })
   expect(result.balances.erc1155.compared).toBeGreaterThan(400)
-  expect([result.block, result.skipped, result.genesisWallets]).toEqual([420, [], 49])
+  expect([result.block, result.skipped, result.genesisWallets]).toEqual([420, [], 50])
   const found = rows.map(
     (row) => `${row.wallet_address} ${row.asset_address} ${row.ledger_value} ${row.service_value}`,
   )
@@ -90,7 +90,7 @@ test('agrees with the node in the native coin, and in all tokens that emit their
 
 test('compares an export that begins later with the difference between two blocks', async () => {
   const { rows, received, predicted, ...result } = await reconcile({ output: later })
-  expect(result.wallets).toMatchObject({ compared: 53, nativeReconciled: 53 })
+  expect(result.wallets).toMatchObject({ compared: 6, nativeReconciled: 6 })
   expect(rows.every(({ asset_type }) => asset_type === 'erc20')).toBe(true)
   expect(result.balances.erc1155).toMatchObject({ different: 0 })
   expect(result.skipped).toMatchObject([{ kind: 'erc721', why: 'no-opening' }])
