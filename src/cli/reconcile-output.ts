@@ -82,7 +82,7 @@ export function verdictError(
     const different = Object.values(balances).reduce((sum, kind) => sum + kind.different, 0)
     const message = `${name}: ${formatCount(different, 'balance')} not as the service states`
     return new ExportError('VERIFY_FAILED', message, {
-      fix: 'Confirm the likely causes that `walletlake reconcile` lists. The rows of a good `walletlake verify` are as the service listed them.',
+      fix: 'Check the likely causes that `walletlake reconcile` lists; `walletlake verify` checks the files themselves.',
     })
   }
   const unknown = wallets.selected - wallets.compared

@@ -31,7 +31,13 @@ const PLAIN = [FAILING, SELF, NFT_ONLY, INTERNAL]
 beforeAll(async () => {
   const { jobs } = await run([
     testJob({ name: 'full', addresses: demoWallets, output: full }),
-    testJob({ name: 'later', addresses: demoWallets.slice(0, 6), output: later, format: 'parquet', startBlock: 100 }),
+    testJob({
+      name: 'later',
+      addresses: demoWallets.slice(0, 6),
+      output: later,
+      format: 'parquet',
+      startBlock: 100,
+    }),
     testJob({ name: 'plain', addresses: PLAIN, output: plain }),
   ])
   expect(jobs.map(({ state }) => state)).toEqual(['complete', 'complete', 'complete'])
