@@ -72,8 +72,8 @@ export function importRowOf(movement: Movement, transaction?: TransactionFacts |
 
 /**
  * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received. Both are fungible,
- * and no movement is between own wallets. A mint or burn rules a swap out, because the token is then a receipt, a
- * wrapped coin or a pool share.
+ * and no movement is between own wallets. A mint, burn, wrap or unwrap rules a swap out, because the token is then a
+ * receipt, a wrapped coin or a pool share.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined
@@ -98,5 +98,5 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
 }
 
 function preventsSwap({ asset, type, isOwn }: Movement): boolean {
-  return isNft(asset) || isOwn || type === 'mint' || type === 'burn' || type === 'self'
+  return isNft(asset) || isOwn || (type !== 'transfer' && type !== 'fee')
 }

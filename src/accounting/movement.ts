@@ -9,10 +9,10 @@ export type Movement = {
   entry: string
   wallet: string
   label: string | null
-  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self'
+  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap'
   isOut: boolean
   counterparty: string | null
-  /** Whether the counterparty is a wallet of the job too. */
+  /** Whether the counterparty is a wallet of the job too and has a row for the other side. */
   isOwn: boolean
   asset: Asset
   /** In the asset's smallest unit; never negative. */

@@ -54,7 +54,7 @@ function movementOf(
     type: row.entry_type as Movement['type'],
     isOut: row.direction === 'out',
     counterparty: row.counterparty_address,
-    isOwn: row.counterparty_is_own === 'true',
+    isOwn: row.counterparty_is_own === 'true' && !isWrap(row.entry_type),
     asset: withContract(asset, contracts),
     value: BigInt(row.value.startsWith('-') ? row.value.slice(1) : row.value),
     method: row.method_name,
@@ -62,6 +62,9 @@ function movementOf(
     source: row.source,
   }
 }
+
+/** Whether a row is the token side of wrapping, which only the wallet has: contracts mint and burn wrapped coins. */
+const isWrap = (type: string) => type === 'wrap' || type === 'unwrap'
 
 /** The decimals of a row. ERC-1155 amounts are in whole units unless the metadata of the token defines decimals. */
 function decimalsOf(type: Asset['type'], decimals: string | null): number | null {

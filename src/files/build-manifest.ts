@@ -43,7 +43,7 @@ export type RetainedContent = {
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
-  const { nativeSymbol, escapeFormulas } = job
+  const { nativeSymbol, wraps, escapeFormulas } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -59,6 +59,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       compression,
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
+      wraps,
       ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
       addresses: wallets.length,
       addressesSha256,

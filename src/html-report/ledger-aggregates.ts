@@ -193,7 +193,8 @@ function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolea
   if (type === 'fee') return 'fee'
   if (type === 'mint') return 'minted'
   if (type === 'burn') return 'burned'
-  if (isOwn || type === 'self') return 'own'
+  const isWrap = type === 'wrap' || type === 'unwrap'
+  if ((isOwn && !isWrap) || type === 'self') return 'own'
   return isOut ? 'sent' : 'received'
 }
 

@@ -1,3 +1,4 @@
+import type { WrappedCoin } from '../core/model/chains.ts'
 import { type ByteText, toText, toValue } from '../core/platform/byte-text.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix, TableName } from '../core/table/index.ts'
@@ -16,6 +17,8 @@ export type FlattenContext = {
   /** The requested chain. Items of other chains are rejected. */
   chain: ByteText
   nativeSymbol: ByteText | null
+  /** Returns the wrapped coin of a chain whose movements are added to the ledger, by the chain's id. */
+  wrappedCoinOf: (chain: string) => WrappedCoin | undefined
   /** Tables to create rows for. All other tables stay empty. */
   tables: ReadonlySet<TableName>
   /** Labels of all wallets of the job, by address. */
@@ -113,7 +116,7 @@ function rowsOf(
   views: readonly WalletView[],
   context: FlattenContext,
 ): FlatTransaction['rows'] {
-  const { tables, wallets, nativeSymbol } = context
+  const { tables, wallets, nativeSymbol, wrappedCoinOf } = context
   const { native, erc20, erc721, erc1155 } = union
   const internal = internalRows(union.internal)
   const ifRequested = <T>(table: TableName, rows: () => readonly T[]) => (tables.has(table) ? rows() : NONE)
@@ -128,7 +131,8 @@ function rowsOf(
     ),
     ledger: ifRequested('ledger', () => {
       const { prefix, row } = native
-      const movements = movementsOf(union, internal, nativeSymbol)
+      const wrappedCoin = wrappedCoinOf(prefix.chain_id)
+      const movements = movementsOf(union, internal, { nativeSymbol, wrappedCoin })
       return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
     }),
   }

@@ -1,3 +1,5 @@
+import { wrappedCoinOf } from '../core/model/chains.ts'
+import type { Wraps } from '../core/model/model.ts'
 import { toBytes } from '../core/platform/byte-text.ts'
 import type { TableName } from '../core/table/index.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten-transaction.ts'
@@ -10,6 +12,7 @@ import { rejectLine } from './reject-line.ts'
 export type RowContext = {
   chain: string
   nativeSymbol: string | null
+  wraps: Wraps
   /** Addresses of the wallets whose rows are built. */
   addresses: readonly string[]
   /** By address, for wallets removed from the job: only blocks before this one count. */
@@ -33,7 +36,7 @@ export type Flattener = (
 
 /** A wallet removed from the job has rows, and counts as an own wallet, only before its end block. */
 export function createFlattener(context: RowContext): Flattener {
-  const { chain, nativeSymbol, addresses, endBlocks } = context
+  const { chain, nativeSymbol, wraps, addresses, endBlocks } = context
   const own = new Set(addresses)
   const labels = new Map([...context.labels].map(([address, label]) => [address, toBytes(label)]))
   const get = (address: string) => labels.get(address)
@@ -42,6 +45,7 @@ export function createFlattener(context: RowContext): Flattener {
   const flattenContext = {
     chain: toBytes(chain),
     nativeSymbol: nativeSymbol === null ? null : toBytes(nativeSymbol),
+    wrappedCoinOf: wraps === 'ledger' ? wrappedCoinOf : () => undefined,
     tables: new Set(context.tables),
     wallets,
     onReject: (reject: Reject) => onLine(rejectLine(chain, reject)),

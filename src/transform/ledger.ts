@@ -1,6 +1,6 @@
 import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix } from '../core/table/index.ts'
-import type { Movement } from './movements.ts'
+import type { Movement } from './movement.ts'
 
 /**
  * The part of a map from address to label that rows need: `has` says whether an address is a wallet of the
@@ -24,10 +24,12 @@ export function ledgerRows(movements: readonly Movement[], context: LedgerContex
   const { wallets } = context
   const rows: Cells<'ledger'>[] = []
   for (const movement of movements) {
-    const { from_address: from, to_address: to } = movement.parties
-    if (from !== null && wallets.has(from))
+    const { type, parties } = movement
+    const { from_address: from, to_address: to } = parties
+    if (type !== 'wrap' && from !== null && wallets.has(from))
       rows.push(ledgerRow(movement, { wallet: from, isOut: true }, context))
-    if (to !== null && wallets.has(to)) rows.push(ledgerRow(movement, { wallet: to, isOut: false }, context))
+    if (type !== 'unwrap' && to !== null && wallets.has(to))
+      rows.push(ledgerRow(movement, { wallet: to, isOut: false }, context))
   }
   return numberRows(rows)
 }
@@ -86,9 +88,9 @@ function ledgerRow(
   }
 }
 
-function entryType({ isFee, parties }: Movement): string {
+function entryType({ type, parties }: Movement): string {
   const { from_address: from, to_address: to } = parties
-  if (isFee) return 'fee'
+  if (type !== 'transfer') return type
   if (from === to) return 'self'
   if (from === ZERO) return 'mint'
   return to === ZERO ? 'burn' : 'transfer'

@@ -1,33 +1,10 @@
-import { type AssetType, COIN_DECIMALS } from '../core/model/asset.ts'
-import { coinContractsOf } from '../core/model/chains.ts'
+import { COIN_DECIMALS } from '../core/model/asset.ts'
+import { coinContractsOf, type WrappedCoin } from '../core/model/chains.ts'
 import { shiftDecimal } from '../core/platform/decimal.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
 import type { View } from '../sources/view.ts'
-
-/** A transfer of one asset from one party to another, or a fee (no receiver). */
-export type Movement = {
-  source: TableName
-  /** Index of the fact within its transaction, as it enters `entry_id`. */
-  index: string
-  isFee: boolean
-  parties: Parties
-  asset: Asset
-  /** Decimal digits, not negative, in base units (wei). */
-  value: string
-  /** `value` in whole units of the asset; null if its decimals are unknown. */
-  amount: string | null
-}
-
-/** Sender and receiver, named like the columns of the fact tables. */
-type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
-
-type Asset = {
-  type: AssetType
-  address: string | null
-  symbol: string | null
-  decimals: number | null
-  tokenId: string | null
-}
+import type { Asset, Movement, Parties } from './movement.ts'
+import { withWraps } from './wraps.ts'
 
 /** Kinds of internal calls that run code without moving value. */
 const NON_TRANSFER_CALLS = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
@@ -35,16 +12,23 @@ const NON_TRANSFER_CALLS = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
 /** Kinds of internal calls that can be the transaction's own top-level call. */
 const TOP_LEVEL_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
 
+/** Settings and facts of the chain that movements depend on. */
+export type CoinContext = {
+  nativeSymbol: string | null
+  /** undefined if its movements are not added. */
+  wrappedCoin: WrappedCoin | undefined
+}
+
 /**
  * Returns all movements of a transaction in ledger order: fee, native value, internal, ERC-20, ERC-721,
  * ERC-1155. A failed transaction moves only its fee. Movements of zero are omitted. The top-level internal
  * call repeats the transaction's own value, and ERC-20 events of a contract that presents the native coin as
- * a token repeat movements of the coin, so both are omitted.
+ * a token repeat movements of the coin, so both are omitted. Wrapping the coin also moves the wrapped token.
  */
 export function movementsOf(
   { native, erc20, erc721, erc1155 }: View,
   internal: readonly Cells<'internal_transactions'>[],
-  nativeSymbol: string | null,
+  { nativeSymbol, wrappedCoin }: CoinContext,
 ): Movement[] {
   const { row } = native
   const coin: Asset = {
@@ -60,16 +44,20 @@ export function movementsOf(
   }
   add(feeMovement(row, coin))
   if (row.success === false) return all
-  add(coinMovement('transactions', row, { index: '', coin }))
+  const addCoins = (movement: Movement, canWrap: boolean) => {
+    const movements = canWrap ? withWraps(movement, { native, erc20, wrappedCoin }) : [movement]
+    for (const one of movements) add(one)
+  }
+  addCoins(coinMovement('transactions', row, { index: '', coin }), true)
   const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
   for (const entry of internal) {
-    if (
-      entry === topLevel ||
-      entry.reverted ||
-      NON_TRANSFER_CALLS.has((entry.internal_type ?? '').toUpperCase())
+    const kind = (entry.internal_type ?? 'CALL').toUpperCase()
+    if (entry === topLevel || entry.reverted || NON_TRANSFER_CALLS.has(kind)) continue
+    // A creation or a self-destruct, which the service lists as UNKNOWN, calls no contract.
+    addCoins(
+      coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }),
+      kind === 'CALL',
     )
-      continue
-    add(coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }))
   }
   const coinContracts = coinContractsOf(native.prefix.chain_id)
   for (const entry of erc20) if (!coinContracts.includes(entry.token_address)) add(erc20Movement(entry))
@@ -101,7 +89,7 @@ function feeMovement(
   const parties = { from_address, from_name, to_address: null, to_name: null }
   const value = transaction_fee ?? '0'
   const amount = shiftDecimal(value, coin.decimals)
-  return { source: 'transactions', index: '', isFee: true, parties, asset: coin, value, amount }
+  return { source: 'transactions', index: '', type: 'fee', parties, asset: coin, value, amount }
 }
 
 function coinMovement(
@@ -154,5 +142,5 @@ function assetMovement(
   parties: Parties,
   { index, asset, value, amount }: MovementDetails,
 ): Movement {
-  return { source, index, isFee: false, parties, asset, value, amount }
+  return { source, index, type: 'transfer', parties, asset, value, amount }
 }

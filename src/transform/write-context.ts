@@ -6,7 +6,7 @@ import { labelsOf } from '../core/model/wallet-sample.ts'
 import type { WriteContext } from './threads/task.ts'
 
 export type WriteContextOptions = {
-  job: Pick<Job, 'chain' | 'nativeSymbol' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy'>
+  job: Pick<Job, 'chain' | 'nativeSymbol' | 'wraps' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy'>
   checkpoint: Pick<Checkpoint, 'cutMs' | 'path'>
   listings: Listings
   /** Wallets whose labels are used. */
@@ -26,9 +26,9 @@ export function writeContext({
   from,
   folder,
 }: WriteContextOptions): WriteContext {
-  const { chain, nativeSymbol, tables, format, escapeFormulas, partitionBy } = job
+  const { chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy } = job
   return {
-    ...{ chain, nativeSymbol, tables, format, escapeFormulas, partitionBy, from, folder },
+    ...{ chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy, from, folder },
     addresses: [...listings.keys()],
     endBlocks: endBlocksOf(listings),
     labels: labelsOf(wallets),

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
+import { wrappedCoinOf } from '../../src/core/model/chains.ts'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { parseBytes } from '../../src/core/platform/byte-text.ts'
 import { parseHolder } from '../../src/core/platform/lock/holder.ts'
@@ -135,6 +136,7 @@ async function exportPage(body: Buffer): Promise<void> {
   const context = {
     chain: '43114',
     nativeSymbol: 'AVAX',
+    wrappedCoinOf,
     tables: new Set(TABLE_NAMES),
     wallets: new Map([[WALLET, null]]),
     onReject: (reject: Reject) => rejected.push(reject),

@@ -20,6 +20,7 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
     concurrency: 16,
     finalityMs: 0,
     nativeSymbol: null,
+    wraps: 'ledger',
     keepRaw: false,
     escapeFormulas: true,
     service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },

@@ -1,3 +1,4 @@
+import { wrappedCoinOf } from '../../src/core/model/chains.ts'
 import { parseBytes, toText } from '../../src/core/platform/byte-text.ts'
 import { type Cell, TABLE_NAMES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { keyOfItem } from '../../src/sources/data-api/parse-item-key.ts'
@@ -92,6 +93,7 @@ export function flatten(
   const context = {
     chain: '43114',
     nativeSymbol: 'AVAX',
+    wrappedCoinOf,
     tables: new Set(TABLE_NAMES),
     wallets,
     onReject: (it: Reject) => rejects.push(it),

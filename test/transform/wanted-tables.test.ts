@@ -37,7 +37,10 @@ test('`seenBy` lists only the wallets whose view can be normalized', () => {
   const views = [BUSY, item({ value: 'broken' }), BUSY].map((of, at) => {
     return { wallet: `0x${at}`, key: { hash: HASH }, item: of }
   })
-  const context = { chain: '43114', nativeSymbol: null, wallets: new Map(), onReject: () => {} }
+  const context = {
+    ...{ chain: '43114', nativeSymbol: null, wallets: new Map(), onReject: () => {} },
+    wrappedCoinOf: () => undefined,
+  }
   const seenBy = (tables: TableName[]) =>
     flattenTransaction(views, { ...context, tables: new Set(tables) })?.seenBy
   expect(seenBy(['wallet_transactions'])).toEqual(['0x0', '0x2'])

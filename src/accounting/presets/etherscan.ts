@@ -113,11 +113,13 @@ export const etherscan: MultiFileWriter = {
     const placements: Placement[] = []
     const merged = new Map<string, { row: ImportRow; format: OutputFileFormat }>()
     for (const movement of movements) {
-      const { type, source, wallet } = movement
+      const { type, source, wallet, asset } = movement
       const row = importRowOf(movement, facts)
       const previous = merged.get(wallet)
       if (type === 'self')
         placements.push({ row, reason: 'a transfer to the same wallet, which explorers list once' })
+      // The token side of wrapping comes from a table of native coins.
+      else if (asset.type === 'erc20') placements.push({ row, format: TOKENS })
       else if (source !== 'transactions') placements.push({ row, format: FORMAT_OF_SOURCE[source] ?? TOKENS })
       else if (previous !== undefined) previous.row = mergeFee(previous.row, row)
       else {
@@ -135,7 +137,6 @@ export const etherscan: MultiFileWriter = {
 
 const FORMAT_OF_SOURCE: Readonly<Record<string, OutputFileFormat>> = {
   internal_transactions: INTERNAL,
-  erc20_transfers: TOKENS,
   erc721_transfers: NFTS,
   erc1155_transfers: NFTS,
 }

@@ -14,6 +14,13 @@ type Chain = {
    * movements that the native value, the internal transactions or the fee already contain.
    */
   coinContracts?: readonly string[]
+  /**
+   * Contracts that wrap the native coin one to one (WETH9 and its copies), in lower case. They emit no Transfer event
+   * when they do, so the ledger adds the movement of the token. Contracts whose Transfer events already contain it are
+   * not listed: WETH of Arbitrum, Scroll and zkSync Era, and wS of Sonic. Some of these also have `depositTo` and
+   * `withdrawTo`, whose token belongs to another account than the coin.
+   */
+  wrappedCoins?: readonly string[]
 }
 
 /** System contract of Polygon for its native coin. */
@@ -21,46 +28,91 @@ const POLYGON_COIN = '0x0000000000000000000000000000000000001010'
 /** System contract `L2BaseToken` of zkSync Era. */
 const ZKSYNC_COIN = '0x000000000000000000000000000000000000800a'
 
+/** Predeployed WETH9 of OP Stack chains. */
+const OP_STACK_WETH = '0x4200000000000000000000000000000000000006'
+
 /** To add a chain, add a line. */
 const CHAINS: readonly Chain[] = [
-  { id: '1', name: 'Ethereum', symbol: 'ETH', aliases: ['eth', 'ethereummainnet', 'mainnet'] },
-  { id: '10', name: 'OP Mainnet', symbol: 'ETH', aliases: ['optimism', 'op'] },
-  { id: '25', name: 'Cronos', symbol: 'CRO' },
-  { id: '56', name: 'BNB Smart Chain', symbol: 'BNB', aliases: ['bsc', 'bnb', 'binance', 'bnbchain'] },
-  { id: '97', name: 'BNB Smart Chain Testnet', symbol: 'BNB' },
-  { id: '100', name: 'Gnosis', symbol: 'xDAI', aliases: ['xdai', 'gnosischain'] },
+  {
+    ...{ id: '1', name: 'Ethereum', symbol: 'ETH', aliases: ['eth', 'ethereummainnet', 'mainnet'] },
+    wrappedCoins: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'],
+  },
+  {
+    ...{ id: '10', name: 'OP Mainnet', symbol: 'ETH', aliases: ['optimism', 'op'] },
+    wrappedCoins: [OP_STACK_WETH],
+  },
+  {
+    ...{ id: '25', name: 'Cronos', symbol: 'CRO' },
+    wrappedCoins: ['0x5c7f8a570d578ed84e63fdfa7b1ee72deae1ae23'],
+  },
+  {
+    ...{ id: '56', name: 'BNB Smart Chain', symbol: 'BNB', aliases: ['bsc', 'bnb', 'binance', 'bnbchain'] },
+    wrappedCoins: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'],
+  },
+  {
+    ...{ id: '97', name: 'BNB Smart Chain Testnet', symbol: 'BNB' },
+    wrappedCoins: ['0xae13d989dac2f0debff460ac112a837c89baa7cd'],
+  },
+  {
+    ...{ id: '100', name: 'Gnosis', symbol: 'xDAI', aliases: ['xdai', 'gnosischain'] },
+    wrappedCoins: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'],
+  },
   {
     ...{ id: '137', name: 'Polygon PoS', symbol: 'POL', aliases: ['polygon', 'matic'] },
     coinContracts: [POLYGON_COIN],
+    wrappedCoins: ['0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'],
   },
   { id: '146', name: 'Sonic', symbol: 'S' },
-  { id: '204', name: 'opBNB', symbol: 'BNB' },
+  { id: '204', name: 'opBNB', symbol: 'BNB', wrappedCoins: [OP_STACK_WETH] },
   { id: '280', name: 'zkSync Era Goerli', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
   { id: '300', name: 'zkSync Era Sepolia', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
   { id: '324', name: 'zkSync Era', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
-  { id: '1284', name: 'Moonbeam', symbol: 'GLMR' },
-  { id: '5000', name: 'Mantle', symbol: 'MNT' },
-  { id: '8453', name: 'Base', symbol: 'ETH' },
-  { id: '17000', name: 'Holesky', symbol: 'ETH' },
+  {
+    ...{ id: '1284', name: 'Moonbeam', symbol: 'GLMR' },
+    wrappedCoins: ['0xacc15dc74880c9944775448304b263d191c6077f'],
+  },
+  {
+    ...{ id: '5000', name: 'Mantle', symbol: 'MNT' },
+    wrappedCoins: ['0x78c1b0c915c4faa5fffa6cabf0219da63d7f4cb8'],
+  },
+  { id: '8453', name: 'Base', symbol: 'ETH', wrappedCoins: [OP_STACK_WETH] },
+  {
+    ...{ id: '17000', name: 'Holesky', symbol: 'ETH' },
+    wrappedCoins: ['0x94373a4919b3240d86ea41593d5eba789fef3848'],
+  },
   { id: '42161', name: 'Arbitrum One', symbol: 'ETH', aliases: ['arbitrum', 'arb'] },
   { id: '42170', name: 'Arbitrum Nova', symbol: 'ETH' },
   { id: '42220', name: 'Celo', symbol: 'CELO' },
   {
     ...{ id: '43113', name: 'Avalanche Fuji', symbol: 'AVAX', aliases: ['fuji', 'avalanchetestnet'] },
     blockchainId: 'yH8D7ThNJkxmtkuv2jgBa4P1Rn3Qpr4pPr7QYNfcdoS6k6HWp',
+    wrappedCoins: ['0xd00ae08403b9bbb9124bb305c09058e32c39a48c'],
   },
   {
     ...{ id: '43114', name: 'Avalanche C-Chain', symbol: 'AVAX' },
     aliases: ['avalanche', 'avax', 'cchain', 'avalanchemainnet'],
     blockchainId: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5',
+    wrappedCoins: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'],
   },
-  { id: '59144', name: 'Linea', symbol: 'ETH' },
+  {
+    ...{ id: '59144', name: 'Linea', symbol: 'ETH' },
+    wrappedCoins: ['0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f'],
+  },
   { id: '80001', name: 'Polygon Mumbai', symbol: 'POL', coinContracts: [POLYGON_COIN] },
   { id: '80002', name: 'Polygon Amoy', symbol: 'POL', coinContracts: [POLYGON_COIN] },
-  { id: '81457', name: 'Blast', symbol: 'ETH' },
+  {
+    ...{ id: '81457', name: 'Blast', symbol: 'ETH' },
+    wrappedCoins: ['0x4300000000000000000000000000000000000004'],
+  },
   { id: '534352', name: 'Scroll', symbol: 'ETH' },
-  { id: '7777777', name: 'Zora', symbol: 'ETH' },
-  { id: '11155111', name: 'Sepolia', symbol: 'ETH' },
+  { id: '7777777', name: 'Zora', symbol: 'ETH', wrappedCoins: [OP_STACK_WETH] },
+  {
+    ...{ id: '11155111', name: 'Sepolia', symbol: 'ETH' },
+    wrappedCoins: [
+      '0xfff9976782d46cc05630d1f6ebab18b2324d6b14',
+      '0x7b79995e5f793a07bc00c21412e50ecae098e7f9',
+    ],
+  },
 ]
 
 const BY_ID: ReadonlyMap<string, Chain> = new Map(CHAINS.map((chain) => [chain.id, chain]))
@@ -92,6 +144,26 @@ export function coinContractsOf(chain: string): readonly string[] {
 }
 
 const NONE: readonly string[] = []
+
+/** The wrapped native coin of a chain. It has the decimals of the coin. */
+export type WrappedCoin = {
+  /** In lower case; most chains have one. */
+  contracts: readonly string[]
+  /** Such as WAVAX. */
+  symbol: string
+}
+
+/** The wrapped native coin of a chain, by any spelling of the chain's id; undefined if the table has none. */
+export function wrappedCoinOf(chain: string): WrappedCoin | undefined {
+  const id = chainOf(chain)?.id
+  return id === undefined ? undefined : WRAPPED_COINS.get(id)
+}
+
+const WRAPPED_COINS: ReadonlyMap<string, WrappedCoin> = new Map(
+  CHAINS.flatMap(({ id, symbol, wrappedCoins: contracts }) =>
+    contracts === undefined ? [] : [[id, { contracts, symbol: `W${symbol.toUpperCase()}` }] as const],
+  ),
+)
 
 /**
  * Converts a number, decimal or hex digits, or a known blockchain id to a decimal EVM chain id; undefined for

@@ -3,7 +3,7 @@ import { TABLE_NAMES } from '../table/index.ts'
 import { SCHEMA_VERSION } from '../table/schema-changes.ts'
 import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
-import { COMPRESSIONS, FORMAT_NAMES } from './model.ts'
+import { COMPRESSIONS, FORMAT_NAMES, WRAPS } from './model.ts'
 
 /** An invalid value in a manifest; `path` is empty if the document as a whole is invalid. */
 export type ManifestProblem = { path: string; expected: string; found: unknown }
@@ -99,6 +99,7 @@ const JOB = fields({
   addresses: count,
   addressesSha256: sha256,
   nativeSymbol: v.optional(textOrNull),
+  wraps: v.optional(oneOf(...WRAPS)),
   escapeFormulas: v.optional(flag),
   partitionBy: v.optional(
     checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),

@@ -1,5 +1,5 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
-import type { Compression, FormatName, PartitionBy } from './model.ts'
+import type { Compression, FormatName, PartitionBy, Wraps } from './model.ts'
 
 /** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
 export type Manifest = {
@@ -57,6 +57,8 @@ type ManifestJob = {
   partitionBy?: PartitionBy
   /** Symbol of the native coin in the ledger's rows; absent in manifests of older versions. */
   nativeSymbol?: string | null
+  /** Absent in manifests of older versions, whose ledgers have no rows for wrapping. */
+  wraps?: Wraps
   /**
    * Only for CSV: whether text that a spreadsheet would evaluate is prefixed with `'`; absent in manifests of
    * older versions.

@@ -27,6 +27,10 @@ export type FormatName = (typeof FORMAT_NAMES)[number]
  */
 export type PartitionBy = 'day' | 'month' | `blocks:${number}`
 
+/** Whether the ledger contains the token side of wrapping and unwrapping the native coin. */
+export const WRAPS = ['ledger', 'off'] as const
+export type Wraps = (typeof WRAPS)[number]
+
 /** What a job exports: the histories of wallets, or whole blocks. */
 export type JobKind = 'wallets' | 'blocks'
 
@@ -74,6 +78,7 @@ export type Job = {
   readonly concurrency: number
   readonly finalityMs: number
   readonly nativeSymbol: string | null
+  readonly wraps: Wraps
   readonly keepRaw: boolean
   readonly escapeFormulas: boolean
   readonly service: {

@@ -1,11 +1,13 @@
+import { wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
-import type { Job } from '../../core/model/model.ts'
+import type { Job, Wraps } from '../../core/model/model.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { FORMATS } from '../../formats/index.ts'
 
 /**
  * Returns the names of the settings that affect rows and have changed since the export was written. Settings
- * that a manifest of an older version does not record count as unchanged.
+ * that a manifest of an older version does not record count as unchanged, except `wraps`: older versions wrote no such
+ * rows.
  */
 export function findChangedSettings(job: Job, manifest: Manifest): string[] {
   const { job: exportedJob, coverage } = manifest
@@ -13,12 +15,19 @@ export function findChangedSettings(job: Job, manifest: Manifest): string[] {
   const isRenamed = ({ address, label }: Job['wallets'][number]) => differs(labels.get(address), label)
   return [
     ...(differs(exportedJob.nativeSymbol, job.nativeSymbol) ? ['nativeSymbol'] : []),
+    ...(differs(wrapsOf(manifest), job.wraps) ? ['wraps'] : []),
     ...(FORMATS[job.format].escapesFormulas && differs(exportedJob.escapeFormulas, job.escapeFormulas)
       ? ['escapeFormulas']
       : []),
     ...(job.wallets.some(isRenamed) ? ['labels'] : []),
     ...(columnDifferences(manifest).length > 0 ? ['columns'] : []),
   ]
+}
+
+/** The setting that the exported rows follow; undefined if they are the same with any. */
+function wrapsOf({ job: { wraps, chain }, tables }: Manifest): Wraps | undefined {
+  if (tables.ledger === undefined || wrappedCoinOf(chain) === undefined) return undefined
+  return wraps ?? 'off'
 }
 
 function differs<T>(previous: T | undefined, current: T): boolean {

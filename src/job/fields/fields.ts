@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
+import { FORMAT_NAMES, type FormatName, WRAPS, type Wraps } from '../../core/model/model.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
 import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
@@ -127,6 +127,20 @@ export const FIELDS = {
       'Symbol of the native coin in the ledger. Defaults to the symbol that belongs to the chain id, where it is known.',
     examples: ['AVAX'],
     synonyms: 'symbol coin currency nativecoin nativecurrency',
+  },
+  /** `ledger` or `off`. */
+  wraps: {
+    ...oneOf<Wraps>(WRAPS),
+    description:
+      'Wrapped native coins (WAVAX, WETH, …), which emit no Transfer event when they are wrapped and unwrapped: ledger adds the movement of the token to the ledger, off leaves it out.',
+    default: 'ledger',
+    examples: ['off'],
+    synonyms: 'wrap unwrap wrapped wrappedcoin weth wavax',
+    option: {
+      name: 'wraps',
+      value: '<mode>',
+      description: 'Token side of wrapped native coins: ledger, off',
+    },
   },
   keepRaw: {
     ...booleanField(),

@@ -98,7 +98,7 @@ function isLowerCase({ name, type }: Column): boolean {
 const PATTERNS: Readonly<Record<string, string>> = {
   entry_id: '[0-9a-f]{32}',
   internal_id: '[0-9a-f]{16}-[0-9]+',
-  entry_type: 'transfer|mint|burn|fee|self',
+  entry_type: 'transfer|mint|burn|fee|self|wrap|unwrap',
   direction: 'in|out',
   asset_type: 'native|erc20|erc721|erc1155',
   source: 'transactions|erc20_transfers|erc721_transfers|erc1155_transfers|internal_transactions',
@@ -106,7 +106,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 const COLUMN_DESCRIPTIONS: Readonly<Record<string, string>> = {
   entry_id: '32 lower-case hex digits',
   internal_id: '16 lower-case hex digits, - and a number',
-  entry_type: 'transfer, mint, burn, fee or self',
+  entry_type: 'transfer, mint, burn, fee, self, wrap or unwrap',
   direction: 'in or out',
   asset_type: 'native, erc20, erc721 or erc1155',
   source: 'the name of a fact table',

@@ -1,6 +1,7 @@
 import type { TableName } from '../../core/table/index.ts'
 import type { CheckedExport } from './checked-export.ts'
 import { completeTablesOf } from './checked-export.ts'
+import { wrapEntriesSql } from './expected-wraps.ts'
 
 /** The fact tables that ledger rows come from. */
 export const SOURCES = [
@@ -32,7 +33,12 @@ export async function createExpectedEntries(checkedExport: CheckedExport): Promi
   await checkedExport.database.run(
     `CREATE VIEW moves AS SELECT * FROM (${moves}) AS all_moves ${excludeFailed}`,
   )
-  const entries = [entriesSql(OUT), entriesSql(IN), ...(hasTransactions ? [FEES] : [])].join(' UNION ALL ')
+  const wraps = await wrapEntriesSql(checkedExport, sources)
+  const entries = [
+    ...[entriesSql(OUT), entriesSql(IN)],
+    ...(hasTransactions ? [FEES] : []),
+    ...(wraps === undefined ? [] : [wraps]),
+  ].join(' UNION ALL ')
   await checkedExport.database.run(
     `CREATE TABLE expected AS SELECT ${ENTRY_ID} AS id, * EXCLUDE (chain_id, fact) FROM (${entries})`,
   )
@@ -77,6 +83,7 @@ const MOVES: Readonly<Record<Source, string>> = {
   }),
   internal_transactions: `${move('internal_transactions', {
     ...{ fact: 'internal_id', asset: `'native'`, address: 'NULL', decimals: '18', id: 'NULL' },
+    isCall: `(upper(coalesce(internal_type, 'CALL')) = 'CALL')`,
   })} AND NOT reverted AND upper(coalesce(internal_type, '')) NOT IN ('DELEGATECALL', 'STATICCALL', 'CALLCODE')`,
   erc20_transfers: `${move('erc20_transfers', {
     ...{
@@ -103,14 +110,22 @@ const MOVES: Readonly<Record<Source, string>> = {
   }),
 }
 
-function move(
-  source: Source,
-  from: { fact: string; asset: string; address: string; decimals: string; id: string; value?: string },
-): string {
-  const { fact, asset, address, decimals, id, value = 'value' } = from
+type MoveColumns = {
+  fact: string
+  asset: string
+  address: string
+  decimals: string
+  id: string
+  value?: string
+  /** Whether an internal transaction calls its receiver's code. */
+  isCall?: string
+}
+
+function move(source: Source, from: MoveColumns): string {
+  const { fact, asset, address, decimals, id, value = 'value', isCall = 'true' } = from
   return `SELECT chain_id, block_number, transaction_hash, '${source}' AS source, ${fact} AS fact, from_address, to_address,
     ${asset} AS asset_type, ${address}::VARCHAR AS asset_address, ${decimals}::INTEGER AS asset_decimals,
-    ${id}::VARCHAR AS token_id, ${value} AS units FROM ${source} WHERE ${value} <> '0'`
+    ${id}::VARCHAR AS token_id, ${value} AS units, ${isCall} AS is_call FROM ${source} WHERE ${value} <> '0'`
 }
 
 type DirectionColumns = { direction: string; wallet: string; counterparty: string; value: string }

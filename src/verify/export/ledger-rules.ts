@@ -18,6 +18,7 @@ export async function checkLedgerRules(checkedExport: CheckedExport): Promise<vo
 
 const FEE = `(entry_type = 'fee')`
 const NATIVE = `(asset_type = 'native')`
+const WRAP = `(entry_type IN ('wrap', 'unwrap'))`
 
 /** `violation` is an SQL condition; null counts as a violation. */
 const RULES: readonly { rule: string; violation: string }[] = [
@@ -53,8 +54,13 @@ const RULES: readonly { rule: string; violation: string }[] = [
   },
   {
     rule: 'a source that matches the asset type',
-    violation: `NOT (source = asset_type || '_transfers'
-             OR (${NATIVE} AND source IN ('transactions', 'internal_transactions')))`,
+    violation: `NOT ((source = asset_type || '_transfers' AND NOT ${WRAP})
+             OR ((${NATIVE} OR ${WRAP}) AND source IN ('transactions', 'internal_transactions')))`,
+  },
+  {
+    rule: 'a wrap to be an incoming and an unwrap an outgoing ERC-20 entry of the counterparty',
+    violation: `${WRAP} AND (asset_type <> 'erc20' OR direction <> if(entry_type = 'wrap', 'in', 'out')
+             OR asset_address IS DISTINCT FROM counterparty_address)`,
   },
 ]
 

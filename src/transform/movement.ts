@@ -1,0 +1,31 @@
+import type { AssetType } from '../core/model/asset.ts'
+import type { Cells, TableName } from '../core/table/index.ts'
+
+/**
+ * A transfer of one asset from one party to another, a fee (no receiver), or the token side of wrapping the native coin:
+ * the contract mints it for the receiver (`wrap`) or burns it of the sender (`unwrap`), and is itself not credited or
+ * debited.
+ */
+export type Movement = {
+  source: TableName
+  /** Index of the fact within its transaction, as it enters `entry_id`. */
+  index: string
+  type: 'transfer' | 'fee' | 'wrap' | 'unwrap'
+  parties: Parties
+  asset: Asset
+  /** Decimal digits, not negative, in base units (wei). */
+  value: string
+  /** `value` in whole units of the asset; null if its decimals are unknown. */
+  amount: string | null
+}
+
+/** Sender and receiver, named like the columns of the fact tables. */
+export type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
+
+export type Asset = {
+  type: AssetType
+  address: string | null
+  symbol: string | null
+  decimals: number | null
+  tokenId: string | null
+}
