@@ -1,3 +1,4 @@
+import { wrappedCoinOf } from '../../core/model/chains.ts'
 import { type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 
@@ -6,11 +7,20 @@ const TOKENS =
 const PURPOSE =
   'The purpose of a payment is not recorded on the chain: income, gifts and loans look the same.'
 
+const NO_WRAPS =
+  'Wrapping a coin moves the coin without a transfer of the wrapped token, so more of that token can appear to be spent than was received.'
+const SOME_WRAPS =
+  'A token that changes balances without a transfer can appear to be spent more often than it was received. The wrapped coin of this chain is counted correctly, except for wallets on whose behalf a contract wrapped it.'
+
+/** Whether the ledger contains the token side of wrapping. */
+const hasWraps = ({ wraps, chain }: LedgerStats['manifest']['job']) =>
+  wraps === 'ledger' && wrappedCoinOf(chain) !== undefined
+
 /** Limitations of the figures of an export with a ledger. */
-export const ledgerLimits = ({ fiatValues }: LedgerStats): string[] => [
+export const ledgerLimits = ({ fiatValues, manifest }: LedgerStats): string[] => [
   'Assets that a wallet held before the first block of this export are not in its rows: a balance is the sum of these rows, plus opening balances if they were given.',
   'A transaction is counted if it moved an asset of a wallet or cost it a fee. All others are only in the transactions table.',
-  'Wrapping a coin moves the coin without a transfer of the wrapped token, so more of that token can appear to be spent than was received.',
+  hasWraps(manifest.job) ? SOME_WRAPS : NO_WRAPS,
   TOKENS,
   fiatValues === undefined
     ? 'There are no fiat values: amounts of different assets are never added.'

@@ -1,4 +1,5 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
+import { wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
@@ -154,7 +155,7 @@ function toBalances(sums: BalanceSums, { labels, manifest, newest, all }: Balanc
     if (firstNegative === undefined) return []
     const { transaction, block, value } = firstNegative
     const context = { chain: manifest.job.chain, fromBlock: firstBlocks.get(sum.wallet) ?? 0, newest }
-    const causes = likelyCauses(sum, { ...context, wraps: sums.isWrapper(sum.address) })
+    const causes = likelyCauses(sum, { ...context, ...wrapsOf(sum, sums, manifest) })
     const atThatTime = { transaction_hash: transaction, block_number: block, value_then: value }
     return [{ ...toBalance(sum), ...atThatTime, causes }]
   })
@@ -170,6 +171,12 @@ function toBalances(sums: BalanceSums, { labels, manifest, newest, all }: Balanc
       ),
     }),
   }
+}
+
+/** Whether a token wraps the native coin, and whether the ledger contains its side of wrapping. */
+function wrapsOf({ address }: BalanceSum, sums: BalanceSums, { job }: Manifest) {
+  const isKnown = address !== null && wrappedCoinOf(job.chain)?.contracts.includes(address) === true
+  return { wraps: isKnown || sums.isWrapper(address), hasWraps: isKnown && job.wraps === 'ledger' }
 }
 
 function balanceOf(

@@ -13,6 +13,8 @@ export type CauseContext = {
   newest: NewestRow | undefined
   /** Whether the token's contract wraps the native coin. */
   wraps: boolean
+  /** Whether the ledger contains the token side of wrapping. @default false */
+  hasWraps?: boolean
 }
 
 /** The cause of a negative sum of a token whose history is complete. */
@@ -22,9 +24,11 @@ export const EVENTS_MISMATCH =
 /** Lists the likely causes of a negative sum, the most likely first. */
 export function likelyCauses({ type }: BalanceSum, context: CauseContext): string[] {
   if (type === 'native') return nativeCauses(context)
-  if (context.wraps)
+  if (context.wraps && !context.hasWraps)
     return ['the token wraps the coin without Transfer events, so its sums are not its balances']
-  return context.fromBlock > 0 ? [earlierHistory(context.fromBlock)] : [EVENTS_MISMATCH]
+  const earlier = context.fromBlock > 0 ? [earlierHistory(context.fromBlock)] : []
+  if (context.wraps) return [...earlier, 'coins were wrapped by a call that the API does not list']
+  return earlier.length > 0 ? earlier : [EVENTS_MISMATCH]
 }
 
 const earlierHistory = (fromBlock: number) =>

@@ -40,5 +40,9 @@ test('explains a negative token balance by earlier history, wraps without events
   expect(likelyCauses(token, { ...known, wraps: true })).toEqual([
     expect.stringContaining('without Transfer events'),
   ])
+  expect(likelyCauses(token, { ...known, wraps: true, hasWraps: true, fromBlock: 7 })).toEqual([
+    expect.stringContaining('before block 7'),
+    expect.stringContaining('wrapped by a call that the API does not list'),
+  ])
   expect(likelyCauses(token, known)).toEqual([expect.stringContaining('do not match its balances')])
 })

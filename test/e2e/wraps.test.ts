@@ -1,0 +1,189 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { convert } from '../../src/accounting/convert.ts'
+import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { balances } from '../../src/ledger/balances/balances.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { runCommand } from '../helpers/command.ts'
+import { exportListed, type ListedItem, listedJob, startListing } from '../helpers/listed-items.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { ALICE, BOB, CAROL, erc20, internal, item, type Json, party } from '../transform/items.ts'
+
+const WAVAX = '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'
+const coins = (amount: number) => `${BigInt(amount) * 10n ** 18n}`
+
+const listed = (block: number, changes: Json, lists: Json = {}): ListedItem => {
+  const hash = `0x${String(block).padStart(64, '0')}`
+  const gas = { gasUsed: '21000', gasPrice: '25' }
+  return item(
+    { blockNumber: `${block}`, blockHash: `0xb${hash.slice(3)}`, txHash: hash, ...gas, ...changes },
+    lists,
+  )
+}
+const call = (methodName: string, methodHash: string) => ({
+  method: { callType: 'CONTRACT_CALL', methodName, methodHash },
+})
+const DEPOSIT = call('deposit()', '0xd0e30db0')
+const WITHDRAW = call('withdraw(uint256)', '0x2e1a7d4d')
+const sent = (to: string, value: string) =>
+  erc20({ to: party(to), value }, { address: WAVAX, symbol: 'WAVAX', decimals: 18 })
+const fromContract = (to: string, value: string) => ({
+  internalTransactions: [internal({ from: party(WAVAX), to: party(to), value })],
+})
+
+/** ALICE wraps 5 + 2 and unwraps 1; BOB, a contract, wraps 3 and unwraps 2 by internal calls and gets 2 from ALICE. */
+const CHAIN: readonly ListedItem[] = [
+  listed(10, { to: party(ALICE), from: party(CAROL), value: coins(100) }),
+  listed(11, { to: party(BOB), from: party(CAROL), value: coins(100) }),
+  listed(12, { to: party(WAVAX), value: coins(5), ...DEPOSIT }),
+  listed(13, { to: party(WAVAX), value: coins(2) }),
+  listed(14, { to: party(WAVAX), value: coins(9), txStatus: '0', ...DEPOSIT }),
+  listed(15, { to: party(WAVAX), ...WITHDRAW }, fromContract(ALICE, coins(1))),
+  listed(16, { to: party(WAVAX) }, { erc20Transfers: [sent(BOB, coins(2))] }),
+  listed(
+    17,
+    { from: party(CAROL), to: party(BOB) },
+    { internalTransactions: [internal({ from: party(BOB), to: party(WAVAX), value: coins(3) })] },
+  ),
+  listed(18, { from: party(CAROL), to: party(BOB) }, fromContract(BOB, coins(2))),
+]
+
+const folder = suiteFolder()
+const output = join(folder, 'out')
+let url = ''
+const job = (options: Partial<Job> = {}) => listedJob(url, { addresses: [ALICE, BOB], ...options })
+const command = (...words: string[]) => runCommand(words)
+const inline = () => [
+  ...['run', '--chain', '43114', '--address', ALICE, '--address', BOB],
+  ...['--base-url', url, '--output', output],
+]
+
+beforeAll(async () => {
+  url = (await startListing(CHAIN)).url
+  const { exit, stderr } = await command(...inline())
+  expect([exit, stderr]).toEqual([0, expect.any(String)])
+})
+
+const wrappedRows = async (at: string) =>
+  (await readCsvTable(at, 'ledger')).filter(({ entry_type }) => /wrap/.test(entry_type ?? ''))
+
+describe('the command line', () => {
+  test('exports wraps that add up to the balances, and verify finds no fault', async () => {
+    expect((await wrappedRows(output)).map((row) => [row.block_number, row.entry_type, row.amount])).toEqual([
+      ...[
+        ['12', 'wrap', '5'],
+        ['13', 'wrap', '2'],
+        ['15', 'unwrap', '-1'],
+      ],
+      ...[
+        ['17', 'wrap', '3'],
+        ['18', 'unwrap', '-2'],
+      ],
+    ])
+    const { stdout, stderr } = await command('balances', output, '--format', 'csv')
+    const sums = stdout.split('\n').filter((line) => line.includes(WAVAX))
+    expect(sums).toEqual([
+      `${ALICE},,erc20,${WAVAX},WAVAX,,${coins(4)},4`,
+      `${BOB},,erc20,${WAVAX},WAVAX,,${coins(3)},3`,
+    ])
+    expect(stderr).not.toContain('WAVAX was below zero')
+    expect((await command('verify', output)).exit).toBe(0)
+    expect(readManifest(output).job.wraps).toBe('ledger')
+  })
+
+  test('writes all rows again if --wraps changes', async () => {
+    const before = readFileSync(join(output, 'manifest.json'), 'utf8')
+    const { exit, stderr } = await command(...inline(), '--wraps', 'off')
+    expect([exit, stderr]).toEqual([
+      0,
+      expect.stringContaining('wraps changed, so all rows are written again'),
+    ])
+    expect(await wrappedRows(output)).toEqual([])
+    expect(readManifest(output).job.wraps).toBe('off')
+    expect((await command('verify', output)).exit).toBe(0)
+    const { belowZero, flagged } = await balances(output)
+    expect(belowZero.map(({ causes }) => causes)).toEqual([
+      [expect.stringContaining('wraps the coin without Transfer events')],
+    ])
+    expect(flagged).toEqual([])
+    expect((await command(...inline())).exit).toBe(0)
+    expect(JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')).tables.ledger.rows).toBe(
+      JSON.parse(before).tables.ledger.rows,
+    )
+  })
+
+  test('explains the option and rejects other values', async () => {
+    expect((await command('run', '--help')).stdout).toContain('--wraps')
+    const wrong = await command(...inline(), '--wraps', 'on')
+    expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('ledger, off')])
+  })
+})
+
+test('an export of an older version, without the setting, gets the rows', async () => {
+  const old = job()
+  await exportListed({ ...old, wraps: 'off' })
+  const path = join(old.output, 'manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  manifest.job.wraps = undefined
+  writeFileSync(path, JSON.stringify(manifest))
+  expect((await verifyOutput(old.output)).problems).toEqual([])
+  const { verdict } = await exportListed(old)
+  expect(verdict.problems).toEqual([])
+  expect(await wrappedRows(old.output)).toHaveLength(5)
+})
+
+describe('verify', () => {
+  test.for([
+    { wraps: 'off', claimed: 'ledger', says: /expected wrap in of 5000000000000000000 .* found no such row/ },
+    { wraps: 'ledger', claimed: 'off', says: /entry_id: expected the id of a fact in transactions, found/ },
+  ] as const)('finds rows of an export with wraps: $wraps that claims $claimed', async (given) => {
+    const { wraps, claimed, says } = given
+    const one = job({ wraps })
+    await exportListed(one)
+    const path = join(one.output, 'manifest.json')
+    const manifest = JSON.parse(readFileSync(path, 'utf8'))
+    manifest.job.wraps = claimed
+    writeFileSync(path, JSON.stringify(manifest))
+    const { problems } = await verifyOutput(one.output)
+    expect(problems).toContainEqual(expect.stringMatching(says))
+    expect(problems).toContainEqual(expect.stringMatching(/^ledger total of .* in erc20/))
+  })
+
+  test.for([
+    { tables: ['ledger'] },
+    { tables: ['transactions', 'ledger'] },
+    { tables: ['internal_transactions', 'ledger'] },
+    { tables: ['erc20_transfers', 'internal_transactions', 'ledger'] },
+  ] as const)('accepts wraps of an export of $tables', async ({ tables }) => {
+    for (const format of [{ format: 'csv' }, { format: 'parquet', compression: 'zstd' }] as const) {
+      const { code, verdict } = await exportListed(job({ tables, ...format }))
+      expect([code, verdict.problems]).toEqual([undefined, []])
+    }
+  })
+})
+
+test.for(FORMAT_NAMES)('converts wraps to %s, as plain movements', async (to) => {
+  const prices = join(folder, 'prices.csv')
+  writeFileSync(prices, `date,asset,currency,price\n2023-11-14,native,USD,20\n2023-11-14,${WAVAX},USD,20\n`)
+  const out = join(folder, `${to}.txt`)
+  const { movements, omitted } = await convert(output, { to, out, ...(to === 'rp2' ? { prices } : {}) })
+  expect(movements).toBe((await readCsvTable(output, 'ledger')).length)
+  expect(omitted).toEqual({})
+})
+
+test('converts the two sides of a wrap to two lines', async () => {
+  const chunks: string[] = []
+  await convert(output, { to: 'generic', write: (text) => void chunks.push(text) })
+  const wrap = chunks
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes(`0x${'12'.padStart(64, '0')}`))
+  expect(wrap.map((line) => line.split(',').slice(1, 8))).toEqual([
+    ['fee', '', '', '', expect.any(String), 'AVAX', ''],
+    ['out', '', '', '', '5', 'AVAX', ''],
+    ['in', '5', 'WAVAX-b31f66aa', WAVAX, '', '', ''],
+  ])
+})
