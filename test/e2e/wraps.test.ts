@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import type { Job } from '../../src/core/model/model.ts'
@@ -9,7 +9,7 @@ import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportListed, type ListedItem, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 import { ALICE, BOB, CAROL, erc20, internal, item, type Json, party } from '../transform/items.ts'
 
 const WAVAX = '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'
@@ -17,7 +17,7 @@ const coins = (amount: number) => `${BigInt(amount) * 10n ** 18n}`
 
 const listed = (block: number, changes: Json, lists: Json = {}): ListedItem => {
   const hash = `0x${String(block).padStart(64, '0')}`
-  const gas = { gasUsed: '21000', gasPrice: '25' }
+  const gas = { gasUsed: '21000', gasPrice: '25000000000' }
   return item(
     { blockNumber: `${block}`, blockHash: `0xb${hash.slice(3)}`, txHash: hash, ...gas, ...changes },
     lists,
@@ -51,102 +51,91 @@ const CHAIN: readonly ListedItem[] = [
   listed(18, { from: party(CAROL), to: party(BOB) }, fromContract(BOB, coins(2))),
 ]
 
-const folder = suiteFolder()
-const output = join(folder, 'out')
-let url = ''
-const job = (options: Partial<Job> = {}) => listedJob(url, { addresses: [ALICE, BOB], ...options })
-const command = (...words: string[]) => runCommand(words)
-const inline = () => [
-  ...['run', '--chain', '43114', '--address', ALICE, '--address', BOB],
-  ...['--base-url', url, '--output', output],
-]
+const startJob = async (options: Partial<Job> = {}) => {
+  const { url } = await startListing(CHAIN)
+  return listedJob(url, { addresses: [ALICE, BOB], ...options })
+}
 
-beforeAll(async () => {
-  url = (await startListing(CHAIN)).url
-  const { exit, stderr } = await command(...inline())
-  expect([exit, stderr]).toEqual([0, expect.any(String)])
+const wrappedRows = async ({ output }: Pick<Job, 'output'>) =>
+  (await readCsvTable(output, 'ledger')).filter(({ entry_type }) => /wrap/.test(entry_type ?? ''))
+
+/** Changes what the manifest says about the setting; undefined removes it. */
+function claim({ output }: Job, wraps: string | undefined) {
+  const path = join(output, 'manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  manifest.job.wraps = wraps
+  writeFileSync(path, JSON.stringify(manifest))
+}
+
+const command = (...words: string[]) => runCommand(words)
+
+test('the command line exports wraps that add up to the balances, and --wraps off leaves them out', async () => {
+  const { url } = await startListing(CHAIN)
+  const output = join(tempFolder(), 'out')
+  const wallets = [ALICE, BOB].flatMap((address) => ['--address', address])
+  const run = (...words: string[]) =>
+    command('run', '--chain', '43114', ...wallets, '--base-url', url, '--output', output, ...words)
+  expect((await run()).exit).toBe(0)
+  const rows = await wrappedRows({ output })
+  expect(rows.map((row) => [row.block_number, row.entry_type, row.amount].join(' '))).toEqual([
+    ...['12 wrap 5', '13 wrap 2', '15 unwrap -1', '17 wrap 3', '18 unwrap -2'],
+  ])
+  const { stdout, stderr } = await command('balances', output, '--format', 'csv')
+  expect(stdout.split('\n').filter((line) => line.includes(WAVAX))).toEqual([
+    `${ALICE},,erc20,${WAVAX},WAVAX,,${coins(4)},4`,
+    `${BOB},,erc20,${WAVAX},WAVAX,,${coins(3)},3`,
+  ])
+  expect(stderr).not.toContain('WAVAX was below zero')
+  expect((await command('verify', output)).exit).toBe(0)
+  const off = await run('--wraps', 'off')
+  expect([off.exit, off.stderr]).toEqual([
+    0,
+    expect.stringContaining('wraps changed, so all rows are written'),
+  ])
+  expect([readManifest(output).job.wraps, await wrappedRows({ output })]).toEqual(['off', []])
+  expect((await command('verify', output)).exit).toBe(0)
+  const wrong = await run('--wraps', 'on')
+  expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('ledger, off')])
 })
 
-const wrappedRows = async (at: string) =>
-  (await readCsvTable(at, 'ledger')).filter(({ entry_type }) => /wrap/.test(entry_type ?? ''))
-
-describe('the command line', () => {
-  test('exports wraps that add up to the balances, and verify finds no fault', async () => {
-    expect((await wrappedRows(output)).map((row) => [row.block_number, row.entry_type, row.amount])).toEqual([
-      ...[
-        ['12', 'wrap', '5'],
-        ['13', 'wrap', '2'],
-        ['15', 'unwrap', '-1'],
-      ],
-      ...[
-        ['17', 'wrap', '3'],
-        ['18', 'unwrap', '-2'],
-      ],
-    ])
-    const { stdout, stderr } = await command('balances', output, '--format', 'csv')
-    const sums = stdout.split('\n').filter((line) => line.includes(WAVAX))
-    expect(sums).toEqual([
-      `${ALICE},,erc20,${WAVAX},WAVAX,,${coins(4)},4`,
-      `${BOB},,erc20,${WAVAX},WAVAX,,${coins(3)},3`,
-    ])
-    expect(stderr).not.toContain('WAVAX was below zero')
-    expect((await command('verify', output)).exit).toBe(0)
-    expect(readManifest(output).job.wraps).toBe('ledger')
-  })
-
-  test('writes all rows again if --wraps changes', async () => {
-    const before = readFileSync(join(output, 'manifest.json'), 'utf8')
-    const { exit, stderr } = await command(...inline(), '--wraps', 'off')
-    expect([exit, stderr]).toEqual([
-      0,
-      expect.stringContaining('wraps changed, so all rows are written again'),
-    ])
-    expect(await wrappedRows(output)).toEqual([])
-    expect(readManifest(output).job.wraps).toBe('off')
-    expect((await command('verify', output)).exit).toBe(0)
-    const { belowZero, flagged } = await balances(output)
-    expect(belowZero.map(({ causes }) => causes)).toEqual([
-      [expect.stringContaining('wraps the coin without Transfer events')],
-    ])
-    expect(flagged).toEqual([])
-    expect((await command(...inline())).exit).toBe(0)
-    expect(JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')).tables.ledger.rows).toBe(
-      JSON.parse(before).tables.ledger.rows,
-    )
-  })
-
-  test('explains the option and rejects other values', async () => {
-    expect((await command('run', '--help')).stdout).toContain('--wraps')
-    const wrong = await command(...inline(), '--wraps', 'on')
-    expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('ledger, off')])
-  })
+test('without wraps, a negative sum of the token is explained and not taken for spam', async () => {
+  const job = await startJob({ wraps: 'off' })
+  await exportListed(job)
+  const { belowZero, flagged } = await balances(job.output)
+  expect(belowZero.map(({ causes }) => causes)).toEqual([
+    [expect.stringContaining('wraps the coin without Transfer events')],
+  ])
+  expect(flagged).toEqual([])
 })
 
 test('an export of an older version, without the setting, gets the rows', async () => {
-  const old = job()
-  await exportListed({ ...old, wraps: 'off' })
-  const path = join(old.output, 'manifest.json')
-  const manifest = JSON.parse(readFileSync(path, 'utf8'))
-  manifest.job.wraps = undefined
-  writeFileSync(path, JSON.stringify(manifest))
-  expect((await verifyOutput(old.output)).problems).toEqual([])
-  const { verdict } = await exportListed(old)
-  expect(verdict.problems).toEqual([])
-  expect(await wrappedRows(old.output)).toHaveLength(5)
+  const job = await startJob()
+  await exportListed({ ...job, wraps: 'off' })
+  claim(job, undefined)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  expect((await exportListed(job)).verdict.problems).toEqual([])
+  expect(await wrappedRows(job)).toHaveLength(5)
 })
 
 describe('verify', () => {
   test.for([
-    { wraps: 'off', claimed: 'ledger', says: /expected wrap in of 5000000000000000000 .* found no such row/ },
-    { wraps: 'ledger', claimed: 'off', says: /entry_id: expected the id of a fact in transactions, found/ },
+    {
+      format: 'csv',
+      wraps: 'off',
+      claimed: 'ledger',
+      says: /expected wrap in of 5000000000000000000 .* found no such row/,
+    },
+    {
+      format: 'parquet',
+      wraps: 'ledger',
+      claimed: 'off',
+      says: /entry_id: expected the id of a fact in transactions, found/,
+    },
   ] as const)('finds rows of an export with wraps: $wraps that claims $claimed', async (given) => {
-    const { wraps, claimed, says } = given
-    const one = job({ wraps })
-    await exportListed(one)
-    const path = join(one.output, 'manifest.json')
-    const manifest = JSON.parse(readFileSync(path, 'utf8'))
-    manifest.job.wraps = claimed
-    writeFileSync(path, JSON.stringify(manifest))
+    const { format, wraps, claimed, says } = given
+    const one = await startJob({ wraps, format })
+    expect((await exportListed(one)).verdict.problems).toEqual([])
+    claim(one, claimed)
     const { problems } = await verifyOutput(one.output)
     expect(problems).toContainEqual(expect.stringMatching(says))
     expect(problems).toContainEqual(expect.stringMatching(/^ledger total of .* in erc20/))
@@ -158,32 +147,31 @@ describe('verify', () => {
     { tables: ['internal_transactions', 'ledger'] },
     { tables: ['erc20_transfers', 'internal_transactions', 'ledger'] },
   ] as const)('accepts wraps of an export of $tables', async ({ tables }) => {
-    for (const format of [{ format: 'csv' }, { format: 'parquet', compression: 'zstd' }] as const) {
-      const { code, verdict } = await exportListed(job({ tables, ...format }))
-      expect([code, verdict.problems]).toEqual([undefined, []])
-    }
+    const { code, verdict } = await exportListed(await startJob({ tables }))
+    expect([code, verdict.problems]).toEqual([undefined, []])
   })
 })
 
-test.for(FORMAT_NAMES)('converts wraps to %s, as plain movements', async (to) => {
+test('every accounting format gets the two sides of a wrap as plain movements', async () => {
+  const job = await startJob()
+  await exportListed(job)
+  const { output } = job
+  const folder = tempFolder()
   const prices = join(folder, 'prices.csv')
   writeFileSync(prices, `date,asset,currency,price\n2023-11-14,native,USD,20\n2023-11-14,${WAVAX},USD,20\n`)
-  const out = join(folder, `${to}.txt`)
-  const { movements, omitted } = await convert(output, { to, out, ...(to === 'rp2' ? { prices } : {}) })
-  expect(movements).toBe((await readCsvTable(output, 'ledger')).length)
-  expect(omitted).toEqual({})
-})
-
-test('converts the two sides of a wrap to two lines', async () => {
-  const chunks: string[] = []
-  await convert(output, { to: 'generic', write: (text) => void chunks.push(text) })
-  const wrap = chunks
-    .join('')
-    .split('\n')
-    .filter((line) => line.includes(`0x${'12'.padStart(64, '0')}`))
+  const rows = (await readCsvTable(output, 'ledger')).length
+  for (const to of FORMAT_NAMES) {
+    const out = join(folder, to)
+    const { movements, omitted } = await convert(output, { to, out, ...(to === 'rp2' ? { prices } : {}) })
+    expect([to, movements, omitted]).toEqual([to, rows, {}])
+  }
+  const lines = readFileSync(join(folder, 'generic'), 'utf8').split('\n')
+  const wrap = lines.filter((line) => line.includes(`0x${'12'.padStart(64, '0')}`))
   expect(wrap.map((line) => line.split(',').slice(1, 8))).toEqual([
     ['fee', '', '', '', expect.any(String), 'AVAX', ''],
     ['out', '', '', '', '5', 'AVAX', ''],
     ['in', '5', 'WAVAX-b31f66aa', WAVAX, '', '', ''],
   ])
+  const tokens = readFileSync(join(folder, 'etherscan', `export-token-${ALICE}.csv`), 'utf8')
+  expect(tokens).toContain(`"${WAVAX}"`)
 })

@@ -35,6 +35,16 @@ export const ledger: readonly Tampering[] = [
     rows: (lake) => set(lake.ledger, 0, { counterparty_address: X }),
   },
   {
+    what: 'a wrap of the native coin',
+    says: /row 3: expected a wrap to be an incoming and an unwrap an outgoing ERC-20 entry of the counterparty/,
+    rows: (lake) => set(lake.ledger, 2, { entry_type: 'wrap' }),
+  },
+  {
+    what: 'a wrap that comes from an event',
+    says: /row 6: expected a source that matches the asset type/,
+    rows: (lake) => set(lake.ledger, 5, { entry_type: 'wrap' }),
+  },
+  {
     what: 'a native entry with an asset address',
     says: /row 2: expected an asset_address for every asset but the native coin/,
     rows: (lake) => set(lake.ledger, 1, { asset_address: COIN }),
