@@ -173,5 +173,5 @@ test('every accounting format gets the two sides of a wrap as plain movements', 
     ['in', '5', 'WAVAX-b31f66aa', WAVAX, '', '', ''],
   ])
   const tokens = readFileSync(join(folder, 'etherscan', `export-token-${ALICE}.csv`), 'utf8')
-  expect(tokens).toContain(`"${WAVAX}"`)
+  expect(tokens).toContain(`,5,,${WAVAX},WAVAX,`)
 })

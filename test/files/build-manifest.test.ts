@@ -8,7 +8,7 @@ const BOB = `0x${'b'.repeat(40)}`
 
 const JOB = {
   ...{ name: 'n', chain: '1', startBlock: 5, endBlock: undefined, format: 'csv', compression: 'gzip' },
-  ...{ nativeSymbol: 'AVAX', escapeFormulas: true },
+  ...{ nativeSymbol: 'AVAX', wraps: 'ledger', escapeFormulas: true },
   wallets: [
     { address: ALICE, label: 'hot' },
     { address: BOB, label: null },
@@ -47,6 +47,7 @@ test('a manifest says what was asked, covered and written', () => {
       compression: 'gzip',
       addresses: 2,
       nativeSymbol: 'AVAX',
+      wraps: 'ledger',
       escapeFormulas: true,
     },
     addressesSha256: createHash('sha256').update(`${ALICE}\n${BOB}`).digest('hex'),

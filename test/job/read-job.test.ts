@@ -23,6 +23,7 @@ test('fills in every default of the contract', async () => {
     concurrency: 16,
     finalityMs: 0,
     nativeSymbol: 'ETH',
+    wraps: 'ledger',
     keepRaw: false,
     escapeFormulas: true,
     service: { baseUrl: undefined, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
@@ -42,6 +43,7 @@ const FULL = {
   maxRowsPerFile: 1,
   concurrency: 256,
   nativeSymbol: 'X',
+  wraps: 'off',
   keepRaw: true,
   service: { baseUrl: 'http://10.0.0.7:8080/data//', apiKeyHeader: 'X-Key', timeout: '500ms' },
 }
@@ -63,6 +65,7 @@ const FULL_JOB = {
   concurrency: 256,
   finalityMs: 0,
   nativeSymbol: 'X',
+  wraps: 'off',
   keepRaw: true,
   service: { baseUrl: 'http://10.0.0.7:8080/data', apiKeyHeader: 'X-Key', timeoutMs: 500 },
 }
