@@ -28,9 +28,10 @@ export function createCallOperation(
 ): CallOperation {
   const tokens = createPageTokens()
   const reindexer = createReindexer(options)
+  const quirks = new Set(options.quirks)
   const contextFor = ({ path }: Call) => {
     const chain = chains.get(path.chainId)
-    return { chain, tokens, refreshMetadata: reindexer.refreshMetadata(chain.id) }
+    return { chain, tokens, quirks, refreshMetadata: reindexer.refreshMetadata(chain.id) }
   }
   const operations: Record<
     OperationName,

@@ -13,6 +13,8 @@ export type Chain = {
   last(): Promise<number>
   /** Recorded balances; undefined if there are none. */
   state(): Promise<ChainState | undefined>
+  /** Base fee of a block with transactions; undefined if it is unknown. */
+  baseFee(block: number): Promise<bigint | undefined>
 }
 
 /** Every transaction with all its lists, unfiltered, in chain order. A position is an index into `items`. */

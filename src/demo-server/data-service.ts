@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts'
+import type { Quirk } from './quirks.ts'
 import type { ScheduleAfter } from './timers.ts'
 import type { Delivery, DeliveryOutcome } from './webhooks/delivery-queue.ts'
 import type { SignatureScheme } from './webhooks/sign.ts'
@@ -63,6 +64,8 @@ export type DataServiceOptions = {
   replay?: ReplayOptions | undefined
   /** Maximum number of addresses per webhook; more get 400. @default 5 */
   maxAddresses?: number | undefined
+  /** Deviations from the interface. @default none */
+  quirks?: readonly Quirk[] | undefined
   /** Duration of reindexing a token, in milliseconds. @default 0 */
   reindexDelayMs?: number | undefined
   /** Signature scheme of deliveries. @default canonical */

@@ -1,15 +1,15 @@
-import type { Chain } from './chain.ts'
 import { HttpError } from './http-error.ts'
-import type { Page } from './list-wallet.ts'
-import type { ListingKey, PageTokens } from './page-tokens.ts'
+import type { ListingContext, Page } from './list-wallet.ts'
+import type { ListingKey } from './page-tokens.ts'
 import { readBlockId } from './path-parameters.ts'
+import { listedPrice } from './prices.ts'
 import { readBlockQuery } from './query.ts'
 import type { Call } from './route.ts'
 
 /** Returns a page of the block listing (interface 4.1). A block that is unknown or after the head gets 404. */
 export async function listBlock(
   { path, query }: Call,
-  { chain, tokens }: { chain: Chain; tokens: PageTokens },
+  { chain, tokens, quirks }: Pick<ListingContext, 'chain' | 'tokens' | 'quirks'>,
 ): Promise<Page> {
   const id = readBlockId(path.blockId)
   const { pageToken, pageSize } = readBlockQuery(query)
@@ -20,7 +20,7 @@ export async function listBlock(
   const listing: ListingKey = ['block', chain.id, block.number, pageSize]
   const start = pageToken === null ? 0 : tokens.decode(listing, pageToken)
   const end = start + pageSize
-  const transactions = block.transactions.slice(start, end)
+  const transactions = block.transactions.slice(start, end).map((native) => listedPrice(native, quirks))
   return end < block.transactions.length
     ? { nextPageToken: tokens.encode(listing, end), transactions }
     : { transactions }

@@ -3,7 +3,9 @@ import type { JsonObject } from './json.ts'
 import { lowerBound } from './lower-bound.ts'
 import type { ListingKey, PageTokens } from './page-tokens.ts'
 import { readAddress } from './path-parameters.ts'
+import { listedItem } from './prices.ts'
 import { readWalletQuery, type WalletQuery } from './query.ts'
+import type { Quirk } from './quirks.ts'
 import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
@@ -12,6 +14,7 @@ export type Page = { readonly nextPageToken?: string; readonly transactions: rea
 export type ListingContext = {
   readonly chain: Chain
   readonly tokens: PageTokens
+  readonly quirks: ReadonlySet<Quirk>
   /** Replaces the metadata of reindexed NFTs in an item. */
   readonly refreshMetadata: (item: JsonObject) => JsonObject
 }
@@ -19,7 +22,7 @@ export type ListingContext = {
 /** Returns a page of the wallet listing (interface 4.3). An address without transactions has one empty page. */
 export async function listWallet(
   { path, query }: Call,
-  { chain, tokens, refreshMetadata }: ListingContext,
+  { chain, tokens, quirks, refreshMetadata }: ListingContext,
 ): Promise<Page> {
   const listing: WalletListing = { address: readAddress(path.address), ...readWalletQuery(query) }
   const listingKey = listingKeyOf(chain.id, listing)
@@ -27,7 +30,7 @@ export async function listWallet(
   const chainItems = await chain.items()
   const { positions, next } = selectPage(chainItems, { listing, from, head: chain.head() })
   const transactions = positions.map((position) =>
-    refreshMetadata(viewItemAt(chainItems, { position, address: listing.address })),
+    listedItem(refreshMetadata(viewItemAt(chainItems, { position, address: listing.address })), quirks),
   )
   return next === undefined
     ? { transactions }

@@ -1,4 +1,5 @@
 import type { ChainState } from './balances/chain-state.ts'
+import { baseFeesOf } from './base-fees.ts'
 import type { Block, Chain, ChainItems } from './chain.ts'
 import { collectBlocks, indexBlocks } from './collect-blocks.ts'
 import type { DataServiceOptions } from './data-service.ts'
@@ -55,9 +56,11 @@ type ChainParts = {
 
 function openBlocks(id: string, { items, blocks, state }: ChainParts): LoadedChain {
   const index = once(async () => indexBlocks(await blocks()))
+  const fees = once(async () => baseFeesOf(await blocks()))
   return {
     id,
     items,
+    baseFee: async (block) => (await fees()).get(block),
     block: async (block) => (await index()).get(block),
     last: async () => (await blocks()).at(-1)?.number ?? -1,
     state: async () => state?.(),

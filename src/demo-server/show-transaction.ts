@@ -3,18 +3,19 @@ import { HttpError } from './http-error.ts'
 import { type JsonObject, objectOf } from './json.ts'
 import type { ListingContext } from './list-wallet.ts'
 import { readHash } from './path-parameters.ts'
+import { listedPrice, priceDetails } from './prices.ts'
 import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
 /**
- * Returns one transaction with all entries of its lists, unfiltered, and the chain's native coin. The call input and the
- * base fee of the block are empty strings if they are unknown.
+ * Returns one transaction with all entries of its lists, unfiltered, with its prices, and the chain's native coin. The
+ * call input and the base fee of the block are empty strings if they are unknown.
  *
  * @throws `HttpError` 404 if the transaction is unknown or after the head
  */
 export async function showTransaction(
   { path }: Call,
-  { chain, refreshMetadata }: Pick<ListingContext, 'chain' | 'refreshMetadata'>,
+  { chain, quirks, refreshMetadata }: Pick<ListingContext, 'chain' | 'quirks' | 'refreshMetadata'>,
 ): Promise<JsonObject> {
   const hash = readHash(path.txHash)
   const chainItems = await chain.items()
@@ -24,7 +25,9 @@ export async function showTransaction(
   }
   const item = chainItems.items[position] as JsonObject
   const view = refreshMetadata(viewItem(item, { dropsEmpty: dropsEmptyAt(chainItems, position) }))
-  const nativeTransaction = { ...objectOf(view.nativeTransaction), input: inputOf(view), baseFeePerGas: '' }
+  const native = objectOf(view.nativeTransaction)
+  const prices = await priceDetails(chain, native)
+  const nativeTransaction = { ...listedPrice(native, quirks), input: inputOf(view), ...prices }
   const { networkToken } = describeChain(chain.id)
   return { ...view, nativeTransaction, networkTokenDetails: { networkToken } }
 }

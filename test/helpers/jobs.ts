@@ -22,6 +22,8 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
     nativeSymbol: null,
     wraps: 'ledger',
     keepRaw: false,
+    fees: 'auto',
+    feesBudget: 2_000,
     escapeFormulas: true,
     service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
     ...fields,

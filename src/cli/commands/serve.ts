@@ -2,6 +2,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { createDataService } from '../../demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../demo-server/data-service.ts'
 import { listen } from '../../demo-server/listen.ts'
+import { QUIRKS, readQuirks } from '../../demo-server/quirks.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
@@ -36,6 +37,14 @@ const options = defineOptions([
     choices: ['canonical', 'raw'],
     description: 'Sign webhook deliveries over canonical JSON or over the raw body',
   },
+  {
+    name: 'quirk',
+    value: '<names>',
+    repeatable: true,
+    description: `Deviate from the interface, comma-separated: ${Object.entries(QUIRKS)
+      .map(([name, about]) => `${name} (${about})`)
+      .join(', ')}`,
+  },
 ])
 type ServeArguments = OptionValues<typeof options>
 
@@ -57,7 +66,7 @@ async function serve(args: ServeArguments): Promise<void> {
   await listening.close()
 }
 
-function optionsOf({ key = [], signature, ...args }: ServeArguments): DataServiceOptions {
+function optionsOf({ key = [], quirk = [], signature, ...args }: ServeArguments): DataServiceOptions {
   const [quota, burst] = [readNumber('quota', args.quota), readNumber('burst', args.burst)]
   return {
     keys: key,
@@ -65,6 +74,7 @@ function optionsOf({ key = [], signature, ...args }: ServeArguments): DataServic
     replay: replayOf(args),
     maxAddresses: readNumber('webhook-addresses', args.webhookAddresses),
     signature,
+    quirks: readQuirks(quirk),
     onDelivery: ({ webhookId, status, nextDelayMs }) => {
       if (status === 200) return
       const next = nextDelayMs === undefined ? 'it is given up' : `again in ${nextDelayMs / 1000} s`

@@ -34,6 +34,13 @@ export type Wraps = (typeof WRAPS)[number]
 /** What a job exports: the histories of wallets, or whole blocks. */
 export type JobKind = 'wallets' | 'blocks'
 
+/**
+ * How fees are determined: `exact` asks for the details of every transaction of type 2 and later that a wallet of the
+ * job sent, `listed` takes the listed gas price, `auto` decides by a probe.
+ */
+export const FEE_MODES = ['auto', 'exact', 'listed'] as const
+export type FeeMode = (typeof FEE_MODES)[number]
+
 /** A location in an S3-compatible object store. */
 export type BucketLocation = {
   readonly bucket: string
@@ -80,6 +87,9 @@ export type Job = {
   readonly nativeSymbol: string | null
   readonly wraps: Wraps
   readonly keepRaw: boolean
+  readonly fees: FeeMode
+  /** Maximum number of details that a run with fees `auto` requests. */
+  readonly feesBudget: number
   readonly escapeFormulas: boolean
   readonly service: {
     /**

@@ -2,6 +2,7 @@ import { FORMAT_NAMES, type FormatName, WRAPS, type Wraps } from '../../core/mod
 import { TABLE_NAMES } from '../../core/table/index.ts'
 import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
+import { FEE_FIELDS } from './fee-fields.ts'
 import { booleanField, type Field, freeText, oneOf } from './field-type.ts'
 import { integer } from './integer.ts'
 import { fileSize, partitioning } from './partitioning.ts'
@@ -150,6 +151,7 @@ export const FIELDS = {
     examples: [true],
     synonyms: 'raw saveraw',
   },
+  ...FEE_FIELDS,
   ...SECTION_FIELDS,
 } as const satisfies Record<string, Field<unknown>>
 

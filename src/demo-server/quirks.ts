@@ -1,0 +1,30 @@
+import { ExportError } from '../core/model/errors.ts'
+
+/**
+ * Deviations from the interface that services of the same kind show, to test clients against. Each is off
+ * unless it is named in `serve --quirk` or in the option `quirks`.
+ */
+export const QUIRKS = {
+  'fee-cap':
+    'listings show the fee cap of a type-2 transaction as its gasPrice, not the price that was paid',
+} as const
+
+export type Quirk = keyof typeof QUIRKS
+export const QUIRK_NAMES = Object.keys(QUIRKS) as readonly Quirk[]
+
+/**
+ * Reads names of quirks; each text is a list separated by commas.
+ *
+ * @throws USAGE if a name is unknown
+ */
+export function readQuirks(texts: readonly string[]): Quirk[] {
+  const names = texts.flatMap((text) => text.split(',')).map((name) => name.trim())
+  return names.map((name) => {
+    const quirk = QUIRK_NAMES.find((known) => known === name)
+    if (quirk !== undefined) return quirk
+    throw new ExportError(
+      'USAGE',
+      `there is no quirk ${JSON.stringify(name)}: expected one of ${QUIRK_NAMES.join(', ')}`,
+    )
+  })
+}
