@@ -1,9 +1,11 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
+import type { ListedPrice } from '../core/model/fees.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
 import { type BlockState, replayBlockRecord } from './block-checkpoint.ts'
 import type { CheckpointIdentity } from './checkpoint-identity.ts'
+import { applyFee, applyListedPrice, emptyFeeState, type FeeState, type StoredFee } from './fee-state.ts'
 import { applyHashes, dropUnusedHashes } from './fingerprints.ts'
 import {
   addRecord,
@@ -56,6 +58,7 @@ export type CheckpointState = {
   stored: CheckpointIdentity | undefined
   /** State of a blocks job. */
   blocks: BlockState
+  fees: FeeState
 }
 
 export function emptyState(identity: CheckpointIdentity, now: number): CheckpointState {
@@ -81,6 +84,7 @@ export function emptyState(identity: CheckpointIdentity, now: number): Checkpoin
     isDone: false,
     stored: undefined,
     blocks: { missing: [], partial: new Map() },
+    fees: emptyFeeState(),
   }
 }
 
@@ -114,6 +118,9 @@ export function replay(
   else if (header.kind === 'reopen') applyReopened(state, header as unknown as ReopenedBlocks)
   else if (header.kind === 'drop') applyDropped(state, header as unknown as DroppedPages)
   else if (header.kind === 'hashes') applyHashes(state, header as unknown as BlockRange, location)
+  else if (header.kind === 'fee') applyFee(state.fees, header as unknown as StoredFee)
+  else if (header.kind === 'listed')
+    applyListedPrice(state.fees, header as unknown as { price: ListedPrice })
   else if (header.kind === 'done') applyDone(state, header as unknown as WrittenRange)
   else if (header.kind === 'next') applyNext(state, header as unknown as NextRun)
   else if (!replayBlockRecord(blockTarget(state), header, location))

@@ -2,6 +2,7 @@ import type { Listings } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { BlockCheckpoint } from './block-checkpoint.ts'
 import type { WrittenRange } from './checkpoint-state.ts'
+import type { FeeCheckpoint } from './fee-state.ts'
 import type { PageRecord, RereadPages } from './listing-state.ts'
 import type { RecordLocation } from './record-log.ts'
 import type { RereadState } from './reread-state.ts'
@@ -22,7 +23,8 @@ export type CheckpointPage = {
 
 /** The checkpoint of a run: every page it has received, and the blocks that remain to be requested. */
 export type Checkpoint = BlockCheckpoint &
-  RereadState & {
+  RereadState &
+  FeeCheckpoint & {
     /** Path of the log. The locations of `records` refer to it. */
     path: string
     /**

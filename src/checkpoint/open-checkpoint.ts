@@ -23,6 +23,7 @@ import {
   writtenEnd,
 } from './checkpoint-state.ts'
 import { joinBodies } from './coalesced-records.ts'
+import { feeCheckpointOn } from './fee-state.ts'
 import { countedRecords, rereadPagesOf } from './listing-state.ts'
 import { type LogDamage, openRecordLog, type RecordLog, type WholeRecordLocation } from './record-log.ts'
 import { coveredTo, remainingOf } from './remaining.ts'
@@ -194,6 +195,7 @@ function checkpointOn({ path, log, state, resumed }: OpenedCheckpoint): Checkpoi
     from: state.from,
     written: () => state.written,
     ...rereadStateOn(log, state),
+    ...feeCheckpointOn(log, state.fees),
     finish: async (written) => {
       await log.append({ kind: 'done', ...written }, EMPTY_BODY)
       await log.sync()

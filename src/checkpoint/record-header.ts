@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { LISTED_PRICES } from '../core/model/fees.ts'
 
 /** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
 export function parseHeader(start: Buffer) {
@@ -38,6 +39,7 @@ type Validator = (value: unknown) => boolean
 
 const isCount: Validator = (value) => Number.isSafeInteger(value) && (value as number) >= 0
 const isText: Validator = (value) => typeof value === 'string'
+const isDigits: Validator = (value) => typeof value === 'string' && /^\d{1,78}$/.test(value)
 const isTime: Validator = (value) => typeof value === 'number' && Number.isFinite(value)
 const nullable = (validator: Validator): Validator => {
   return (value) => value === null || validator(value)
@@ -57,7 +59,11 @@ const isSeen: Validator = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount)
 
 const isRange = hasFields({ from: isCount, to: isCount })
-const UNKNOWN_COUNTS = { statusUnknown: optional(isCount), feeUnknown: optional(isCount) }
+const UNKNOWN_COUNTS = {
+  statusUnknown: optional(isCount),
+  feeUnknown: optional(isCount),
+  feesUpperBound: optional(isCount),
+}
 const hasWritten = hasFields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN_COUNTS })
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
@@ -86,6 +92,11 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
   begun: hasFields(PARTIAL_BLOCK_FIELDS),
   end: hasFields({ end: isCount }),
   reopen: hasFields({ wallet: isText, from: isCount, to: isCount }),
+  fee: hasFields({
+    ...{ hash: isText, blockHash: isText, price: isDigits, cap: isDigits },
+    ...{ extra: optional(isDigits), probe: optional((value) => value === true) },
+  }),
+  listed: hasFields({ price: (value) => LISTED_PRICES.some((price) => price === value) }),
   drop: hasFields({ wallet: isText, offset: isCount, shown: isRanges }),
   hashes: hasFields({ from: isCount, to: isCount }),
   done: isWritten,

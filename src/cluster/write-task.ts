@@ -10,6 +10,7 @@ import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { openOutputWriter } from '../export/output-writer.ts'
+import { settledFees } from '../export/fees/fee-resolver.ts'
 import type { PreviousExport } from '../export/resume/previous-export.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { folderStore } from '../storage/store.ts'
@@ -119,7 +120,8 @@ async function writePartition({
     isComparable: false,
     refusedEnds: refusedEnds(plan, selection),
   }
-  const output = await openOutputWriter({ ...writing, job, store: folderStore(job.output), previous })
+  const fees = settledFees({ from: 'listing' })
+  const output = await openOutputWriter({ ...writing, job, store: folderStore(job.output), previous, fees })
   try {
     const { hashes, contradicted, contradictions } = await output.merge(endBlock)
     await appendFile(fingerprints, '')

@@ -9,6 +9,7 @@ import { recoverChanges } from '../files/publish-changes.ts'
 import type { RequestContext } from '../http/request.ts'
 import type { Store } from '../storage/store.ts'
 import { countLeftOut } from '../transform/left-out.ts'
+import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
 import { type MergeResult, type OutputWriter, openOutputWriter } from './output-writer.ts'
 import { createReopener } from './reopen-contradicted.ts'
@@ -97,7 +98,8 @@ async function fetchAndWriteOnce(
 ): Promise<WriteState | RestartReason> {
   const { job, store, requestContext, stats, onNotice } = jobExport
   const { signal } = requestContext
-  const output = await openOutputWriter({ job, store, checkpoint, stats, signal, previous })
+  const fees = openFeeResolver({ ...jobExport, checkpoint })
+  const output = await openOutputWriter({ job, store, checkpoint, stats, signal, previous, fees })
   try {
     stats.phase = 'reading'
     const listings = listingsToRead(job, previous)

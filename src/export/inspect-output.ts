@@ -41,9 +41,10 @@ export type OutputStatus = {
   /** Whether every file of the manifest exists with the listed size; null if nothing is exported. */
   filesInPlace: boolean | null
   rejects: number
-  /** Transactions with unknown status, and transactions sent by own wallets with an unknown or zero fee. */
+  /** Transactions with unknown status, and transactions sent by own wallets with an unknown or zero fee, or an upper bound. */
   statusUnknown: number
   feeUnknown: number
+  feesUpperBound: number
   /** Blocks of a blocks job that the API did not have. */
   missing: readonly BlockRange[]
   /** Wallets whose listing the API refused in the last run. */

@@ -15,6 +15,7 @@ import { type Chunk, sumChunks } from '../files/chunk.ts'
 import { type Part, writeTable } from '../files/write-table.ts'
 import type { Store } from '../storage/store.ts'
 import { cutBatches, totalBytes } from '../transform/batches.ts'
+import type { FeeResolver } from '../transform/fee-resolver.ts'
 import { rejectLines, retainedRejects } from '../transform/rejects.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import type { StagedPage } from '../transform/staged/stage-page.ts'
@@ -42,6 +43,7 @@ export type OutputOptions = {
   signal: AbortSignal
   /** The previous export, and the block from which this run writes. */
   previous: PreviousExport
+  fees: FeeResolver
 }
 
 /**
@@ -82,10 +84,14 @@ export async function openOutputWriter(output: OutputOptions): Promise<OutputWri
   const { checkpoint, previous, stats } = output
   const listings = listingsToRead(output.job, previous)
   const wallets = [...output.job.wallets, ...removedWallets(output.job, previous)]
-  const context = writeContext({ ...output, listings, wallets, from: previous.from, folder })
+  const { fees } = output
+  const context = writeContext({
+    ...output,
+    ...{ listings, wallets, from: previous.from, folder, fees: fees.current() },
+  })
   const pool = openWritePool(context)
   const onStaged = (page: StagedPage) => countStaged(stats, page)
-  const staging = createStaging({ checkpoint, listings, from: previous.from, pool, onStaged })
+  const staging = createStaging({ checkpoint, listings, from: previous.from, pool, fees, folder, onStaged })
   const outputContext = { ...output, listings, context, staging, pool }
   let batches: readonly BatchRows[] | undefined
   return {
@@ -100,6 +106,7 @@ export async function openOutputWriter(output: OutputOptions): Promise<OutputWri
       return finish(outputContext, { from: previous.from, to: end }, batches)
     },
     close: async () => {
+      await fees.close()
       await pool.close()
       await removePartsFolder(folder)
     },

@@ -19,19 +19,20 @@ import { missingBlocksMessage } from '../terminal/format.ts'
 import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import { cutBatches, pagesIn } from '../transform/batches.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
-import type { PageLocation } from '../transform/merge/page-source.ts'
 import { parseReject } from '../transform/reject-line.ts'
 import { requireSameChain } from '../transform/require-one-chain.ts'
+import type { FeeResolver } from '../transform/fee-resolver.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
-import type { StagedPageLocation } from '../transform/staged/staged-source.ts'
 import { openTaskRunner, type TaskRunner } from '../transform/threads/task.ts'
 import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
 import { writeContext } from '../transform/write-context.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
+import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
 import { checkpointIdentity } from './private-folder.ts'
 import { createReopener } from './reopen-contradicted.ts'
+import { stageRows } from './stage-rows.ts'
 import { rowsIn } from './typed-rows.ts'
 
 /** Options of `rows`. */
@@ -118,7 +119,9 @@ async function* readTable<T extends TableName>(
         fetchJob({ job, listings, requestContext, checkpoint, stats, onPage: noop, onNotice: noop })
       const { onReject, onDetail = noop } = options
       const reopen = createReopener({ job, checkpoint, listings, onNotice: onDetail })
-      for await (const row of readRows({ job, checkpoint, folder, table, fetchMissing, reopen, onReject })) {
+      const fees = openFeeResolver({ job, checkpoint, requestContext, stats, onNotice: onDetail })
+      const reading = { job, checkpoint, folder, table, fetchMissing, reopen, fees, onReject }
+      for await (const row of readRows(reading)) {
         limits.signal.throwIfAborted()
         yield row
       }
@@ -174,6 +177,7 @@ type ReadRowsOptions<T extends TableName> = {
   /** Fetches the remaining blocks. Resolves with the exclusive end. */
   fetchMissing: () => Promise<number>
   reopen: ReturnType<typeof createReopener>
+  fees: FeeResolver
   onReject: RowsOptions['onReject']
 }
 
@@ -183,7 +187,7 @@ async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): Asyn
   // The staging format of Parquet distinguishes empty text from null.
   const tableJob = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
   const context = { ...options, job: tableJob, listings: listingsOf(job), wallets: job.wallets }
-  const tasks = openTaskRunner(writeContext({ ...context, from: job.startBlock }))
+  const tasks = openTaskRunner(writeContext({ ...context, from: job.startBlock, fees: options.fees.current() }))
   try {
     for (const { chunks, rejects } of await mergeRows(options, tasks)) {
       for (const line of rejects) onReject(parseReject(line))
@@ -201,12 +205,13 @@ async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): Asyn
  * like `run`.
  */
 async function mergeRows<T extends TableName>(
-  { job, checkpoint, folder, fetchMissing, reopen }: ReadRowsOptions<T>,
+  { job, checkpoint, folder, fetchMissing, reopen, fees }: ReadRowsOptions<T>,
   tasks: TaskRunner,
 ): Promise<readonly BatchRows[]> {
   for (;;) {
     const range = { from: job.startBlock, to: await fetchMissing() }
-    const pages = await stagePages(tasks, pagesIn(checkpoint.records(listingsOf(job)), range))
+    const records = pagesIn(checkpoint.records(listingsOf(job)), range)
+    const pages = await stageRows(records, { tasks, fees, folder, range })
     const rewrite = async (batch: BlockRangeBatch) => {
       await setImmediate()
       return tasks.run({ kind: 'batch', batch })
@@ -219,15 +224,4 @@ async function mergeRows<T extends TableName>(
     const contradictions = batches.flatMap((batch) => batch.contradictions)
     if (!(await reopen({ contradicted, contradictions }))) return batches
   }
-}
-
-/** Stages the rows of all pages and yields to the event loop after each page. */
-async function stagePages(tasks: TaskRunner, pages: readonly PageLocation[]): Promise<StagedPageLocation[]> {
-  const staged: StagedPageLocation[] = []
-  for (const page of pages) {
-    const pages = tasks.run({ kind: 'stage', pages: [page] })
-    for (const { index } of pages) staged.push({ ...page, index })
-    await setImmediate()
-  }
-  return staged
 }

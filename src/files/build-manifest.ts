@@ -61,6 +61,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       nativeSymbol,
       wraps,
       ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
+      ...(kind === 'blocks' ? {} : { fees: describeFees(job, unknowns) }),
       addresses: wallets.length,
       addressesSha256,
     },
@@ -73,8 +74,19 @@ export function buildManifest(source: ManifestSource): Manifest {
       ]),
     ),
     rejects,
-    ...(unknowns ?? {}),
+    ...describeUnknowns(unknowns),
   }
+}
+
+/** `listed` if a fee may be an upper bound, or the job asks for listed prices. */
+function describeFees({ fees }: Job, unknowns: Unknowns | undefined): 'exact' | 'listed' {
+  return fees === 'listed' || (unknowns?.feesUpperBound ?? 0) > 0 ? 'listed' : 'exact'
+}
+
+function describeUnknowns(unknowns: Unknowns | undefined): Partial<Unknowns> {
+  if (unknowns === undefined) return {}
+  const { feesUpperBound, ...counts } = unknowns
+  return feesUpperBound > 0 ? { ...counts, feesUpperBound } : counts
 }
 
 type CoverageInput = Pick<ManifestSource, 'range' | 'seen' | 'retained' | 'refused'>

@@ -1,3 +1,4 @@
+import type { FeeDetails } from '../core/model/fees.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
@@ -58,7 +59,14 @@ export type Source = {
    * on the chain, such as names, prices and metadata, must be excluded.
    */
   factsOf(item: unknown): string
+  /**
+   * Requests what the details of a transaction state about its fee. Undefined if the service has no details,
+   * does not state the price in them, or has the transaction in another block. Absent if the API has no details.
+   */
+  readFee?(requestContext: RequestContext, transaction: FeeRequest): Promise<FeeDetails | undefined>
 }
+
+export type FeeRequest = { chain: string; hash: string; blockHash: string }
 
 /**
  * The listing of one wallet. All readers of the wallet share it, and with it what it has learned, such as the

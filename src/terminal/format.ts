@@ -86,7 +86,11 @@ export function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>):
 const MAX_NAMED_WALLETS = 3
 
 /** One line for each kind of unknown data in the transactions of an export; empty if there is none. */
-export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unknowns>): string[] {
+export function unknownLines({
+  statusUnknown = 0,
+  feeUnknown = 0,
+  feesUpperBound = 0,
+}: Partial<Unknowns>): string[] {
   return [
     ...(statusUnknown > 0
       ? [`${formatCount(statusUnknown, 'transaction')} with unknown status, counted as successful`]
@@ -94,7 +98,13 @@ export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unkn
     ...(feeUnknown > 0
       ? [`${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas used or gas price absent or 0`]
       : []),
+    ...(feesUpperBound > 0 ? [upperBoundLine(feesUpperBound)] : []),
   ]
+}
+
+function upperBoundLine(count: number): string {
+  const fees = count === 1 ? 'the fee of 1 own transaction is an upper bound' : `the fees of ${formatInteger(count)} own transactions are upper bounds`
+  return `${fees}: the listed gas price may be the fee cap (--fees exact)`
 }
 
 /** Formats blocks that the service does not have as `79 blocks are missing: [421, 500)`. */

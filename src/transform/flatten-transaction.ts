@@ -3,9 +3,10 @@ import { type ByteText, toText, toValue } from '../core/platform/byte-text.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix, TableName } from '../core/table/index.ts'
 import { source } from '../sources/index.ts'
-import type { ErcTable, Internal, LogRow, View } from '../sources/view.ts'
+import type { ErcTable, Internal, LogRow, Native, View } from '../sources/view.ts'
 import { contradicts } from './contradictions.ts'
 import { type DedupedView, dedupeLogs, logKey, logTables } from './erc-logs.ts'
+import { type FeeSource, type PaidNative, withPaidPrice } from './fees.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
 import { unionViews, type ViewUnion, type WalletView, type WalletViews } from './union-views.ts'
@@ -23,6 +24,7 @@ export type FlattenContext = {
   tables: ReadonlySet<TableName>
   /** Labels of all wallets of the job, by address. */
   wallets: WalletLabels
+  fees: FeeSource
   /** Called for each record that cannot be normalized. */
   onReject: (reject: Reject) => void
 }
@@ -62,6 +64,10 @@ export type FlatTransaction = {
   isStatusUnknown: boolean
   /** Whether a wallet of the job sent it and its fee is unknown or zero. */
   isFeeUnknown: boolean
+  /** Whether a wallet of the job sent it and its fee is an upper bound. */
+  isFeeUpperBound: boolean
+  /** Its listed gas price if a wallet of the job sent it and details would state the price that was paid. */
+  openPrice?: string | undefined
 }
 
 /**
@@ -79,22 +85,27 @@ export function flattenTransaction(
   }
   if (!isNonEmpty(views)) return undefined
   const union = unionViews(views)
+  const { native, ...fee } = priced(union.native, context)
   return {
-    prefix: union.native.prefix,
-    rows: rowsOf(union, views, context),
+    prefix: native.prefix,
+    rows: rowsOf({ ...union, native }, views, context),
     seenBy: views.map(({ wallet }) => wallet),
     isContradicted: views.length > 1 && views.some((view) => contradicts(union, view)),
     repeatedLogs: union.repeatedLogs.length,
-    ...unknownsOf(union, context),
+    isStatusUnknown: isStatusUnknown(union),
+    ...fee,
   }
 }
 
-function unknownsOf({ native, internal }: ViewUnion, { wallets }: FlattenContext) {
-  const { success, from_address: from, transaction_fee: fee } = native.row
-  return {
-    isStatusUnknown: success === null || internal.some(({ isOutcomeKnown }) => !isOutcomeKnown),
-    isFeeUnknown: from !== null && wallets.has(from) && (fee === null || fee === '0'),
-  }
+function isStatusUnknown({ native, internal }: ViewUnion): boolean {
+  return native.row.success === null || internal.some(({ isOutcomeKnown }) => !isOutcomeKnown)
+}
+
+/** Only the fees of transactions that a wallet of the job sent are of interest. */
+function priced(native: Native, { wallets, fees }: FlattenContext): PaidNative {
+  const from = native.row.from_address
+  if (from !== null && wallets.has(from)) return withPaidPrice(native, fees)
+  return { native, isFeeUnknown: false, isFeeUpperBound: false }
 }
 
 const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views.length > 0

@@ -2,6 +2,7 @@ import { wrappedCoinOf } from '../core/model/chains.ts'
 import type { Wraps } from '../core/model/model.ts'
 import { toBytes } from '../core/platform/byte-text.ts'
 import type { TableName } from '../core/table/index.ts'
+import type { FeeSource } from './fees.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten-transaction.ts'
 import type { PositionedItem } from './merge/record-items.ts'
 import { rejectLine } from './reject-line.ts'
@@ -35,7 +36,7 @@ export type Flattener = (
 ) => FlatTransaction | undefined
 
 /** A wallet removed from the job has rows, and counts as an own wallet, only before its end block. */
-export function createFlattener(context: RowContext): Flattener {
+export function createFlattener(context: RowContext, fees: () => FeeSource): Flattener {
   const { chain, nativeSymbol, wraps, addresses, endBlocks } = context
   const own = new Set(addresses)
   const labels = new Map([...context.labels].map(([address, label]) => [address, toBytes(label)]))
@@ -52,11 +53,12 @@ export function createFlattener(context: RowContext): Flattener {
   }
   return (views, onReject) => {
     onLine = onReject
-    if (endBlocks.size === 0) return flattenTransaction(views, flattenContext)
+    const settings = { ...flattenContext, fees: fees() }
+    if (endBlocks.size === 0) return flattenTransaction(views, settings)
     const block = views[0]?.key.block ?? 0
     const isIncluded = (address: string) => block < (endBlocks.get(address) ?? Number.POSITIVE_INFINITY)
     const has = (address: string) => own.has(address) && isIncluded(address)
     const includedViews = views.filter(({ wallet }) => isIncluded(wallet))
-    return flattenTransaction(includedViews, { ...flattenContext, wallets: { has, get } })
+    return flattenTransaction(includedViews, { ...settings, wallets: { has, get } })
   }
 }

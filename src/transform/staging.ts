@@ -4,7 +4,10 @@ import { type BlockRange, NO_END } from '../core/model/model.ts'
 import { source } from '../sources/index.ts'
 import type { Page, PageLimits } from '../sources/source.ts'
 import { pagesIn, totalBytes } from './batches.ts'
+import type { FeeResolver } from './fee-resolver.ts'
+import type { FeeSource } from './fees.ts'
 import type { PageLocation } from './merge/page-source.ts'
+import { iterateOpenFees } from './open-fees.ts'
 import type { StagedPage } from './staged/stage-page.ts'
 import type { StagedPageLocation } from './staged/staged-source.ts'
 import type { WritePool } from './threads/pool.ts'
@@ -16,6 +19,9 @@ export type StagingOptions = {
   /** Blocks before this one are exported already. */
   from: number
   pool: WritePool
+  fees: FeeResolver
+  /** Folder of the staging files. */
+  folder: string
   /** Called when the rows of a page are staged. */
   onStaged: (page: StagedPage) => void
 }
@@ -40,6 +46,15 @@ export type Staging = {
   finish(range: BlockRange): Promise<StagedPageLocation[]>
 }
 
+type StagedRecord = {
+  bytes: number
+  page: Promise<StagedPage>
+  /** The prices that its rows were built with. */
+  fees: FeeSource
+}
+
+type OpenPageLocation = StagedPageLocation & Pick<StagedPage, 'openFees'>
+
 /**
  * Bytes of stored pages that one task stages. A page that arrives on the same thread waits until the task
  * ends.
@@ -53,50 +68,73 @@ export function createStaging(options: StagingOptions): Staging {
 class PageStaging implements Staging {
   readonly #options: StagingOptions
   /** Pages that are not on disk yet, by the body that `readPage` returned. */
-  readonly #read = new WeakMap<Buffer, Promise<StagedPage>>()
+  readonly #read = new WeakMap<Buffer, Pick<StagedRecord, 'page' | 'fees'>>()
   /**
    * By offset in the checkpoint. `bytes` is compared because a record of coalesced block pages may have grown
    * since.
    */
-  readonly #staged = new Map<number, { bytes: number; page: Promise<StagedPage> }>()
+  readonly #staged = new Map<number, StagedRecord>()
+  /** The prices that pages are staged with. */
+  #fees: FeeSource
   /** For block jobs: number of staged records, and bytes received since the last check. */
   #stagedRecords = 0
   #newBytes = 0
 
   constructor(options: StagingOptions) {
     this.#options = options
-    const { checkpoint, listings, from } = options
+    const { checkpoint, listings, from, fees } = options
+    this.#fees = fees.current()
     if (checkpoint.resumed) this.#stage(pagesIn(checkpoint.records(listings), { from, to: NO_END }))
   }
 
   readPage = async (wallet: string, body: Buffer, limits: PageLimits): Promise<Page> => {
+    this.#setFees(this.#options.fees.current())
     const pendingPage = this.#options.pool.readPage({ wallet, body, limits })
     if (pendingPage === undefined) return source.parsePage(body, limits).page
     const page = await pendingPage.page
-    this.#track(pendingPage.staged)
-    this.#read.set(page.body, pendingPage.staged)
+    const staged = this.#track(pendingPage.staged)
+    this.#read.set(page.body, { page: staged, fees: this.#fees })
     return page
   }
 
   onPageStored = ({ body, offset }: { body: Buffer; offset: number }): void => {
     const { pool, listings } = this.#options
     const page = this.#read.get(body)
-    if (page !== undefined) this.#staged.set(offset, { bytes: body.length, page })
+    if (page !== undefined) this.#staged.set(offset, { bytes: body.length, ...page })
     pool.expectBytes(body.length)
     if (listings.has(BLOCKS)) this.#onBlocksStored(body.length)
   }
 
   async finish(range: BlockRange): Promise<StagedPageLocation[]> {
-    const { checkpoint, listings, pool } = this.#options
+    const { checkpoint, listings, pool, fees, folder } = this.#options
     const pages = pagesIn(checkpoint.records(listings), range)
     this.#stage(pages)
-    const finished: StagedPageLocation[] = []
-    for (const location of pages) {
-      const staged = await this.#staged.get(location.offset)?.page
-      if (staged !== undefined) finished.push({ ...location, index: staged.index })
+    let finished = await this.#locate(pages)
+    const open = finished.filter(({ openFees }) => openFees > 0)
+    this.#setFees(await fees.resolve(() => iterateOpenFees(open, { folder, range })))
+    const outdated = open.filter(({ offset }) => this.#staged.get(offset)?.fees !== this.#fees)
+    // With the listed prices, rows stay as they are.
+    if (outdated.length > 0 && this.#fees.from !== 'listing') {
+      this.#stageAgain(outdated)
+      finished = await this.#locate(pages)
     }
     await pool.flush()
     return finished
+  }
+
+  async #locate(pages: readonly PageLocation[]): Promise<OpenPageLocation[]> {
+    const located: OpenPageLocation[] = []
+    for (const location of pages) {
+      const staged = await this.#staged.get(location.offset)?.page
+      if (staged !== undefined) located.push({ ...location, index: staged.index, openFees: staged.openFees })
+    }
+    return located
+  }
+
+  #setFees(fees: FeeSource): void {
+    if (fees === this.#fees) return
+    this.#fees = fees
+    this.#options.pool.setFees(fees)
   }
 
   /**
@@ -116,19 +154,36 @@ class PageStaging implements Staging {
   /** Starts staging the pages that are not staged yet. */
   #stage(pages: readonly PageLocation[]): void {
     const unstaged = pages.filter(({ offset, bytes }) => this.#staged.get(offset)?.bytes !== bytes)
-    for (const task of groupIntoTasks(unstaged)) {
+    for (const record of this.#runTasks(unstaged)) this.#track(record.page)
+  }
+
+  /** Stages the rows of pages again with the current prices. The progress already counts them. */
+  #stageAgain(pages: readonly PageLocation[]): void {
+    for (const { page } of this.#runTasks(pages)) page.catch(() => undefined)
+  }
+
+  #runTasks(pages: readonly PageLocation[]): StagedRecord[] {
+    return groupIntoTasks(pages).flatMap((task) => {
       const staged = this.#options.pool.run({ kind: 'stage', pages: task }, totalBytes(task))
-      for (const [at, { offset, bytes }] of task.entries()) {
-        const page = this.#track(staged.then((pages) => pages[at] as StagedPage))
-        this.#staged.set(offset, { bytes, page })
-      }
-    }
+      return task.map(({ offset, bytes }, at) => {
+        const page = staged.then((pages) => pages[at] as StagedPage)
+        const record = { bytes, page, fees: this.#fees }
+        this.#staged.set(offset, record)
+        return record
+      })
+    })
+  }
+
+  #onStaged = (page: StagedPage): void => {
+    const { onStaged, fees } = this.#options
+    onStaged(page)
+    if (page.firstOpenFee !== undefined) fees.offer(page.firstOpenFee)
   }
 
   #track(staged: Promise<StagedPage>): Promise<StagedPage> {
     // `finish` awaits the promise and rethrows its error. Until then, this handler prevents an unhandled
     // rejection.
-    staged.then(this.#options.onStaged, () => undefined)
+    staged.then(this.#onStaged, () => undefined)
     return staged
   }
 }

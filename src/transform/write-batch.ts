@@ -149,13 +149,15 @@ class BatchWriter {
 
   #addStaged(item: StagedItem): void {
     const { page, at, key, wallet } = item
-    const { rejects, isNormalized, timeMs, isStatusUnknown, isFeeUnknown, repeatedLogs } = page.index
+    const { rejects, isNormalized, timeMs, repeatedLogs, ...flags } = page.index
     for (const [of, count] of repeatedLogs) if (of === at) this.#repeatedLogs += count
     for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
     if (isNormalized[at])
       this.#countTransaction({
         ...{ block: key.block, timeMs: timeMs[at] ?? 0, seenBy: [wallet] },
-        ...{ isStatusUnknown: isStatusUnknown[at] === true, isFeeUnknown: isFeeUnknown[at] === true },
+        isStatusUnknown: flags.isStatusUnknown[at] === true,
+        isFeeUnknown: flags.isFeeUnknown[at] === true,
+        isFeeUpperBound: flags.isFeeUpperBound[at] === true,
       })
     this.#chunks.addStaged(item)
   }
@@ -182,17 +184,21 @@ class BatchWriter {
     this.#contradictions.push({ hash, block, views: seen })
   }
 
-  #countTransaction({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: TransactionStart): void {
+  #countTransaction({ block, timeMs, seenBy, ...flags }: TransactionStart): void {
     this.#transactions += 1
-    if (isStatusUnknown) this.#unknowns.statusUnknown += 1
-    if (isFeeUnknown) this.#unknowns.feeUnknown += 1
+    if (flags.isStatusUnknown) this.#unknowns.statusUnknown += 1
+    if (flags.isFeeUnknown) this.#unknowns.feeUnknown += 1
+    if (flags.isFeeUpperBound) this.#unknowns.feesUpperBound += 1
     this.#times = { first: this.#times?.first ?? timeMs, last: timeMs }
     for (const wallet of seenBy) this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
     if (this.#partitionOf !== undefined) this.#chunks.startPartition(this.#partitionOf(block, timeMs))
   }
 }
 
-type TransactionStart = Pick<FlatTransaction, 'seenBy' | 'isStatusUnknown' | 'isFeeUnknown'> & {
+type TransactionStart = Pick<
+  FlatTransaction,
+  'seenBy' | 'isStatusUnknown' | 'isFeeUnknown' | 'isFeeUpperBound'
+> & {
   block: number
   timeMs: number
 }

@@ -3,6 +3,7 @@ import type { Listings } from '../core/model/listings.ts'
 import type { Coverage } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
+import type { FeeSource } from './fees.ts'
 import type { WriteContext } from './threads/task.ts'
 
 export type WriteContextOptions = {
@@ -15,6 +16,8 @@ export type WriteContextOptions = {
   from: number
   /** Folder of the staging files. */
   folder: string
+  /** Prices at the beginning. */
+  fees: FeeSource
 }
 
 /** Builds the context that all write tasks of a job share. */
@@ -25,10 +28,11 @@ export function writeContext({
   wallets,
   from,
   folder,
+  fees,
 }: WriteContextOptions): WriteContext {
   const { chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy } = job
   return {
-    ...{ chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy, from, folder },
+    ...{ chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy, from, folder, fees },
     addresses: [...listings.keys()],
     endBlocks: endBlocksOf(listings),
     labels: labelsOf(wallets),

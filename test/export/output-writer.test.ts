@@ -6,6 +6,7 @@ import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import { newRunStats } from '../../src/core/model/run-stats.ts'
+import { settledFees } from '../../src/export/fees/fee-resolver.ts'
 import { openOutputWriter } from '../../src/export/output-writer.ts'
 import { noPreviousExport } from '../../src/export/resume/previous-export.ts'
 import { folderStore } from '../../src/storage/store.ts'
@@ -77,7 +78,7 @@ async function write({ isNotified = true, onPage, signal, job: given }: WriteOpt
     stats,
     signal: signal ?? new AbortController().signal,
   }
-  const writer = await openOutputWriter({ ...opening, previous: noPreviousExport(job) })
+  const writer = await openOutputWriter({ ...opening, previous: noPreviousExport(job), fees: settledFees({ from: 'listing' }) })
   try {
     await addPages(checkpoint, async (count, page) => {
       if (isNotified) writer.onPageStored(page)

@@ -27,7 +27,7 @@ test('a manifest says what was asked, covered and written', () => {
     parts: new Map([['ledger', [part(3, 0), part(2, 1)]]]),
     seen: new Map([[BOB, 4]]),
     rejects: 1,
-    unknowns: { statusUnknown: 3, feeUnknown: 2 },
+    unknowns: { statusUnknown: 3, feeUnknown: 2, feesUpperBound: 0 },
   })
   expect(manifest).toMatchObject({
     manifestVersion: 1,

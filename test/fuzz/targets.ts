@@ -139,6 +139,7 @@ async function exportPage(body: Buffer): Promise<void> {
     wrappedCoinOf,
     tables: new Set(TABLE_NAMES),
     wallets: new Map([[WALLET, null]]),
+    fees: { from: 'listing' } as const,
     onReject: (reject: Reject) => rejected.push(reject),
   }
   const { items: found, entries } = itemsOfPage({ wallet: WALLET, body })

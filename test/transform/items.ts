@@ -96,6 +96,7 @@ export function flatten(
     wrappedCoinOf,
     tables: new Set(TABLE_NAMES),
     wallets,
+    fees: { from: 'listing' } as const,
     onReject: (it: Reject) => rejects.push(it),
   }
   const items = Object.entries(views).map(([wallet, of]) => {

@@ -84,6 +84,7 @@ export function writeContext(folder: string, given: Partial<WriteContext> = {}):
       labels: new Map([[A, 'hot']]),
       endBlocks: new Map(),
       tables: TABLE_NAMES,
+      fees: { from: 'listing' },
     },
     ...{ format: 'csv', escapeFormulas: true, from: 0, cutoffMs: Number.POSITIVE_INFINITY },
     folder,

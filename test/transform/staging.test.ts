@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { BLOCKS } from '../../src/core/model/listings.ts'
+import { settledFees } from '../../src/export/fees/fee-resolver.ts'
 import { readPage } from '../../src/sources/data-api/pages/page.ts'
 import type { PageLocation } from '../../src/transform/merge/page-source.ts'
 import type { StagedPage } from '../../src/transform/staged/stage-page.ts'
@@ -14,6 +15,8 @@ import { A, itemAt } from './pages-file.ts'
 const END = 3_000
 const LIMITS = { range: { from: 0, to: END }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
 
+const LISTED = { fees: settledFees({ from: 'listing' }), folder: '' }
+
 /** A pool that records its tasks. Pages that its thread reads get index offsets from 1,001 on. */
 function recordingPool({ reads }: { reads: boolean }) {
   const staged: PageLocation[][] = []
@@ -22,6 +25,8 @@ function recordingPool({ reads }: { reads: boolean }) {
     index: { thread: 0, offset, bytes: 0 },
     transactions: 1,
     rows: { transactions: 1 },
+    openFees: 0,
+    firstOpenFee: undefined,
   })
   const pool: WritePool = {
     expectBytes: () => {},
@@ -37,6 +42,7 @@ function recordingPool({ reads }: { reads: boolean }) {
     flush: async () => {
       flushed += 1
     },
+    setFees: () => {},
     close: async () => {},
   }
   return { pool, staged, flushed: () => flushed }
@@ -73,7 +79,7 @@ test.for([
     const { pool, staged, flushed } = recordingPool({ reads })
     const reported: StagedPage[] = []
     const onStaged = (page: StagedPage) => reported.push(page)
-    const staging = createStaging({ checkpoint, listings: listed(A), from: 0, pool, onStaged })
+    const staging = createStaging({ ...LISTED, checkpoint, listings: listed(A), from: 0, pool, onStaged })
     await receive(checkpoint, staging, [1, 2, 3])
     expect(staged.flat()).toEqual([])
     const pages = await staging.finish({ from: 0, to: END })
@@ -92,6 +98,7 @@ test('stages the pages of an unfinished run immediately, and each of them once',
   await receive(
     first,
     createStaging({
+      ...LISTED,
       checkpoint: first,
       listings: listed(A),
       from: 0,
@@ -103,7 +110,14 @@ test('stages the pages of an unfinished run immediately, and each of them once',
   await first.close()
   const checkpoint = await openIn(folder)
   const { pool, staged } = recordingPool({ reads: true })
-  const staging = createStaging({ checkpoint, listings: listed(A), from: 2, pool, onStaged: () => {} })
+  const staging = createStaging({
+    ...LISTED,
+    checkpoint,
+    listings: listed(A),
+    from: 2,
+    pool,
+    onStaged: () => {},
+  })
   expect(staged.flat().map(({ keyRange }) => keyRange?.first.block)).toEqual([2])
   await receive(checkpoint, staging, [3])
   expect(await staging.finish({ from: 2, to: END })).toHaveLength(2)
@@ -114,7 +128,14 @@ test('stages the pages of an unfinished run immediately, and each of them once',
 test('stages stored pages in tasks of a megabyte', async () => {
   const checkpoint = await openIn(tempFolder())
   const { pool, staged } = recordingPool({ reads: false })
-  const staging = createStaging({ checkpoint, listings: listed(A), from: 0, pool, onStaged: () => {} })
+  const staging = createStaging({
+    ...LISTED,
+    checkpoint,
+    listings: listed(A),
+    from: 0,
+    pool,
+    onStaged: () => {},
+  })
   for (let block = 0; block < 7; block += 1) {
     const body = Buffer.alloc(400_000, 32)
     const covered = { from: block, to: block + 1 }
@@ -150,7 +171,14 @@ test('a page that cannot be staged rejects finish, but nothing before', async ()
 test('stages rows of block pages while later blocks are requested, and each block once', async () => {
   const checkpoint = await openIn(tempFolder(), 'blocks')
   const { pool, staged } = recordingPool({ reads: true })
-  const staging = createStaging({ checkpoint, listings: listed(BLOCKS), from: 0, pool, onStaged: () => {} })
+  const staging = createStaging({
+    ...LISTED,
+    checkpoint,
+    listings: listed(BLOCKS),
+    from: 0,
+    pool,
+    onStaged: () => {},
+  })
   const body = Buffer.from(`{"transactions":["${'x'.repeat(5_000)}"]}`)
   for (let at = 0; at < END; at += 1) {
     // One block in ten arrives late, one in a hundred is empty, and one is missing.
@@ -196,7 +224,14 @@ test('a coalesced record that grew after an interruption is staged again complet
   await first.close()
   const checkpoint = await openIn(folder, 'blocks')
   const { pool, staged } = recordingPool({ reads: false })
-  const staging = createStaging({ checkpoint, listings: listed(BLOCKS), from: 0, pool, onStaged: () => {} })
+  const staging = createStaging({
+    ...LISTED,
+    checkpoint,
+    listings: listed(BLOCKS),
+    from: 0,
+    pool,
+    onStaged: () => {},
+  })
   await add(checkpoint, 1)
   const [location] = await staging.finish({ from: 0, to: END })
   const whole = checkpoint.records(listed(BLOCKS))[0]?.location

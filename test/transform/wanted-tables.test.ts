@@ -37,8 +37,9 @@ test('`seenBy` lists only the wallets whose view can be normalized', () => {
   const views = [BUSY, item({ value: 'broken' }), BUSY].map((of, at) => {
     return { wallet: `0x${at}`, key: { hash: HASH }, item: of }
   })
+  const fees = { from: 'listing' } as const
   const context = {
-    ...{ chain: '43114', nativeSymbol: null, wallets: new Map(), onReject: () => {} },
+    ...{ chain: '43114', nativeSymbol: null, wallets: new Map(), fees, onReject: () => {} },
     wrappedCoinOf: () => undefined,
   }
   const seenBy = (tables: TableName[]) =>

@@ -67,8 +67,9 @@ function exceptions({ rejects, refusedWallets }: Verdict): string {
 /** Public JSON format: fields may be added, but not removed or renamed. */
 function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
-  const { refusedWallets, rejects, statusUnknown, feeUnknown } = verdict
+  const { refusedWallets, rejects, statusUnknown, feeUnknown, feesUpperBound } = verdict
   const incompleteness = { refusedWallets, missingBlocks: countBlocks(missingBlocks), rejects }
-  const counts = { files, rows, checks, ...incompleteness, statusUnknown, feeUnknown }
+  const unknowns = { statusUnknown, feeUnknown, feesUpperBound }
+  const counts = { files, rows, checks, ...incompleteness, ...unknowns }
   return { output, exit, ok, finished: isFinished, ...counts, problems }
 }

@@ -101,6 +101,7 @@ const JOB = fields({
   nativeSymbol: v.optional(textOrNull),
   wraps: v.optional(oneOf(...WRAPS)),
   escapeFormulas: v.optional(flag),
+  fees: v.optional(oneOf('exact', 'listed')),
   partitionBy: v.optional(
     checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
   ),
@@ -130,6 +131,7 @@ const FIELDS = {
   rejects: count,
   statusUnknown: v.optional(count),
   feeUnknown: v.optional(count),
+  feesUpperBound: v.optional(count),
 }
 
 const MANIFEST = v.pipe(

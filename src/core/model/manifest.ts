@@ -16,6 +16,8 @@ export type Manifest = {
   statusUnknown?: number
   /** Transactions sent by a wallet of the export whose fee is unknown or zero; absent in manifests of older versions. */
   feeUnknown?: number
+  /** Transactions sent by a wallet of the export whose fee is an upper bound; absent if there are none. */
+  feesUpperBound?: number
 }
 
 export type Coverage = {

@@ -50,10 +50,11 @@ export type RunStats = {
   rejects: number
   /**
    * Transactions of the whole export whose status is unknown (`statusUnknown`), or which a wallet of the job
-   * sent and whose fee is unknown or zero (`feeUnknown`).
+   * sent and whose fee is unknown or zero (`feeUnknown`) or an upper bound (`feesUpperBound`).
    */
   statusUnknown: number
   feeUnknown: number
+  feesUpperBound: number
   /**
    * Transactions whose views contradict each other (`found`), and those that still did after being read again
    * (`unresolved`).

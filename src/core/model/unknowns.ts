@@ -4,9 +4,11 @@ export type Unknowns = {
   statusUnknown: number
   /** Transactions sent by a wallet of the export whose fee is unknown or zero; they have no fee row. */
   feeUnknown: number
+  /** Transactions sent by a wallet of the export whose fee is computed from what may be the fee cap. */
+  feesUpperBound: number
 }
 
-export const NO_UNKNOWNS: Unknowns = { statusUnknown: 0, feeUnknown: 0 }
+export const NO_UNKNOWNS: Unknowns = { statusUnknown: 0, feeUnknown: 0, feesUpperBound: 0 }
 
 /**
  * Adds the counts of all parts of an export; undefined if a part was written by an older version, which has
@@ -22,9 +24,10 @@ export function sumUnknownsIfPresent(parts: readonly Partial<Unknowns>[]): Unkno
 /** Adds the counts of parts of an export; missing counts (parts of older versions) are 0. */
 export function sumUnknowns(parts: readonly Partial<Unknowns>[]): Unknowns {
   const sum = { ...NO_UNKNOWNS }
-  for (const { statusUnknown = 0, feeUnknown = 0 } of parts) {
+  for (const { statusUnknown = 0, feeUnknown = 0, feesUpperBound = 0 } of parts) {
     sum.statusUnknown += statusUnknown
     sum.feeUnknown += feeUnknown
+    sum.feesUpperBound += feesUpperBound
   }
   return sum
 }

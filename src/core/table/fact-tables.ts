@@ -21,7 +21,14 @@ export const transactions = {
     col('gas_limit int64?', 'Gas limit.'),
     col('gas_used int64?', 'Gas used.'),
     col('gas_price u256?', 'Price per unit of gas, in the smallest unit of the native coin (wei).'),
-    col('transaction_fee u256?', 'gas_used × gas_price, exact; null if either is null.'),
+    col(
+      'effective_gas_price u256?',
+      'Price per unit of gas that was paid, in wei; null if it is not known, because gas_price may be the fee cap.',
+    ),
+    col(
+      'transaction_fee u256?',
+      'gas_used × effective_gas_price (gas_price where it is null) + other fees that the API states, exact; null if unknown.',
+    ),
     col('call_type text?', 'NATIVE_TRANSFER, CONTRACT_CALL, CONTRACT_CREATION or another value of the API.'),
     col('method_id text?', 'Selector of the called method.'),
     col('method_name text?', 'Signature of the called method (untrusted text).'),

@@ -110,7 +110,7 @@ function readFields(stats: RunStats) {
 /** Counts of what the run wrote, and of what the export lacks. */
 function writtenFields(stats: RunStats) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = stats
-  const { statusUnknown, feeUnknown, contradicted, repeatedLogs, refused } = stats
+  const { statusUnknown, feeUnknown, feesUpperBound, contradicted, repeatedLogs, refused } = stats
   return {
     /** Blocks that this run wrote (half-open), and the times of their transactions; null if it wrote none. */
     fromBlock: written?.from ?? null,
@@ -126,9 +126,10 @@ function writtenFields(stats: RunStats) {
     changesFile: changes?.file ?? null,
     files,
     rejects,
-    /** In the whole export: transactions with unknown status, and own ones with an unknown or zero fee. */
+    /** In the whole export: transactions with unknown status, and own ones with an unknown or zero fee, or an upper bound. */
     statusUnknown,
     feeUnknown,
+    feesUpperBound,
     /**
      * Transactions whose views stated different facts, and how many still differed after they were read
      * again.

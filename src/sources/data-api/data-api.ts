@@ -3,6 +3,7 @@ import { factsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import { type AdaptivePageSize, createAdaptivePageSize } from './pages/adaptive-page-size.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
+import { readFee } from './read-fee.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readRange } from './pages/read-range.ts'
 import { fetchPage } from './pages/read-token-chain.ts'
@@ -38,6 +39,7 @@ export const dataApi: Source = {
   keyOf: keyOfItem,
   readView,
   factsOf,
+  readFee,
 }
 
 function reducedPageSize(size: AdaptivePageSize): number | undefined {

@@ -16,6 +16,9 @@ export type PageIndex = {
   /** See `FlatTransaction`. */
   isStatusUnknown: boolean[]
   isFeeUnknown: boolean[]
+  isFeeUpperBound: boolean[]
+  /** See `openPrice` of `FlatTransaction`. `at` is the index of the transaction in these arrays. */
+  openFees: [at: number, blockHash: string, price: string][]
   /** One entry per table of the job, in the job's order. */
   lines: TableLines[]
   /** Lines of `rejects.ndjson`; `at` is the index of the transaction in these arrays. */
@@ -61,4 +64,21 @@ export function lineRangeOf(
     rows: (rows[last] ?? rowsBefore) - rowsBefore,
     maxLineBytes,
   }
+}
+
+/** A transaction whose fee depends on a price that is not known. */
+export type OpenFee = {
+  hash: string
+  blockHash: string
+  block: number
+  index: number
+  /** The listed gas price. */
+  price: string
+}
+
+/** The transactions of a page whose rows depend on prices that are not known. */
+export function openFeesIn({ openFees, hash, block, index }: PageIndex): OpenFee[] {
+  return openFees.map(([at, blockHash, price]) => {
+    return { hash: hash[at] ?? '', blockHash, block: block[at] ?? 0, index: index[at] ?? 0, price }
+  })
 }

@@ -3,7 +3,14 @@ import type { TableName } from '../../core/table/index.ts'
 import type { FlatTransaction } from '../flatten-transaction.ts'
 import type { Flattener } from '../flatten-views.ts'
 import type { PageItems } from '../merge/record-items.ts'
-import { type IndexLocation, indexBytes, type PageIndex, type TableLines } from './page-index.ts'
+import {
+  type IndexLocation,
+  indexBytes,
+  type OpenFee,
+  openFeesIn,
+  type PageIndex,
+  type TableLines,
+} from './page-index.ts'
 import type { StageFiles, TableStage } from './stage-files.ts'
 
 /** A page whose rows are staged. */
@@ -12,6 +19,9 @@ export type StagedPage = {
   transactions: number
   /** Number of rows by table. */
   rows: Partial<Record<TableName, number>>
+  /** Number of transactions whose rows depend on prices that are not known, and the first of them. */
+  openFees: number
+  firstOpenFee: OpenFee | undefined
 }
 
 /**
@@ -30,6 +40,8 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     index.isNormalized.push(flat !== undefined)
     index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
     index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
+    index.isFeeUpperBound.push(flat?.isFeeUpperBound ?? false)
+    if (flat?.openPrice !== undefined) index.openFees.push([at, flat.prefix.block_hash, flat.openPrice])
     if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
     addLines(index, files, flat)
   }
@@ -40,6 +52,8 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
   return {
     index: { thread: threadId, offset, bytes: bytes.length },
     transactions: index.isNormalized.filter(Boolean).length,
+    openFees: index.openFees.length,
+    firstOpenFee: openFeesIn(index)[0],
     rows: Object.fromEntries(
       files.tables.map(({ name }, table) => [name, index.lines[table]?.rows.at(-1) ?? 0]),
     ),
@@ -57,6 +71,8 @@ function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
     isNormalized: [],
     isStatusUnknown: [],
     isFeeUnknown: [],
+    isFeeUpperBound: [],
+    openFees: [],
     lines,
     rejects: [],
     repeatedLogs: [],

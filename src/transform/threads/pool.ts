@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Page } from '../../sources/source.ts'
+import type { FeeSource } from '../fees.ts'
 import type { StagedPage } from '../staged/stage-page.ts'
 import {
   openTaskRunner,
@@ -38,6 +39,8 @@ export type WritePool = {
    * Resolves when all threads have written their buffered lines to files, where other threads can read them.
    */
   flush(): Promise<void>
+  /** Sets the prices that the rows of all tasks from now on are built with. */
+  setFees(fees: FeeSource): void
   /** Aborts queued tasks and stops the threads. Resolves when nothing is running. */
   close(): Promise<void>
 }
@@ -64,7 +67,7 @@ export function openWritePool(context: WriteContext): WritePool {
 }
 
 class ThreadPool implements WritePool {
-  readonly #context: WriteContext
+  #context: WriteContext
   readonly #waiting: QueuedTask<WriteTask>[] = []
   readonly #threads: WriteThread[] = []
   readonly #inlineWorker: InlineWorker
@@ -74,8 +77,9 @@ class ThreadPool implements WritePool {
 
   constructor(context: WriteContext) {
     this.#context = context
-    this.#inlineWorker = openInlineWorker(context, () =>
-      this.#threads.length === 0 ? this.#waiting.shift() : undefined,
+    this.#inlineWorker = openInlineWorker(
+      () => this.#context,
+      () => (this.#threads.length === 0 ? this.#waiting.shift() : undefined),
     )
   }
 
@@ -115,6 +119,14 @@ class ThreadPool implements WritePool {
     const flushIn = (thread: WriteThread) =>
       new Promise((resolve, reject) => thread.post({ task: { kind: 'flush' }, resolve, reject }))
     await Promise.all(this.#threads.map(flushIn))
+  }
+
+  setFees(fees: FeeSource): void {
+    this.#context = { ...this.#context, fees }
+    this.#inlineWorker.setFees(fees)
+    const ignore = () => undefined
+    for (const thread of this.#threads)
+      thread.post({ task: { kind: 'fees', fees }, resolve: ignore, reject: ignore })
   }
 
   async close(): Promise<void> {
@@ -176,18 +188,18 @@ class ThreadPool implements WritePool {
 
 const byTasks = (a: WriteThread, b: WriteThread) => a.tasks - b.tasks
 
-type InlineWorker = { start(): void; stop(): Promise<void> }
+type InlineWorker = { start(): void; setFees(fees: FeeSource): void; stop(): Promise<void> }
 
 /** Runs queued tasks in this thread and yields to the event loop after each. */
 function openInlineWorker(
-  context: WriteContext,
+  context: () => WriteContext,
   nextTask: () => QueuedTask<WriteTask> | undefined,
 ): InlineWorker {
   let runner: TaskRunner | undefined
   let draining: Promise<void> | undefined
   const drain = async () => {
     await setImmediate()
-    runner ??= openTaskRunner(context)
+    runner ??= openTaskRunner(context())
     for (let task = nextTask(); task !== undefined; task = nextTask()) {
       runInline(runner, task)
       await setImmediate()
@@ -198,6 +210,7 @@ function openInlineWorker(
     start: () => {
       draining ??= drain()
     },
+    setFees: (fees) => runner?.run({ kind: 'fees', fees }),
     /** Resolves when no task is running. */
     stop: async () => draining,
   }

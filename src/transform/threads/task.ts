@@ -2,6 +2,7 @@ import { toExportError } from '../../core/model/errors.ts'
 import type { PartitionBy } from '../../core/model/model.ts'
 import { source } from '../../sources/index.ts'
 import type { Page, PageLimits } from '../../sources/source.ts'
+import type { FeeSource } from '../fees.ts'
 import { createFlattener, type RowContext } from '../flatten-views.ts'
 import { olderThanCutoff, type PageLocation } from '../merge/page-source.ts'
 import { itemsOf, itemsOfPage, type PageItems } from '../merge/record-items.ts'
@@ -21,6 +22,8 @@ export type WriteContext = RowContext &
     cutoffMs: number
     /** @default no partitions */
     partitionBy?: PartitionBy | undefined
+    /** Prices at the time when the runner is opened. */
+    fees: FeeSource
     /** Path of the checkpoint file that contains the pages. */
     pagesFile: string
   }
@@ -31,6 +34,8 @@ export type WriteTask =
   | { kind: 'batch'; batch: BlockRangeBatch }
   /** Writes buffered lines to files, where other threads can read them. */
   | { kind: 'flush' }
+  /** Sets the prices that rows are built with from now on. */
+  | { kind: 'fees'; fees: FeeSource }
 
 export type WriteResult<T extends WriteTask> = T extends { kind: 'batch' }
   ? BatchRows
@@ -54,7 +59,8 @@ export type TaskRunner = {
 /** Opens a runner for the current thread. */
 export function openTaskRunner(context: WriteContext): TaskRunner {
   const files = openStageFiles(context)
-  const flatten = createFlattener(context)
+  let { fees } = context
+  const flatten = createFlattener(context, () => fees)
   const pageReader = openPageReader(context)
   const stage = ({ items, entries }: PageItems) => {
     const included = olderThanCutoff(items, context.cutoffMs).filter(({ key }) => key.block >= context.from)
@@ -65,7 +71,9 @@ export function openTaskRunner(context: WriteContext): TaskRunner {
   const runTask = (task: WriteTask) => {
     if (task.kind === 'stage') return task.pages.map(stageStored)
     if (task.kind === 'batch') return writeBatch(task.batch, { ...context, files, flatten, pageReader })
-    return files.flush()
+    if (task.kind === 'flush') return files.flush()
+    fees = task.fees
+    return undefined
   }
   const withExportError = <T>(make: () => T): T => {
     try {

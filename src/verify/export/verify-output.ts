@@ -44,6 +44,7 @@ export type Verdict = {
    */
   readonly statusUnknown: number
   readonly feeUnknown: number
+  readonly feesUpperBound: number
   /** Number of checks, including failed ones. */
   readonly checks: number
   /** One line per problem: location, expected and found value. At most 50, then `and N more`. */
@@ -91,6 +92,7 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
     rejects: manifest?.rejects ?? 0,
     statusUnknown: manifest?.statusUnknown ?? 0,
     feeUnknown: manifest?.feeUnknown ?? 0,
+    feesUpperBound: manifest?.feesUpperBound ?? 0,
     checks: findings.checks,
     problems: findings.list(),
   }

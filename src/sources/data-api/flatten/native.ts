@@ -49,6 +49,7 @@ export function readNative(native: Fields, chain: string): Native {
     gas_limit: int64At(native, 'gasLimit'),
     gas_used: gas.used,
     gas_price: gas.price,
+    effective_gas_price: type === null || type > 1 ? null : gas.price,
     transaction_fee: feeOf(gas),
     call_type: textAt(method, 'callType'),
     method_id: lowerAt(method, 'methodHash'),

@@ -1,0 +1,57 @@
+import { type FeeDetails, feeKey, type ListedPrice, type PaidPrice } from '../core/model/fees.ts'
+import type { RecordLog } from './record-log.ts'
+
+/** What the checkpoint knows about fees. Blocks and transactions are identified by their hashes. */
+export type FeeState = {
+  listedPrice: ListedPrice | undefined
+  /** By `feeKey`, details that were requested for their fee. */
+  details: Map<string, PaidPrice>
+  /** By `feeKey`, details that were requested only as a probe. */
+  probes: Map<string, FeeDetails>
+}
+
+export const emptyFeeState = (): FeeState => ({
+  listedPrice: undefined,
+  details: new Map(),
+  probes: new Map(),
+})
+
+/** A transaction in the block that contains it, and its details. */
+export type StoredFee = FeeDetails & { hash: string; blockHash: string; probe?: true | undefined }
+
+export type FeeCheckpoint = {
+  fees: Readonly<Pick<FeeState, 'listedPrice'>> & {
+    details: ReadonlyMap<string, PaidPrice>
+    probes: ReadonlyMap<string, FeeDetails>
+  }
+  /** Stores details. Those of a probe count only once they are stored again without `probe`. */
+  addFee(fee: StoredFee): Promise<void>
+  /** Stores the result of a probe, for this run and later ones. */
+  setListedPrice(price: ListedPrice): Promise<void>
+}
+
+export function applyFee(state: FeeState, { hash, blockHash, probe, price, cap, extra }: StoredFee): void {
+  const key = feeKey(blockHash, hash)
+  if (probe) state.probes.set(key, { price, cap, extra })
+  else state.details.set(key, extra === undefined ? { price } : { price, extra })
+}
+
+export function applyListedPrice(state: FeeState, { price }: { price: ListedPrice }): void {
+  state.listedPrice = price
+}
+
+const EMPTY_BODY = Buffer.alloc(0)
+
+export function feeCheckpointOn(log: Pick<RecordLog, 'append'>, fees: FeeState): FeeCheckpoint {
+  return {
+    fees,
+    addFee: async (fee) => {
+      await log.append({ kind: 'fee', ...fee }, EMPTY_BODY)
+      applyFee(fees, fee)
+    },
+    setListedPrice: async (price) => {
+      await log.append({ kind: 'listed', price }, EMPTY_BODY)
+      applyListedPrice(fees, { price })
+    },
+  }
+}

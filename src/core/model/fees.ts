@@ -1,0 +1,20 @@
+/** What the details of a transaction state about its fee. All numbers are digits. */
+export type PaidPrice = {
+  /** Price per unit of gas that was paid. */
+  price: string
+  /** Blob and L1 fees that the details name, in wei; undefined if they name none. */
+  extra?: string | undefined
+}
+
+/** `PaidPrice` with the fee cap. */
+export type FeeDetails = PaidPrice & { cap: string }
+
+/**
+ * What a probe has shown about the listed gas price of transactions with a fee cap: it is the price that was
+ * paid (`effective`) or the cap (`cap`), or the service gives no details (`no details`).
+ */
+export const LISTED_PRICES = ['effective', 'cap', 'no details'] as const
+export type ListedPrice = (typeof LISTED_PRICES)[number]
+
+/** Key of a transaction's details. It contains the block, because a reorg can change the base fee. */
+export const feeKey = (blockHash: string, transactionHash: string) => `${blockHash} ${transactionHash}`

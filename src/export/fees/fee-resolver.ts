@@ -1,0 +1,167 @@
+import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
+import { feeKey } from '../../core/model/fees.ts'
+import type { Job } from '../../core/model/model.ts'
+import type { RunStats } from '../../core/model/run-stats.ts'
+import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
+import type { RequestContext } from '../../http/request.ts'
+import { source } from '../../sources/index.ts'
+import type { FeeResolver } from '../../transform/fee-resolver.ts'
+import type { FeeSource } from '../../transform/fees.ts'
+import { fingerprint } from '../../transform/merge/fingerprints.ts'
+import type { OpenFee } from '../../transform/staged/page-index.ts'
+import { overBudgetNotice } from './over-budget-notice.ts'
+import { type AskFee, openProbe, type Probe } from './probe.ts'
+
+export type FeeResolverOptions = {
+  job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency'>
+  checkpoint: FeeCheckpoint
+  requestContext: RequestContext
+  stats: Pick<RunStats, 'requests' | 'startedMs'>
+  onNotice: (notice: string) => void
+}
+
+const LISTING: FeeSource = { from: 'listing' }
+const EFFECTIVE: FeeSource = { from: 'effective listing' }
+const UNDECIDED: FeeSource = { from: 'undecided' }
+
+/** Opens the resolver for the fees of a job. Sends no requests until transactions are offered or resolved. */
+export function openFeeResolver(options: FeeResolverOptions): FeeResolver {
+  const { job, checkpoint, requestContext } = options
+  const readFee = source.readFee?.bind(source)
+  if (job.kind === 'blocks' || job.fees === 'listed' || readFee === undefined) return settledFees(LISTING)
+  const ask: AskFee = ({ hash, blockHash }) => readFee(requestContext, { chain: job.chain, hash, blockHash })
+  return new DetailsResolver(options, ask, openProbe(checkpoint, ask))
+}
+
+/** A resolver whose prices are known from the beginning. */
+export function settledFees(fees: FeeSource): FeeResolver {
+  return { current: () => fees, offer: () => {}, resolve: async () => fees, close: async () => {} }
+}
+
+class DetailsResolver implements FeeResolver {
+  readonly #options: FeeResolverOptions
+  readonly #ask: AskFee
+  readonly #probe: Probe
+  /** Keys of transactions whose details the service did not have. */
+  readonly #absent = new Set<string>()
+  #resolved: FeeSource | undefined
+  #detailCount = 0
+  #running: Promise<unknown> | undefined
+  #isNoticed = false
+
+  constructor(options: FeeResolverOptions, ask: AskFee, probe: Probe) {
+    this.#options = options
+    this.#ask = ask
+    this.#probe = probe
+    if (options.checkpoint.fees.details.size > 0) this.#resolved = this.#knownDetails()
+  }
+
+  current(): FeeSource {
+    return this.#shown() ?? this.#resolved ?? UNDECIDED
+  }
+
+  offer(transaction: OpenFee): void {
+    if (this.#options.job.fees === 'auto') this.#probe.offer(transaction)
+  }
+
+  resolve(transactions: () => Iterable<OpenFee>): Promise<FeeSource> {
+    const resolving = this.#resolve(transactions)
+    this.#running = resolving.catch(() => undefined)
+    return resolving
+  }
+
+  async #resolve(transactions: () => Iterable<OpenFee>): Promise<FeeSource> {
+    if (this.#options.job.fees === 'auto') await this.#finishProbe(transactions)
+    const shown = this.#shown()
+    if (shown !== undefined) return shown
+    if (this.#options.job.fees === 'exact' || this.#isWithinBudget(transactions))
+      await this.#fetchAll(transactions)
+    this.#resolved = this.#knownDetails()
+    return this.#resolved
+  }
+
+  /** The details in the checkpoint, as the same object if there are no new ones. */
+  #knownDetails(): FeeSource {
+    const { details } = this.#options.checkpoint.fees
+    if (details.size === 0) return LISTING
+    if (this.#resolved?.from === 'details' && this.#detailCount === details.size) return this.#resolved
+    this.#detailCount = details.size
+    return { from: 'details', details }
+  }
+
+  async close(): Promise<void> {
+    await this.#running
+    await this.#probe.done().catch(() => undefined)
+  }
+
+  /** The prices if the probe makes details unnecessary or shows that there are none. */
+  #shown(): FeeSource | undefined {
+    const { job, checkpoint } = this.#options
+    if (job.fees !== 'auto') return undefined
+    const { listedPrice } = checkpoint.fees
+    return listedPrice === 'effective' ? EFFECTIVE : listedPrice === 'no details' ? LISTING : undefined
+  }
+
+  async #finishProbe(transactions: () => Iterable<OpenFee>): Promise<void> {
+    await this.#probe.done()
+    for (const transaction of transactions()) {
+      if (!this.#probe.isOpen()) return
+      this.#probe.offer(transaction)
+      await this.#probe.done()
+    }
+  }
+
+  #isWithinBudget(transactions: () => Iterable<OpenFee>): boolean {
+    if (this.#probe.result() === 'no details') return false
+    const { job, stats, onNotice } = this.#options
+    const missing = new Set<number>()
+    for (const transaction of transactions())
+      if (!this.#isKnown(transaction)) missing.add(fingerprint(transaction.hash + transaction.blockHash))
+    if (missing.size <= job.feesBudget) return true
+    if (!this.#isNoticed) onNotice(`${job.name}: ${overBudgetNotice(missing.size, job, stats)}`)
+    this.#isNoticed = true
+    return false
+  }
+
+  #isKnown({ hash, blockHash }: OpenFee): boolean {
+    const key = feeKey(blockHash, hash)
+    return this.#absent.has(key) || this.#options.checkpoint.fees.details.has(key)
+  }
+
+  async #fetchAll(transactions: () => Iterable<OpenFee>): Promise<void> {
+    let batch = new Map<string, OpenFee>()
+    for (const transaction of transactions()) {
+      if (this.#isKnown(transaction)) continue
+      batch.set(feeKey(transaction.blockHash, transaction.hash), transaction)
+      if (batch.size < FETCH_BATCH) continue
+      await this.#fetchBatch(batch)
+      batch = new Map()
+    }
+    await this.#fetchBatch(batch)
+  }
+
+  /** Waits for all requests, also if one fails, because their results are stored. */
+  async #fetchBatch(batch: ReadonlyMap<string, OpenFee>): Promise<void> {
+    const limit = limitConcurrency(this.#options.job.concurrency)
+    let failure: { thrown: unknown } | undefined
+    const fetchUnlessFailed = async (key: string, transaction: OpenFee) => {
+      if (failure !== undefined) return
+      await this.#fetch(key, transaction).catch((thrown: unknown) => {
+        failure ??= { thrown }
+      })
+    }
+    await Promise.all([...batch].map(([key, one]) => limit(() => fetchUnlessFailed(key, one))))
+    if (failure !== undefined) throw failure.thrown
+  }
+
+  async #fetch(key: string, transaction: OpenFee): Promise<void> {
+    const { checkpoint } = this.#options
+    const { hash, blockHash } = transaction
+    const details = checkpoint.fees.probes.get(key) ?? (await this.#ask(transaction))
+    if (details === undefined) this.#absent.add(key)
+    else await checkpoint.addFee({ hash, blockHash, ...details })
+  }
+}
+
+/** Transactions whose details are requested before the next pages are looked at. */
+const FETCH_BATCH = 2_000

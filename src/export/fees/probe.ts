@@ -1,0 +1,82 @@
+import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
+import { type FeeDetails, feeKey, type ListedPrice } from '../../core/model/fees.ts'
+import type { OpenFee } from '../../transform/staged/page-index.ts'
+
+/** Requests the details of one transaction; undefined if the service has none. */
+export type AskFee = (transaction: OpenFee) => Promise<FeeDetails | undefined>
+
+/**
+ * A probe costs at most this many requests. One is usually enough, but a transaction whose fee cap equals the
+ * price that was paid proves nothing.
+ */
+const MAX_PROBES = 5
+
+/** Finds out whether the listed gas price is the price that was paid, or the fee cap. */
+export type Probe = {
+  /** Adds a candidate and starts the probe in the background, unless it is finished. */
+  offer(transaction: OpenFee): void
+  /** Resolves when all candidates so far are tried, or the result is known. Rejects if a request failed. */
+  done(): Promise<void>
+  /** What this run has learned; the checkpoint keeps it only if it is proven. */
+  result(): ListedPrice | undefined
+  /** Whether another candidate would be tried. */
+  isOpen(): boolean
+}
+
+export function openProbe(checkpoint: FeeCheckpoint, ask: AskFee): Probe {
+  const candidates: OpenFee[] = []
+  const tried = new Set<string>()
+  let [asked, found] = [0, 0]
+  let running: Promise<void> | undefined
+  let failure: unknown
+  const proven = () => checkpoint.fees.listedPrice
+  const isOpen = () => proven() === undefined && failure === undefined && asked < MAX_PROBES
+  const tryNext = async (transaction: OpenFee) => {
+    const { hash, blockHash, price } = transaction
+    const key = feeKey(blockHash, hash)
+    if (tried.has(key)) return
+    tried.add(key)
+    asked += 1
+    const stored = checkpoint.fees.probes.get(key)
+    const details = stored ?? (await ask(transaction))
+    if (details === undefined) {
+      if (found === 0 && asked === MAX_PROBES) await checkpoint.setListedPrice('no details')
+      return
+    }
+    found += 1
+    if (stored === undefined) await checkpoint.addFee({ hash, blockHash, ...details, probe: true })
+    const shown = compare(price, details)
+    if (shown !== undefined) await checkpoint.setListedPrice(shown)
+  }
+  const run = async () => {
+    for (let next = candidates.shift(); next !== undefined && isOpen(); next = candidates.shift())
+      await tryNext(next)
+    running = undefined
+  }
+  return {
+    offer: (transaction) => {
+      if (!isOpen() || candidates.length >= MAX_CANDIDATES) return
+      candidates.push(transaction)
+      running ??= run().catch((thrown) => {
+        failure = thrown
+        running = undefined
+      })
+    },
+    done: async () => {
+      await running
+      if (failure !== undefined) throw failure
+    },
+    result: () => proven() ?? (asked > 0 && found === 0 ? 'no details' : undefined),
+    isOpen,
+  }
+}
+
+/** Candidates in memory: pages arrive faster than the answers to a probe. */
+const MAX_CANDIDATES = 20
+
+/** What the listed price proves, if anything: if the price paid equals the cap, both explain it. */
+function compare(listed: string, { price, cap }: FeeDetails): ListedPrice | undefined {
+  const [shown, paid, max] = [BigInt(listed), BigInt(price), BigInt(cap)]
+  if (paid === max) return undefined
+  return shown < max ? 'effective' : 'cap'
+}

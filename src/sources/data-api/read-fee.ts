@@ -1,0 +1,68 @@
+import { ExportError } from '../../core/model/errors.ts'
+import type { FeeDetails } from '../../core/model/fees.ts'
+import { parseBytes } from '../../core/platform/byte-text.ts'
+import { checkJsonSize } from '../../core/platform/check-json-size.ts'
+import { type RequestContext, request } from '../../http/request.ts'
+import type { FeeRequest } from '../source.ts'
+import { type Fields, lowerAt, optionalObjectAt, u256At } from './flatten/fields.ts'
+import { path } from './operations/path.ts'
+import { malformedResponse } from './operations/read-response.ts'
+
+/** Requests the details of a transaction; undefined if the service does not have them or they name no price. */
+export async function readFee(
+  requestContext: RequestContext,
+  { chain, hash, blockHash }: FeeRequest,
+): Promise<FeeDetails | undefined> {
+  const spec = {
+    method: 'GET' as const,
+    pathAndQuery: path`/v1/chains/${chain}/transactions/${hash}`,
+    label: `transaction ${hash}`,
+  }
+  try {
+    const native = await request(requestContext, spec, readNativeFields)
+    return lowerAt(native, 'blockHash') === blockHash ? feeDetailsOf(native) : undefined
+  } catch (thrown) {
+    if (thrown instanceof ExportError && HAS_NO_DETAILS.has(thrown.status ?? 0)) return undefined
+    throw thrown
+  }
+}
+
+/** Statuses of a service, or of a gateway before it, that does not offer details. */
+const HAS_NO_DETAILS: ReadonlySet<number> = new Set([400, 403, 404, 405, 410])
+
+function readNativeFields(body: Buffer): Fields {
+  checkJsonSize(body)
+  const parsed = parseJson(body)
+  if (typeof parsed !== 'object' || parsed === null)
+    throw malformedResponse('is not a JSON object', body)
+  return optionalObjectAt({ ...parsed }, 'nativeTransaction')
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return parseBytes(body)
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) throw malformedResponse('is not JSON', body)
+    throw thrown
+  }
+}
+
+/** The price that was paid is the lower one of the cap and of base fee + tip (EIP-1559). */
+export function feeDetailsOf(native: Fields): FeeDetails | undefined {
+  const [base, cap] = [u256At(native, 'baseFeePerGas'), u256At(native, 'maxFeePerGas')]
+  const tip = u256At(native, 'maxPriorityFeePerGas')
+  if (base === null || cap === null || tip === null) return undefined
+  const offered = BigInt(base) + BigInt(tip)
+  const price = offered < BigInt(cap) ? offered.toString() : cap
+  const extra = extraFeeOf(native)
+  return extra === undefined ? { price, cap } : { price, cap, extra }
+}
+
+/** The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none. */
+function extraFeeOf(native: Fields): string | undefined {
+  const [used, price] = [u256At(native, 'blobGasUsed'), u256At(native, 'blobGasPrice')]
+  const blobFee = used === null || price === null ? undefined : BigInt(used) * BigInt(price)
+  const l1Fee = u256At(native, 'l1Fee')
+  if (blobFee === undefined && l1Fee === null) return undefined
+  return String((blobFee ?? 0n) + BigInt(l1Fee ?? 0))
+}

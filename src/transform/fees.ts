@@ -1,0 +1,77 @@
+import { feeKey, type PaidPrice } from '../core/model/fees.ts'
+import type { Cells } from '../core/table/index.ts'
+import type { Native } from '../sources/view.ts'
+
+/**
+ * Where the prices of transactions with a fee cap come from, if a wallet of the job sent them. Those of others
+ * stay unknown, so that rows do not depend on when the prices were probed. Structured-cloneable, so that it can
+ * be passed to a thread.
+ */
+export type FeeSource =
+  /** It is not known yet whether the listed gas price is the price that was paid. */
+  | { from: 'undecided' }
+  /** The listed gas price may be the fee cap: fees are upper bounds. */
+  | { from: 'listing' }
+  /** The listed gas price is the price that was paid. */
+  | { from: 'effective listing' }
+  /** Details by `feeKey`. The listed price of transactions without details may be the fee cap. */
+  | { from: 'details'; details: ReadonlyMap<string, PaidPrice> }
+
+/** From this type (EIP-1559) on, a transaction has a fee cap instead of a gas price. */
+const FIRST_CAPPED_TYPE = 2
+/** Transactions with blobs (EIP-4844) pay for them separately. */
+const BLOB_TYPE = 3
+
+/** The native row with the price that was paid, and what is not known about its fee. */
+export type PaidNative = {
+  native: Native
+  /** Whether the fee, or a part of it, is unknown. */
+  isFeeUnknown: boolean
+  /** Whether the fee is computed from a listed price that may be the fee cap. */
+  isFeeUpperBound: boolean
+  /** The listed price if details would state the price that was paid. */
+  openPrice?: string | undefined
+}
+
+/** Sets the `effective_gas_price` and the `transaction_fee` of a transaction that a wallet of the job sent. */
+export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
+  const { prefix, row } = native
+  const { transaction_type: type, gas_price: listed } = row
+  if (type === null || type < FIRST_CAPPED_TYPE)
+    return { native, isFeeUnknown: hasNoFee(row), isFeeUpperBound: false }
+  const paid = paidPrice(fees, { key: feeKey(prefix.block_hash, prefix.transaction_hash), listed })
+  const lacksBlobFee = type === BLOB_TYPE && paid?.extra === undefined
+  if (paid === undefined) {
+    const isFeeUnknown = hasNoFee(row) || lacksBlobFee
+    return { native, isFeeUnknown, isFeeUpperBound: !isFeeUnknown, openPrice: openPrice(fees, listed) }
+  }
+  const fee = feeOf({ used: row.gas_used, ...paid })
+  const paidRow = { ...row, effective_gas_price: paid.price, transaction_fee: fee }
+  return {
+    native: { prefix, row: paidRow },
+    isFeeUnknown: hasNoFee(paidRow) || lacksBlobFee,
+    isFeeUpperBound: false,
+  }
+}
+
+const hasNoFee = ({ transaction_fee: fee }: Cells<'transactions'>) => fee === null || fee === '0'
+
+function paidPrice(
+  fees: FeeSource,
+  { key, listed }: { key: string; listed: string | null },
+): PaidPrice | undefined {
+  if (fees.from === 'details') return fees.details.get(key)
+  return fees.from === 'effective listing' && listed !== null ? { price: listed } : undefined
+}
+
+function openPrice({ from }: FeeSource, listed: string | null): string | undefined {
+  const mayAsk = from === 'undecided' || from === 'details'
+  return mayAsk && listed !== null && listed !== '0' ? listed : undefined
+}
+
+/** gas used × price + extra, as exact digits; null if it is unknown or exceeds 256 bits. */
+function feeOf({ used, price, extra = '0' }: PaidPrice & { used: number | string | null }): string | null {
+  if (used === null || Number(used) < 0) return null
+  const fee = BigInt(used) * BigInt(price) + BigInt(extra)
+  return fee >> 256n === 0n ? fee.toString() : null
+}
