@@ -156,6 +156,7 @@ test('a page that cannot be staged rejects finish, but nothing before', async ()
   })
   const failing = { ...pool, readPage: failingReadPage }
   const staging = createStaging({
+    ...LISTED,
     checkpoint,
     listings: listed(A),
     from: 0,

@@ -66,6 +66,11 @@ type ManifestJob = {
    * older versions.
    */
   escapeFormulas?: boolean
+  /**
+   * Only in wallet jobs: `listed` if a fee may be an upper bound or the job takes listed prices; absent in manifests of
+   * older versions.
+   */
+  fees?: 'exact' | 'listed'
   /** Number of addresses. */
   addresses: number
   /** SHA-256 of the sorted lower-case addresses, one per line. */

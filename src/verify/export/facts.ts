@@ -8,6 +8,7 @@ export async function checkFacts(checkedExport: CheckedExport): Promise<void> {
   if (checkedExport.completeTables.has('transactions')) {
     await checkSuccess(checkedExport)
     await checkFees(checkedExport)
+    await checkEffectivePrices(checkedExport)
   }
   if (checkedExport.completeTables.has('erc20_transfers')) await checkAmounts(checkedExport)
 }
@@ -38,19 +39,44 @@ async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
 }
 
 /**
- * Checks transaction_fee = gas_used × gas_price, exactly. The fee must be null if either factor is null or the product
- * is not between 0 and 2^256-1.
+ * Checks transaction_fee = gas_used × effective_gas_price, or × gas_price if that is null, exactly. The fee must be null
+ * if either factor is null or the product is not between 0 and 2^256-1. A blob transaction with a known price may have
+ * cost more.
  */
 async function checkFees(checkedExport: CheckedExport): Promise<void> {
-  const { carries, product } = productSql('gas_used', 'gas_price')
+  const { carries, product } = productSql('gas_used', 'price')
   const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`
+  const mayExceed = `transaction_type = 3 AND effective_gas_price IS NOT NULL AND ${isAbove('transaction_fee', 'fee')}`
+  const prices = 'SELECT *, coalesce(effective_gas_price, gas_price) AS price FROM transactions'
   await expectNone(checkedExport, {
-    sql: `SELECT f, r, gas_used, gas_price, transaction_fee
-          FROM (SELECT *, ${product} AS fee FROM (SELECT *, ${carries} FROM transactions))
-          WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END)`,
+    sql: `SELECT f, r, gas_used, price, transaction_fee
+          FROM (SELECT *, ${product} AS fee FROM (SELECT *, ${carries} FROM (${prices})))
+          WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END) AND (${mayExceed}) IS NOT TRUE`,
     describe: (found) => {
       const location = rowLocation(checkedExport, 'transactions', found)
-      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.gas_price}, found ${found.transaction_fee}`
+      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.price}, found ${found.transaction_fee}`
+    },
+  })
+}
+
+/** Compares whole numbers as text without leading zeros. */
+const isAbove = (a: string, b: string) =>
+  `(length(${a}) > length(${b}) OR (length(${a}) = length(${b}) AND ${a} > ${b}))`
+
+/**
+ * Checks effective_gas_price: the gas price of transactions without a fee cap, null without a type, and at most the
+ * listed price otherwise, because that is the price that was paid or the cap.
+ */
+async function checkEffectivePrices(checkedExport: CheckedExport): Promise<void> {
+  const isWrong = `CASE WHEN transaction_type IN (0, 1) THEN effective_gas_price IS DISTINCT FROM gas_price
+    WHEN transaction_type IS NULL THEN effective_gas_price IS NOT NULL
+    ELSE ${isAbove('effective_gas_price', 'gas_price')} END`
+  await expectNone(checkedExport, {
+    sql: `SELECT f, r, transaction_type, gas_price, effective_gas_price FROM transactions WHERE ${isWrong}`,
+    describe: (found) => {
+      const location = rowLocation(checkedExport, 'transactions', found)
+      const type = found.transaction_type ?? 'unknown'
+      return `${location}: effective_gas_price: found ${found.effective_gas_price} for gas_price ${found.gas_price}, type ${type}`
     },
   })
 }

@@ -3,29 +3,44 @@ import { differenceMessage } from './files.ts'
 
 const LOCATION = 'manifest.json'
 
-/** Checks the manifest's counts of transactions with unknown status or fee. Manifests of older versions lack them. */
+/**
+ * Checks the manifest's counts of transactions with unknown status or fee, and of fees that are upper bounds. Manifests
+ * of older versions lack them.
+ */
 export async function checkUnknowns(checkedExport: CheckedExport): Promise<void> {
   const { database, manifest, findings, completeTables } = checkedExport
-  const { statusUnknown, feeUnknown } = manifest
+  const { statusUnknown, feeUnknown, feesUpperBound = 0 } = manifest
   if (!completeTables.has('transactions')) return
   const [found] = await database.all(
-    `SELECT count(*) FILTER (WHERE success IS NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee
+    `SELECT count(*) FILTER (WHERE success IS NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee,
+       count(*) FILTER (WHERE ${BLOB_FEE}) AS blob_fee, count(*) FILTER (WHERE ${UPPER_BOUND}) AS bound
      FROM transactions LEFT JOIN wallets ON from_address = address`,
   )
-  const [status, fee] = [Number(found?.status), Number(found?.fee)]
+  const [status, fee, bound] = [Number(found?.status), Number(found?.fee), Number(found?.bound)]
   const maxStatus = status + (await countUncertain(checkedExport))
   if (statusUnknown !== undefined)
     findings.expect(statusUnknown >= status && statusUnknown <= maxStatus, () =>
       differenceMessage(LOCATION, 'statusUnknown', { expected: status, found: statusUnknown }),
     )
   if (feeUnknown !== undefined)
-    findings.expect(feeUnknown === fee, () =>
+    findings.expect(feeUnknown >= fee && feeUnknown <= fee + Number(found?.blob_fee), () =>
       differenceMessage(LOCATION, 'feeUnknown', { expected: fee, found: feeUnknown }),
+    )
+  if (manifest.job.fees !== undefined)
+    findings.expect(feesUpperBound === bound && (manifest.job.fees === 'listed' || bound === 0), () =>
+      differenceMessage(LOCATION, 'feesUpperBound', { expected: bound, found: feesUpperBound }),
     )
 }
 
-/** Transactions that a wallet sent within its covered blocks, with an unknown or zero fee. */
-const FEE = `address IS NOT NULL AND block_number < to_block AND coalesce(transaction_fee, '0') = '0'`
+/** Transactions that a wallet sent within its covered blocks. */
+const OWN = 'address IS NOT NULL AND block_number < to_block'
+/** With an unknown or zero fee, or with blobs and an unknown price. */
+const FEE = `${OWN} AND (coalesce(transaction_fee, '0') = '0' OR (transaction_type = 3 AND effective_gas_price IS NULL))`
+/** With blobs whose fee may be unknown although the price is known. */
+const BLOB_FEE = `${OWN} AND transaction_type = 3 AND effective_gas_price IS NOT NULL AND coalesce(transaction_fee, '0') <> '0'`
+/** With a fee that is computed from what may be the fee cap. */
+const UPPER_BOUND = `${OWN} AND transaction_type >= 2 AND transaction_type <> 3 AND effective_gas_price IS NULL
+  AND coalesce(transaction_fee, '0') <> '0'`
 
 /**
  * Counts transactions that the manifest may additionally count as unknown because of an internal transaction: one whose
