@@ -20,6 +20,7 @@ import {
 } from './read-results.ts'
 import { createReconciler } from './reconcile-partitions.ts'
 import { removeDamaged } from './remove-damaged.ts'
+import { saveRunFees } from './run-fees.ts'
 import type { LiveWorkers, TaskKind } from './server/shared-server.ts'
 import type { Task, WriteTask } from './task.ts'
 import { listWrites, rangeKey, WRITE_RESULTS, type WriteResult } from './write-results.ts'
@@ -50,6 +51,7 @@ export async function coordinate(context: CoordinatorContext): Promise<void> {
     stats.phase = 'reading'
     const selection = (await loadSelection(runState, plan)) ?? (await runReadTasks(context))
     recordReads(stats, plan, selection)
+    await saveRunFees({ ...context, server: queue.server }, selection)
     stats.phase = 'writing'
     stats.share = 1
     const writes = await runWriteTasks(context, selection, reconciler.mergedRanges())

@@ -1,3 +1,4 @@
+import { removeFeeLog } from '../checkpoint/fee-log.ts'
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
@@ -109,6 +110,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
       .finally(() => unregisterRun(queue, plan.id))
     // The checkpoint of an earlier run on one machine does not belong to this export.
     await removeCheckpoint(privateFolder(job))
+    await removeFeeLog(privateFolder(job))
     await endAttempt(runState)
     return 'complete'
   } finally {

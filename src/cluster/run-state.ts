@@ -16,6 +16,7 @@ import { parseTextAs, token } from './schemas.ts'
  *     <attempt>/pages/<token>.pages       pages of wallets, in the format of a checkpoint
  *     <attempt>/reads/<token>.json        what these pages cover, and their hash
  *     <attempt>/reading.json      the selection of reads for all partitions; written once, when nothing is missing
+ *     <attempt>/fees-<hash>.json          the prices that were paid, for a selection of reads
  *     <attempt>/partitions/<token>/       the export of one partition
  *     <attempt>/partitions/<token>.fingerprints   fingerprints of its transactions, compared with other partitions
  *     <attempt>/writes/<token>.json       the partition's range, and the selection it was written from

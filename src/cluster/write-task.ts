@@ -9,8 +9,8 @@ import type { Job } from '../core/model/model.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
-import { openOutputWriter } from '../export/output-writer.ts'
 import { settledFees } from '../export/fees/fee-resolver.ts'
+import { openOutputWriter } from '../export/output-writer.ts'
 import type { PreviousExport } from '../export/resume/previous-export.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { folderStore } from '../storage/store.ts'
@@ -20,6 +20,7 @@ import { openReadPages } from './read-pages.ts'
 import { type ReadResult, type ReadSelection, refusedWallets, requireSelection } from './read-results.ts'
 import { identityOf, type TaskContext } from './read-task.ts'
 import { removeDamaged } from './remove-damaged.ts'
+import { loadRunFees } from './run-fees.ts'
 import { addResult, putPartition, type RunState, requireCurrentAttempt } from './run-state.ts'
 import type { WriteTask } from './task.ts'
 import { WRITE_RESULTS, type WriteResult } from './write-results.ts'
@@ -60,7 +61,7 @@ async function makePartition(
     let findings: PartitionFindings
     try {
       findings = await writePartition({
-        ...{ job, plan, selection, checkpoint, stats, fingerprints },
+        ...{ job, plan, runState, selection, checkpoint, stats, fingerprints },
         signal: requestContext.signal,
       })
     } finally {
@@ -95,6 +96,7 @@ async function makePartition(
 
 type PartitionContext = {
   job: Job
+  runState: RunState
   plan: Plan
   selection: ReadSelection
   checkpoint: Checkpoint
@@ -109,6 +111,7 @@ type PartitionFindings = Pick<WriteResult, 'contradicted' | 'contradictions'>
 async function writePartition({
   job,
   plan,
+  runState,
   selection,
   fingerprints,
   ...writing
@@ -120,7 +123,7 @@ async function writePartition({
     isComparable: false,
     refusedEnds: refusedEnds(plan, selection),
   }
-  const fees = settledFees({ from: 'listing' })
+  const fees = settledFees(await loadRunFees({ plan, runState }, selection))
   const output = await openOutputWriter({ ...writing, job, store: folderStore(job.output), previous, fees })
   try {
     const { hashes, contradicted, contradictions } = await output.merge(endBlock)

@@ -5,8 +5,7 @@ import { ExportError } from '../core/model/errors.ts'
  * unless it is named in `serve --quirk` or in the option `quirks`.
  */
 export const QUIRKS = {
-  'fee-cap':
-    'listings show the fee cap of a type-2 transaction as its gasPrice, not the price that was paid',
+  'fee-cap': 'listings show the fee cap of a type-2 transaction as its gasPrice, not the price that was paid',
 } as const
 
 export type Quirk = keyof typeof QUIRKS

@@ -18,10 +18,10 @@ import { startRunLimits } from '../http/run-limits.ts'
 import { missingBlocksMessage } from '../terminal/format.ts'
 import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import { cutBatches, pagesIn } from '../transform/batches.ts'
+import type { FeeResolver } from '../transform/fee-resolver.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
 import { parseReject } from '../transform/reject-line.ts'
 import { requireSameChain } from '../transform/require-one-chain.ts'
-import type { FeeResolver } from '../transform/fee-resolver.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import { openTaskRunner, type TaskRunner } from '../transform/threads/task.ts'
 import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
@@ -187,7 +187,9 @@ async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): Asyn
   // The staging format of Parquet distinguishes empty text from null.
   const tableJob = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
   const context = { ...options, job: tableJob, listings: listingsOf(job), wallets: job.wallets }
-  const tasks = openTaskRunner(writeContext({ ...context, from: job.startBlock, fees: options.fees.current() }))
+  const tasks = openTaskRunner(
+    writeContext({ ...context, from: job.startBlock, fees: options.fees.current() }),
+  )
   try {
     for (const { chunks, rejects } of await mergeRows(options, tasks)) {
       for (const line of rejects) onReject(parseReject(line))

@@ -103,7 +103,10 @@ export function unknownLines({
 }
 
 function upperBoundLine(count: number): string {
-  const fees = count === 1 ? 'the fee of 1 own transaction is an upper bound' : `the fees of ${formatInteger(count)} own transactions are upper bounds`
+  const fees =
+    count === 1
+      ? 'the fee of 1 own transaction is an upper bound'
+      : `the fees of ${formatInteger(count)} own transactions are upper bounds`
   return `${fees}: the listed gas price may be the fee cap (--fees exact)`
 }
 

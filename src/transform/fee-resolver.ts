@@ -1,6 +1,8 @@
 import type { FeeSource } from './fees.ts'
 import type { OpenFee } from './staged/page-index.ts'
 
+export type OpenFees = Iterable<OpenFee> | AsyncIterable<OpenFee>
+
 /** Finds out which prices were paid for transactions that wallets of the job sent. */
 export type FeeResolver = {
   /** What is known at the moment. */
@@ -13,7 +15,7 @@ export type FeeResolver = {
    * @param transactions iterates over the transactions of all pages whose prices were not known when the pages
    *   were staged; one may occur several times
    */
-  resolve(transactions: () => Iterable<OpenFee>): Promise<FeeSource>
+  resolve(transactions: () => OpenFees): Promise<FeeSource>
   /** Waits for requests in the background. */
   close(): Promise<void>
 }

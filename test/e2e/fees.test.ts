@@ -19,7 +19,13 @@ async function startService(quirks: readonly 'fee-cap'[] = ['fee-cap']) {
 test('native ledgers equal the balances of the node although the listing shows fee caps', async () => {
   const { service, details } = await startService()
   const output = tempFolder()
-  const job = testJob({ addresses: demoWallets, output, service, feesBudget: 5_000, tables: ['transactions', 'ledger'] })
+  const job = testJob({
+    addresses: demoWallets,
+    output,
+    service,
+    feesBudget: 5_000,
+    tables: ['transactions', 'ledger'],
+  })
   const { code } = await run([job])
   expect(code).toBeUndefined()
   const sums = new Map<string, bigint>()
@@ -30,7 +36,9 @@ test('native ledgers equal the balances of the node although the listing shows f
     expect([address, first + (sums.get(address.toLowerCase()) ?? 0n)]).toEqual([address, last])
   }
   const capped = (await readCsvTable(output, 'transactions')).filter((row) => row.transaction_type === '2')
-  expect(details().sort()).toEqual(capped.map((row) => `/v1/chains/43114/transactions/${row.transaction_hash}`).sort())
+  expect(details().sort()).toEqual(
+    capped.map((row) => `/v1/chains/43114/transactions/${row.transaction_hash}`).sort(),
+  )
   expect(readManifest(output)).toMatchObject({ job: { fees: 'exact' } })
   expect(readManifest(output)).not.toHaveProperty('feesUpperBound')
   expect((await verifyOutput(output)).problems).toEqual([])

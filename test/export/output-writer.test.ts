@@ -78,7 +78,11 @@ async function write({ isNotified = true, onPage, signal, job: given }: WriteOpt
     stats,
     signal: signal ?? new AbortController().signal,
   }
-  const writer = await openOutputWriter({ ...opening, previous: noPreviousExport(job), fees: settledFees({ from: 'listing' }) })
+  const writer = await openOutputWriter({
+    ...opening,
+    previous: noPreviousExport(job),
+    fees: settledFees({ from: 'listing' }),
+  })
   try {
     await addPages(checkpoint, async (count, page) => {
       if (isNotified) writer.onPageStored(page)

@@ -5,12 +5,12 @@ import type { RunStats } from '../../core/model/run-stats.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import type { RequestContext } from '../../http/request.ts'
 import { source } from '../../sources/index.ts'
-import type { FeeResolver } from '../../transform/fee-resolver.ts'
+import type { FeeResolver, OpenFees } from '../../transform/fee-resolver.ts'
 import type { FeeSource } from '../../transform/fees.ts'
 import { fingerprint } from '../../transform/merge/fingerprints.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'
 import { overBudgetNotice } from './over-budget-notice.ts'
-import { type AskFee, openProbe, type Probe } from './probe.ts'
+import { type AskFee, MAX_PROBES, openProbe, type Probe } from './probe.ts'
 
 export type FeeResolverOptions = {
   job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency'>
@@ -64,17 +64,17 @@ class DetailsResolver implements FeeResolver {
     if (this.#options.job.fees === 'auto') this.#probe.offer(transaction)
   }
 
-  resolve(transactions: () => Iterable<OpenFee>): Promise<FeeSource> {
+  resolve(transactions: () => OpenFees): Promise<FeeSource> {
     const resolving = this.#resolve(transactions)
     this.#running = resolving.catch(() => undefined)
     return resolving
   }
 
-  async #resolve(transactions: () => Iterable<OpenFee>): Promise<FeeSource> {
+  async #resolve(transactions: () => OpenFees): Promise<FeeSource> {
     if (this.#options.job.fees === 'auto') await this.#finishProbe(transactions)
     const shown = this.#shown()
     if (shown !== undefined) return shown
-    if (this.#options.job.fees === 'exact' || this.#isWithinBudget(transactions))
+    if (this.#options.job.fees === 'exact' || (await this.#isWithinBudget(transactions)))
       await this.#fetchAll(transactions)
     this.#resolved = this.#knownDetails()
     return this.#resolved
@@ -102,20 +102,20 @@ class DetailsResolver implements FeeResolver {
     return listedPrice === 'effective' ? EFFECTIVE : listedPrice === 'no details' ? LISTING : undefined
   }
 
-  async #finishProbe(transactions: () => Iterable<OpenFee>): Promise<void> {
+  async #finishProbe(transactions: () => OpenFees): Promise<void> {
     await this.#probe.done()
-    for (const transaction of transactions()) {
+    for await (const transaction of transactions()) {
       if (!this.#probe.isOpen()) return
       this.#probe.offer(transaction)
       await this.#probe.done()
     }
   }
 
-  #isWithinBudget(transactions: () => Iterable<OpenFee>): boolean {
+  async #isWithinBudget(transactions: () => OpenFees): Promise<boolean> {
     if (this.#probe.result() === 'no details') return false
     const { job, stats, onNotice } = this.#options
     const missing = new Set<number>()
-    for (const transaction of transactions())
+    for await (const transaction of transactions())
       if (!this.#isKnown(transaction)) missing.add(fingerprint(transaction.hash + transaction.blockHash))
     if (missing.size <= job.feesBudget) return true
     if (!this.#isNoticed) onNotice(`${job.name}: ${overBudgetNotice(missing.size, job, stats)}`)
@@ -128,16 +128,23 @@ class DetailsResolver implements FeeResolver {
     return this.#absent.has(key) || this.#options.checkpoint.fees.details.has(key)
   }
 
-  async #fetchAll(transactions: () => Iterable<OpenFee>): Promise<void> {
+  async #fetchAll(transactions: () => OpenFees): Promise<void> {
     let batch = new Map<string, OpenFee>()
-    for (const transaction of transactions()) {
+    for await (const transaction of transactions()) {
       if (this.#isKnown(transaction)) continue
       batch.set(feeKey(transaction.blockHash, transaction.hash), transaction)
-      if (batch.size < FETCH_BATCH) continue
+      if (batch.size < this.#batchSize()) continue
       await this.#fetchBatch(batch)
       batch = new Map()
+      if (this.#batchSize() === 0) return
     }
     await this.#fetchBatch(batch)
+  }
+
+  /** The first batch is small, to find out whether the service has details; 0 if it has none. */
+  #batchSize(): number {
+    if (this.#options.checkpoint.fees.details.size > 0) return FETCH_BATCH
+    return this.#absent.size < MAX_PROBES ? MAX_PROBES : 0
   }
 
   /** Waits for all requests, also if one fails, because their results are stored. */

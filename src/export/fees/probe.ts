@@ -9,7 +9,7 @@ export type AskFee = (transaction: OpenFee) => Promise<FeeDetails | undefined>
  * A probe costs at most this many requests. One is usually enough, but a transaction whose fee cap equals the
  * price that was paid proves nothing.
  */
-const MAX_PROBES = 5
+export const MAX_PROBES = 5
 
 /** Finds out whether the listed gas price is the price that was paid, or the fee cap. */
 export type Probe = {

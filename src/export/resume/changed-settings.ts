@@ -20,6 +20,7 @@ export function findChangedSettings(job: Job, manifest: Manifest): string[] {
       ? ['escapeFormulas']
       : []),
     ...(job.wallets.some(isRenamed) ? ['labels'] : []),
+    ...(job.fees === 'exact' && (manifest.feesUpperBound ?? 0) > 0 ? ['fees'] : []),
     ...(columnDifferences(manifest).length > 0 ? ['columns'] : []),
   ]
 }

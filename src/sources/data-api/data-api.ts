@@ -3,12 +3,12 @@ import { factsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import { type AdaptivePageSize, createAdaptivePageSize } from './pages/adaptive-page-size.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
-import { readFee } from './read-fee.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readRange } from './pages/read-range.ts'
 import { fetchPage } from './pages/read-token-chain.ts'
 import { splitPage } from './pages/split-page.ts'
 import { keyOfItem } from './parse-item-key.ts'
+import { readFee } from './read-fee.ts'
 
 /** The HTTP interface that INTERFACE.md describes. */
 export const dataApi: Source = {

@@ -33,8 +33,7 @@ const HAS_NO_DETAILS: ReadonlySet<number> = new Set([400, 403, 404, 405, 410])
 function readNativeFields(body: Buffer): Fields {
   checkJsonSize(body)
   const parsed = parseJson(body)
-  if (typeof parsed !== 'object' || parsed === null)
-    throw malformedResponse('is not a JSON object', body)
+  if (typeof parsed !== 'object' || parsed === null) throw malformedResponse('is not a JSON object', body)
   return optionalObjectAt({ ...parsed }, 'nativeTransaction')
 }
 

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { openFeeLog } from '../checkpoint/fee-log.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { newRunStats } from '../core/model/run-stats.ts'
+import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
+import { openFeeResolver } from '../export/fees/fee-resolver.ts'
+import { privateFolder } from '../export/private-folder.ts'
+import type { FeeSource } from '../transform/fees.ts'
+import { openFeesOfPage } from '../transform/page-open-fees.ts'
+import type { OpenFee } from '../transform/staged/page-index.ts'
+import type { FinishReadsContext } from './finish-reads.ts'
+import { type Plan, walletsOf } from './plan.ts'
+import { addProgress } from './progress.ts'
+import type { PublishContext } from './publish-run.ts'
+import { openReadPages } from './read-pages.ts'
+import type { ReadSelection } from './read-results.ts'
+import type { RunState } from './run-state.ts'
+import { parseTextAs } from './schemas.ts'
+import { openSharedRequestContext } from './shared-request-context.ts'
+
+export type RunFeesContext = FinishReadsContext & Pick<PublishContext, 'job' | 'runState'>
+
+/**
+ * Finds out which prices were paid, once all pages are there, and stores the result for the partitions. The
+ * coordinator requests all details, so that they count against one budget.
+ */
+export async function saveRunFees(context: RunFeesContext, selection: ReadSelection): Promise<void> {
+  const { plan, runState } = context
+  const path = runState.at(feesPath(selection))
+  if (plan.job.fees === 'listed' || (await runState.objects.readText(path)) !== undefined) return
+  const fees = await resolveFees(context, selection)
+  const details = fees.from === 'details' ? [...fees.details] : []
+  await runState.objects.putText(path, JSON.stringify({ from: fees.from, details }))
+}
+
+/** The prices of a run. Throws OUTPUT_FAILED if they are missing. */
+export async function loadRunFees(
+  { plan, runState }: { plan: Plan; runState: RunState },
+  selection: ReadSelection,
+): Promise<FeeSource> {
+  if (plan.job.fees === 'listed') return { from: 'listing' }
+  const path = runState.at(feesPath(selection))
+  const stored = parseTextAs(FEES_SCHEMA, await runState.objects.readText(path))
+  if (stored === undefined) throw new ExportError('OUTPUT_FAILED', `${path} of the run is missing or damaged`)
+  return stored.from === 'details'
+    ? { from: 'details', details: new Map(stored.details) }
+    : { from: stored.from }
+}
+
+const feesPath = ({ sha256 }: ReadSelection) => `fees-${sha256}.json`
+
+const digits = v.pipe(v.string(), v.regex(/^\d{1,78}$/))
+const FEES_SCHEMA = v.strictObject({
+  from: v.picklist(['listing', 'effective listing', 'details']),
+  details: v.array(v.tuple([v.string(), v.strictObject({ price: digits, extra: v.optional(digits) })])),
+})
+
+async function resolveFees(context: RunFeesContext, selection: ReadSelection): Promise<FeeSource> {
+  const { plan, run, server, job, onNotice } = context
+  const stats = newRunStats(plan.job.wallets.length, Date.now())
+  const limit = limitConcurrency(plan.job.concurrency)
+  const shared = openSharedRequestContext({ ...context, limit, stats })
+  const log = await openFeeLog(privateFolder(job))
+  const { requestContext } = shared
+  const resolver = openFeeResolver({ job: plan.job, checkpoint: log, requestContext, stats, onNotice })
+  try {
+    return await resolver.resolve(() => openFeesIn(context, selection))
+  } finally {
+    await resolver.close()
+    await log.close()
+    await shared.close()
+    await addProgress(server, run.id, { stats, reported: {} })
+  }
+}
+
+async function* openFeesIn(
+  { plan, runState }: Pick<RunFeesContext, 'plan' | 'runState'>,
+  { reads, end }: ReadSelection,
+): AsyncGenerator<OpenFee, void, void> {
+  const ends = new Map(walletsOf(plan).map(({ address, to }) => [address, to]))
+  const isOwn = (address: string, block: number) => block < (ends.get(address) ?? 0)
+  for (const read of reads) {
+    const log = await openReadPages(runState, read)
+    for await (const { wallet, body } of log.read(({ items }) => items > 0)) {
+      for (const fee of openFeesOfPage({ wallet, body, chain: plan.job.chain }, isOwn))
+        if (fee.block < end) yield fee
+    }
+  }
+}
