@@ -35,7 +35,7 @@ function derivedBaseFees(blocks: readonly Block[]): Map<number, bigint> {
 
 function lowestPrice({ transactions }: Block): bigint | undefined {
   const prices = transactions.flatMap(({ gasPrice }) => integerOf(gasPrice) ?? [])
-  return prices.length === 0 ? undefined : prices.reduce((min, price) => (price < min ? price : min))
+  return prices.sort((a, b) => (a < b ? -1 : 1))[0]
 }
 
 /** The integer in a field; undefined if there is none. */

@@ -113,15 +113,14 @@ async function* readTable<T extends TableName>(
       onDamage: () => {},
     })
     try {
-      const listings = listingsOf(job)
       const noop = () => {}
-      const fetchMissing = () =>
-        fetchJob({ job, listings, requestContext, checkpoint, stats, onPage: noop, onNotice: noop })
-      const { onReject, onDetail = noop } = options
-      const reopen = createReopener({ job, checkpoint, listings, onNotice: onDetail })
-      const fees = openFeeResolver({ job, checkpoint, requestContext, stats, onNotice: onDetail })
-      const reading = { job, checkpoint, folder, table, fetchMissing, reopen, fees, onReject }
-      for await (const row of readRows(reading)) {
+      const { onReject, onDetail: onNotice = noop } = options
+      const reading = { job, checkpoint, listings: listingsOf(job), requestContext, stats }
+      const fetchMissing = () => fetchJob({ ...reading, onPage: noop, onNotice: noop })
+      const reopen = createReopener({ ...reading, onNotice })
+      const fees = openFeeResolver({ ...reading, onNotice })
+      const rowOptions = { job, checkpoint, folder, table, fetchMissing, reopen, fees, onReject }
+      for await (const row of readRows(rowOptions)) {
         limits.signal.throwIfAborted()
         yield row
       }
