@@ -1,45 +1,224 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { run } from '../../src/export/run.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
+import { rows } from '../../src/index.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { dropColumn } from '../helpers/drop-column.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { startLoopback } from '../helpers/loopback.ts'
+import { type ListedItem, listedJob } from '../helpers/listed-items.ts'
+import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
-import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const DETAILS = /\/transactions\/0x[0-9a-f]{64}$/
+const SMALL_WALLETS = demoWallets.slice(37, 44)
 
-async function startService(quirks: readonly 'fee-cap'[] = ['fee-cap']) {
-  const { url, requests } = await startLoopback(createDataService({ quirks }))
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-  return { service, details: () => requests.filter(({ path }) => DETAILS.test(path)).map(({ path }) => path) }
+type ServiceOptions = { quirks?: readonly 'fee-cap'[]; head?: () => number; fault?: Fault }
+
+/** Starts the demo service, by default with fee caps in its listings. */
+async function startService({ fault, ...options }: ServiceOptions = {}) {
+  const service = createDataService({ quirks: ['fee-cap'], ...options })
+  const { url, requests } = await startLoopback(service, fault)
+  const details = () => requests.filter(({ path }) => DETAILS.test(path)).map(({ path }) => path)
+  const job = (fields: Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] } = {}) =>
+    testJob({
+      addresses: SMALL_WALLETS,
+      output: tempFolder(),
+      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+      ...fields,
+    })
+  return { job, details }
 }
 
+async function runAndVerify(job: Job, options: RunOptions = {}) {
+  const notices: string[] = []
+  const { code, jobs } = await run([job], { onNotice: (notice) => notices.push(notice), ...options })
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  const { feesUpperBound = 0, job: exported } = readManifest(job.output)
+  return { code, notices, stats: jobs[0]?.stats, fees: [exported.fees, feesUpperBound] }
+}
+
+/** The transactions of type 2 that wallets of the job sent. */
+async function sentIn({ output, wallets }: Job): Promise<TextRow[]> {
+  const own = new Set(wallets.map(({ address }) => address))
+  const all = await readCsvTable(output, 'transactions')
+  return all.filter((row) => row.transaction_type === '2' && own.has(row.from_address ?? ''))
+}
+
+const pathOf = ({ transaction_hash }: TextRow) => `/v1/chains/43114/transactions/${transaction_hash}`
+
 test('native ledgers equal the balances of the node although the listing shows fee caps', async () => {
-  const { service, details } = await startService()
-  const output = tempFolder()
-  const job = testJob({
-    addresses: demoWallets,
-    output,
-    service,
-    feesBudget: 5_000,
-    tables: ['transactions', 'ledger'],
-  })
-  const { code } = await run([job])
-  expect(code).toBeUndefined()
+  const { job: jobWith, details } = await startService()
+  const addresses = demoWallets.filter((_, at) => at % 4 === 1)
+  const job = jobWith({ addresses, tables: ['transactions', 'ledger'] })
+  expect(await runAndVerify(job)).toMatchObject({ code: undefined, notices: [], fees: ['exact', 0] })
   const sums = new Map<string, bigint>()
-  for (const { asset_type, wallet_address = '', value = '' } of await readCsvTable(output, 'ledger'))
+  for (const { asset_type, wallet_address = '', value = '' } of await readCsvTable(job.output, 'ledger'))
     if (asset_type === 'native') sums.set(wallet_address, (sums.get(wallet_address) ?? 0n) + BigInt(value))
   for (const [address, balances] of Object.entries(nodeData.nativeByBlock)) {
+    const wallet = address.toLowerCase()
+    if (!addresses.includes(wallet)) continue
     const [first, last] = [BigInt(balances[0]?.[1] ?? ''), BigInt(balances.at(-1)?.[1] ?? '')]
-    expect([address, first + (sums.get(address.toLowerCase()) ?? 0n)]).toEqual([address, last])
+    expect([wallet, first + (sums.get(wallet) ?? 0n)]).toEqual([wallet, last])
   }
-  const capped = (await readCsvTable(output, 'transactions')).filter((row) => row.transaction_type === '2')
-  expect(details().sort()).toEqual(
-    capped.map((row) => `/v1/chains/43114/transactions/${row.transaction_hash}`).sort(),
+  const sent = await sentIn(job)
+  expect(sent.length).toBeGreaterThan(500)
+  expect(details().sort()).toEqual(sent.map(pathOf).sort())
+})
+
+test('a listing of effective prices is recognized by a few requests, once', async () => {
+  let head = 300
+  const { job: jobWith, details } = await startService({ quirks: [], head: () => head })
+  const job = jobWith({ endBlock: undefined })
+  expect((await runAndVerify(job)).fees).toEqual(['exact', 0])
+  const probes = details().length
+  expect(probes).toBeGreaterThanOrEqual(1)
+  expect(probes).toBeLessThanOrEqual(5)
+  head = 420
+  expect((await runAndVerify(job)).fees).toEqual(['exact', 0])
+  expect(details()).toHaveLength(probes)
+  const sent = await sentIn(job)
+  expect(sent.every((row) => row.effective_gas_price === row.gas_price)).toBe(true)
+})
+
+test('a service without details keeps the listed prices, as upper bounds', async () => {
+  const { job: jobWith, details } = await startService({
+    fault: ({ path }) => (DETAILS.test(path) ? (response) => response.writeHead(404).end('{}') : undefined),
+  })
+  const job = jobWith()
+  const { code, fees } = await runAndVerify(job)
+  const sent = await sentIn(job)
+  expect([code, fees]).toEqual([undefined, ['listed', sent.length]])
+  expect(details()).toHaveLength(5)
+  const listed = jobWith({ fees: 'listed' })
+  expect((await runAndVerify(listed)).fees).toEqual(['listed', sent.length])
+  expect(details()).toHaveLength(5)
+  const exact = jobWith({ fees: 'exact' })
+  expect((await runAndVerify(exact)).fees).toEqual(['listed', sent.length])
+  expect(details()).toHaveLength(10)
+  expect(await readCsvTable(exact.output, 'ledger')).toEqual(await readCsvTable(job.output, 'ledger'))
+})
+
+test('beyond the budget fees are upper bounds, until exact fees are requested', async () => {
+  const { job: jobWith, details } = await startService()
+  const job = jobWith({ endBlock: undefined, feesBudget: 10 })
+  const first = await runAndVerify(job)
+  const sent = await sentIn(job)
+  expect(first.fees).toEqual(['listed', sent.length])
+  expect(first.notices).toEqual([
+    expect.stringMatching(
+      new RegExp(`the fees of ${sent.length} transactions .* --fees exact costs ${sent.length} requests`),
+    ),
+  ])
+  expect(details().length).toBeLessThanOrEqual(5)
+  const second = await runAndVerify({ ...job, fees: 'exact' })
+  expect(second.fees).toEqual(['exact', 0])
+  expect(second.notices).toContain('test: fees changed, so all rows are written again')
+  expect(details().sort()).toEqual(sent.map(pathOf).sort())
+  const atOnce = jobWith({ endBlock: undefined, fees: 'exact' })
+  await runAndVerify(atOnce)
+  for (const table of ['transactions', 'ledger'] as const)
+    expect(await readCsvTable(job.output, table)).toEqual(await readCsvTable(atOnce.output, table))
+})
+
+test('an interrupted run requests no details again and writes the same bytes', async () => {
+  const { job: jobWith, details } = await startService()
+  const [job, calm] = [jobWith(), jobWith()]
+  for (let stops = 0; ; stops += 1) {
+    const { code } = await run([job], { maxRequests: 25 })
+    if (code === undefined) {
+      expect(stops).toBeGreaterThan(4)
+      break
+    }
+    expect(code).toBe('BUDGET_REACHED')
+  }
+  expect(new Set(details()).size).toBe(details().length)
+  await run([calm])
+  expect(outputBytes(job.output)).toEqual(outputBytes(calm.output))
+})
+
+test('an export without the column is rewritten by the next run', async () => {
+  let head = 300
+  const { job: jobWith } = await startService({ head: () => head })
+  const job = jobWith({ endBlock: undefined })
+  await runAndVerify(job)
+  await dropColumn(job.output, 'transactions', 'effective_gas_price')
+  head = 420
+  expect((await runAndVerify(job)).notices).toContain('test: columns changed, so all rows are written again')
+  const fresh = jobWith({ endBlock: undefined })
+  await runAndVerify(fresh)
+  expect(await readCsvTable(job.output, 'transactions')).toEqual(
+    await readCsvTable(fresh.output, 'transactions'),
   )
-  expect(readManifest(output)).toMatchObject({ job: { fees: 'exact' } })
-  expect(readManifest(output)).not.toHaveProperty('feesUpperBound')
-  expect((await verifyOutput(output)).problems).toEqual([])
+})
+
+test('rows() gives the rows of an export', async () => {
+  const { job: jobWith } = await startService()
+  const job = jobWith()
+  await runAndVerify(job)
+  const prices: unknown[] = []
+  for await (const row of rows(job, 'transactions'))
+    prices.push([row.transaction_hash, row.effective_gas_price, row.transaction_fee])
+  const exported = await readCsvTable(job.output, 'transactions')
+  expect(prices).toEqual(
+    exported.map((row) => [
+      row.transaction_hash,
+      row.effective_gas_price || null,
+      row.transaction_fee || null,
+    ]),
+  )
+})
+
+const DELIVERIES = ['erc20-0', 'erc721-0', 'index-1']
+
+/** A recorded delivery as the listing and the details would state its transaction. */
+function recorded(name: string) {
+  const file = new URL(`../fixtures/real/delivery-${name}.json`, import.meta.url)
+  const { transaction: sent } = JSON.parse(readFileSync(file, 'utf8')).event
+  const { blockHash, blockNumber, blockTimestamp, chainId, txHash, txStatus, nonce, value, gasPrice } = sent
+  const nativeTransaction = {
+    ...{ blockHash, blockNumber, blockTimestamp, chainId, txHash, txStatus, nonce, value, gasPrice },
+    ...{
+      blockIndex: sent.transactionIndex,
+      txType: sent.type,
+      gasLimit: sent.gas,
+      gasUsed: sent.receiptGasUsed,
+    },
+    ...{ from: { address: sent.from }, to: { address: sent.to } },
+  }
+  const { maxFeePerGas, maxPriorityFeePerGas, receiptEffectiveGasPrice } = sent
+  const baseFeePerGas = String(BigInt(receiptEffectiveGasPrice) - BigInt(maxPriorityFeePerGas))
+  const details = { ...nativeTransaction, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas }
+  const fee = String(BigInt(sent.receiptGasUsed) * BigInt(receiptEffectiveGasPrice))
+  return {
+    item: { nativeTransaction } as ListedItem,
+    details,
+    sender: sent.from.toLowerCase(),
+    hash: txHash,
+    fee,
+  }
+}
+
+test('recorded transactions of the public service have the fees of their receipts', async () => {
+  const all = DELIVERIES.map(recorded)
+  const url = await serve((request, response) => {
+    const path = request.url ?? ''
+    const found = all.filter(({ hash, sender }) => path.includes(hash) || path.toLowerCase().includes(sender))
+    const body = DETAILS.test(path)
+      ? { nativeTransaction: found[0]?.details }
+      : { transactions: found.map(({ item }) => item) }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(body))
+  })
+  const job = listedJob(url, { addresses: all.map(({ sender }) => sender), endBlock: 46_000_000 })
+  await runAndVerify(job)
+  const exported = await readCsvTable(job.output, 'transactions')
+  const fees = Object.fromEntries(exported.map((row) => [row.transaction_hash, row.transaction_fee]))
+  expect(fees).toEqual(Object.fromEntries(all.map(({ hash, fee }) => [hash, fee])))
+  expect(all[0]?.fee).toBe('1189026000000000')
 })
