@@ -1,3 +1,4 @@
+import { L1_FEE_CHAINS } from '../core/model/chains.ts'
 import { feeKey, type PaidPrice } from '../core/model/fees.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { Native } from '../sources/view.ts'
@@ -37,19 +38,20 @@ export type PaidNative = {
 export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
   const { prefix, row } = native
   const { transaction_type: type, gas_price: listed } = row
+  const paysExtra = type === BLOB_TYPE || L1_FEE_CHAINS.has(prefix.chain_id)
   if (type === null || type < FIRST_CAPPED_TYPE)
-    return { native, isFeeUnknown: hasNoFee(row), isFeeUpperBound: false }
+    return { native, isFeeUnknown: hasNoFee(row) || paysExtra, isFeeUpperBound: false }
   const paid = paidPrice(fees, { key: feeKey(prefix.block_hash, prefix.transaction_hash), listed })
-  const lacksBlobFee = type === BLOB_TYPE && paid?.extra === undefined
+  const lacksExtra = paysExtra && paid?.extra === undefined
   if (paid === undefined) {
-    const isFeeUnknown = hasNoFee(row) || lacksBlobFee
+    const isFeeUnknown = hasNoFee(row) || lacksExtra
     return { native, isFeeUnknown, isFeeUpperBound: !isFeeUnknown, openPrice: openPrice(fees, listed) }
   }
   const fee = feeOf({ used: row.gas_used, ...paid })
   const paidRow = { ...row, effective_gas_price: paid.price, transaction_fee: fee }
   return {
     native: { prefix, row: paidRow },
-    isFeeUnknown: hasNoFee(paidRow) || lacksBlobFee,
+    isFeeUnknown: hasNoFee(paidRow) || lacksExtra,
     isFeeUpperBound: false,
   }
 }

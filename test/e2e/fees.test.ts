@@ -86,9 +86,13 @@ test('a listing of effective prices is recognized by a few requests, once', asyn
   expect(sent.every((row) => row.effective_gas_price === row.gas_price)).toBe(true)
 })
 
+const notFound: ReturnType<Fault> = (response) => {
+  response.writeHead(404).end('{}')
+}
+
 test('a service without details keeps the listed prices, as upper bounds', async () => {
   const { job: jobWith, details } = await startService({
-    fault: ({ path }) => (DETAILS.test(path) ? (response) => response.writeHead(404).end('{}') : undefined),
+    fault: ({ path }) => (DETAILS.test(path) ? notFound : undefined),
   })
   const job = jobWith()
   const { code, fees } = await runAndVerify(job)

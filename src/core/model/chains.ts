@@ -186,3 +186,6 @@ export function isOfChain(recordChain: unknown, requested: string): boolean {
   const id = evmIdOf(requested)
   return id === undefined || evmIdOf(recordChain) === id
 }
+
+/** Rollups whose transactions pay for publishing on L1 separately (OP stack and Scroll). */
+export const L1_FEE_CHAINS: ReadonlySet<string> = new Set(['10', '204', '5000', '8453', '81457', '534352'])

@@ -1,3 +1,4 @@
+import { evmIdOf, L1_FEE_CHAINS } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { FeeDetails } from '../../core/model/fees.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
@@ -20,7 +21,7 @@ export async function readFee(
   }
   try {
     const native = await request(requestContext, spec, readNativeFields)
-    return lowerAt(native, 'blockHash') === blockHash ? feeDetailsOf(native) : undefined
+    return lowerAt(native, 'blockHash') === blockHash ? feeDetailsOf(native, chain) : undefined
   } catch (thrown) {
     if (thrown instanceof ExportError && HAS_NO_DETAILS.has(thrown.status ?? 0)) return undefined
     throw thrown
@@ -47,21 +48,21 @@ function parseJson(body: Buffer): unknown {
 }
 
 /** The price that was paid is the lower one of the cap and of base fee + tip (EIP-1559). */
-export function feeDetailsOf(native: Fields): FeeDetails | undefined {
+export function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
   const [base, cap] = [u256At(native, 'baseFeePerGas'), u256At(native, 'maxFeePerGas')]
   const tip = u256At(native, 'maxPriorityFeePerGas')
   if (base === null || cap === null || tip === null) return undefined
   const offered = BigInt(base) + BigInt(tip)
   const price = offered < BigInt(cap) ? offered.toString() : cap
-  const extra = extraFeeOf(native)
+  const extra = extraFeeOf(native, chain)
   return extra === undefined ? { price, cap } : { price, cap, extra }
 }
 
 /** The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none. */
-function extraFeeOf(native: Fields): string | undefined {
+function extraFeeOf(native: Fields, chain: string): string | undefined {
   const [used, price] = [u256At(native, 'blobGasUsed'), u256At(native, 'blobGasPrice')]
   const blobFee = used === null || price === null ? undefined : BigInt(used) * BigInt(price)
-  const l1Fee = u256At(native, 'l1Fee')
+  const l1Fee = L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain) ? u256At(native, 'l1Fee') : null
   if (blobFee === undefined && l1Fee === null) return undefined
   return String((blobFee ?? 0n) + BigInt(l1Fee ?? 0))
 }

@@ -1,6 +1,7 @@
 import { amountSql, productSql } from '../../read/amount-sql.ts'
 import { MAX_U256 } from './cells.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
+import { PAYS_EXTRA } from './unknowns.ts'
 
 /** Checks arithmetic within the fact tables: one chain, success from status, fee from gas, amount from decimals. */
 export async function checkFacts(checkedExport: CheckedExport): Promise<void> {
@@ -40,13 +41,13 @@ async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
 
 /**
  * Checks transaction_fee = gas_used × effective_gas_price, or × gas_price if that is null, exactly. The fee must be null
- * if either factor is null or the product is not between 0 and 2^256-1. A blob transaction with a known price may have
- * cost more.
+ * if either factor is null or the product is not between 0 and 2^256-1. A transaction that pays for blobs or for L1 may
+ * have cost more.
  */
 async function checkFees(checkedExport: CheckedExport): Promise<void> {
   const { carries, product } = productSql('gas_used', 'price')
   const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`
-  const mayExceed = `transaction_type = 3 AND effective_gas_price IS NOT NULL AND ${isAbove('transaction_fee', 'fee')}`
+  const mayExceed = `${PAYS_EXTRA} AND effective_gas_price IS NOT NULL AND ${isAbove('transaction_fee', 'fee')}`
   const prices = 'SELECT *, coalesce(effective_gas_price, gas_price) AS price FROM transactions'
   await expectNone(checkedExport, {
     sql: `SELECT f, r, gas_used, price, transaction_fee
