@@ -11,6 +11,8 @@ const items = new Map(
   Object.entries(nodeData.membership).map(([address, { items }]) => [address.toLowerCase(), items]),
 )
 const pages = [...items.values()].reduce((sum, count) => sum + Math.max(1, Math.ceil(count / 100)), 0)
+/** The listed prices need no request besides the pages, which these tests count. */
+const fees = 'listed'
 const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
 
 const ends = [421, undefined]
@@ -18,7 +20,7 @@ const ends = [421, undefined]
 test.for(ends)('one reader sends one request per page, with endBlock %s', async (endBlock) => {
   const { url, requests } = await startLoopback(createDataService())
   const output = tempFolder()
-  await run([testJob({ addresses: demoWallets, output, endBlock, concurrency: 1, service: at(url) })])
+  await run([testJob({ addresses: demoWallets, output, endBlock, concurrency: 1, fees, service: at(url) })])
   expect(requests).toHaveLength(pages)
   expectAllRead(output)
 })
@@ -27,7 +29,7 @@ test.for(ends)('one reader sends one request per page, with endBlock %s', async 
 test.for(ends)('many readers send at most 5 % more requests, with endBlock %s', async (endBlock) => {
   const { url, requests } = await startLoopback(createDataService())
   const output = tempFolder()
-  await run([testJob({ addresses: demoWallets, output, endBlock, service: at(url) })])
+  await run([testJob({ addresses: demoWallets, output, endBlock, fees, service: at(url) })])
   expect(requests.length).toBeGreaterThanOrEqual(pages)
   expect(requests.length).toBeLessThanOrEqual(pages * 1.05)
   expectAllRead(output)
@@ -41,7 +43,7 @@ function expectAllRead(output: string): void {
 
 test('requests every page with an explicit order, size and range', async () => {
   const { url, requests } = await startLoopback(createDataService())
-  await run([testJob({ addresses: demoWallets.slice(0, 2), output: tempFolder(), service: at(url) })])
+  await run([testJob({ addresses: demoWallets.slice(0, 2), output: tempFolder(), fees, service: at(url) })])
   for (const { query } of requests) {
     expect(Object.fromEntries(query)).toMatchObject({
       sortOrder: 'asc',
@@ -55,7 +57,9 @@ test('requests every page with an explicit order, size and range', async () => {
 test('sends one request for a wallet with at most 100 transactions if the head is unknown', async () => {
   const { url, requests } = await startLoopback(createDataService())
   const [small = ''] = [...items].find(([, count]) => count === 100) ?? []
-  await run([testJob({ addresses: [small], output: tempFolder(), endBlock: undefined, service: at(url) })])
+  await run([
+    testJob({ addresses: [small], output: tempFolder(), endBlock: undefined, fees, service: at(url) }),
+  ])
   expect(requests).toHaveLength(1)
 })
 
@@ -63,11 +67,11 @@ test('uses the same end block for all wallets if the chain grows while a run is 
   let head = 300
   const { url } = await startLoopback(createDataService({ head: () => head }))
   const output = tempFolder()
-  const job = testJob({ addresses: demoWallets, output, endBlock: undefined, service: at(url) })
+  const job = testJob({ addresses: demoWallets, output, endBlock: undefined, fees, service: at(url) })
   expect((await run([job], { maxRequests: 60 })).code).toBe('BUDGET_REACHED')
   head = 420
   expect((await run([job])).code).toBeUndefined()
   const calm = tempFolder()
-  await run([testJob({ addresses: demoWallets, output: calm, endBlock: undefined, service: at(url) })])
+  await run([testJob({ addresses: demoWallets, output: calm, endBlock: undefined, fees, service: at(url) })])
   expect(readManifest(output).tables).toEqual(readManifest(calm).tables)
 })

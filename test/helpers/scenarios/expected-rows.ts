@@ -106,6 +106,8 @@ function transactionRow(content: TransactionContent): ExpectedRow {
     gas_limit: content.gasLimit,
     gas_used: content.gasUsed,
     gas_price: content.gasPrice,
+    // The scenarios take listed prices, which may be fee caps from type 2 on.
+    effective_gas_price: Number(content.type) < 2 ? content.gasPrice : null,
     transaction_fee: fee.toString(),
     call_type: content.method.callType,
     method_id: content.method.methodHash,

@@ -109,6 +109,7 @@ function fieldsOf(job: Job): object {
       partitionBy,
       concurrency,
       keepRaw,
+      fees: job.fees,
     },
     addresses: job.wallets.map(({ address, label }) => (label === null ? address : { address, label })),
     startBlock,
