@@ -1,11 +1,10 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
-import type { ListedPrice } from '../core/model/fees.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
 import { type BlockState, replayBlockRecord } from './block-checkpoint.ts'
 import type { CheckpointIdentity } from './checkpoint-identity.ts'
-import { applyFee, applyListedPrice, emptyFeeState, type FeeState, type StoredFee } from './fee-state.ts'
+import { emptyFeeState, type FeeState, replayFeeRecord } from './fee-state.ts'
 import { applyHashes, dropUnusedHashes } from './fingerprints.ts'
 import {
   addRecord,
@@ -118,11 +117,9 @@ export function replay(
   else if (header.kind === 'reopen') applyReopened(state, header as unknown as ReopenedBlocks)
   else if (header.kind === 'drop') applyDropped(state, header as unknown as DroppedPages)
   else if (header.kind === 'hashes') applyHashes(state, header as unknown as BlockRange, location)
-  else if (header.kind === 'fee') applyFee(state.fees, header as unknown as StoredFee)
-  else if (header.kind === 'listed') applyListedPrice(state.fees, header as unknown as { price: ListedPrice })
   else if (header.kind === 'done') applyDone(state, header as unknown as WrittenRange)
   else if (header.kind === 'next') applyNext(state, header as unknown as NextRun)
-  else if (!replayBlockRecord(blockTarget(state), header, location))
+  else if (!replayFeeRecord(state.fees, header) && !replayBlockRecord(blockTarget(state), header, location))
     applyPage(state, header as unknown as PageFields, location)
   return true
 }

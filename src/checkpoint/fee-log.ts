@@ -1,13 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  applyFee,
-  applyListedPrice,
-  emptyFeeState,
-  type FeeCheckpoint,
-  feeCheckpointOn,
-  type StoredFee,
-} from './fee-state.ts'
+import { emptyFeeState, type FeeCheckpoint, feeCheckpointOn, replayFeeRecord } from './fee-state.ts'
 import { isRecordHeader } from './record-header.ts'
 import { openRecordLog } from './record-log.ts'
 
@@ -20,14 +13,7 @@ export type FeeLog = FeeCheckpoint & { close(): Promise<void> }
 export async function openFeeLog(folder: string): Promise<FeeLog> {
   const state = emptyFeeState()
   const log = await openRecordLog(join(folder, FEE_LOG_FILE), {
-    onRecord: (header) => {
-      if (!isRecordHeader(header)) return false
-      if (header.kind === 'fee') applyFee(state, header as unknown as StoredFee)
-      else if (header.kind === 'listed')
-        applyListedPrice(state, header as unknown as Parameters<typeof applyListedPrice>[1])
-      else return false
-      return true
-    },
+    onRecord: (header) => isRecordHeader(header) && replayFeeRecord(state, header),
     onDamage: () => {},
   })
   return { ...feeCheckpointOn(log, state), close: () => log.close() }

@@ -30,14 +30,22 @@ export type FeeCheckpoint = {
   setListedPrice(price: ListedPrice): Promise<void>
 }
 
-export function applyFee(state: FeeState, { hash, blockHash, probe, price, cap, extra }: StoredFee): void {
+function applyFee(state: FeeState, { hash, blockHash, probe, price, cap, extra }: StoredFee): void {
   const key = feeKey(blockHash, hash)
   if (probe) state.probes.set(key, { price, cap, extra })
   else state.details.set(key, extra === undefined ? { price } : { price, extra })
 }
 
-export function applyListedPrice(state: FeeState, { price }: { price: ListedPrice }): void {
+function applyListedPrice(state: FeeState, { price }: { price: ListedPrice }): void {
   state.listedPrice = price
+}
+
+/** Applies a record about fees. Returns false for any other record. */
+export function replayFeeRecord(state: FeeState, header: Record<string, unknown>): boolean {
+  if (header.kind === 'fee') applyFee(state, header as unknown as StoredFee)
+  else if (header.kind === 'listed') applyListedPrice(state, header as unknown as { price: ListedPrice })
+  else return false
+  return true
 }
 
 const EMPTY_BODY = Buffer.alloc(0)
