@@ -4,7 +4,7 @@ import type { OpenExport } from '../../read/open-export.ts'
 /** A transaction that moved native coins of a wallet in the block where ledger and service begin to differ. */
 export type DivergentTransaction = {
   hash: string
-  /** Of type 2 or above, whose listed gas price may be its fee cap. False if unknown. */
+  /** Of type 2 or above and without an effective gas price: the listed one may be the fee cap. False if unknown. */
   hasFeeCap: boolean
   /** The fee that the wallet paid, or 0. */
   fee: bigint
@@ -40,8 +40,9 @@ export async function readDivergentTransactions(
   await eachFile(
     'transactions',
     (source) =>
-      `INSERT INTO typed SELECT transaction_hash, CAST(transaction_type AS INTEGER) FROM ${source}
-       WHERE transaction_hash IN (SELECT hash FROM moved)`,
+      `INSERT INTO typed SELECT transaction_hash,
+         CASE WHEN nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL THEN CAST(transaction_type AS INTEGER) END
+       FROM ${source} WHERE transaction_hash IN (SELECT hash FROM moved)`,
   )
   const rows = await database.all(
     `SELECT moved.*, typed.type FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved

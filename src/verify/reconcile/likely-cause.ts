@@ -50,7 +50,7 @@ function describeSuspect(
   { divergence: { excess }, amount }: { divergence: Divergence; amount: string },
 ): string {
   if (explainsFee(suspect, excess))
-    return `the listed gas price is the fee cap, so the fee is ${excess} too high: compare effectiveGasPrice in the receipt`
+    return `the listed gas price is the fee cap, so the fee is ${excess} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
   return excess > 0n
     ? `an internal payment to the wallet is not listed (${amount}): see the internal transactions in a block explorer`
     : `a payment by the wallet is not listed, or a receipt is counted twice (${amount}): compare the internal transactions with a block explorer`

@@ -39,19 +39,19 @@ export type Erc721BalancesPage = Paged<{ erc721TokenBalances: Erc721Balance[] }>
 
 /** Beyond the interface: a service may respond with 404. A balance that is not decimal digits is PAGE_MALFORMED. */
 export type BalanceOperations = {
-  /** Gets a wallet's balance of the native coin after a block. */
+  /** Gets a wallet's balance of the native coin after a block (beyond the interface). */
   getNativeBalance(query: BalanceQuery, options?: CallOptions): Promise<NativeBalance>
-  /** Lists a wallet's ERC-20 balances after a block, page by page. Tokens without a balance may be absent. */
+  /** Lists a wallet's ERC-20 balances after a block, page by page (beyond the interface). Tokens without a balance may be absent. */
   listErc20Balances(
     query: Erc20BalancesQuery,
     options?: CallOptions,
   ): AsyncGenerator<Erc20BalancesPage, void, void>
-  /** Lists a wallet's ERC-1155 balances after a block, page by page. */
+  /** Lists a wallet's ERC-1155 balances after a block, page by page (beyond the interface). */
   listErc1155Balances(
     query: Erc1155BalancesQuery,
     options?: CallOptions,
   ): AsyncGenerator<Erc1155BalancesPage, void, void>
-  /** Lists the ERC-721 tokens that a wallet owns now, page by page. */
+  /** Lists the ERC-721 tokens that a wallet owns now, page by page (beyond the interface). */
   listErc721Balances(
     query: Erc721BalancesQuery,
     options?: CallOptions,
