@@ -34,15 +34,15 @@ test.for([
 })
 
 test.for([
-  { asked: './walletlake-0.1.0.tgz', name: 'npx --package ./walletlake-0.1.0.tgz walletlake' },
-  { asked: 'walletlake', name: 'npx walletlake' },
-  { asked: undefined, name: 'npx walletlake' },
-])('names the package $asked that npx was given', ({ asked, name }) => {
+  { received: './walletlake-0.1.0.tgz', name: 'npx --package ./walletlake-0.1.0.tgz walletlake' },
+  { received: 'walletlake', name: 'npx walletlake' },
+  { received: undefined, name: 'npx walletlake' },
+])('names the package $received that npx was given', ({ received, name }) => {
   const folder = join(tempFolder(), '_npx', '17ff')
   mkdirSync(folder, { recursive: true })
   writeFileSync(
     join(folder, 'package.json'),
-    JSON.stringify(asked === undefined ? {} : { _npx: { packages: [asked] } }),
+    JSON.stringify(received === undefined ? {} : { _npx: { packages: [received] } }),
   )
   const script = join(folder, 'node_modules', '.bin', 'walletlake')
   expect(programName({ argv: ['node', script], env: NPX, cwd: () => '/home/me' })).toBe(name)

@@ -43,19 +43,19 @@ describe.skipIf(noRedis)('a queue run', () => {
    * Starts a chain that reports one more transaction in the block that `blockOf` returns for a wallet and the
    * number of its request.
    */
-  async function chainWith(blockOf: (wallet: string, asked: number) => number) {
+  async function chainWith(blockOf: (wallet: string, received: number) => number) {
     const chain = await startSyntheticChain(payments)
-    const asked = new Map<string, number>()
+    const received = new Map<string, number>()
     chain.shown.items = (wallet) => {
-      const count = (asked.get(wallet) ?? 0) + 1
-      asked.set(wallet, count)
+      const count = (received.get(wallet) ?? 0) + 1
+      received.set(wallet, count)
       return [...payments, payment(5, ALICE, BOB, { block: blockOf(wallet, count) })]
     }
     return chain
   }
 
   test('reads a transaction again that a reorg moved to another partition', LONG, async () => {
-    const chain = await chainWith((wallet, asked) => (wallet === ALICE && asked === 1 ? 1205 : 1705))
+    const chain = await chainWith((wallet, received) => (wallet === ALICE && received === 1 ? 1205 : 1705))
     const many = jobOf(chain.url, 'many')
     const { code, figures: stats } = await runQueued(server.url, many)
     expect(code).toBeUndefined()

@@ -12,16 +12,16 @@ const REQUESTS = requestsFor()
 test('writes the same bytes after repeated interruptions', async () => {
   const calm = await baselineBytes()
   const output = tempFolder()
-  let [code, asked, starts] = ['BUDGET_REACHED' as string | undefined, 0, 0]
+  let [code, received, starts] = ['BUDGET_REACHED' as string | undefined, 0, 0]
   for (; code === 'BUDGET_REACHED' && starts < 40; starts += 1) {
     const result = await blocksRun(undefined, { job: { output }, options: { maxRequests: 10 } })
     code = result.code
-    asked += result.requests.length
+    received += result.requests.length
   }
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm)
   expect(starts).toBeGreaterThan(9)
-  expect(asked).toBe(REQUESTS)
+  expect(received).toBe(REQUESTS)
 })
 
 test('resumes with one request at a time, even within a block', async () => {
@@ -80,12 +80,12 @@ test('leaves no trace of errors if a retry succeeds', async () => {
   const failed = new Set<string>()
   const faults = faultWhere(
     ({ path, query, count }) => count % 3 !== 0 && !failed.has(`${path}?${query}`),
-    (response, answer, asked) => {
-      failed.add(`${asked.path}?${asked.query}`)
+    (response, answer, received) => {
+      failed.add(`${received.path}?${received.query}`)
       const broken = [respondWith(503, ''), respondWith(200, '{'), respondWith(200, '{"transactions":{}}')][
-        asked.count % 3
+        received.count % 3
       ]
-      return broken?.(response, answer, asked)
+      return broken?.(response, answer, received)
     },
   )
   const { output, code, requests } = await blocksRun(faults)

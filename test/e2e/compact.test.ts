@@ -135,9 +135,9 @@ test('incremental runs continue a merged export repeatedly', async () => {
   const { chain, job, output } = await threeNights()
   for (let night = 0; night < 3; night += 1) {
     await mergeFiles(job)
-    const asked = chain.asked.length
+    const received = chain.received.length
     await runOnce(job)
-    expect(chain.asked.length - asked).toBeLessThanOrEqual(12)
+    expect(chain.received.length - received).toBeLessThanOrEqual(12)
     await chain.advance(20)
     await runOnce(job)
     expect(Math.max(...filesOf(output))).toBeLessThanOrEqual(3)
@@ -183,9 +183,9 @@ test('keeps the block up to which lost pages need not be read again', async () =
   }
   await mergeFiles(job)
   expect(Math.max(...filesOf(output))).toBe(2)
-  const asked = chain.asked.length
+  const received = chain.received.length
   await runOnce(job, { lookbackBlocks: 50 })
-  expect(chain.asked.length - asked).toBeLessThanOrEqual(12)
+  expect(chain.received.length - received).toBeLessThanOrEqual(12)
   await expectSameAsFresh(job)
   await chain.end()
 })

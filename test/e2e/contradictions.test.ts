@@ -38,7 +38,7 @@ async function secondNight(
   const job = jobOf({ url: chain.url, addresses: [first] })
   await runOnce(job)
   chain.shown.items = () => [after, ...later]
-  chain.asked.splice(0)
+  chain.received.splice(0)
   const both = jobOf({ url: chain.url, addresses: [ALICE, BOB], output: job.output })
   const result = await run([both], options)
   return { chain, job: both, result, stats: result.jobs[0]?.stats }
@@ -116,7 +116,7 @@ test.for(CHANGES.map((change, at) => ({ ...change, first: at % 2 === 0 ? ALICE :
   async ({ before, after, first }) => {
     const { chain, job, stats } = await secondNight(before, after, {}, first)
     expect(stats?.contradicted).toEqual({ found: 1, unresolved: 0 })
-    const again = chain.asked.filter(({ wallet, from, to }) => wallet === first && to - from <= 1)
+    const again = chain.received.filter(({ wallet, from, to }) => wallet === first && to - from <= 1)
     expect(again.length).toBeGreaterThan(0)
     await expectSameAsFresh(job)
   },
@@ -143,7 +143,7 @@ test('a run interrupted while it reads a contradicted transaction again ends wit
     syntheticItem(1, {}, internal({ gasUsed: '21' })),
   ]
   const calm = await secondNight(before, after)
-  const requests = calm.chain.asked.length
+  const requests = calm.chain.received.length
   for (let most = 1; most < requests; most += 1) {
     const cut = await secondNight(before, after, { maxRequests: most })
     expect(cut.result.code).toBe('BUDGET_REACHED')
@@ -181,7 +181,7 @@ test('reads persistent contradictions again once, and then uses the listing of t
     expect.stringContaining('3 transactions differ between wallets even when read again'),
   )
   // One request per wallet for its history, and one for the three adjacent blocks.
-  expect(chain.asked.length).toBe(2 * 2 * 2)
+  expect(chain.received.length).toBe(2 * 2 * 2)
 })
 
 test('exports a log once that is listed as two kinds of token, and counts it in the summary', async () => {

@@ -39,9 +39,9 @@ test('a run with nothing new sends one request per wallet and changes nothing', 
   await chain.advance(100)
   await runOnce(job)
   const before = readManifest(job.output)
-  const requestsBefore = chain.asked.length
+  const requestsBefore = chain.received.length
   expect((await runOnce(job))?.state).toBe('unchanged')
-  expect(chain.asked.length - requestsBefore).toBe(some.length)
+  expect(chain.received.length - requestsBefore).toBe(some.length)
   expect(readManifest(job.output)).toEqual(before)
   await chain.end()
 })
@@ -108,9 +108,9 @@ test.for([false, true])(
     const [away, other] = readManifest(job.output).coverage
     expect(away).toMatchObject({ address: job.wallets[0]?.address, removed: true })
     expect(away?.toBlock).toBeLessThan(other?.toBlock ?? 0)
-    const requestsBefore = chain.asked.length
+    const requestsBefore = chain.received.length
     await runOnce(job)
-    expect(chain.asked.length - requestsBefore).toBeLessThan(20)
+    expect(chain.received.length - requestsBefore).toBeLessThan(20)
     await expectSameAsFresh(job)
     await chain.end()
   },
@@ -153,11 +153,11 @@ test.for([
   await chain.advance(100)
   await runOnce(job)
   const changed = { ...job, ...given(job) }
-  const requestsBefore = chain.asked.length
+  const requestsBefore = chain.received.length
   const notices: string[] = []
   await runOnce(changed, { onNotice: (notice) => notices.push(notice) })
   expect(notices).toEqual([`test: ${what} changed, so all rows are written again`])
-  expect(chain.asked.length - requestsBefore).toBe(job.wallets.length)
+  expect(chain.received.length - requestsBefore).toBe(job.wallets.length)
   await expectSameAsFresh(changed)
   expect((await runOnce(changed))?.state).toBe('unchanged')
   await chain.end()
@@ -197,9 +197,9 @@ test('continues an export from its manifest if the checkpoint is lost', async ()
   await runOnce(job)
   rmSync(join(job.output, '.walletlake'), { recursive: true })
   await chain.advance(100)
-  const requestsBefore = chain.asked.length
+  const requestsBefore = chain.received.length
   await runOnce(job)
-  expect(chain.asked.length - requestsBefore).toBeLessThanOrEqual(some.length * 2)
+  expect(chain.received.length - requestsBefore).toBeLessThanOrEqual(some.length * 2)
   await chain.advance(100)
   await runOnce(job)
   await expectSameAsFresh(job)

@@ -38,7 +38,7 @@ beforeAll(async () => {
       format: 'parquet',
       startBlock: 100,
     }),
-    testJob({ name: 'plain', addresses: PLAIN, output: plain }),
+    testJob({ name: 'plain', addresses: PLAIN, output: plain, fees: 'listed' }),
   ])
   expect(jobs.map(({ state }) => state)).toEqual(['complete', 'complete', 'complete'])
 })

@@ -56,7 +56,7 @@ test.for([
 test('exports a transaction once that moves away from a block outside the lookback', async () => {
   const { job, chain, notices } = await movedOver({}, { from: 41, to: HEAD + 1, isLost: false })
   expect(notices.join('\n')).toContain('blocks from 41 on are read again')
-  expect(Math.min(...chain.asked.slice(2).map(({ from }) => from))).toBe(41)
+  expect(Math.min(...chain.received.slice(2).map(({ from }) => from))).toBe(41)
   await expectSameAsFresh(job)
 })
 

@@ -35,7 +35,7 @@ test('reports a refused connection at the first failure, and only once', async (
 })
 
 test('ends with exit 5 and a fix if the response is a web page', async () => {
-  const { url, asked } = await startServer(() => ({
+  const { url, received } = await startServer(() => ({
     headers: { 'content-type': 'text/html' },
     body: '<html>',
   }))
@@ -44,7 +44,7 @@ test('ends with exit 5 and a fix if the response is a web page', async () => {
   expect(error?.message).toContain(`a web page was returned by ${url}/v1/chains/43114/addresses/${WALLET}`)
   expect(error?.message).not.toContain('?')
   expect(error?.fix).toContain('Set the base URL')
-  expect(asked.length).toBeLessThanOrEqual(3 * 16)
+  expect(received.length).toBeLessThanOrEqual(3 * 16)
 })
 
 test('ends with exit 4 and the requested URL if the first response is a 404', async () => {

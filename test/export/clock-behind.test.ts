@@ -17,12 +17,12 @@ async function runAhead(aheadMs: number, given: { finalityMs?: number; endBlock?
   const result = await run([job])
   const summary = summaryText(result.jobs, { now: Date.now(), programName: 'walletlake' })
   const [report] = summarizeRun(result).jobs
-  return { code: result.code, state: result.jobs[0]?.state, summary, report, asked: requests }
+  return { code: result.code, state: result.jobs[0]?.state, summary, report, received: requests }
 }
 
 test('transactions newer than the clock are counted, and the run is incomplete', async () => {
-  const { code, state, summary, report, asked } = await runAhead(24 * HOUR)
-  expect([code, state, asked.length]).toEqual(['CLOCK_BEHIND', 'incomplete', 1])
+  const { code, state, summary, report, received } = await runAhead(24 * HOUR)
+  expect([code, state, received.length]).toEqual(['CLOCK_BEHIND', 'incomplete', 1])
   expect(summary).toContain("30 transactions newer than this machine's clock: left out")
   expect(summary).toMatch(/the clock appears to be behind by at least 2[34] h/)
   expect(summary).not.toContain('wrong address')

@@ -42,7 +42,7 @@ export async function growingChain(from: number, { alias = '43114' } = {}) {
   )
   return {
     url,
-    asked: requests,
+    received: requests,
     shown,
     advance: (blocks: number) => service.advance(blocks),
     end: () => service.close(),

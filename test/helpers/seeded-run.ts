@@ -46,13 +46,13 @@ export async function seededRun({
     service: endpoint,
   })
   const { code, jobs } = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
-  return { code, output, asked: requests, stats: jobs[0]?.stats, message: jobs[0]?.error?.message ?? '' }
+  return { code, output, requestLog: requests, stats: jobs[0]?.stats, message: jobs[0]?.error?.message ?? '' }
 }
 
 let baseline: ReturnType<typeof measureBaseline> | undefined
 
 async function measureBaseline() {
-  const { output, asked: requests } = await seededRun({})
+  const { output, requestLog: requests } = await seededRun({})
   return { bytes: outputBytes(output), requests: requests.length }
 }
 

@@ -123,7 +123,7 @@ export async function startSyntheticChain(items: readonly SyntheticItem[], token
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ nextPageToken, transactions: inRange.slice(start, start + 100) }))
   })
-  return { url: address, shown, asked: requests }
+  return { url: address, shown, received: requests }
 }
 
 const blockOf = ({ nativeTransaction }: SyntheticItem) => Number(nativeTransaction.blockNumber)

@@ -25,13 +25,13 @@ async function portOf(server: Server): Promise<number> {
 }
 
 test('gives up early when HTTPS is requested from an HTTP server', async () => {
-  const { url, asked } = await startServer(() => ({ body: {} }))
+  const { url, received } = await startServer(() => ({ body: {} }))
   const { error, retries } = await askAt(url.replace('http:', 'https:'))
   expect(error.code).toBe('SERVICE_UNAVAILABLE')
   expect(error.message).toMatch(/^chain 1: the server at https:\/\/127\.0\.0\.1:\d+ does not speak HTTPS/)
   expect(error.fix).toMatch(/^Correct host and port in the base URL .* must speak HTTPS there\.$/)
   expect(error.fix).not.toContain('http:')
-  expect({ retries, asked }).toEqual({ retries: 2, asked: [] })
+  expect({ retries, received }).toEqual({ retries: 2, received: [] })
 })
 
 test('gives up early when the server does not speak HTTP', async () => {
@@ -80,16 +80,16 @@ test.for([
   { form: 'its content type', headers: { 'content-type': 'text/html; charset=utf-8' }, body: 'Sign in' },
   { form: 'the start of its body', headers: {}, body: '\n<!DOCTYPE html><html><body>Sign in</body></html>' },
 ])('gives up early on a web page, recognized by $form', async ({ headers, body }) => {
-  const { url, asked } = await startServer(() => ({ headers, body }))
+  const { url, received } = await startServer(() => ({ headers, body }))
   const { error } = await askAt(`${url}/app`)
   expect(error.code).toBe('PAGE_MALFORMED')
   expect(error.message).toBe(`chain 1: a web page was returned by ${url}/app/v1/chains/1`)
   expect(error.fix).toContain('to the data service itself')
-  expect(asked).toHaveLength(3)
+  expect(received).toHaveLength(3)
 })
 
 test('keeps retrying on a web page once the service has responded', async () => {
-  const { url, asked } = await startServer((_, count) =>
+  const { url, received } = await startServer((_, count) =>
     count === 1 ? { body: { chainId: '1' } } : { headers: { 'content-type': 'text/html' }, body: '<html>' },
   )
   const client = clientOf(url, { retry })
@@ -97,7 +97,7 @@ test('keeps retrying on a web page once the service has responded', async () => 
   const error = (await failureOf(client.getChain({ chainId: '1' }))) as ExportError
   expect(error.message).toContain('a web page was returned by')
   expect(error.fix).toBe('Run the same command again: it resumes where it stopped.')
-  expect(asked).toHaveLength(1 + 8)
+  expect(received).toHaveLength(1 + 8)
 })
 
 test('names the requested URL if the first response is 404', async () => {
@@ -108,7 +108,7 @@ test('names the requested URL if the first response is 404', async () => {
 })
 
 test('names the target of a redirect, without its query', async () => {
-  const { url, asked } = await startServer(({ path }) => ({
+  const { url, received } = await startServer(({ path }) => ({
     status: 308,
     headers: { location: `https://new.example.com/data${path}?key=s3cret` },
   }))
@@ -116,7 +116,7 @@ test('names the target of a redirect, without its query', async () => {
   expect(error.code).toBe('REQUEST_REFUSED')
   expect(error.fix).toContain('this one points to https://new.example.com/data. If that is the service')
   expect(error.message + error.fix).not.toContain('s3cret')
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
 test.for([

@@ -20,22 +20,22 @@ const never = new AbortController().signal
 const get = { method: 'GET', pathAndQuery: '/v1/thing?a=1' } as const
 
 test.for(['POST', 'PATCH', 'DELETE'] as const)('sends a JSON body with %s', async (method) => {
-  const { url, asked } = await startServer(() => ({ status: 201 }))
+  const { url, received } = await startServer(() => ({ status: 201 }))
   const body = { addresses: ['0xé'] }
   const answer = await clientAt(url).send({ method, pathAndQuery: '/v1/thing', body }, never)
   expect(answer.status).toBe(201)
-  expect(asked).toEqual([expect.objectContaining({ method, path: '/v1/thing', body })])
-  expect(asked[0]?.headers).toMatchObject({
+  expect(received).toEqual([expect.objectContaining({ method, path: '/v1/thing', body })])
+  expect(received[0]?.headers).toMatchObject({
     'content-type': 'application/json',
     'x-service-api-key': 'k3y',
   })
 })
 
 test('sends no content-type without a body', async () => {
-  const { url, asked } = await startServer(() => ({}))
+  const { url, received } = await startServer(() => ({}))
   await clientAt(url).send({ method: 'POST', pathAndQuery: '/v1/thing' }, never)
-  expect(asked[0]).toMatchObject({ method: 'POST', body: undefined })
-  expect(asked[0]?.headers).not.toHaveProperty('content-type')
+  expect(received[0]).toMatchObject({ method: 'POST', body: undefined })
+  expect(received[0]?.headers).not.toHaveProperty('content-type')
 })
 
 test('does not follow redirects, so that the key is sent to one host only', async () => {
@@ -43,7 +43,7 @@ test('does not follow redirects, so that the key is sent to one host only', asyn
   const { url } = await startServer(() => ({ status: 307, headers: { location: other.url } }))
   const answer = await clientAt(url).send(get, never)
   expect(answer.status).toBe(307)
-  expect(other.asked).toEqual([])
+  expect(other.received).toEqual([])
 })
 
 test.for([401, 403, 404, 429, 503])(
@@ -120,21 +120,21 @@ test('rejects with the reason of the signal while it waits for a response', asyn
 
 test('rejects with the reason of the signal while it waits for a connection, unsent', async () => {
   const stop = new AbortController()
-  const { url, asked } = await startServer(() => () => {})
+  const { url, received } = await startServer(() => () => {})
   const client = clientAt(url, { connections: 1, timeoutMs: 2_000 })
   const first = failureOf(client.send(get, never))
   const second = failureOf(client.send(get, stop.signal))
   stop.abort(new Error('enough'))
   expect(await second).toEqual(new Error('enough'))
   expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
 test('sends nothing once the signal is aborted', async () => {
-  const { url, asked } = await startServer(() => ({}))
+  const { url, received } = await startServer(() => ({}))
   const error = await failureOf(clientAt(url).send(get, AbortSignal.abort(new Error('enough'))))
   expect(error).toEqual(new Error('enough'))
-  expect(asked).toEqual([])
+  expect(received).toEqual([])
 })
 
 test('returns the response that follows early hints', async () => {

@@ -3,9 +3,9 @@ import type { ExportError } from '../../src/index.ts'
 import { clientOf, failureOf, startServer } from './server.ts'
 
 async function refusedWith(status: number, message: string, headers: Record<string, string> = {}) {
-  const { url, asked } = await startServer(() => ({ status, headers, body: { message } }))
+  const { url, received } = await startServer(() => ({ status, headers, body: { message } }))
   const error = (await failureOf(clientOf(url).getChain({ chainId: '1' }))) as ExportError
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
   return error
 }
 

@@ -46,20 +46,20 @@ describe.for(Object.keys(calls))('%s', (name) => {
     { status: 409, code: 'REQUEST_REFUSED' },
     { status: 302, code: 'REQUEST_REFUSED' },
   ])('rejects with $code without a retry when the API responds with $status', async ({ status, code }) => {
-    const { url, asked } = await refusingServer(status, ['first', 'second'])
+    const { url, received } = await refusingServer(status, ['first', 'second'])
     const error = await failureOf(call(clientOf(url)))
     expect(error).toMatchObject({ name: 'ExportError', code, status, mayHaveActed: false })
     expect((error as Error).message).toMatch(new RegExp(`: the service answered ${status}: first; second$`))
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   test.for([500, 502, 503])('rejects after all retries when the API responds with %i', async (status) => {
-    const { url, asked } = await refusingServer(status, 'down for now')
+    const { url, received } = await refusingServer(status, 'down for now')
     const error = await failureOf(call(clientOf(url)))
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status })
     expect((error as Error).message).toContain(`: the service answered ${status}: down for now`)
     const once = name === 'createWebhook' || name === 'rotateSharedSecret'
-    expect(asked).toHaveLength(once ? 1 : 3)
+    expect(received).toHaveLength(once ? 1 : 3)
   })
 })
 
@@ -92,10 +92,10 @@ test.for(['', 'null', '[]', '{"message":null}', '{"message":{"en":"no"}}', '<htm
 
 test('handles a 401 whose body cannot be decompressed as a refused key', async () => {
   const headers = { 'content-encoding': 'gzip' }
-  const { url, asked } = await startServer(() => ({ status: 401, headers, body: 'no gzip' }))
+  const { url, received } = await startServer(() => ({ status: 401, headers, body: 'no gzip' }))
   const error = await failureOf(clientOf(url).listChains())
   expect(error).toMatchObject({ code: 'KEY_REFUSED', status: 401 })
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
 const reading: Record<string, (client: ServiceClient) => Promise<unknown>> = {
@@ -133,11 +133,11 @@ const responses = [201, 202, 203, 204, 205, 206, 226].flatMap((status) =>
 )
 
 test.for(responses)('$name is repeated when the API responds with $status', async ({ status, name }) => {
-  const { url, asked } = await startServer(() => ({ status, body: { transactions: [], webhooks: [] } }))
+  const { url, received } = await startServer(() => ({ status, body: { transactions: [], webhooks: [] } }))
   const error = await failureOf((reading[name] as (typeof reading)[string])(clientOf(url)))
   expect(error).toMatchObject({ code: 'PAGE_MALFORMED' })
   expect((error as Error).message).toMatch(new RegExp(`: the service answered ${status} instead of 200$`))
-  expect(asked).toHaveLength(3)
+  expect(received).toHaveLength(3)
 })
 
 test.for(unread)('%s succeeds with any body of a successful response', async (name) => {

@@ -47,10 +47,10 @@ function openLimiter() {
 
 describe.for(Object.keys(repeatable))('%s', (name) => {
   test('is retried after a lost response and a server error', async () => {
-    const { url, asked } = await serverAfter(reset, { status: 502 })
+    const { url, received } = await serverAfter(reset, { status: 502 })
     await callOf(name)(clientOf(url))
-    expect(asked).toHaveLength(3)
-    const [{ headers: _, ...first } = {}, ...others] = asked
+    expect(received).toHaveLength(3)
+    const [{ headers: _, ...first } = {}, ...others] = received
     expect(others).toEqual([expect.objectContaining(first), expect.objectContaining(first)])
   })
 })
@@ -67,21 +67,21 @@ describe.for(Object.keys(once))('%s', (name) => {
     { when: 'the API responds with 503', reply: { status: 503 } },
     { when: 'the successful response cannot be parsed', reply: { status: 201, body: '{' } },
   ])('is not retried when $when, and the error says why', async ({ reply }) => {
-    const { url, asked } = await serverAfter(reply)
+    const { url, received } = await serverAfter(reply)
     const error = await failureOf(callOf(name)(clientOf(url, { timeoutMs: 300 })))
     expect(error).toMatchObject({
       mayHaveActed: true,
       fix: 'Check whether the request took effect before you send it again.',
     })
     expect((error as Error).message).toMatch(/; it may have taken effect$/)
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   test('is retried if the API certainly did not process it', async () => {
     const { rateLimiter } = openLimiter()
-    const { url, asked } = await serverAfter(throttled, { status: 503, headers: { 'retry-after': '0' } })
+    const { url, received } = await serverAfter(throttled, { status: 503, headers: { 'retry-after': '0' } })
     await callOf(name)(clientOf(url, { rateLimiter }))
-    expect(asked).toHaveLength(3)
+    expect(received).toHaveLength(3)
   })
 
   test('is retried if no connection can be established', async () => {
@@ -94,11 +94,11 @@ describe.for(Object.keys(once))('%s', (name) => {
 
 test('waits out any number of 429s through the rate limiter', async () => {
   const { rateLimiter, throttles } = openLimiter()
-  const { url, asked } = await serverAfter(...Array.from({ length: 20 }, () => throttled))
+  const { url, received } = await serverAfter(...Array.from({ length: 20 }, () => throttled))
   const client = clientOf(url, { rateLimiter, retry: { retries: 0 } })
   expect(await client.getWebhook({ id: 'w1' })).toMatchObject({ id: 'w1' })
   expect(throttles).toEqual(Array.from({ length: 20 }, () => 60_000))
-  expect(asked).toHaveLength(21)
+  expect(received).toHaveLength(21)
 })
 
 test('waits out 429s after the last retry', async () => {
@@ -117,9 +117,9 @@ test('handles a 429 whose body cannot be decompressed as a 429', async () => {
 
 describe('deleteWebhook', () => {
   test('succeeds if the webhook is missing after a lost response', async () => {
-    const { url, asked } = await serverAfter(reset, { status: 404 })
+    const { url, received } = await serverAfter(reset, { status: 404 })
     expect(await clientOf(url).deleteWebhook({ id: 'w1' })).toBeUndefined()
-    expect(asked).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 
   test('rejects if the webhook never existed', async () => {
@@ -160,11 +160,11 @@ describe('reindexNft', () => {
     'treats a 429 as a limit of its own, without pausing others, when it $when',
     async ({ headers, retryAfterMs }) => {
       const { rateLimiter, throttles } = openLimiter()
-      const { url, asked } = await serverAfter({ status: 429, headers })
+      const { url, received } = await serverAfter({ status: 429, headers })
       const error = await failureOf(clientOf(url, { rateLimiter }).reindexNft(nft))
       expect(error).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfterMs, mayHaveActed: false })
       expect(throttles).toEqual([])
-      expect(asked).toHaveLength(1)
+      expect(received).toHaveLength(1)
     },
   )
 

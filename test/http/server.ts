@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from '../../src/index.ts'
 import { serve } from '../helpers/serve.ts'
 
-export type Asked = {
+export type ReceivedRequest = {
   method: string
   path: string
   query: Record<string, string> & { pageToken?: string }
@@ -21,17 +21,19 @@ export type Reply =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | ((response: ServerResponse) => unknown)
 
-export type Loopback = { url: string; asked: Asked[] }
+export type Loopback = { url: string; received: ReceivedRequest[] }
 
 /** Starts an HTTP server on a free loopback port that responds with `reply`, until the end of the test. */
-export async function startServer(reply: (asked: Asked, count: number) => Reply): Promise<Loopback> {
-  const asked: Asked[] = []
+export async function startServer(
+  reply: (received: ReceivedRequest, count: number) => Reply,
+): Promise<Loopback> {
+  const received: ReceivedRequest[] = []
   const url = await serve(async (request, response) => {
-    const one = await readAsked(request)
-    asked.push(one)
-    write(response, reply(one, asked.length))
+    const one = await readRequest(request)
+    received.push(one)
+    write(response, reply(one, received.length))
   })
-  return { url, asked }
+  return { url, received }
 }
 
 /** A URL at which nothing listens. */
@@ -43,7 +45,7 @@ export async function closedUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-async function readAsked(request: IncomingMessage): Promise<Asked> {
+async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const { pathname, searchParams } = new URL(`http://loopback${request.url}`)

@@ -34,12 +34,12 @@ test.for([
   { status: 429, headers: { 'retry-after': `${'9'.repeat(300)}` } },
   { status: 429, headers: { 'ratelimit-reset': '100000' } },
 ])('aborts if the requested delay exceeds 24 hours: $status with $headers', async ({ status, headers }) => {
-  const { url, asked } = await startServer(() => ({ status, headers, body: { message: 'slow down' } }))
+  const { url, received } = await startServer(() => ({ status, headers, body: { message: 'slow down' } }))
   const error = (await failureOf(clientOf(url).getChain({ chainId: '1' }))) as ExportError
   expect(error.code).toBe('RATE_LIMITED')
   expect(error.message).toMatch(
     /the service asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d UTC, more than 24 hours/,
   )
   expect(error.fix).toContain('it resumes')
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })

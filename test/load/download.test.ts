@@ -20,13 +20,13 @@ const endless: Reply = (response) => {
 }
 
 test('stops a manifest download at the size limit', async () => {
-  const { url, asked } = await startServer(() => endless)
+  const { url, received } = await startServer(() => endless)
   const failure = await failureOf(downloadText(new URL(`${url}/manifest.json?sig=s3cret`), options))
   expect(failure).toMatchObject({
     code: 'LOAD_FAILED',
     message: `cannot fetch ${url}/manifest.json: it is larger than the limit of ${MAX_MANIFEST_BYTES} bytes`,
   })
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
 test('rejects a file that is larger than the manifest says', async () => {
@@ -43,13 +43,13 @@ test.for([
   { what: 'a server that never sends headers', reply: () => {} },
   { what: 'a body that stalls', reply: (response) => response.writeHead(200).write('half') },
 ] satisfies { what: string; reply: Reply }[])('gives up on $what', async ({ reply }) => {
-  const { url, asked } = await startServer(() => reply)
+  const { url, received } = await startServer(() => reply)
   const failure = await failureOf(downloadText(new URL(url), options))
   expect(failure).toMatchObject({
     code: 'LOAD_FAILED',
     message: expect.stringContaining('no complete response in time'),
   })
-  expect(asked).toHaveLength(4)
+  expect(received).toHaveLength(4)
 })
 
 test('fetches a manifest through the proxy of the environment', async () => {
@@ -78,12 +78,12 @@ test('downloads a complete file from a server that closes the connection after i
 })
 
 test('does not treat a full temporary folder as a connection error', async () => {
-  const { url, asked } = await startServer(() => ({ body: 'some rows' }))
+  const { url, received } = await startServer(() => ({ body: 'some rows' }))
   const failure = await failureOf(download(new URL(url), { path: '/dev/full', bytes: 1_000 }, options))
   expect(failure).toMatchObject({
     code: 'OUTPUT_FAILED',
     message: 'the temporary folder /dev is full',
     fix: expect.stringContaining('TMPDIR'),
   })
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })

@@ -26,21 +26,21 @@ export type Probe = {
 export function openProbe(checkpoint: FeeCheckpoint, ask: AskFee): Probe {
   const candidates: OpenFee[] = []
   const tried = new Set<string>()
-  let [asked, found] = [0, 0]
+  let [requested, found] = [0, 0]
   let running: Promise<void> | undefined
   let failure: unknown
   const proven = () => checkpoint.fees.listedPrice
-  const isOpen = () => proven() === undefined && failure === undefined && asked < MAX_PROBES
+  const isOpen = () => proven() === undefined && failure === undefined && requested < MAX_PROBES
   const tryNext = async (transaction: OpenFee) => {
     const { hash, blockHash, price } = transaction
     const key = feeKey(blockHash, hash)
     if (tried.has(key)) return
     tried.add(key)
-    asked += 1
+    requested += 1
     const stored = checkpoint.fees.probes.get(key)
     const details = stored ?? (await ask(transaction))
     if (details === undefined) {
-      if (found === 0 && asked === MAX_PROBES) await checkpoint.setListedPrice('no details')
+      if (found === 0 && requested === MAX_PROBES) await checkpoint.setListedPrice('no details')
       return
     }
     found += 1
@@ -66,7 +66,7 @@ export function openProbe(checkpoint: FeeCheckpoint, ask: AskFee): Probe {
       await running
       if (failure !== undefined) throw failure
     },
-    result: () => proven() ?? (asked > 0 && found === 0 ? 'no details' : undefined),
+    result: () => proven() ?? (requested > 0 && found === 0 ? 'no details' : undefined),
     isOpen,
   }
 }

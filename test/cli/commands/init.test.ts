@@ -77,8 +77,8 @@ describe('the questions of init', () => {
   async function answer(lines: readonly string[], given: JobInputs = {}) {
     const [input, output] = [new PassThrough(), new PassThrough()]
     input.end(lines.map((line) => `${line}\n`).join(''))
-    const asked = promptForJob(given, { input, output })
-    return { answers: await asked, shown: String(output.read()) }
+    const received = promptForJob(given, { input, output })
+    return { answers: await received, shown: String(output.read()) }
   }
 
   test('ask for chain, wallets, service and format, and take Enter for the rest', async () => {

@@ -40,7 +40,7 @@ describe.skipIf(noRedis)('a damaged rate-limit state', () => {
     const { permits } = await quota.reserve(3)
     expect(permits.length).toBeGreaterThan(0)
     await quota.pause({ permit: permits.at(-1), waitMs: 1 })
-    for (let asked = 0; asked < 1_000 && (await quota.reserve(1)).permits.length === 0; asked += 1);
+    for (let received = 0; received < 1_000 && (await quota.reserve(1)).permits.length === 0; received += 1);
     expect((await readQuotaState(sharedState())).perSecond).toBeGreaterThan(0)
   }
 

@@ -61,7 +61,7 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
   const { random } = virtualClock()
   const service = tokenBucket({ perSecond, burst })
   let refusals: { due: number; report: number[] }[] = []
-  let [now, asked, refused, counted, othersNext] = [BEGIN, 0, 0, 0, (other?.from ?? 0) * 1_000]
+  let [now, received, refused, counted, othersNext] = [BEGIN, 0, 0, 0, (other?.from ?? 0) * 1_000]
   const sendOthersUntil = (time: number) => {
     if (other === undefined) return
     for (; othersNext < Math.min(time, other.to * 1_000); othersNext += 1_000 / (perSecond * other.share))
@@ -79,7 +79,7 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
       const [nth = 0, at = 0] = slots.slice(place + 1, place + 3)
       sendOthersUntil(at - BEGIN)
       const { granted, waitMs } = service.request(at - BEGIN)
-      asked += 1
+      received += 1
       if (granted && at - BEGIN >= from * 1_000) counted += 1
       if (granted) continue
       refused += 1
@@ -91,5 +91,5 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
   }
   const isActive = other !== undefined && other.to > from
   const supply = burst + (SECONDS - from) * perSecond * (isActive ? 1 - other.share : 1)
-  return { used: counted / supply, refused: refused / asked }
+  return { used: counted / supply, refused: refused / received }
 }

@@ -31,7 +31,7 @@ const place = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noN
 test('writes the same bytes from a checkpoint with flipped bits, and reports the damage', async () => {
   const whole = await checkpointAfter(7)
   const calm = await baselineBytes()
-  const intact = (await resumeFrom(whole)).asked.length
+  const intact = (await resumeFrom(whole)).requestLog.length
   await fc.assert(
     fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 3 }), async (places) => {
       const bytes = Buffer.from(whole)
@@ -39,10 +39,10 @@ test('writes the same bytes from a checkpoint with flipped bits, and reports the
         const index = Math.floor(at * bytes.length)
         bytes[index] = (bytes[index] ?? 0) ^ (1 << bit)
       }
-      const { code, output, asked, notices } = await resumeFrom(bytes)
+      const { code, output, requestLog, notices } = await resumeFrom(bytes)
       expect([code, outputBytes(output)]).toEqual([undefined, calm])
       // A line feed between two records carries no data, so flipping it changes nothing.
-      if (asked.length === intact && notices === GOES_ON) return
+      if (requestLog.length === intact && notices === GOES_ON) return
       expect(notices).toMatch(/the checkpoint ended in \d+ damaged bytes; their pages are requested again/)
       const aside = readdirSync(join(output, '.walletlake')).includes('pages.log.damaged')
       expect(aside).toBe(notices.includes('were saved as'))

@@ -68,7 +68,7 @@ test.for([1, 3, 6])('a run resumes after the API went down after %i requests', a
   const resumed = await seededRun({ output: stopped.output })
   expect(resumed.code).toBeUndefined()
   expect(outputBytes(stopped.output)).toEqual(await baselineBytes())
-  expect(good + resumed.asked.length).toBeLessThanOrEqual((await baselineRequests()) + 2 * CONCURRENCY)
+  expect(good + resumed.requestLog.length).toBeLessThanOrEqual((await baselineRequests()) + 2 * CONCURRENCY)
 })
 
 test.for([
@@ -84,8 +84,8 @@ test.for([
 test('waits for a series of refusals', async () => {
   const refusal = respondWith(429, '', { 'retry-after': '0' })
   const { code, output, stats } = await seededRun({
-    fault: (asked) =>
-      asked.count <= 4 ? (response, answer) => void refusal(response, answer, asked) : undefined,
+    fault: (received) =>
+      received.count <= 4 ? (response, answer) => void refusal(response, answer, received) : undefined,
   })
   expect([code, stats?.refusals]).toEqual([undefined, 4])
   expect(outputBytes(output)).toEqual(await baselineBytes())

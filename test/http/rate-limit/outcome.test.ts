@@ -105,7 +105,7 @@ async function outcomesOf(
 
 test('records the outcome of every attempt, throttled and failed ones included', async () => {
   const statuses = [429, 503, 200]
-  const outcomes = await outcomesOf((asked) => ({ status: statuses[asked] ?? 200 }))
+  const outcomes = await outcomesOf((received) => ({ status: statuses[received] ?? 200 }))
   expect(outcomes.map(({ kind }) => kind)).toEqual(['throttled', 'failed', 'granted'])
 })
 

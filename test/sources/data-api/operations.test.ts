@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ServiceClient } from '../../../src/index.ts'
-import { type Asked, clientOf, failureOf, pagesOf, startServer } from '../../http/server.ts'
+import { clientOf, failureOf, pagesOf, type ReceivedRequest, startServer } from '../../http/server.ts'
 
 const wallet = '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'
 const hash = `0x${'ab'.repeat(32)}`
@@ -16,7 +16,7 @@ type Operation = {
   name: string
   interfaceSection: string
   call: (client: ServiceClient) => Promise<unknown>
-  asks: Partial<Asked>
+  asks: Partial<ReceivedRequest>
   answers?: unknown
   status?: number
   gives: unknown
@@ -225,10 +225,10 @@ test.for(operations)(
   'sends the request that the interface defines: $name ($interfaceSection)',
   async (operation) => {
     const { call, asks, answers, status = 200, gives } = operation
-    const { url, asked } = await startServer(() => ({ status, body: answers }))
+    const { url, received } = await startServer(() => ({ status, body: answers }))
     expect(await call(clientOf(`${url}/`, { apiKey: 'k3y' }))).toEqual(gives)
-    expect(asked).toEqual([expect.objectContaining(asks)])
-    expect(asked[0]?.headers['x-service-api-key']).toBe('k3y')
+    expect(received).toEqual([expect.objectContaining(asks)])
+    expect(received[0]?.headers['x-service-api-key']).toBe('k3y')
   },
 )
 
@@ -252,12 +252,12 @@ test.for([
   },
 ])('follows the $what to the last one, repeating all parameters', async ({ list, of }) => {
   const tokens = ['two', 'three', '']
-  const { url, asked } = await startServer((_, count) => ({
+  const { url, received } = await startServer((_, count) => ({
     body: { [list]: [count], nextPageToken: tokens[count - 1] },
   }))
   const pages = await pagesOf(of(clientOf(url)) as AsyncIterable<Record<string, unknown>>)
   expect(pages.map((page) => page[list])).toEqual([[1], [2], [3]])
-  const [first, ...others] = asked.map(({ query }) => query)
+  const [first, ...others] = received.map(({ query }) => query)
   expect(others).toEqual([
     { ...first, pageToken: 'two' },
     { ...first, pageToken: 'three' },
@@ -265,21 +265,21 @@ test.for([
 })
 
 test('starts a listing after a given page token', async () => {
-  const { url, asked } = await startServer(() => ({ body: { webhooks: [] } }))
+  const { url, received } = await startServer(() => ({ body: { webhooks: [] } }))
   await pagesOf(clientOf(url).listWebhooks({ pageToken: 'later' }))
-  expect(asked.map(({ query }) => query.pageToken)).toEqual(['later'])
+  expect(received.map(({ query }) => query.pageToken)).toEqual(['later'])
 })
 
 test('ends a listing that repeats a page token', async () => {
-  const { url, asked } = await startServer(() => ({ body: { webhooks: [], nextPageToken: 'again' } }))
+  const { url, received } = await startServer(() => ({ body: { webhooks: [], nextPageToken: 'again' } }))
   const error = await failureOf(pagesOf(clientOf(url).listWebhooks()))
   expect(error).toMatchObject({ code: 'PAGE_MALFORMED', message: 'the service repeated a page token' })
-  expect(asked).toHaveLength(2)
+  expect(received).toHaveLength(2)
 })
 
 test('ends a listing whose pages are identical and have new page tokens', async () => {
-  const { url, asked } = await startServer(() => ({
-    body: { webhooks: [], nextPageToken: `token ${asked.length}` },
+  const { url, received } = await startServer(() => ({
+    body: { webhooks: [], nextPageToken: `token ${received.length}` },
   }))
   expect(await failureOf(pagesOf(clientOf(url).listWebhooks()))).toMatchObject({
     ...{ code: 'PAGE_MALFORMED', message: expect.stringContaining('50 pages contained nothing new') },
@@ -304,18 +304,18 @@ describe('path values', () => {
   test.for(['', '.', '..', '\ud800', 2 ** 53, 1.5, Number.NaN])(
     'reject %o before anything is sent',
     async (value) => {
-      const { url, asked } = await startServer(() => ({}))
+      const { url, received } = await startServer(() => ({}))
       const error = await failureOf(
         clientOf(url).reindexNft({ chainId: '1', address: wallet, tokenId: value }),
       )
       expect(error).toMatchObject({ code: 'USAGE' })
-      expect(asked).toEqual([])
+      expect(received).toEqual([])
     },
   )
 
   test('keep slashes, question marks and percent signs within their segment', async () => {
-    const { url, asked } = await startServer(() => ({ body: {} }))
+    const { url, received } = await startServer(() => ({ body: {} }))
     await clientOf(url).getWebhook({ id: '../a?b=c%2f#d' })
-    expect(asked[0]).toMatchObject({ path: '/v1/webhooks/..%2Fa%3Fb%3Dc%252f%23d', query: {} })
+    expect(received[0]).toMatchObject({ path: '/v1/webhooks/..%2Fa%3Fb%3Dc%252f%23d', query: {} })
   })
 })

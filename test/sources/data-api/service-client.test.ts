@@ -27,34 +27,34 @@ describe('invalid options', () => {
 })
 
 test('sends the key in the configured header, and no header without a key', async () => {
-  const { url, asked } = await startServer(() => ({ body: [] }))
+  const { url, received: requestLog } = await startServer(() => ({ body: [] }))
   await clientOf(url, { apiKey: 'k3y', apiKeyHeader: 'x-other' }).listChains()
   await clientOf(url, { apiKey: '' }).listChains()
-  expect(asked[0]?.headers).toMatchObject({ 'x-other': 'k3y' })
-  expect(asked[1]?.headers).not.toHaveProperty('x-service-api-key')
+  expect(requestLog[0]?.headers).toMatchObject({ 'x-other': 'k3y' })
+  expect(requestLog[1]?.headers).not.toHaveProperty('x-service-api-key')
 })
 
 test('keeps the path of the base URL', async () => {
-  const { url, asked } = await startServer(() => ({ body: [] }))
+  const { url, received: requestLog } = await startServer(() => ({ body: [] }))
   await clientOf(`${url}/data-api//`).listChains()
-  expect(asked[0]?.path).toBe('/data-api/v1/chains')
+  expect(requestLog[0]?.path).toBe('/data-api/v1/chains')
 })
 
 test('has no more requests in flight than its concurrency limit', async () => {
-  const { url, asked } = await startServer(() => ({ body: [] }))
+  const { url, received: requestLog } = await startServer(() => ({ body: [] }))
   const inFlight = [0]
   const change: Record<string, number> = { sent: 1, received: -1 }
   const onEvent: ServiceClientOptions['onEvent'] = ({ kind }) =>
     inFlight.push((inFlight.at(-1) ?? 0) + (change[kind] ?? 0))
   const client = clientOf(url, { concurrency: 3, onEvent })
   await Promise.all(Array.from({ length: 12 }, () => client.listChains()))
-  expect(asked).toHaveLength(12)
+  expect(requestLog).toHaveLength(12)
   expect(Math.max(...inFlight)).toBe(3)
 })
 
 test('a shared rate limiter pauses the requests of all its clients', async () => {
   const rateLimiter = createRateLimiter()
-  const { url, asked } = await startServer(() => ({ body: [] }))
+  const { url, received: requestLog } = await startServer(() => ({ body: [] }))
   const stop = new AbortController()
   const permit = await rateLimiter.acquire(stop.signal)
   permit({ kind: 'throttled', retryAfterMs: 2 ** 31 })
@@ -63,11 +63,11 @@ test('a shared rate limiter pauses the requests of all its clients', async () =>
   )
   stop.abort(new Error('enough'))
   expect(await Promise.all(waiting)).toEqual([new Error('enough'), new Error('enough')])
-  expect(asked).toEqual([])
+  expect(requestLog).toEqual([])
 })
 
 test('aborts a call with its own signal, even while it waits for a free slot', async () => {
-  const { url, asked } = await startServer(() => () => {})
+  const { url, received: requestLog } = await startServer(() => () => {})
   const client = clientOf(url, { concurrency: 1 })
   const first = failureOf(client.listChains())
   const stop = new AbortController()
@@ -76,15 +76,15 @@ test('aborts a call with its own signal, even while it waits for a free slot', a
   expect(await second).toEqual(new Error('enough'))
   await client.close()
   expect(await first).toMatchObject({ code: 'USAGE', message: 'the client is closed' })
-  expect(asked.length).toBeLessThanOrEqual(1)
+  expect(requestLog.length).toBeLessThanOrEqual(1)
 })
 
 test('rejects calls after it was closed', async () => {
-  const { url, asked } = await startServer(() => ({ body: [] }))
+  const { url, received: requestLog } = await startServer(() => ({ body: [] }))
   const client = clientOf(url)
   await client.close()
   expect(await failureOf(client.listChains())).toMatchObject({ code: 'USAGE' })
-  expect(asked).toEqual([])
+  expect(requestLog).toEqual([])
 })
 
 test('reports every attempt, response and retry', async () => {

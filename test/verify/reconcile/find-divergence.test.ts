@@ -9,16 +9,16 @@ import {
 
 /** A service whose balance exceeds the ledger's sum by `excess` from a block on. */
 function search(steps: readonly LedgerStep[], { from, end, excess = 5n }: Service, maxRequests = 40) {
-  const asked: number[] = []
+  const received: number[] = []
   const request: DivergenceSearch = {
     ...{ steps, equalAt: -1, differentAt: end, maxRequests },
     excessAt: async (block, sum) => {
-      asked.push(block)
+      received.push(block)
       const balance = sumAt(steps, block) + (block >= from ? excess : 0n)
       return balance - sum
     },
   }
-  return { found: findDivergence(request, excess), asked }
+  return { found: findDivergence(request, excess), received }
 }
 type Service = { from: number; end: number; excess?: bigint }
 
@@ -41,9 +41,9 @@ test('finds a block of a wallet without any rows', async () => {
 })
 
 test('names a range if the requests do not suffice', async () => {
-  const { found, asked } = search(stepsAt([10]), { from: 700_000, end: 45_000_000 }, 8)
+  const { found, received } = search(stepsAt([10]), { from: 700_000, end: 45_000_000 }, 8)
   const { fromBlock, toBlock, isInOwnBlock } = await found
-  expect([asked.length, isInOwnBlock]).toEqual([8, false])
+  expect([received.length, isInOwnBlock]).toEqual([8, false])
   expect(fromBlock).toBeLessThanOrEqual(700_000)
   expect(toBlock).toBeGreaterThanOrEqual(700_000)
   expect(toBlock).toBeLessThan(45_000_000)
@@ -52,9 +52,9 @@ test('names a range if the requests do not suffice', async () => {
 test('20 requests find the transaction among 200,000 blocks with transactions', async () => {
   const steps = stepsAt(Array.from({ length: 200_000 }, (_, at) => 7 + at * 200))
   const from = 7 + 123_456 * 200
-  const { found, asked } = search(steps, { from, end: 45_000_000 }, 20)
+  const { found, received } = search(steps, { from, end: 45_000_000 }, 20)
   expect(await found).toMatchObject({ fromBlock: from, toBlock: from, isInOwnBlock: true })
-  expect(asked.length).toBeLessThanOrEqual(20)
+  expect(received.length).toBeLessThanOrEqual(20)
 })
 
 test('finds the first different block wherever it is', async () => {

@@ -15,8 +15,8 @@ const ask: RangeSpec = {
 
 /** Reads a listing with one transaction per block. `refuse` returns the response to a request that fails. */
 async function readWith(count: number, refuse: (query: Query, request: number) => Reply | undefined) {
-  const { requestContext, asked } = fakeRequester((query) => {
-    const refused = refuse(query, asked.length)
+  const { requestContext, received } = fakeRequester((query) => {
+    const refused = refuse(query, received.length)
     if (refused !== undefined) return refused
     const start = Number(query.token?.split(' ')[0] ?? query.from)
     const token = query.token ?? ''
@@ -34,7 +34,7 @@ async function readWith(count: number, refuse: (query: Query, request: number) =
   } catch (thrown) {
     error = thrown
   }
-  return { sizes: asked.map(({ size }) => size), found: hashes.size, error }
+  return { sizes: received.map(({ size }) => size), found: hashes.size, error }
 }
 
 const heavy = (status: number, most: number) => (query: Query) => (query.size > most ? { status } : undefined)

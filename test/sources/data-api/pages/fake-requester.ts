@@ -18,8 +18,8 @@ export type Reply = { status?: number; body?: Buffer }
 export function fakeRequester(
   reply: (query: Query) => Reply | Promise<Reply>,
   signal = new AbortController().signal,
-): { requestContext: RequestContext; asked: Query[] } {
-  const asked: Query[] = []
+): { requestContext: RequestContext; received: Query[] } {
+  const received: Query[] = []
   const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<ApiResponse> => {
     signal.throwIfAborted()
     const { pathname, searchParams: query } = new URL(pathAndQuery, 'http://loopback')
@@ -31,7 +31,7 @@ export function fakeRequester(
       token: query.get('pageToken') ?? undefined,
       size: Number(query.get('pageSize')),
     }
-    asked.push(one)
+    received.push(one)
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
   }
   const requestContext: RequestContext = {
@@ -42,7 +42,7 @@ export function fakeRequester(
     signal,
     onEvent: () => {},
   }
-  return { requestContext, asked }
+  return { requestContext, received }
 }
 
 const UNLIMITED: RateLimiter = { acquire: async () => () => {}, pausedForMs: () => 0 }

@@ -29,8 +29,8 @@ async function readMoving(
 ) {
   let items = [...first]
   const listing = sameSecondListing({ items: () => items, pageSize, ties, random: createSeededRandom(seed) })
-  const { requestContext, asked } = fakeRequester((query) => {
-    if (asked.length > 1) items = change(items)
+  const { requestContext, received } = fakeRequester((query) => {
+    if (received.length > 1) items = change(items)
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
@@ -38,7 +38,7 @@ async function readMoving(
   for await (const page of readRange(requestContext, open))
     for (const hash of hashesIn(page.body)) shown.add(hash)
   const remaining = items.filter((item) => first.includes(item))
-  return { asked, lost: remaining.filter(({ hash }) => !shown.has(hash)) }
+  return { received, lost: remaining.filter(({ hash }) => !shown.has(hash)) }
 }
 
 test('no transaction is lost if a reorg removes others between two pages', async () => {
@@ -69,8 +69,8 @@ const itemsBelow = (count: number, at = 0) =>
 const steady: Moving = { pageSize: 100, ties: 'chain order', seed: 1 }
 
 test('the rest of an open range is requested as a closed range after the first page', async () => {
-  const { asked } = await readMoving(itemsBelow(250), (items) => items, steady)
-  expect(asked.map(({ to, token }) => [to, token === undefined])).toEqual([
+  const { received } = await readMoving(itemsBelow(250), (items) => items, steady)
+  expect(received.map(({ to, token }) => [to, token === undefined])).toEqual([
     [NO_END, true],
     [151, true],
     [52, true],
@@ -99,16 +99,16 @@ test.for([
     head += 3
     return [...items, ...itemsBelow(3, head)]
   }
-  const { asked, lost } = await readMoving(itemsBelow(count), grow, steady)
-  expect([asked.length, lost]).toEqual([requests, []])
+  const { received, lost } = await readMoving(itemsBelow(count), grow, steady)
+  expect([received.length, lost]).toEqual([requests, []])
 })
 
 test('a listing with many transactions per block takes at most one more request for each page of its last blocks', async () => {
   const blocks = Array.from({ length: 500 }, (_, n) => ({ block: n, second: 1_000 + n, items: 20 }))
-  const { asked, lost } = await readMoving(tiedItems(blocks), (items) => items, steady)
+  const { received, lost } = await readMoving(tiedItems(blocks), (items) => items, steady)
   expect(lost).toEqual([])
-  expect(asked.length).toBeGreaterThanOrEqual(100)
-  expect(asked.length).toBeLessThanOrEqual(103)
+  expect(received.length).toBeGreaterThanOrEqual(100)
+  expect(received.length).toBeLessThanOrEqual(103)
 })
 
 const endless = expect.objectContaining({
@@ -121,10 +121,12 @@ test.for([
   ['is empty', () => []],
   ['repeats the last one', () => [itemAt(9)]],
 ] as const)('a listing ends with an error if each page %s and has a new token', async ([, items]) => {
-  const { requestContext, asked } = fakeRequester(() => ({ body: bodyOf(items(), `token ${asked.length}`) }))
+  const { requestContext, received } = fakeRequester(() => ({
+    body: bodyOf(items(), `token ${received.length}`),
+  }))
   const reading = (async () => {
     for await (const _ of readRange(requestContext, { ...open, range: { from: 0, to: 100 } }));
   })()
   await expect(reading).rejects.toEqual(endless)
-  expect(asked.length).toBeLessThan(60)
+  expect(received.length).toBeLessThan(60)
 })

@@ -11,11 +11,11 @@ type Reply = { status?: number; body?: Buffer }
 
 /** A request context whose service responds by page token. It records the requests. */
 function fakeRequester(reply: (token: string | undefined, count: number) => Reply) {
-  const asked: string[] = []
+  const received: string[] = []
   const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<ApiResponse> => {
-    asked.push(pathAndQuery)
+    received.push(pathAndQuery)
     const token = new URL(pathAndQuery, 'http://loopback').searchParams.get('pageToken') ?? undefined
-    return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, asked.length) }
+    return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, received.length) }
   }
   const requestContext: RequestContext = {
     client: fakeClient(send),
@@ -25,7 +25,7 @@ function fakeRequester(reply: (token: string | undefined, count: number) => Repl
     signal: new AbortController().signal,
     onEvent: () => {},
   }
-  return { requester: requestContext, asked }
+  return { requester: requestContext, received }
 }
 
 const native = (block: number, index: number) => itemAt(block, { index }).nativeTransaction
@@ -39,11 +39,11 @@ const ask = { chain: 'c/1', block: 7 }
 const pagesIn = (body: Buffer) => JSON.parse(`[${body}]`) as { transactions: unknown[] }[]
 
 test('requests each page with block number, page size and token', async () => {
-  const { requester: requestContext, asked } = fakeRequester((token) =>
+  const { requester: requestContext, received } = fakeRequester((token) =>
     token === undefined ? page([0, 1], 'a&b') : page([2]),
   )
   const { body, ...counts } = await readBlock(requestContext, ask)
-  expect(asked).toEqual([
+  expect(received).toEqual([
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100',
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100&pageToken=a%26b',
   ])
@@ -52,9 +52,9 @@ test('requests each page with block number, page size and token', async () => {
 })
 
 test('reads an empty block with one request', async () => {
-  const { requester: requestContext, asked } = fakeRequester(() => ({ body: bodyOf([]) }))
+  const { requester: requestContext, received } = fakeRequester(() => ({ body: bodyOf([]) }))
   expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 1, items: 0, bad: 0 })
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
 })
 
 test('counts items without a key and keeps their page', async () => {
@@ -70,9 +70,9 @@ test('continues after the pages that an earlier run has read', async () => {
   const broken = fakeRequester((token) => (token === 'b' ? { status: 500 } : page([0], token ? 'b' : 'a')))
   await expect(readBlock(broken.requester, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
   expect(incomplete).toMatchObject([{ pages: 2, items: 2, token: 'b' }])
-  const { requester: requestContext, asked } = fakeRequester(() => page([1]))
+  const { requester: requestContext, received } = fakeRequester(() => page([1]))
   const { body, ...counts } = await readBlock(requestContext, { ...ask, partial: incomplete[0] })
-  expect(asked).toHaveLength(1)
+  expect(received).toHaveLength(1)
   expect(counts).toEqual({ pages: 3, items: 3, bad: 0 })
   expect(pagesIn(body)).toHaveLength(3)
 })
@@ -92,26 +92,26 @@ test('keeps nothing of a block whose first page fails', async () => {
 })
 
 test.for([400, 404])('starts over when %s refuses a token', async (status) => {
-  const { requester: requestContext, asked } = fakeRequester((token, count) => {
+  const { requester: requestContext, received } = fakeRequester((token, count) => {
     if (token === undefined) return page([0], 'a')
     return count === 2 ? { status } : page([1])
   })
   expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 2, items: 2 })
-  expect(asked).toHaveLength(4)
+  expect(received).toHaveLength(4)
 })
 
 test.for([
   { what: 'always refuses its tokens', later: { status: 400 } },
   { what: 'repeats a token', later: page([1], 'a') },
 ])('gives up on a service that $what', async ({ later }) => {
-  const { requester: requestContext, asked } = fakeRequester((token) =>
+  const { requester: requestContext, received } = fakeRequester((token) =>
     token === undefined ? page([0], 'a') : later,
   )
   await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: 'block 7: the service repeats or refuses its own page tokens',
   })
-  expect(asked.length).toBeLessThan(8)
+  expect(received.length).toBeLessThan(8)
 })
 
 test('distinguishes a missing block from other refusals', async () => {
@@ -127,14 +127,14 @@ test('distinguishes a missing block from other refusals', async () => {
 })
 
 test('rejects a transaction of another block', async () => {
-  const { requester: requestContext, asked } = fakeRequester(() => ({
+  const { requester: requestContext, received } = fakeRequester(() => ({
     body: bodyOf([native(7, 0), native(8, 0)]),
   }))
   await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: expect.stringContaining('block 8, outside [7, 8)'),
   })
-  expect(asked).toHaveLength(3)
+  expect(received).toHaveLength(3)
 })
 
 const withHash = (blockHash: string, indexes: readonly number[], next?: string): Reply => ({
@@ -145,13 +145,13 @@ const withHash = (blockHash: string, indexes: readonly number[], next?: string):
 })
 
 test('reads a block again that is replaced between two of its pages', async () => {
-  const { requester: requestContext, asked } = fakeRequester((token, count) => {
+  const { requester: requestContext, received } = fakeRequester((token, count) => {
     const hash = count === 1 ? '0xold' : '0xnew'
     return token === undefined ? withHash(hash, [0, 1], 'a') : withHash(hash, [2])
   })
   const { body } = await readBlock(requestContext, ask)
   expect(body.toString()).not.toContain('0xold')
-  expect(asked).toHaveLength(4)
+  expect(received).toHaveLength(4)
 })
 
 test('reads a block again that was replaced since an earlier run read its first pages', async () => {
@@ -167,13 +167,13 @@ test('reads a block again that was replaced since an earlier run read its first 
 })
 
 test.for([413, 504])('requests a block in smaller pages after %i, from its first page on', async (status) => {
-  const { requester: requestContext, asked } = fakeRequester((token) => {
-    const size = Number(/pageSize=(\d+)/.exec(asked.at(-1) ?? '')?.[1])
-    if (size > 50) return token === undefined && asked.length === 1 ? page([0], 'a') : { status }
+  const { requester: requestContext, received } = fakeRequester((token) => {
+    const size = Number(/pageSize=(\d+)/.exec(received.at(-1) ?? '')?.[1])
+    if (size > 50) return token === undefined && received.length === 1 ? page([0], 'a') : { status }
     return token === undefined ? page([0], 'b') : page([1])
   })
   expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 2, items: 2 })
-  expect(asked.map((path) => path.split('?')[1])).toEqual([
+  expect(received.map((path) => path.split('?')[1])).toEqual([
     'pageSize=100',
     'pageSize=100&pageToken=a',
     'pageSize=50',
@@ -186,7 +186,9 @@ test.for([
   ['repeats the last one', [0]],
 ] as const)('ends with an error if each page %s and has a new token', async ([, indexes]) => {
   const stopped: PartialBlock[] = []
-  const { requester: requestContext, asked } = fakeRequester(() => page(indexes, `token ${asked.length}`))
+  const { requester: requestContext, received } = fakeRequester(() =>
+    page(indexes, `token ${received.length}`),
+  )
   const onIncomplete = async (incomplete: PartialBlock) => void stopped.push(incomplete)
   await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({
     ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },

@@ -34,14 +34,14 @@ const page = (blocks: readonly number[], next?: string): Reply => ({
 })
 
 test('completes the whole range with one page without a token', async () => {
-  const { requestContext, asked } = fakeRequester(() => page([5]))
+  const { requestContext, received } = fakeRequester(() => page([5]))
   const { covered } = await read(requestContext)
   expect(covered).toEqual([[0, 100]])
-  expect(asked).toEqual([{ address: '0xaa', from: 0, to: 100, order: 'asc', token: undefined, size: 100 }])
+  expect(received).toEqual([{ address: '0xaa', from: 0, to: 100, order: 'asc', token: undefined, size: 100 }])
 })
 
 test('repeats all parameters with each token', async () => {
-  const { requestContext, asked } = fakeRequester(({ token }) =>
+  const { requestContext, received } = fakeRequester(({ token }) =>
     token === undefined ? page([5, 9], 'a') : page([12, 60]),
   )
   const { covered } = await read(requestContext)
@@ -49,7 +49,7 @@ test('repeats all parameters with each token', async () => {
     [0, 6],
     [6, 100],
   ])
-  expect(asked[1]).toMatchObject({ from: 0, to: 100, order: 'asc', token: 'a' })
+  expect(received[1]).toMatchObject({ from: 0, to: 100, order: 'asc', token: 'a' })
 })
 
 test('completes blocks downwards when it reads the newest block first', async () => {
@@ -64,13 +64,13 @@ test('completes blocks downwards when it reads the newest block first', async ()
 })
 
 test('requests the last second again when a token is refused', async () => {
-  const { requestContext, asked } = fakeRequester(({ from, token }) => {
+  const { requestContext, received } = fakeRequester(({ from, token }) => {
     if (token !== undefined) return { status: 400 }
     return from === 0 ? page([5, 40], 'old') : page([40, 80])
   })
   const { pages, error } = await read(requestContext)
   expect(error).toBeUndefined()
-  expect(asked.map(({ from, token }) => [from, token])).toEqual([
+  expect(received.map(({ from, token }) => [from, token])).toEqual([
     [0, undefined],
     [0, 'old'],
     [6, undefined],
@@ -91,22 +91,22 @@ test('requests the same blocks again when a token expires within one block', asy
 })
 
 test('gives up when tokens are refused without progress', async () => {
-  const { requestContext, asked } = fakeRequester(({ token }) =>
+  const { requestContext, received } = fakeRequester(({ token }) =>
     token === undefined ? page([0, 0], 'a') : { status: 400 },
   )
   const { error } = await read(requestContext)
   expect(error).toEqual(malformed)
-  expect(asked.length).toBeLessThan(10)
+  expect(received.length).toBeLessThan(10)
 })
 
 test('leaves a token chain that repeats a token', async () => {
-  const { requestContext, asked } = fakeRequester(({ from, token }) => {
+  const { requestContext, received } = fakeRequester(({ from, token }) => {
     if (from === 26) return page([30, 50])
     return token === undefined ? page([5, 20], 'a') : page([25, 30], 'a')
   })
   const { error } = await read(requestContext)
   expect(error).toBeUndefined()
-  expect(asked.map(({ from }) => from)).toEqual([0, 0, 26])
+  expect(received.map(({ from }) => from)).toEqual([0, 0, 26])
 })
 
 test('continues after empty pages that have a token', async () => {

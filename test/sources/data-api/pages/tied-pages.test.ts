@@ -22,9 +22,9 @@ async function readAll(all: readonly SortedItem<object>[], { order, seed, ...giv
   const listing = sameSecondListing({
     ...given,
     random,
-    items: () => all.slice(0, old.length + grow * asked.length),
+    items: () => all.slice(0, old.length + grow * received.length),
   })
-  const { requestContext, asked } = fakeRequester((query) => {
+  const { requestContext, received } = fakeRequester((query) => {
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
@@ -42,7 +42,7 @@ async function readAll(all: readonly SortedItem<object>[], { order, seed, ...giv
   expect(pages.at(-1)?.rest).toBeUndefined()
   expect(pages.reduce((sum, { covered }) => sum + covered.to - covered.from, 0)).toBe(range.to)
   expect(old.filter(({ hash }) => !shown.has(hash))).toEqual([])
-  return asked.length
+  return received.length
 }
 
 const END = 60
