@@ -17,7 +17,7 @@ export const emptyFeeState = (): FeeState => ({
 })
 
 /** A transaction in the block that contains it, and its details. */
-export type StoredFee = FeeDetails & { hash: string; blockHash: string; probe?: true | undefined }
+type StoredFee = FeeDetails & { hash: string; blockHash: string; probe?: true | undefined }
 
 export type FeeCheckpoint = {
   fees: Readonly<Pick<FeeState, 'listedPrice'>> & {

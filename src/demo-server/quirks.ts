@@ -9,7 +9,7 @@ export const QUIRKS = {
 } as const
 
 export type Quirk = keyof typeof QUIRKS
-export const QUIRK_NAMES = Object.keys(QUIRKS) as readonly Quirk[]
+const QUIRK_NAMES = Object.keys(QUIRKS) as readonly Quirk[]
 
 /**
  * Reads names of quirks; each text is a list separated by commas.

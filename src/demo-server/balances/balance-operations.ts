@@ -9,7 +9,7 @@ import { readBalanceQuery } from '../query.ts'
 import type { Call } from '../route.ts'
 import { type ChainState, recordedAt } from './chain-state.ts'
 
-export type BalanceContext = { readonly chain: Chain; readonly tokens: PageTokens }
+type BalanceContext = { readonly chain: Chain; readonly tokens: PageTokens }
 
 type BalanceOperation = (call: Call, context: BalanceContext) => Promise<ServiceResponse>
 

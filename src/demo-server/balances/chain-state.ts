@@ -17,14 +17,14 @@ export type ChainState = {
   readonly erc1155: Readonly<Record<string, Readonly<Record<string, BalancesByWallet>>>>
 }
 
-export type Erc20State = {
+type Erc20State = {
   readonly name?: string
   readonly symbol?: string
   readonly decimals?: number
   readonly balances: BalancesByWallet
 }
 
-export type Erc721State = {
+type Erc721State = {
   readonly name?: string
   readonly symbol?: string
   /** Owner by token id. */

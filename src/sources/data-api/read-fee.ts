@@ -48,7 +48,7 @@ function parseJson(body: Buffer): unknown {
 }
 
 /** The price that was paid is the lower one of the cap and of base fee + tip (EIP-1559). */
-export function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
+function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
   const [base, cap] = [u256At(native, 'baseFeePerGas'), u256At(native, 'maxFeePerGas')]
   const tip = u256At(native, 'maxPriorityFeePerGas')
   if (base === null || cap === null || tip === null) return undefined

@@ -117,7 +117,7 @@ function createAvailability() {
   }
 }
 
-export function batchesOf<T>(items: readonly T[], size: number): T[][] {
+function batchesOf<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   )

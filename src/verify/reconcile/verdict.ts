@@ -22,7 +22,7 @@ export type ReconciledBalance = {
 }
 
 /** Balances of a kind of asset. */
-export type KindCounts = { compared: number; different: number }
+type KindCounts = { compared: number; different: number }
 
 export type ReconcileVerdict = {
   /** True if all compared balances agree. */
