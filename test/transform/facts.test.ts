@@ -42,6 +42,7 @@ test('a transaction row contains every field of its item', () => {
       gas_limit: 30000,
       gas_used: 21000,
       gas_price: '25000000000',
+      effective_gas_price: null,
       transaction_fee: '525000000000000',
       call_type: 'CONTRACT_CALL',
       method_id: '0xa9059cbb',

@@ -30,7 +30,11 @@ export function openFeeResolver(options: FeeResolverOptions): FeeResolver {
   const readFee = source.readFee?.bind(source)
   if (job.kind === 'blocks' || job.fees === 'listed' || readFee === undefined) return settledFees(LISTING)
   const ask: AskFee = ({ hash, blockHash }) => readFee(requestContext, { chain: job.chain, hash, blockHash })
-  return new DetailsResolver(options, ask, openProbe(checkpoint, ask))
+  const onUnavailable = ({ message }: Error) =>
+    options.onNotice(
+      `${job.name}: fees may be upper bounds, because the details of transactions cannot be read (${message}); --fees exact tries again`,
+    )
+  return new DetailsResolver(options, ask, openProbe(checkpoint, ask, onUnavailable))
 }
 
 /** A resolver whose prices are known from the beginning. */

@@ -1,4 +1,5 @@
 import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
+import { ExportError } from '../../core/model/errors.ts'
 import { type FeeDetails, feeKey, type ListedPrice } from '../../core/model/fees.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'
 
@@ -15,7 +16,7 @@ export const MAX_PROBES = 5
 export type Probe = {
   /** Adds a candidate and starts the probe in the background, unless it is finished. */
   offer(transaction: OpenFee): void
-  /** Resolves when all candidates so far are tried, or the result is known. Rejects if a request failed. */
+  /** Resolves when all candidates so far are tried, or the result is known. Rejects if the run must end. */
   done(): Promise<void>
   /** What this run has learned; the checkpoint keeps it only if it is proven. */
   result(): ListedPrice | undefined
@@ -23,30 +24,31 @@ export type Probe = {
   isOpen(): boolean
 }
 
-export function openProbe(checkpoint: FeeCheckpoint, ask: AskFee): Probe {
+/**
+ * Opens a probe. A service that has never returned details, and answers only with errors, counts as one without
+ * details in this run; `onUnavailable` receives the error.
+ */
+export function openProbe(
+  checkpoint: FeeCheckpoint,
+  ask: AskFee,
+  onUnavailable: (error: ExportError) => void,
+): Probe {
   const candidates: OpenFee[] = []
   const tried = new Set<string>()
   let [requested, found] = [0, 0]
   let running: Promise<void> | undefined
   let failure: unknown
+  let isUnavailable = false
   const proven = () => checkpoint.fees.listedPrice
-  const isOpen = () => proven() === undefined && failure === undefined && requested < MAX_PROBES
+  const isOpen = () =>
+    proven() === undefined && failure === undefined && !isUnavailable && requested < MAX_PROBES
   const tryNext = async (transaction: OpenFee) => {
-    const { hash, blockHash, price } = transaction
-    const key = feeKey(blockHash, hash)
+    const key = feeKey(transaction.blockHash, transaction.hash)
     if (tried.has(key)) return
     tried.add(key)
     requested += 1
-    const stored = checkpoint.fees.probes.get(key)
-    const details = stored ?? (await ask(transaction))
-    if (details === undefined) {
-      if (found === 0 && requested === MAX_PROBES) await checkpoint.setListedPrice('no details')
-      return
-    }
-    found += 1
-    if (stored === undefined) await checkpoint.addFee({ hash, blockHash, ...details, probe: true })
-    const shown = compare(price, details)
-    if (shown !== undefined) await checkpoint.setListedPrice(shown)
+    if (await tryTransaction(transaction, { checkpoint, ask: () => ask(transaction) })) found += 1
+    else if (found === 0 && requested === MAX_PROBES) await checkpoint.setListedPrice('no details')
   }
   const run = async () => {
     for (let next = candidates.shift(); next !== undefined && isOpen(); next = candidates.shift())
@@ -57,19 +59,42 @@ export function openProbe(checkpoint: FeeCheckpoint, ask: AskFee): Probe {
     offer: (transaction) => {
       if (!isOpen() || candidates.length >= MAX_CANDIDATES) return
       candidates.push(transaction)
-      running ??= run().catch((thrown) => {
-        failure = thrown
+      running ??= run().catch((thrown: unknown) => {
         running = undefined
+        if (isServiceError(thrown) && hasNoDetails(checkpoint)) {
+          isUnavailable = true
+          onUnavailable(thrown)
+        } else failure = thrown
       })
     },
     done: async () => {
       await running
       if (failure !== undefined) throw failure
     },
-    result: () => proven() ?? (requested > 0 && found === 0 ? 'no details' : undefined),
+    result: () => proven() ?? (isUnavailable || (requested > 0 && found === 0) ? 'no details' : undefined),
     isOpen,
   }
 }
+
+/** Requests the details unless they are stored, and stores what they prove. Returns false if there are none. */
+async function tryTransaction(
+  { hash, blockHash, price }: OpenFee,
+  { checkpoint, ask }: { checkpoint: FeeCheckpoint; ask: () => Promise<FeeDetails | undefined> },
+): Promise<boolean> {
+  const stored = checkpoint.fees.probes.get(feeKey(blockHash, hash))
+  const details = stored ?? (await ask())
+  if (details === undefined) return false
+  if (stored === undefined) await checkpoint.addFee({ hash, blockHash, ...details, probe: true })
+  const shown = compare(price, details)
+  if (shown !== undefined) await checkpoint.setListedPrice(shown)
+  return true
+}
+
+/** Whether all attempts of a request failed, but not those of other requests. */
+const isServiceError = (thrown: unknown): thrown is ExportError =>
+  thrown instanceof ExportError && ['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED'].includes(thrown.code)
+
+const hasNoDetails = ({ fees: { details, probes } }: FeeCheckpoint) => details.size === 0 && probes.size === 0
 
 /** Candidates in memory: pages arrive faster than the answers to a probe. */
 const MAX_CANDIDATES = 20

@@ -29,7 +29,7 @@ export async function readFee(
 }
 
 /** Statuses of a service, or of a gateway before it, that does not offer details. */
-const HAS_NO_DETAILS: ReadonlySet<number> = new Set([400, 403, 404, 405, 410])
+const HAS_NO_DETAILS: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 501])
 
 function readNativeFields(body: Buffer): Fields {
   checkJsonSize(body)
