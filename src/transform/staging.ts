@@ -89,11 +89,13 @@ class PageStaging implements Staging {
 
   readPage = async (wallet: string, body: Buffer, limits: PageLimits): Promise<Page> => {
     this.#setFees(this.#options.fees.current())
+    // Other pages may set new prices before the thread has read this one.
+    const fees = this.#fees
     const pendingPage = this.#options.pool.readPage({ wallet, body, limits })
     if (pendingPage === undefined) return source.parsePage(body, limits).page
     const page = await pendingPage.page
     const staged = this.#track(pendingPage.staged)
-    this.#read.set(page.body, { page: staged, fees: this.#fees })
+    this.#read.set(page.body, { page: staged, fees })
     return page
   }
 

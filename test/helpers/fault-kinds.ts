@@ -116,6 +116,9 @@ const PAGE_FAULTS: Record<string, FaultyResponse> = {
   },
 }
 
+/** The details of single transactions are not pages. */
+const isListing = ({ path }: ReceivedRequest) => path.endsWith('/transactions')
+
 const hasToken = ({ query }: ReceivedRequest) => query.has('pageToken')
 
 /** Page tokens that expire, and pages at the wrong position. */
@@ -169,7 +172,8 @@ const kinds = (faults: Record<string, FaultyResponse>, rest: Partial<FaultKind> 
 export const FAULT_KINDS: readonly FaultKind[] = [
   ...kinds({ ...CONNECTION_FAULTS, ...WIRE_FAULTS }),
   ...kinds(SLOW_FAULTS, { timeoutMs: SLOW_MS }),
-  ...kinds({ ...BODY_FAULTS, ...PAGE_FAULTS }),
+  ...kinds(BODY_FAULTS),
+  ...kinds(PAGE_FAULTS, { where: isListing }),
   ...kinds({ ...PROXY_FAULTS, ...QUOTA_FAULTS }),
   ...kinds(TOKEN_FAULTS, { where: hasToken }),
   ...kinds({ ...UNUSUAL_RESPONSES, ...MORE_UNUSUAL_RESPONSES }),

@@ -4,6 +4,7 @@ import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { BLOCKS } from '../../src/core/model/listings.ts'
 import { settledFees } from '../../src/export/fees/fee-resolver.ts'
 import { readPage } from '../../src/sources/data-api/pages/page.ts'
+import type { FeeSource } from '../../src/transform/fees.ts'
 import type { PageLocation } from '../../src/transform/merge/page-source.ts'
 import type { StagedPage } from '../../src/transform/staged/stage-page.ts'
 import { createStaging } from '../../src/transform/staging.ts'
@@ -243,5 +244,29 @@ test('a coalesced record that grew after an interruption is staged again complet
       .at(-1),
   ).toEqual({ offset: whole?.offset, bytes: whole?.bytes })
   expect(staged.flat().map(({ bytes }) => bytes < (location?.bytes ?? 0))).toEqual([true, false])
+  await checkpoint.close()
+})
+
+test('stages a page again if the prices became known while a thread read it', async () => {
+  const checkpoint = await openIn(tempFolder())
+  const known: FeeSource = { from: 'effective listing' }
+  let current: FeeSource = { from: 'undecided' }
+  const fees = { ...settledFees(known), current: () => current }
+  const { pool, staged } = recordingPool({ reads: true })
+  const openPage = { openFees: 1, firstOpenFee: undefined }
+  const readPage: WritePool['readPage'] = (task) => {
+    const pending = pool.readPage(task) as PendingPage
+    return { ...pending, staged: pending.staged.then((page) => ({ ...page, ...openPage })) }
+  }
+  const options = { checkpoint, fees, folder: '', listings: listed(A), from: 0, onStaged: () => {} }
+  const staging = createStaging({ ...options, pool: { ...pool, readPage } })
+  const reading = staging.readPage(A, bodyOf(1), LIMITS)
+  current = known
+  await receive(checkpoint, staging, [2])
+  const page = await reading
+  const { offset } = await checkpoint.addPage(A, { ...page, covered: { from: 1, to: 2 } })
+  staging.onPageStored({ body: page.body, offset })
+  await staging.finish({ from: 0, to: END })
+  expect(staged.flat().map((one) => one.offset)).toEqual([offset])
   await checkpoint.close()
 })
