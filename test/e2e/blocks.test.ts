@@ -41,6 +41,8 @@ const expectedRows = chainBlocks.flatMap(({ transactions }) =>
     gas_limit: text(native.gasLimit),
     gas_used: text(native.gasUsed),
     gas_price: text(native.gasPrice),
+    // What others paid for transactions with a fee cap is unknown.
+    effective_gas_price: text(Number(native.txType) < 2 ? native.gasPrice : ''),
     transaction_fee: text(BigInt(native.gasUsed ?? 0) * BigInt(native.gasPrice ?? 0)),
     call_type: text(method?.callType),
     method_id: lower(method?.methodHash),

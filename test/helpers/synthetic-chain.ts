@@ -110,6 +110,7 @@ export async function startSyntheticChain(items: readonly SyntheticItem[], token
   const requests: ListingRequest[] = []
   const address = await serve((request, response) => {
     const url = new URL(request.url ?? '/', 'http://loopback')
+    if (!url.pathname.endsWith('/transactions')) return void response.writeHead(404).end('{}')
     const wallet = url.pathname.split('/')[5] ?? ''
     const [from = 0, to = 0] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
     requests.push({ wallet, from, to })
