@@ -51,11 +51,12 @@ export async function coordinate(context: CoordinatorContext): Promise<void> {
     stats.phase = 'reading'
     const selection = (await loadSelection(runState, plan)) ?? (await runReadTasks(context))
     recordReads(stats, plan, selection)
-    await saveRunFees({ ...context, server: queue.server }, selection)
-    stats.phase = 'writing'
-    stats.share = 1
-    const writes = await runWriteTasks(context, selection, reconciler.mergedRanges())
+    let writes: WriteResult[] | undefined = []
     try {
+      await saveRunFees({ ...context, server: queue.server }, selection)
+      stats.phase = 'writing'
+      stats.share = 1
+      writes = await runWriteTasks(context, selection, reconciler.mergedRanges())
       if (writes === undefined) throw damagedPagesError(plan)
       if (await reconciler.isConsistent(selection, writes))
         return await publishRun(context, selection, writes)
