@@ -26,7 +26,7 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
     findings.expect(feeUnknown >= fee && feeUnknown <= fee + Number(found?.extra_fee), () =>
       differenceMessage(LOCATION, 'feeUnknown', { expected: fee, found: feeUnknown }),
     )
-  if (manifest.job.fees !== undefined)
+  if (manifest.job.fees !== undefined && feeUnknown !== undefined)
     findings.expect(feesUpperBound === bound && (manifest.job.fees === 'listed' || bound === 0), () =>
       differenceMessage(LOCATION, 'feesUpperBound', { expected: bound, found: feesUpperBound }),
     )
