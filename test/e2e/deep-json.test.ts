@@ -48,7 +48,7 @@ function startDeep(text: string) {
   return startLoopback(
     service,
     faultWhere(
-      ({ query }) => !query.has('pageToken'),
+      ({ path, query }) => path.endsWith('/transactions') && !query.has('pageToken'),
       (response, { body }) => {
         const page = JSON.parse(body) as { transactions: Fields[] }
         const isFirst = page.transactions.length === 100
