@@ -24,7 +24,7 @@ test.for([
   { args: ['query'], says: "missing required argument 'output'" },
   { args: ['run', 'jobs/demo.yaml', '--quiet=no'], says: "option '--quiet' takes no value" },
   { args: ['report', 'x', '--max-rows', 'many'], says: "'--max-rows <count>' argument 'many' is invalid" },
-  { args: ['query', 'x', 'y', '--max-rows', '0'], says: 'a whole number from 1 is expected' },
+  { args: ['query', 'x', 'y', '--max-rows', '0'], says: 'expected a whole number of at least 1' },
   { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
   { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <location>' argument missing" },
   {

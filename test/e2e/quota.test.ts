@@ -21,9 +21,12 @@ test('completes with the same bytes under a quota', async () => {
   const { url, requests } = await startLoopback(service)
   const count = () => requests.length
   const output = tempFolder()
-  const { code, jobs } = await run([testJob({ addresses, output, concurrency: 16, service: at(url) })], {
-    retry,
-  })
+  const { code, jobs } = await run(
+    [testJob({ addresses, output, concurrency: 16, service: at(url), fees: 'listed' })],
+    {
+      retry,
+    },
+  )
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm.bytes)
   const refusals = jobs[0]?.stats.refusals ?? 0
