@@ -24,6 +24,8 @@ test('fills in every default of the contract', async () => {
     finalityMs: 0,
     nativeSymbol: 'ETH',
     wraps: 'ledger',
+    fees: 'auto',
+    feesBudget: 2_000,
     keepRaw: false,
     escapeFormulas: true,
     service: { baseUrl: undefined, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
