@@ -3,33 +3,9 @@ import { programName } from '../../src/cli/program-name.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
 const COMMANDS = [
-  ...[
-    'demo',
-    'init',
-    'run',
-    'worker',
-    'plan',
-    'validate',
-    'status',
-    'verify',
-    'balances',
-    'convert',
-    'report',
-  ],
-  ...[
-    'query',
-    'compact',
-    'load',
-    'audit',
-    'reconcile',
-    'reindex',
-    'watch',
-    'webhooks',
-    'schema',
-    'serve',
-    'node',
-    'node',
-  ],
+  ...['demo', 'init', 'run', 'worker', 'plan', 'validate', 'status', 'verify', 'balances', 'convert'],
+  ...['report', 'query', 'compact', 'load', 'audit', 'reconcile', 'reindex', 'watch', 'webhooks'],
+  ...['schema', 'serve'],
 ]
 
 /** Returns the help as shown by an installed program. */

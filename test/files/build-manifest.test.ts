@@ -48,6 +48,7 @@ test('a manifest says what was received, covered and written', () => {
       addresses: 2,
       nativeSymbol: 'AVAX',
       wraps: 'ledger',
+      fees: 'exact',
       escapeFormulas: true,
     },
     addressesSha256: createHash('sha256').update(`${ALICE}\n${BOB}`).digest('hex'),

@@ -69,6 +69,7 @@ test('has the documented fields', () => {
         rejects: 0,
         statusUnknown: 0,
         feeUnknown: 0,
+        feesUpperBound: 0,
         contradictedTransactions: 0,
         unresolvedTransactions: 0,
         repeatedLogs: 0,

@@ -44,7 +44,17 @@ test('a label of any characters is read back as it is', async () => {
 })
 
 test('a new job has a word for every field that a job of wallets often has', () => {
-  const rare = ['kind', 'maxRowsPerFile', 'partitionBy', 'targetFileSize', 'nativeSymbol', 'wraps', 'keepRaw']
+  const rare = [
+    'kind',
+    'maxRowsPerFile',
+    'partitionBy',
+    'targetFileSize',
+    'nativeSymbol',
+    'wraps',
+    'keepRaw',
+    'fees',
+    'feesBudget',
+  ]
   const wanted = FIELD_PATHS.map((path) => path.replace(/^(service|store)\./, ''))
   const text = jobTemplate(NEW)
   const unnamed = wanted.filter((field) => !new RegExp(`\\b${field}:`).test(text))
