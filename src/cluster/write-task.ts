@@ -9,7 +9,7 @@ import type { Job } from '../core/model/model.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
-import { settledFees } from '../export/fees/fee-resolver.ts'
+import { fixedFees } from '../export/fees/fee-resolver.ts'
 import { openOutputWriter } from '../export/output-writer.ts'
 import type { PreviousExport } from '../export/resume/previous-export.ts'
 import { readManifestIfExists } from '../files/publish.ts'
@@ -123,7 +123,7 @@ async function writePartition({
     isComparable: false,
     refusedEnds: refusedEnds(plan, selection),
   }
-  const fees = settledFees(await loadRunFees({ plan, runState }, selection))
+  const fees = fixedFees(await loadRunFees({ plan, runState }, selection))
   const output = await openOutputWriter({ ...writing, job, store: folderStore(job.output), previous, fees })
   try {
     const { hashes, contradicted, contradictions } = await output.merge(endBlock)

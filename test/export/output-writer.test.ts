@@ -6,7 +6,7 @@ import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import { newRunStats } from '../../src/core/model/run-stats.ts'
-import { settledFees } from '../../src/export/fees/fee-resolver.ts'
+import { fixedFees } from '../../src/export/fees/fee-resolver.ts'
 import { openOutputWriter } from '../../src/export/output-writer.ts'
 import { noPreviousExport } from '../../src/export/resume/previous-export.ts'
 import { folderStore } from '../../src/storage/store.ts'
@@ -81,7 +81,7 @@ async function write({ isNotified = true, onPage, signal, job: given }: WriteOpt
   const writer = await openOutputWriter({
     ...opening,
     previous: noPreviousExport(job),
-    fees: settledFees({ from: 'listing' }),
+    fees: fixedFees({ from: 'listing' }),
   })
   try {
     await addPages(checkpoint, async (count, page) => {

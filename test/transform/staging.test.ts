@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { BLOCKS } from '../../src/core/model/listings.ts'
-import { settledFees } from '../../src/export/fees/fee-resolver.ts'
+import { fixedFees } from '../../src/export/fees/fee-resolver.ts'
 import { readPage } from '../../src/sources/data-api/pages/page.ts'
 import type { FeeSource } from '../../src/transform/fees.ts'
 import type { PageLocation } from '../../src/transform/merge/page-source.ts'
@@ -16,7 +16,7 @@ import { A, itemAt } from './pages-file.ts'
 const END = 3_000
 const LIMITS = { range: { from: 0, to: END }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
 
-const LISTED = { fees: settledFees({ from: 'listing' }), folder: '' }
+const LISTED = { fees: fixedFees({ from: 'listing' }), folder: '' }
 
 /** A pool that records its tasks. Pages that its thread reads get index offsets from 1,001 on. */
 function recordingPool({ reads }: { reads: boolean }) {
@@ -251,7 +251,7 @@ test('stages a page again if the prices became known while a thread read it', as
   const checkpoint = await openIn(tempFolder())
   const known: FeeSource = { from: 'effective listing' }
   let current: FeeSource = { from: 'undecided' }
-  const fees = { ...settledFees(known), current: () => current }
+  const fees = { ...fixedFees(known), current: () => current }
   const { pool, staged } = recordingPool({ reads: true })
   const openPage = { openFees: 1, firstOpenFee: undefined }
   const readPage: WritePool['readPage'] = (task) => {

@@ -28,7 +28,7 @@ const UNDECIDED: FeeSource = { from: 'undecided' }
 export function openFeeResolver(options: FeeResolverOptions): FeeResolver {
   const { job, checkpoint, requestContext } = options
   const readFee = source.readFee?.bind(source)
-  if (job.kind === 'blocks' || job.fees === 'listed' || readFee === undefined) return settledFees(LISTING)
+  if (job.kind === 'blocks' || job.fees === 'listed' || readFee === undefined) return fixedFees(LISTING)
   const ask: AskFee = ({ hash, blockHash }) => readFee(requestContext, { chain: job.chain, hash, blockHash })
   const onUnavailable = ({ message }: Error) =>
     options.onNotice(
@@ -38,7 +38,7 @@ export function openFeeResolver(options: FeeResolverOptions): FeeResolver {
 }
 
 /** A resolver whose prices are known from the beginning. */
-export function settledFees(fees: FeeSource): FeeResolver {
+export function fixedFees(fees: FeeSource): FeeResolver {
   return { current: () => fees, offer: () => {}, resolve: async () => fees, close: async () => {} }
 }
 
