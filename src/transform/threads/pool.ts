@@ -218,11 +218,21 @@ function openInlineWorker(
 
 function runInline(runner: TaskRunner, { task, resolve, reject }: QueuedTask<WriteTask>): void {
   try {
-    resolve(runner.run(task))
+    const result = runner.run(task)
+    // Many jobs may share this thread, and the number of open files is limited. Closing writes buffered lines.
+    runner.close()
+    resolve(result)
   } catch (thrown) {
     reject(thrown)
-  } finally {
-    // Many jobs may share this thread, and the number of open files is limited.
+    closeAfterError(runner)
+  }
+}
+
+/** Closes the files of a failed task. Its error is the one to report. */
+function closeAfterError(runner: TaskRunner): void {
+  try {
     runner.close()
+  } catch {
+    // The files are removed with their folder.
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
@@ -373,4 +373,13 @@ test('close rejects pages that are being read', async () => {
   await pool.close()
   expect((await ended).map(({ status }) => status)).toContain('rejected')
   expect(left()).toEqual([])
+})
+
+test('rejects a task in this thread whose lines cannot be written when its files are closed', async () => {
+  const { pages, context } = pagesIn()
+  for (const table of context.tables) mkdirSync(join(context.folder, `${table}-${threadId}.lines`))
+  const pool = openHere(context)
+  const staging = pool.run(task(pages[0] as PageLocation), 1)
+  await expect(staging).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+  await pool.close()
 })
