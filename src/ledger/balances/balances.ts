@@ -4,6 +4,7 @@ import type { Manifest } from '../../core/model/manifest.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import { isIncluded, parseAsOf } from './as-of.ts'
+import { balanceColumns } from './balance-columns.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { EVENTS_MISMATCH, likelyCauses } from './causes.ts'
 import { compareSums, compareTexts } from './compare-sums.ts'
@@ -179,18 +180,11 @@ function wrapsOf({ address }: BalanceSum, sums: BalanceSums, { job }: Manifest) 
   return { wraps: isKnown || sums.isWrapper(address), hasWraps: isKnown && job.wraps === 'ledger' }
 }
 
-function balanceOf(
-  { wallet, type, address, symbol, tokenId, value, decimals }: BalanceSum,
-  label: string | null,
-) {
+function balanceOf(sum: BalanceSum, label: string | null) {
+  const { type, value, decimals } = sum
   const decimalPlaces = type === 'native' ? COIN_DECIMALS : decimals
   return {
-    wallet_address: wallet,
-    wallet_label: label,
-    asset_type: type,
-    asset_address: address,
-    asset_symbol: symbol,
-    token_id: tokenId,
+    ...balanceColumns(sum, label),
     value,
     asset_decimals: decimalPlaces,
     amount: shiftDecimal(String(value), decimalPlaces),

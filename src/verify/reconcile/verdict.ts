@@ -1,3 +1,4 @@
+import { balanceColumns } from '../../ledger/balances/balance-columns.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import { type ComparedBalance, type ComparedWallet, isDifferent, type Skip } from './compare-wallet.ts'
 import type { LedgerSums } from './ledger-sums.ts'
@@ -89,18 +90,10 @@ function causeFinder(
       : tokenCause(balance, isWrapper(balance.address))
 }
 
-function toRow(
-  { wallet, type, address, symbol, tokenId, ledger, service }: ComparedBalance,
-  label: string | null,
-  cause: string | null,
-): ReconciledBalance {
+function toRow(balance: ComparedBalance, label: string | null, cause: string | null): ReconciledBalance {
+  const { ledger, service } = balance
   return {
-    wallet_address: wallet,
-    wallet_label: label,
-    asset_type: type,
-    asset_address: address,
-    asset_symbol: symbol,
-    token_id: tokenId,
+    ...balanceColumns(balance, label),
     ledger_value: ledger,
     service_value: service,
     difference: service - ledger,
