@@ -10,3 +10,9 @@ export function endlessListingError(listing: string): ExportError {
     fix: 'Ask the operator of the service to omit nextPageToken from the last page, or try again later.',
   })
 }
+
+/**
+ * Maximum number of consecutive restarts without progress. A service may refuse each of its tokens several times
+ * before it accepts one, so a few restarts in a row may get no further than earlier ones.
+ */
+export const MAX_IDLE_RESTARTS = 8

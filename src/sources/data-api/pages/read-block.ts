@@ -10,7 +10,7 @@ import {
   MIN_PAGE_SIZE,
   shrinkPages,
 } from './adaptive-page-size.ts'
-import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
+import { endlessListingError, MAX_IDLE_PAGES, MAX_IDLE_RESTARTS } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
 import { itemsOf, parseBody, readPage } from './page.ts'
 
@@ -31,7 +31,7 @@ export type BlockSpec = BlockRequest & {
 export async function readBlock(requestContext: RequestContext, spec: BlockSpec): Promise<BlockPages> {
   const { size = createAdaptivePageSize() } = spec
   let { partial } = spec
-  for (let starts = 0; starts < MAX_STARTS; ) {
+  for (let starts = 0; starts < MAX_IDLE_RESTARTS; ) {
     const pageSize = size.current()
     try {
       const pages = await followTokens(requestContext, { ...spec, size, pageSize, partial })
@@ -47,8 +47,6 @@ export async function readBlock(requestContext: RequestContext, spec: BlockSpec)
     `block ${spec.block}: the service repeats or refuses its own page tokens`,
   )
 }
-
-const MAX_STARTS = 3
 
 type SizedBlockSpec = BlockSpec & { size: AdaptivePageSize; pageSize: number }
 

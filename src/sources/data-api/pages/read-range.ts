@@ -3,6 +3,7 @@ import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { RangePage } from '../../source.ts'
 import { createAdaptivePageSize, shrinkPages } from './adaptive-page-size.ts'
+import { MAX_IDLE_RESTARTS } from './endless-listing.ts'
 import {
   GAP_FOUND,
   isLargePage,
@@ -63,12 +64,6 @@ export async function* readRange(
     if (idle === MAX_IDLE_RESTARTS) throw noProgressError(spec)
   }
 }
-
-/**
- * Maximum number of consecutive restarts without progress: a token may expire on a page that ends in the
- * second in which it started.
- */
-const MAX_IDLE_RESTARTS = 3
 
 /** Tracks the highest known block: from other readers, and from pages of an open range. */
 function trackHead({ range, head }: RangeSpec) {

@@ -96,7 +96,21 @@ test('gives up when tokens are refused without progress', async () => {
   )
   const { error } = await read(requestContext)
   expect(error).toEqual(malformed)
-  expect(received.length).toBeLessThan(10)
+  expect(received.length).toBeLessThan(20)
+})
+
+test('continues a second of several pages whose tokens are each refused twice, the later ones first', async () => {
+  const refused = ['b', 'a', 'a', 'b']
+  const next: Record<string, Reply> = { a: page([0], 'b'), b: page([0]) }
+  const { requestContext } = fakeRequester(({ token }) => {
+    if (token === undefined) return page([0], 'a')
+    if (token !== refused[0]) return next[token] ?? {}
+    refused.shift()
+    return { status: 400 }
+  })
+  const { error, covered } = await read(requestContext)
+  expect(error).toBeUndefined()
+  expect(covered.at(-1)).toEqual([0, 100])
 })
 
 test('leaves a token chain that repeats a token', async () => {
