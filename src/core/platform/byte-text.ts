@@ -10,8 +10,9 @@ export type ByteText = string
 
 export const toBytes = (text: string): ByteText => Buffer.from(text, 'utf8').toString('latin1')
 
+/** Decodes UTF-8; a lone surrogate, which no byte represents, becomes the replacement character. */
 export const toText = (bytes: ByteText): string =>
-  isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8')
+  isAscii(bytes) ? bytes : Buffer.from(toWellFormed(bytes), 'latin1').toString('utf8')
 
 /** Whether a text is the same as text and as bytes. */
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
@@ -40,5 +41,5 @@ const REPLACEMENT = toBytes('\ufffd')
 
 /** Converts to lower case by Unicode rules; the result is also well-formed. */
 export function toLowerCase(bytes: ByteText): ByteText {
-  return isAscii(bytes) ? bytes.toLowerCase() : toBytes(toText(toWellFormed(bytes)).toLowerCase())
+  return isAscii(bytes) ? bytes.toLowerCase() : toBytes(toText(bytes).toLowerCase())
 }

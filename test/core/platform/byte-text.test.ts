@@ -71,6 +71,7 @@ test.for([
   { json: '"é\\\\u00e9"', text: 'é\\u00e9' },
 ])('converts $json to well-formed bytes: $text', ({ json, text }) => {
   const bytes = parseBytes(Buffer.from(json)) as string
+  expect(toText(bytes)).toBe(text)
   expect(toText(toWellFormed(bytes))).toBe(text)
   expect(toText(toLowerCase(bytes))).toBe(text)
 })

@@ -24,6 +24,6 @@ export function parsedListing(text: string): Listing {
   return {
     items: transactions.length,
     keys: keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs })),
-    next: nextPageToken || undefined,
+    next: nextPageToken?.toWellFormed() || undefined,
   }
 }
