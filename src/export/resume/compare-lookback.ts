@@ -8,7 +8,8 @@ import { keyedItems } from '../../transform/merge/record-items.ts'
 /**
  * Whether the lookback, as read by this run, states other facts of the chain than the stored pages of earlier
  * runs: a transaction was added, removed or moved, or its entries differ. Names, prices and metadata are not
- * compared.
+ * compared. A transaction that one of the two states in several ways counts as changed: a reorg happened while
+ * they were read, and the export may contain the stale one.
  */
 export async function hasLookbackChanged(
   checkpoint: Checkpoint,
@@ -22,14 +23,16 @@ export async function hasLookbackChanged(
       await readFacts(checkpoint, after, lookback),
     ]
     if (previousFacts.size !== currentFacts.size) return true
-    for (const [hash, facts] of currentFacts) if (previousFacts.get(hash) !== facts) return true
+    for (const [hash, facts] of currentFacts)
+      if (facts === CONTRADICTORY || previousFacts.get(hash) !== facts) return true
   }
   return false
 }
 
-/**
- * Returns the facts of each transaction by hash. If an item was received more than once, the last one wins.
- */
+/** In place of the facts of a transaction that was received with different ones. */
+const CONTRADICTORY = 'contradictory'
+
+/** Returns the facts of each transaction by hash. */
 async function readFacts(checkpoint: Checkpoint, records: readonly PageRecord[], { from, to }: BlockRange) {
   const facts = new Map<string, string>()
   for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
@@ -37,7 +40,8 @@ async function readFacts(checkpoint: Checkpoint, records: readonly PageRecord[],
     for (const { key, item } of keyedItems(await checkpoint.read(location))) {
       if (key.block < from || key.block >= Math.min(to, validBefore)) continue
       if (rereadRanges.some((range) => key.block >= range.from && key.block < range.to)) continue
-      facts.set(key.hash, source.factsOf(item))
+      const [known, found] = [facts.get(key.hash), source.factsOf(item)]
+      facts.set(key.hash, known === undefined || known === found ? found : CONTRADICTORY)
     }
   }
   return facts

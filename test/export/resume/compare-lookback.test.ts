@@ -11,17 +11,18 @@ const pageWith = (more: string) => {
   return Buffer.from(`{"transactions":[{"nativeTransaction":{${native}},"more":${more}}]}`)
 }
 
-/** A checkpoint with one page of an earlier run, and the page that the current run read instead. */
-function checkpointOf(before: Buffer, after: Buffer): Checkpoint {
-  const record = (offset: number) => ({
+/** A checkpoint with pages of an earlier run, and the pages that the current run read instead. */
+function checkpointOf(before: readonly Buffer[], after: readonly Buffer[]): Checkpoint {
+  const pages = [...before, ...after]
+  const records = pages.map((_, offset) => ({
     wallet: WALLET,
     location: { offset, bytes: 0, start: 0 },
     blocks: { min: 7, max: 7 },
     validBefore: Number.POSITIVE_INFINITY,
-  })
+  }))
   const checkpoint = {
-    rereadPages: () => ({ before: [record(0)], after: [record(1)] }),
-    read: async ({ offset }: { offset: number }) => (offset === 0 ? before : after),
+    rereadPages: () => ({ before: records.slice(0, before.length), after: records.slice(before.length) }),
+    read: async ({ offset }: { offset: number }) => pages[offset],
   }
   return checkpoint as unknown as Checkpoint
 }
@@ -30,11 +31,27 @@ const nested = (levels: number, innermost: string) => '{"a":'.repeat(levels) + i
 
 test.for([1, 90])('facts are compared at a depth of %i levels', async (levels) => {
   const [was, is] = [pageWith(nested(levels, '1')), pageWith(nested(levels, '2'))]
-  expect(await hasLookbackChanged(checkpointOf(was, was), listings, lookback)).toBe(false)
-  expect(await hasLookbackChanged(checkpointOf(was, is), listings, lookback)).toBe(true)
+  expect(await hasLookbackChanged(checkpointOf([was], [was]), listings, lookback)).toBe(false)
+  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, lookback)).toBe(true)
 })
 
 test('changed names and metadata are not compared', async () => {
   const [was, is] = [pageWith('{"name":"a","b":1}'), pageWith('{"name":"é","metadata":{"c":2},"b":1}')]
-  expect(await hasLookbackChanged(checkpointOf(was, is), listings, lookback)).toBe(false)
+  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, lookback)).toBe(false)
+})
+
+test.for([
+  { what: 'an earlier run', before: ['1', '2'], after: ['2'] },
+  { what: 'an earlier run, in the other order', before: ['2', '1'], after: ['2'] },
+  { what: 'this run', before: ['2'], after: ['1', '2'] },
+  { what: 'both runs', before: ['1', '2'], after: ['1', '2'] },
+])('a transaction counts as changed if $what received it in two versions', async ({ before, after }) => {
+  const pages = (versions: readonly string[]) => versions.map((version) => pageWith(version))
+  const checkpoint = checkpointOf(pages(before), pages(after))
+  expect(await hasLookbackChanged(checkpoint, listings, lookback)).toBe(true)
+})
+
+test('a transaction that was received twice in one version is unchanged', async () => {
+  const page = pageWith('1')
+  expect(await hasLookbackChanged(checkpointOf([page, page], [page]), listings, lookback)).toBe(false)
 })
