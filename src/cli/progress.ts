@@ -56,8 +56,8 @@ function plainProgressLine(jobs: readonly { name: string; stats: RunStats }[]): 
     .join('; ')
 }
 
-function formatPlainProgress({ phase, share, pages, refusals, service }: RunStats): string {
-  const throttled = refusals > 0 ? [`${formatInteger(refusals)} 429s`] : []
+function formatPlainProgress({ phase, share, pages, rateLimited, service }: RunStats): string {
+  const throttled = rateLimited > 0 ? [`${formatInteger(rateLimited)} 429s`] : []
   const retrying = service.lastError === undefined ? [] : [`retrying: ${service.lastError}`]
   return [phase, `${Math.floor(share * 100)}%`, formatCount(pages, 'page'), ...throttled, ...retrying].join(
     ', ',

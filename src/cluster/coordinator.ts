@@ -139,7 +139,7 @@ async function finishTasks(
   for (;;) {
     context.signal.throwIfAborted()
     await queue.server.registerRun(run)
-    const { left, failed } = await queue.counts(plan.id, kind)
+    const { remaining, failed } = await queue.counts(plan.id, kind)
     const liveWorkers = await queue.server.liveWorkers()
     pollsWithoutWorker = [...liveWorkers.values()].includes(GENERATOR) ? 0 : pollsWithoutWorker + 1
     if (pollsWithoutWorker === NO_WORKER_POLLS)
@@ -147,7 +147,7 @@ async function finishTasks(
     const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => liveWorkers.has(worker) })
     await updateProgress(context)
     await noticeQuotaPause(context)
-    emptyPolls = left <= lost ? emptyPolls + 1 : 0
+    emptyPolls = remaining <= lost ? emptyPolls + 1 : 0
     if (emptyPolls >= EMPTY_POLLS) {
       const tasks = await missing()
       if (tasks.length === 0) return true
@@ -184,7 +184,7 @@ async function tasksFailed({ queue, plan }: CoordinatorContext, kind: TaskKind):
   const remaining = failed.length > MAX_NAMED_TASKS ? [`and ${failed.length - MAX_NAMED_TASKS} more`] : []
   const count = failed.length === 1 ? '1 task' : `${failed.length} tasks`
   return new ExportError(
-    'UNITS_FAILED',
+    'TASKS_FAILED',
     `${count} failed permanently: ${[...named, ...remaining].join('; ')}`,
   )
 }

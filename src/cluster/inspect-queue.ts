@@ -12,7 +12,7 @@ export type QueuedRun = {
   id: string
   name: string
   output: string
-  units: { read: TaskStateCounts; write: TaskStateCounts }
+  tasks: { read: TaskStateCounts; write: TaskStateCounts }
   requests: number
   quota: QuotaState
 }
@@ -38,7 +38,7 @@ async function inspectRun(queue: TaskQueue, run: OpenRun) {
   const write = { done: done.writes, ...(await queue.counts(id, 'write')) }
   const { requests } = await readProgress(queue.server, id)
   const rate = await readQuotaState(queue.server.rateLimitState(quota))
-  return { id, name, output, units: { read, write }, requests, quota: rate }
+  return { id, name, output, tasks: { read, write }, requests, quota: rate }
 }
 
 /** Counts the finished tasks in the run state; 0 if this machine may not access the location. */

@@ -28,13 +28,13 @@ export async function serveMetrics(
 export function metricsText({ workers, runs }: QueueState): string {
   const tasks = runs.flatMap((run) =>
     (['read', 'write'] as const).flatMap((kind) =>
-      (['done', 'left', 'failed'] as const).map((state) => {
-        return { labels: { ...labelsOf(run), kind, state }, value: run.units[kind][state] }
+      (['done', 'remaining', 'failed'] as const).map((state) => {
+        return { labels: { ...labelsOf(run), kind, state }, value: run.tasks[kind][state] }
       }),
     ),
   )
-  const left = tasks
-    .filter(({ labels }) => labels.state === 'left')
+  const remaining = tasks
+    .filter(({ labels }) => labels.state === 'remaining')
     .reduce((sum, { value }) => sum + value, 0)
   const rates = runs.flatMap((run) => {
     const { perSecond } = run.quota
@@ -42,10 +42,10 @@ export function metricsText({ workers, runs }: QueueState): string {
   })
   return [
     formatMetric('walletlake_workers', 'Live workers.', [{ value: workers }]),
-    formatMetric('walletlake_units_left', 'Tasks of all runs that are waiting or running.', [
-      { value: left },
+    formatMetric('walletlake_tasks_remaining', 'Tasks of all runs that are waiting or running.', [
+      { value: remaining },
     ]),
-    formatMetric('walletlake_units', 'Tasks of a run by state.', tasks),
+    formatMetric('walletlake_tasks', 'Tasks of a run by state.', tasks),
     formatMetric(
       'walletlake_requests_total',
       'Requests sent by the workers of a run.',

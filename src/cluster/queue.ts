@@ -15,7 +15,7 @@ import type { QueueAddress, SharedServer, TaskKind } from './server/shared-serve
 import { describeTask, nameTask, parseTask, type Task } from './task.ts'
 
 /** Numbers of open and failed tasks of a run. Finished tasks leave only their results in the run state. */
-export type TaskCounts = { left: number; failed: number }
+export type TaskCounts = { remaining: number; failed: number }
 
 /** The task queue, implemented with BullMQ. It distributes tasks and is never the record of what is done. */
 export type TaskQueue = {
@@ -85,7 +85,7 @@ export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
     add: (id, tasks) => addTasks(queueOf, id, tasks),
     counts: async (id, kind) => {
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN_STATES, 'failed')
-      return { failed, left: Object.values(open).reduce((sum, count) => sum + count, 0) }
+      return { failed, remaining: Object.values(open).reduce((sum, count) => sum + count, 0) }
     },
     reclaim: (options) => readOrClear(queueOf(options.id, options.kind), () => reclaim(queueOf, options), 0),
     failed: (id, kind) =>

@@ -15,7 +15,7 @@ const RUN_ENTRY: v.GenericSchema<unknown, OpenRun> = v.pipe(
       output: printableLine,
       store: v.optional(bucketLocation),
     },
-    ...{ quota: v.pipe(v.string(), v.regex(/^walletlake:quota:[0-9a-f]{32}$/)), seal: sha256 },
+    ...{ quota: v.pipe(v.string(), v.regex(/^walletlake:quota:[0-9a-f]{32}$/)), signature: sha256 },
   }),
   v.check(({ id, name, attempt }) => id === `${name}-${attempt}`),
 )
@@ -49,12 +49,9 @@ const versionMismatch = (runVersion: string) =>
  * enough to direct workers elsewhere. Without an API key the signature detects accidental changes only;
  * workers then rely on checks of the run state.
  */
-export function signRun(
-  { seal: _seal, ...run }: Omit<OpenRun, 'seal'> & { seal?: string },
-  apiKey = '',
-): string {
+export function signRun(run: Omit<OpenRun, 'signature'>, apiKey = ''): string {
   const { id, name, attempt, version, output, store, quota } = run
   const { bucket = '', prefix = '', endpoint = '', region = '', pathStyle = '' } = store ?? {}
-  const sealed = [id, name, attempt, version, output, quota, bucket, prefix, endpoint, region, pathStyle]
-  return createHmac('sha256', `walletlake ${apiKey}`).update(JSON.stringify(sealed)).digest('hex')
+  const signed = [id, name, attempt, version, output, quota, bucket, prefix, endpoint, region, pathStyle]
+  return createHmac('sha256', `walletlake ${apiKey}`).update(JSON.stringify(signed)).digest('hex')
 }

@@ -159,7 +159,7 @@ async function findPlan(job: Job, objects: ObjectFolder): Promise<Plan | undefin
 function runEntryOf({ id, job, attempt, version, output, store }: Plan, apiKey: string | undefined): OpenRun {
   const quota = quotaKey({ baseUrl: job.service.baseUrl ?? '', apiKey })
   const run = { id, name: job.name, attempt, version, output, store, quota }
-  return { ...run, seal: signRun(run, apiKey) }
+  return { ...run, signature: signRun(run, apiKey) }
 }
 
 /** Redis responds with an error if another program has replaced the queue's keys. */

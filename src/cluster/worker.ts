@@ -155,7 +155,7 @@ async function serveRun(worker: Worker, run: OpenRun): Promise<ServedRun | undef
 
 /** The reason for rejecting a run by its entry alone; undefined if it is accepted. */
 async function checkRunEntry({ options }: Worker, run: OpenRun): Promise<string | undefined> {
-  if (signRun(run, options.apiKey) !== run.seal)
+  if (signRun(run, options.apiKey) !== run.signature)
     return 'it was started with another key than WALLETLAKE_API_KEY of this worker, or its queue entry was modified'
   return checkLocation(run, options.roots)
 }
@@ -195,7 +195,7 @@ async function serveWithState(
   const taskBounds = { wallets: wallets.length, range: plan.range }
   const processEntry = async (data: unknown) => {
     const task = parseTask(data, taskBounds)
-    if (task === undefined) throw new ExportError('UNITS_FAILED', 'its queue entry is not a task of this run')
+    if (task === undefined) throw new ExportError('TASKS_FAILED', 'its queue entry is not a task of this run')
     if (task.kind === 'write') await runWriteTask(taskContext, task)
     else await addRemaining(queue, run.id, await runReadTask(taskContext, task))
     await addProgress(queue.server, run.id, progressReport)

@@ -112,6 +112,6 @@ function countEvent(stats: RunStats, event: RequestEvent, countRequest: () => vo
     countRequest()
     stats.requests += 1
   } else if (event.kind === 'received') stats.bytes += event.bytes
-  else if (event.kind === 'throttled') stats.refusals += 1
+  else if (event.kind === 'throttled') stats.rateLimited += 1
   else if (event.kind === 'retried') stats.retries += 1
 }

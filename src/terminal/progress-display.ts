@@ -78,7 +78,7 @@ function jobLine({ name, stats }: ProgressJob, { width, now }: { width: number; 
   if (stats.phase === 'writing') return `${label}  writing  ${formatCount(rows, 'row')}`
   const elapsed = Math.max(1, (stats.endedMs ?? now) - stats.startedMs)
   const rate = `${((stats.requests * 1000) / elapsed).toFixed(1)} req/s`
-  const throttled = stats.refusals > 0 ? [`${formatInteger(stats.refusals)} 429s`] : []
+  const throttled = stats.rateLimited > 0 ? [`${formatInteger(stats.rateLimited)} 429s`] : []
   const parts = [formatCount(stats.pages, 'page'), `${formatInteger(stats.items)} txs`, rate, ...throttled]
   if (hasEnded(stats)) {
     const summary = [formatCount(stats.pages, 'page'), formatCount(rows, 'row'), rate, ...throttled]

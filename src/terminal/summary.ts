@@ -172,8 +172,8 @@ function readMessage(
   return formatCount(endBlock - startBlock - countBlocks(missing), 'block')
 }
 
-function retryLine({ refusals, retries }: RunStats): string[] {
-  const throttled = refusals > 0 ? [`${formatInteger(refusals)} throttled (429)`] : []
+function retryLine({ rateLimited, retries }: RunStats): string[] {
+  const throttled = rateLimited > 0 ? [`${formatInteger(rateLimited)} throttled (429)`] : []
   const retried = retries > 0 ? [`${formatInteger(retries)} retried`] : []
   const parts = [...throttled, ...retried]
   return parts.length === 0 ? [] : [`  ${parts.join(', ')}`]

@@ -5,7 +5,7 @@ const run = {
   id: 'many-1f',
   name: 'ma"ny',
   output: '/lake/many',
-  units: { read: { done: 3, left: 5, failed: 0 }, write: { done: 0, left: 2, failed: 1 } },
+  tasks: { read: { done: 3, remaining: 5, failed: 0 }, write: { done: 0, remaining: 2, failed: 1 } },
   requests: 40,
   quota: { perSecond: 12.5, pausedMs: 0 },
 }
@@ -13,8 +13,8 @@ const run = {
 test('formats the state of a queue as Prometheus text with escaped labels', () => {
   const text = metricsText({ workers: 4, runs: [run] })
   expect(text).toContain('# TYPE walletlake_workers gauge\nwalletlake_workers 4\n')
-  expect(text).toContain('\nwalletlake_units_left 7\n')
-  expect(text).toContain('walletlake_units{run="many-1f",job="ma\\"ny",kind="write",state="failed"} 1\n')
+  expect(text).toContain('\nwalletlake_tasks_remaining 7\n')
+  expect(text).toContain('walletlake_tasks{run="many-1f",job="ma\\"ny",kind="write",state="failed"} 1\n')
   expect(text).toContain('\nwalletlake_requests_total{run="many-1f",job="ma\\"ny"} 40\n')
   expect(text).toContain('\nwalletlake_quota_rate{run="many-1f",job="ma\\"ny"} 12.5\n')
   const line = /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="([^"\\\n]|\\.)*",?)+\})? [\d.]+)$/
@@ -30,5 +30,5 @@ test('omits an unknown rate', () => {
   const unknown = { ...run, quota: { perSecond: undefined, pausedMs: 0 } }
   expect(metricsText({ workers: 0, runs: [unknown] })).toContain('# TYPE walletlake_quota_rate gauge\n')
   expect(metricsText({ workers: 0, runs: [unknown] })).not.toMatch(/^walletlake_quota_rate/m)
-  expect(metricsText({ workers: 0, runs: [] })).toContain('\nwalletlake_units_left 0\n')
+  expect(metricsText({ workers: 0, runs: [] })).toContain('\nwalletlake_tasks_remaining 0\n')
 })

@@ -89,8 +89,8 @@ test.for(['0', '1', 'date', undefined])('waits for a 429 with Retry-After %s', a
   )
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm.bytes)
-  expect(requests.length).toBe(calm.requests + (jobs[0]?.stats.refusals ?? 0))
-  expect(jobs[0]?.stats.refusals).toBeGreaterThan(0)
+  expect(requests.length).toBe(calm.requests + (jobs[0]?.stats.rateLimited ?? 0))
+  expect(jobs[0]?.stats.rateLimited).toBeGreaterThan(0)
 })
 
 test('retries 429s until the budget is spent', async () => {

@@ -71,9 +71,9 @@ test('completes with the same bytes under a quota', async () => {
   })
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(outputBytes(calm.output))
-  const refusals = jobs[0]?.stats.refusals ?? 0
-  expect(refusals).toBeGreaterThan(0)
-  expect(requests.length).toBe(calm.requests.length + refusals)
+  const rateLimited = jobs[0]?.stats.rateLimited ?? 0
+  expect(rateLimited).toBeGreaterThan(0)
+  expect(requests.length).toBe(calm.requests.length + rateLimited)
 })
 
 test('leaves no trace of errors if a retry succeeds', async () => {

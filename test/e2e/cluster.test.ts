@@ -83,14 +83,14 @@ describe.skipIf(noRedis)('a run with a queue', LONG, () => {
     const statusJson = await runCommand(['status', '--queue', server.url, '--json'])
     expect(JSON.parse(statusJson.stdout)).toMatchObject({
       workers: 1,
-      runs: [{ name: 'many', units: { write: { done: 0, left: 0, failed: 0 } } }],
+      runs: [{ name: 'many', tasks: { write: { done: 0, remaining: 0, failed: 0 } } }],
     })
     const words = await runCommand(['status', '--queue', server.url])
-    expect(words.stdout).toMatch(/^1 worker\nmany: in .*\n {2}reading: \d+ done, \d+ left, 0 failed\n/)
+    expect(words.stdout).toMatch(/^1 worker\nmany: in .*\n {2}reading: \d+ done, \d+ remaining, 0 failed\n/)
     const metricsText = await (await fetch(`http://${metrics}/metrics`)).text()
     expect(metricsText).toContain('\nwalletlake_workers 1\n')
     expect(metricsText).toMatch(
-      /^walletlake_units\{run="many-\w+",job="many",kind="read",state="left"\} [1-9]/m,
+      /^walletlake_tasks\{run="many-\w+",job="many",kind="read",state="remaining"\} [1-9]/m,
     )
     answer()
     expect((await run).exit).toBe(0)
@@ -119,7 +119,7 @@ describe.skipIf(noRedis)('a run with a queue', LONG, () => {
     const failed = await at.runQueued()
     expect(failed.exit).toBe(5)
     expect(failed.stderr).toMatch(
-      /^UNITS_FAILED: many: 1 task failed permanently: wallet \d+ in blocks 0 to 420/m,
+      /^TASKS_FAILED: many: 1 task failed permanently: wallet \d+ in blocks 0 to 420/m,
     )
     expect(failed.stderr).toMatch(/KEY_REFUSED.*\nfix: /)
     isRefusing = false

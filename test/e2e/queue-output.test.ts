@@ -81,7 +81,7 @@ describe.skipIf(noRedis)('a run with a queue', () => {
     const worker = at.startWorker()
     const { stderr } = await at.runQueued()
     // Invalid entries fail separately; what they lack is planned by the next run.
-    const again = stderr.includes('UNITS_FAILED') ? await at.runQueued() : undefined
+    const again = stderr.includes('TASKS_FAILED') ? await at.runQueued() : undefined
     expect(again?.exit ?? 0).toBe(0)
     expect(stderr).not.toContain('\u001b[2J')
     expect(worker.exitCode).toBeNull()

@@ -29,9 +29,9 @@ test('completes with the same bytes under a quota', async () => {
   )
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm.bytes)
-  const refusals = jobs[0]?.stats.refusals ?? 0
-  expect(refusals).toBeGreaterThan(0)
-  expect(requests.length).toBe(calm.requests + refusals)
+  const rateLimited = jobs[0]?.stats.rateLimited ?? 0
+  expect(rateLimited).toBeGreaterThan(0)
+  expect(requests.length).toBe(calm.requests + rateLimited)
 })
 
 /** Jobs with the same wallets and separate outputs. */
@@ -72,14 +72,14 @@ test.for([429, 500, 502, 503])('pauses every job if one receives a %i with Retry
   let pauseEnds = 0
   const { url, requests } = await startLoopback(service, ({ count }) => {
     if (count === 1) pauseEnds = performance.now() + 900
-    return performance.now() < pauseEnds ? refusal : undefined
+    return performance.now() < pauseEnds ? failure : undefined
   })
-  const refusal: ReturnType<Fault> = (response, answer) => {
+  const failure: ReturnType<Fault> = (response, answer) => {
     respondWith(status, '', { 'retry-after': '1' })(response, answer, requests[0] as (typeof requests)[0])
   }
   const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
   expect(code).toBeUndefined()
-  const refusals = jobs.reduce((sum, { stats }) => sum + stats.refusals + stats.retries, 0)
-  expect(refusals).toBeGreaterThan(0)
-  expect(refusals).toBeLessThanOrEqual(3)
+  const failed = jobs.reduce((sum, { stats }) => sum + stats.rateLimited + stats.retries, 0)
+  expect(failed).toBeGreaterThan(0)
+  expect(failed).toBeLessThanOrEqual(3)
 })

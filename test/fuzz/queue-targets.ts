@@ -15,7 +15,7 @@ const ATTEMPT = '0123456789abcdef'
 const RUN_ENTRY = {
   ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
   ...{ store: { bucket: 'lake', prefix: 'many/more', endpoint: 'https://own.example', region: 'here' } },
-  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, seal: 'a'.repeat(64) },
+  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, signature: 'a'.repeat(64) },
 }
 const TASKS = [
   { kind: 'read', first: 0, end: 2, from: 0, to: 50 },

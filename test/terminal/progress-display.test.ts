@@ -24,7 +24,7 @@ const reading = {
 } as const
 
 test('shows pages, transactions, request rate, 429s and the remaining time of a job', () => {
-  const text = progressLines(state({ jobs: [{ name: 'treasury', stats: { ...reading, refusals: 2 } }] }))
+  const text = progressLines(state({ jobs: [{ name: 'treasury', stats: { ...reading, rateLimited: 2 } }] }))
   expect(text).toBe('treasury #####.....  50% 1,234 pages 99,000 txs 40.0 req/s 2 429s ~10.0 s left')
 })
 

@@ -98,7 +98,7 @@ const GAUGES: readonly Gauge[] = [
     ({ exit }) => exit,
   ),
   gauge('last_run_requests', 'Requests sent by the last run.', ({ stats }) => stats.requests),
-  gauge('last_run_refusals', 'Responses with status 429.', ({ stats }) => stats.refusals),
+  gauge('last_run_rate_limited', 'Responses with status 429.', ({ stats }) => stats.rateLimited),
   gauge('last_run_retries', 'Requests retried for reasons other than 429.', ({ stats }) => stats.retries),
   gauge(
     'last_run_received_bytes',

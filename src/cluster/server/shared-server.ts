@@ -18,7 +18,7 @@ export type OpenRun = {
   store?: BucketLocation | undefined
   quota: string
   /** Signature that proves knowledge of the API key; see `signRun`. */
-  seal: string
+  signature: string
 }
 
 /** Address of the Redis server. `password` overrides the one in the URL. */
@@ -32,7 +32,7 @@ export type LiveWorkers = ReadonlyMap<string, string>
 
 export type TaskKind = Task['kind']
 
-export const SHARED_COUNTERS = ['requests', 'refusals', 'retries', 'bytes', 'pages', 'items'] as const
+export const SHARED_COUNTERS = ['requests', 'rateLimited', 'retries', 'bytes', 'pages', 'items'] as const
 
 /** Counters of all workers of a run. They are informational only. */
 export type Progress = Pick<RunStats, (typeof SHARED_COUNTERS)[number]>

@@ -54,7 +54,7 @@ export const FAILURES = {
     retry: true,
     fix: 'Check the address of the queue and that it is running, then run the same command again: it resumes.',
   },
-  UNITS_FAILED: {
+  TASKS_FAILED: {
     exit: 5,
     retry: false,
     fix: 'Correct what the message names, then run the same command again: it exports only what is missing.',

@@ -23,7 +23,7 @@ export type RunStats = {
   wallets: number
   requests: number
   /** Responses with status 429. */
-  refusals: number
+  rateLimited: number
   /** Requests that were retried for any reason other than a 429. */
   retries: number
   /** Bytes of response bodies, decompressed. */
@@ -115,7 +115,7 @@ export type Changes = {
 export function newRunStats(wallets: number, now: number): RunStats {
   const counts = {
     requests: 0,
-    refusals: 0,
+    rateLimited: 0,
     retries: 0,
     bytes: 0,
     pages: 0,

@@ -96,9 +96,9 @@ function summarizeJob({ id, job, state, error, stats }: RunReport) {
 
 /** Counts of what the run read. */
 function readFields(stats: RunStats) {
-  const { requests, refusals, retries, bytes, pages, items, transactions, smallPages } = stats
+  const { requests, rateLimited, retries, bytes, pages, items, transactions, smallPages } = stats
   return {
-    ...{ requests, rateLimited: refusals, retries, bytes, pages, items, transactions },
+    ...{ requests, rateLimited, retries, bytes, pages, items, transactions },
     /**
      * Listings (a wallet, or `blocks`) that needed pages of fewer than 100 items, with the smallest page
      * size.

@@ -14,21 +14,21 @@ type Case = {
   from?: number
   /** Minimum share of the quota that is used, and maximum share of the requests that is throttled, in 200 seconds. */
   used: number
-  refused: number
+  throttled: number
 }
 
 const QUOTA = { perSecond: 50, burst: 5 }
 const CASES: Case[] = [
-  { what: '50/s, burst capacity 5', ...QUOTA, used: 0.97, refused: 0.002 },
-  { what: '100/s, burst capacity 20', perSecond: 100, burst: 20, used: 0.97, refused: 0.002 },
-  { what: '10/s, burst capacity 20', perSecond: 10, burst: 20, used: 0.98, refused: 0.01 },
+  { what: '50/s, burst capacity 5', ...QUOTA, used: 0.97, throttled: 0.002 },
+  { what: '100/s, burst capacity 20', perSecond: 100, burst: 20, used: 0.97, throttled: 0.002 },
+  { what: '10/s, burst capacity 20', perSecond: 10, burst: 20, used: 0.98, throttled: 0.01 },
   {
     what: 'the rest beside another client that uses a fifth',
-    ...{ ...QUOTA, other: { share: 0.2, from: 0, to: 200 }, used: 0.93, refused: 0.002 },
+    ...{ ...QUOTA, other: { share: 0.2, from: 0, to: 200 }, used: 0.93, throttled: 0.002 },
   },
   {
     what: 'the share that another client releases',
-    ...{ ...QUOTA, other: { share: 0.3, from: 20, to: 80 }, from: 140, used: 0.95, refused: 0.002 },
+    ...{ ...QUOTA, other: { share: 0.3, from: 20, to: 80 }, from: 140, used: 0.95, throttled: 0.002 },
   },
 ]
 
@@ -47,10 +47,10 @@ describe.skipIf(noRedis)('an unknown quota with the shared rate limiter', () => 
     const passTo = (time: number) => {
       now = time
     }
-    const { used, refused } = await use(one, { sharedState: server.book(one.what, () => now), passTo })
+    const { used, throttled } = await use(one, { sharedState: server.book(one.what, () => now), passTo })
     expect(used).toBeGreaterThan(one.used)
     expect(used).toBeLessThan(1.01)
-    expect(refused).toBeLessThan(one.refused)
+    expect(throttled).toBeLessThan(one.throttled)
   })
 })
 
@@ -60,19 +60,19 @@ type Simulation = { sharedState: SharedRateLimitState; passTo(time: number): voi
 async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, passTo }: Simulation) {
   const { random } = virtualClock()
   const service = tokenBucket({ perSecond, burst })
-  let refusals: { due: number; report: number[] }[] = []
-  let [now, received, refused, counted, othersNext] = [BEGIN, 0, 0, 0, (other?.from ?? 0) * 1_000]
+  let reports: { due: number; report: number[] }[] = []
+  let [now, received, throttled, counted, othersNext] = [BEGIN, 0, 0, 0, (other?.from ?? 0) * 1_000]
   const sendOthersUntil = (time: number) => {
     if (other === undefined) return
     for (; othersNext < Math.min(time, other.to * 1_000); othersNext += 1_000 / (perSecond * other.share))
       service.request(othersNext)
   }
   while (now < BEGIN + SECONDS * 1_000) {
-    for (const { due, report } of refusals.filter((one) => one.due <= now)) {
+    for (const { due, report } of reports.filter((one) => one.due <= now)) {
       passTo(due)
       await sharedState('pause', ...report)
     }
-    refusals = refusals.filter(({ due }) => due > now)
+    reports = reports.filter(({ due }) => due > now)
     passTo(now)
     const [, againMs = 0, window = 0, ...slots] = (await sharedState('reserve', 8)).map(Number)
     for (let place = 0; place < slots.length; place += 3) {
@@ -82,14 +82,14 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, p
       received += 1
       if (granted && at - BEGIN >= from * 1_000) counted += 1
       if (granted) continue
-      refused += 1
+      throttled += 1
       const report = [window, nth, at, 1_000 * Math.max(1, Math.ceil(waitMs / 1_000))]
-      refusals.push({ due: at + 60 + 60 * random(), report })
+      reports.push({ due: at + 60 + 60 * random(), report })
     }
-    const nextRefusal = Math.min(...refusals.map(({ due }) => due))
-    now = Math.min(now + Math.max(1, againMs) + 2 * random(), Math.max(nextRefusal, now + 1))
+    const nextReport = Math.min(...reports.map(({ due }) => due))
+    now = Math.min(now + Math.max(1, againMs) + 2 * random(), Math.max(nextReport, now + 1))
   }
   const isActive = other !== undefined && other.to > from
   const supply = burst + (SECONDS - from) * perSecond * (isActive ? 1 - other.share : 1)
-  return { used: counted / supply, refused: refused / received }
+  return { used: counted / supply, throttled: throttled / received }
 }

@@ -81,12 +81,12 @@ test.for([
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
-test('waits for a series of refusals', async () => {
+test('waits for a series of 429s', async () => {
   const refusal = respondWith(429, '', { 'retry-after': '0' })
   const { code, output, stats } = await seededRun({
     fault: (received) =>
       received.count <= 4 ? (response, answer) => void refusal(response, answer, received) : undefined,
   })
-  expect([code, stats?.refusals]).toEqual([undefined, 4])
+  expect([code, stats?.rateLimited]).toEqual([undefined, 4])
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
