@@ -9,7 +9,7 @@ const report = process.env.WALLETLAKE_TEST_REPORT
 const LONG = [
   'e2e/scenarios',
   'survive/crash',
-  'load/nightly',
+  'load/incremental',
   'survive/changes',
   'survive/faults',
   'load/chain-ids',

@@ -79,8 +79,8 @@ describe('src/README.md', () => {
   const page = pageAt('src/README.md')
 
   test('lists every folder in a layer', () => {
-    const rooms = rowsOf(sectionOf(page, '## Layers')).flatMap(([, names]) => codeIn(names))
-    expect(rooms.filter((room) => !room.endsWith('.ts')).sort()).toEqual(foldersIn('src').sort())
+    const folders = rowsOf(sectionOf(page, '## Layers')).flatMap(([, names]) => codeIn(names))
+    expect(folders.filter((folder) => !folder.endsWith('.ts')).sort()).toEqual(foldersIn('src').sort())
   })
 
   test.for(rowsOf(sectionOf(page, '## Invariants')))('%s: the named test exists', ([, test = '']) => {
@@ -102,11 +102,11 @@ describe('src/README.md', () => {
 })
 
 test('test/README.md lists every test folder', () => {
-  const rooms = foldersIn('src')
+  const folders = foldersIn('src')
   const documented = rowsOf(sectionOf(pageAt('test/README.md'), '## Folders')).flatMap(([names]) =>
     codeIn(names).map((name) => name.replace(/\/$/, '')),
   )
-  const others = foldersIn('test').filter((folder) => !rooms.includes(folder))
+  const others = foldersIn('test').filter((folder) => !folders.includes(folder))
   expect(others.filter((folder) => !documented.includes(folder))).toEqual([])
   expect(documented.filter((name) => !existsSync(join(ROOT, 'test', name)))).toEqual([])
 })

@@ -11,7 +11,7 @@ import { testInObjectStore } from './in-object-store.ts'
 
 /** Tests that export to folders. Here, each folder is replaced by a location in an object store. */
 const FILES = {
-  'e2e/books': () => import('../e2e/books.test.ts'),
+  'e2e/demo-balances': () => import('../e2e/demo-balances.test.ts'),
   'e2e/formats': () => import('../e2e/formats.test.ts'),
   'e2e/mainnet': () => import('../e2e/mainnet.test.ts'),
   'e2e/same-bytes': () => import('../e2e/same-bytes.test.ts'),
@@ -19,7 +19,7 @@ const FILES = {
   'e2e/equal-timestamps': () => import('../e2e/equal-timestamps.test.ts'),
   'e2e/deep-json': () => import('../e2e/deep-json.test.ts'),
   'e2e/quota': () => import('../e2e/quota.test.ts'),
-  'e2e/refused': () => import('../e2e/refused.test.ts'),
+  'e2e/refused-requests': () => import('../e2e/refused-requests.test.ts'),
   'e2e/bad-pages': () => import('../e2e/bad-pages.test.ts'),
   'e2e/bad-tokens': () => import('../e2e/bad-tokens.test.ts'),
   'e2e/bad-entries': () => import('../e2e/bad-entries.test.ts'),
