@@ -38,8 +38,8 @@ export function replayBlockRecord(
   location: RecordLocation,
 ): boolean {
   if (header.kind === 'missing') applyMissing(context, header.block as number)
-  else if (header.kind === 'again') applyReopenMissing(context)
-  else if (header.kind === 'begun') applyPartial(context, header as unknown as PartialBlockHeader, location)
+  else if (header.kind === 'reopen-missing') applyReopenMissing(context)
+  else if (header.kind === 'partial') applyPartial(context, header as unknown as PartialBlockHeader, location)
   else return false
   return true
 }
@@ -50,7 +50,7 @@ export function blockCheckpointOn(log: RecordLog, context: BlockReplayContext): 
     addPartial: async (block, { body, ...partial }) => {
       const { token, pages, items, bad } = partial
       const header = { block, token, pages, items, bad }
-      applyPartial(context, header, await log.append({ kind: 'begun', ...header }, body))
+      applyPartial(context, header, await log.append({ kind: 'partial', ...header }, body))
     },
     partial: async (block) => {
       const stored = blocks.partial.get(block)
@@ -67,7 +67,7 @@ export function blockCheckpointOn(log: RecordLog, context: BlockReplayContext): 
     missing: () => blocks.missing,
     reopenMissing: async () => {
       if (blocks.missing.length === 0) return false
-      await log.append({ kind: 'again' }, EMPTY_BODY)
+      await log.append({ kind: 'reopen-missing' }, EMPTY_BODY)
       applyReopenMissing(context)
       return true
     },

@@ -24,7 +24,7 @@ export type WrittenRange = { from: number; to: number; seen: Record<string, numb
 /** State of a checkpoint, replayed from its records and updated as records are written. */
 export type CheckpointState = {
   identity: CheckpointIdentity
-  cutMs: number
+  cutoffMs: number
   /** Start of the current run in milliseconds since 1970. Does not change when the run is resumed. */
   begunMs: number
   /** Whether the current run replaces everything in the output (`--fresh`). */
@@ -61,10 +61,10 @@ export type CheckpointState = {
 }
 
 export function emptyState(identity: CheckpointIdentity, now: number): CheckpointState {
-  const cutMs = identity.endBlock === null ? now - identity.finalityMs : Number.POSITIVE_INFINITY
+  const cutoffMs = identity.endBlock === null ? now - identity.finalityMs : Number.POSITIVE_INFINITY
   return {
     identity,
-    cutMs,
+    cutoffMs,
     begunMs: now,
     isFresh: false,
     session: 0,
@@ -92,7 +92,7 @@ export type PageFields = {
   items: number
   bad: number
   /** Items that may be newer than the run's cutoff. @default 0 */
-  young?: number
+  afterCutoff?: number
   blocks: { min: number; max: number } | null
   head: number | null
   covered: BlockRange
@@ -107,7 +107,7 @@ export function replay(
   if (!isRecordHeader(header) || (header.kind === 'run') !== (state.session === 0)) return false
   if (header.kind === 'run') {
     state.stored = header.identity as CheckpointIdentity
-    state.cutMs = (header.cutMs as number | null) ?? Number.POSITIVE_INFINITY
+    state.cutoffMs = (header.cutoffMs as number | null) ?? Number.POSITIVE_INFINITY
     state.session = 1
     state.begunMs = Number(header.at)
     state.isFresh = header.fresh === true
@@ -168,20 +168,20 @@ export function applyDropped(state: CheckpointState, { wallet, ...dropped }: Dro
   dropRecord(listingOf(state, wallet), dropped, state)
 }
 
-/** `cutMs` is null if the run has an endBlock. */
-export type NextRun = { at: number; cutMs: number | null; from: number }
+/** `cutoffMs` is null if the run has an endBlock. */
+export type NextRun = { at: number; cutoffMs: number | null; from: number }
 
 /**
  * Begins the next run. It reads every listing of the job from block `from` on, replacing the pages of earlier
  * runs there, and the blocks that earlier runs have not read because the wallet was not in the job.
  */
-export function applyNext(state: CheckpointState, { at: begunMs, cutMs, from }: NextRun): void {
+export function applyNext(state: CheckpointState, { at: begunMs, cutoffMs, from }: NextRun): void {
   const run = state.run + 1
   state.startBlocks.push(from)
   Object.assign(state, {
     run,
     begunMs,
-    cutMs: cutMs ?? Number.POSITIVE_INFINITY,
+    cutoffMs: cutoffMs ?? Number.POSITIVE_INFINITY,
     from,
     isDone: false,
     end: undefined,
@@ -193,7 +193,7 @@ export function applyNext(state: CheckpointState, { at: begunMs, cutMs, from }: 
 
 export function applyPage(
   state: CheckpointState,
-  { wallet, items, bad, young, blocks, head, covered }: PageFields,
+  { wallet, items, bad, afterCutoff, blocks, head, covered }: PageFields,
   location: WholeRecordLocation,
 ): void {
   const listing = listingOf(state, wallet)
@@ -208,7 +208,14 @@ export function applyPage(
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
   if (items > 0)
-    addRecord(listing, { wallet, location, blocks, items, bad, ...(young === undefined ? {} : { young }) })
+    addRecord(listing, {
+      wallet,
+      location,
+      blocks,
+      items,
+      bad,
+      ...(afterCutoff === undefined ? {} : { afterCutoff }),
+    })
 }
 
 export function listingOf(state: CheckpointState, name: string): ListingState {

@@ -16,7 +16,7 @@ export type CheckpointPage = {
   /** Number of items without a valid chain position. */
   bad: number
   /** Number of items that may be newer than the run's cutoff. @default 0 */
-  young?: number
+  afterCutoff?: number
   /** Blocks that are completely read once this page is stored. */
   covered: BlockRange
 }
@@ -31,7 +31,7 @@ export type Checkpoint = BlockCheckpoint &
      * Cutoff in milliseconds since 1970: newer transactions are left to a later run. Infinity with an
      * endBlock.
      */
-    cutMs: number
+    cutoffMs: number
     /** Start of the run in milliseconds since 1970. Does not change when the run is resumed. */
     begunMs: number
     /** Whether an unfinished run is being resumed. */

@@ -40,7 +40,7 @@ export async function inspectCheckpoint(
   requireSameIdentity(state)
   const { isDone } = state
   const at = Date.now()
-  if (isDone) applyNext(state, { at, cutMs: at, from: writtenEnd(state) })
+  if (isDone) applyNext(state, { at, cutoffMs: at, from: writtenEnd(state) })
   return {
     hasRun: state.session > 0,
     isDone,

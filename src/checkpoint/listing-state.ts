@@ -15,7 +15,7 @@ export type PageRecord = {
   /** Number of items without a valid chain position. */
   bad: number
   /** Number of items that may be newer than the cutoff of the run that read the page. @default 0 */
-  young?: number
+  afterCutoff?: number
   /** Items from this block on are superseded, because a later run has read or will read them again. */
   validBefore: number
   /** `validBefore` before the current run; absent if the current run received the page. */
@@ -139,18 +139,18 @@ export function reopenBlocks(listing: ListingState, range: BlockRange, runs: Run
  * Drops a record that cannot be read and adds its blocks to the remaining blocks, unless they are superseded
  * anyway. The record stays in the list without items, so that no later block page is coalesced across it.
  */
-export function dropRecord(listing: ListingState, { offset, shown }: DroppedRecord, runs: Runs): void {
+export function dropRecord(listing: ListingState, { offset, ranges }: DroppedRecord, runs: Runs): void {
   beginReading(listing, runs)
   const index = listing.records.findIndex(({ location }) => location.offset === offset)
   const record = listing.records[index]
   if (record === undefined) return
-  const reopened = shown.map(({ from, to }) => ({ from, to: Math.min(to, record.validBefore) }))
+  const reopened = ranges.map(({ from, to }) => ({ from, to: Math.min(to, record.validBefore) }))
   listing.remaining = unionRanges([...listing.remaining, ...reopened.filter(({ from, to }) => from < to)])
-  listing.records[index] = { ...record, blocks: null, items: 0, bad: 0, young: 0 }
+  listing.records[index] = { ...record, blocks: null, items: 0, bad: 0, afterCutoff: 0 }
 }
 
 /** A dropped record: the offset of its body, and the blocks that its pages cover or contain items of. */
-export type DroppedRecord = { offset: number; shown: readonly BlockRange[] }
+export type DroppedRecord = { offset: number; ranges: readonly BlockRange[] }
 
 /** Returns the records of a listing with their validity limited to the end of the listing. */
 export function countedRecords({ records }: ListingState, { to }: BlockRange): readonly PageRecord[] {

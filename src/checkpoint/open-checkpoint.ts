@@ -129,13 +129,20 @@ async function beginSession(log: RecordLog, state: CheckpointState, start: Sessi
   }
   if (isDone) {
     const fromBlock = Math.max(state.base, from ?? writtenEnd(state))
-    const next = { at, cutMs: identity.endBlock === null ? at - identity.finalityMs : null, from: fromBlock }
+    const next = {
+      at,
+      cutoffMs: identity.endBlock === null ? at - identity.finalityMs : null,
+      from: fromBlock,
+    }
     await log.append({ kind: 'next', ...next }, EMPTY_BODY)
     applyNext(state, next)
     return false
   }
-  const cutMs = Number.isFinite(state.cutMs) ? state.cutMs : null
-  await log.append({ kind: 'run', identity, cutMs, before, at, ...(isFresh && { fresh: true }) }, EMPTY_BODY)
+  const cutoffMs = Number.isFinite(state.cutoffMs) ? state.cutoffMs : null
+  await log.append(
+    { kind: 'run', identity, cutoffMs, before, at, ...(isFresh && { fresh: true }) },
+    EMPTY_BODY,
+  )
   applyBase(state, before)
   Object.assign(state, { session: 1, isFresh: isFresh === true })
   return false
@@ -161,13 +168,13 @@ type OpenedCheckpoint = { path: string; log: RecordLog; state: CheckpointState; 
 function checkpointOn({ path, log, state, resumed }: OpenedCheckpoint): Checkpoint {
   return {
     path,
-    cutMs: state.cutMs,
+    cutoffMs: state.cutoffMs,
     begunMs: state.begunMs,
     resumed,
     remaining: (listing, bounds) => remainingOf(state, listing, bounds),
     coveredTo: (listing) => coveredTo(state, listing),
-    addPage: async (wallet, { body, items, bad, young = 0, blocks, head, covered }) => {
-      const counts = young === 0 ? { items, bad } : { items, bad, young }
+    addPage: async (wallet, { body, items, bad, afterCutoff = 0, blocks, head, covered }) => {
+      const counts = afterCutoff === 0 ? { items, bad } : { items, bad, afterCutoff }
       const fields = { ...counts, blocks: blocks ?? null, head: head ?? null, covered }
       const location = await log.append({ kind: 'page', wallet, ...fields }, body)
       applyPage(state, { wallet, ...fields }, location)

@@ -1,11 +1,14 @@
 import { crc32 } from 'node:zlib'
 import { LISTED_PRICES } from '../core/model/fees.ts'
 
+/** First bytes of a record. The digit is the version of the format; a log of another version counts as damaged. */
+export const RECORD_START = 'WLF2 '
+
 /** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
 export function parseHeader(start: Buffer) {
   const length = start.indexOf(10) + 1
   const [, crc = '', json = ''] =
-    /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
+    /^WLF2 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
   if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
   const fields = JSON.parse(json) as Record<string, unknown>
   const { bytes, crc: bodyCrc } = fields
@@ -15,7 +18,7 @@ export function parseHeader(start: Buffer) {
 /** The intact record headers in a tail. */
 export function headersIn(tail: Buffer): Record<string, unknown>[] {
   const headers: Record<string, unknown>[] = []
-  for (let at = tail.indexOf('WLF1 '); at >= 0; at = tail.indexOf('WLF1 ', at + 1)) {
+  for (let at = tail.indexOf(RECORD_START); at >= 0; at = tail.indexOf(RECORD_START, at + 1)) {
     const header = parseHeader(tail.subarray(at))
     if (header !== undefined) headers.push(header.fields)
   }
@@ -83,13 +86,13 @@ const IDENTITY_FIELDS = {
 const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
   run: hasFields({
     identity: hasFields(IDENTITY_FIELDS),
-    cutMs: nullable(isTime),
+    cutoffMs: nullable(isTime),
     before: optional(isWritten),
   }),
   open: () => true,
   missing: hasFields({ block: isCount }),
-  again: () => true,
-  begun: hasFields(PARTIAL_BLOCK_FIELDS),
+  'reopen-missing': () => true,
+  partial: hasFields(PARTIAL_BLOCK_FIELDS),
   end: hasFields({ end: isCount }),
   reopen: hasFields({ wallet: isText, from: isCount, to: isCount }),
   fee: hasFields({
@@ -97,15 +100,15 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
     ...{ extra: optional(isDigits), probe: optional((value) => value === true) },
   }),
   listed: hasFields({ price: (value) => LISTED_PRICES.some((price) => price === value) }),
-  drop: hasFields({ wallet: isText, offset: isCount, shown: isRanges }),
+  drop: hasFields({ wallet: isText, offset: isCount, ranges: isRanges }),
   hashes: hasFields({ from: isCount, to: isCount }),
   done: isWritten,
-  next: hasFields({ cutMs: nullable(isTime), from: isCount }),
+  next: hasFields({ cutoffMs: nullable(isTime), from: isCount }),
   page: hasFields({
     wallet: isText,
     items: isCount,
     bad: isCount,
-    young: optional(isCount),
+    afterCutoff: optional(isCount),
     blocks: nullable(hasFields({ min: isCount, max: isCount })),
     head: nullable(isCount),
     covered: isRange,

@@ -6,14 +6,14 @@ import { ExportError } from '../core/model/errors.ts'
 import { diskError, PRIVATE_MODE, requireRegularFile } from '../core/platform/disk.ts'
 import { requireLock } from '../core/platform/lock/lock.ts'
 import { createTemporary } from '../core/platform/temporary-file.ts'
-import { headersIn, parseHeader } from './record-header.ts'
+import { headersIn, parseHeader, RECORD_START } from './record-header.ts'
 
 /**
  * An append-only log of records. A record is a line of JSON (the header) and a body. It is valid if both
  * CRC-32 checksums match. Bytes after the last valid record are left over from a crash and are truncated when
  * the log is opened.
  *
- *     WLF1 <CRC-32 of the JSON, 8 hex digits> {"bytes":…,"crc":…,…}\n<body>\n
+ *     WLF2 <CRC-32 of the JSON, 8 hex digits> {"bytes":…,"crc":…,…}\n<body>\n
  */
 export type RecordLog = {
   /** Appends a record. Resolves with its location once it is written (not necessarily synced) to the file. */
@@ -184,7 +184,7 @@ async function writeAll(file: FileHandle, parts: readonly Buffer[]): Promise<voi
 
 function headerLine(header: object, body: Buffer): Buffer {
   const json = JSON.stringify({ bytes: body.length, crc: crc32(body), ...header })
-  return Buffer.from(`WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+  return Buffer.from(`${RECORD_START}${crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
 }
 
 async function readBody(file: FileHandle, { offset, bytes }: RecordLocation): Promise<Buffer> {
@@ -219,18 +219,20 @@ async function recoverRecords(
 async function readLine(file: FileHandle, offset: number, size: number): Promise<Buffer> {
   for (let limit = INITIAL_READ_BYTES; ; limit *= 8) {
     const start = await readBody(file, { offset, bytes: Math.min(limit, size - offset) })
-    if (start.includes(10) || limit >= size - offset || start.toString('latin1', 0, 5) !== 'WLF1 ')
-      return start
+    if (start.includes(10) || limit >= size - offset || start.indexOf(RECORD_START) !== 0) return start
   }
 }
 
-/** Truncates the invalid tail. If it is more than one torn record, it is first saved to `<path>.damaged`. */
+/**
+ * Truncates the invalid tail. If it is more than one torn record, such as a log of another version, it is first
+ * saved to `<path>.damaged`.
+ */
 async function truncateTail(
   { path, file, end, size }: { path: string; file: FileHandle; end: number; size: number },
   { onDamage }: RecoveryHandlers,
 ): Promise<void> {
   const tail = await readBody(file, { offset: end, bytes: size - end })
-  const isTorn = !tail.includes('\nWLF1 ')
+  const isTorn = !tail.includes('\nWLF')
   const savedTo = isTorn ? undefined : `${path}.damaged`
   if (savedTo !== undefined) {
     const { path: temporary, handle } = await createTemporary(savedTo, PRIVATE_MODE)

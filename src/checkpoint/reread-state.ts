@@ -59,7 +59,7 @@ async function dropPages(
   { start, offset, bytes }: WholeRecordLocation,
 ): Promise<void> {
   const pages = await log.read({ offset: start, bytes: offset + bytes - start })
-  const dropped = { wallet, offset, shown: blocksOfPages(pages) }
+  const dropped = { wallet, offset, ranges: blocksOfPages(pages) }
   await log.append({ kind: 'drop', ...dropped }, EMPTY_BODY)
   applyDropped(state, dropped)
 }

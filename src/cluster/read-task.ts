@@ -134,10 +134,10 @@ async function readPages(
     return requested >= maxPages && rest.from > from ? undefined : rest
   }
   const range = { from, to }
-  const cutMs = Number.POSITIVE_INFINITY
+  const cutoffMs = Number.POSITIVE_INFINITY
   const head = () => plan.range.to - 1
   const listing = source.openWallet({ chain, address })
-  const request = { range, order: 'asc', cutMs, narrowRange, head } as const
+  const request = { range, order: 'asc', cutoffMs, narrowRange, head } as const
   for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse()
     await checkpoint.addPage(address, page)

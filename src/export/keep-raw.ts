@@ -29,7 +29,7 @@ export async function keepRaw({ job, checkpoint, previous, listings, to }: KeepR
   const appendFrom = checkpoint.base > job.startBlock ? previous.from : undefined
   const range = { from: appendFrom ?? job.startBlock, to }
   const { chain } = job
-  const context = { readPage: pageReader.read, chain, range, cutoffMs: checkpoint.cutMs }
+  const context = { readPage: pageReader.read, chain, range, cutoffMs: checkpoint.cutoffMs }
   try {
     for (const [address, bounds] of listings) {
       const records = checkpoint.records(new Map([[address, bounds]]))

@@ -91,8 +91,8 @@ export type RangeRequest = {
   range: BlockRange
   /** `desc` starts at the newest block: the first page of a run without endBlock then shows the head. */
   order: 'asc' | 'desc'
-  /** Items younger than this (milliseconds since 1970) do not count for the pinned end. */
-  cutMs: number
+  /** Items newer than this (milliseconds since 1970) do not count for the pinned end. */
+  cutoffMs: number
   /**
    * Called with each page and the remaining range after it. Returns the part that is still to be read,
    * undefined for none: other readers may have taken some of it. @default all of it
@@ -112,7 +112,7 @@ export type RangeRequest = {
 /** The request of a page. Structured-cloneable, so that it can be passed to a thread. */
 export type PageLimits = {
   range: BlockRange
-  cutMs: number
+  cutoffMs: number
   order: 'asc' | 'desc'
   /** The requested chain; items of others are invalid. @default any */
   chain?: string
@@ -131,12 +131,12 @@ export type Page = {
   /** Keys of the valid items, in page order. */
   keys: readonly PageKey[]
   /**
-   * Highest block among items that are certainly not younger than `cutMs`. It pins the end of a run without
+   * Highest block among items that are certainly not newer than `cutoffMs`. It pins the end of a run without
    * endBlock.
    */
   head: number | undefined
-  /** Items that may be younger than `cutMs`. */
-  young: number
+  /** Items that may be newer than `cutoffMs`. */
+  afterCutoff: number
   /** The source's token of the next page; undefined for the last page. */
   next: string | undefined
 }

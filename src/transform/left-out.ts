@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
-import { type ItemKey, isYounger } from '../core/model/item-key.ts'
+import { type ItemKey, isAfterCutoff } from '../core/model/item-key.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { LeftOut } from '../core/model/run-stats.ts'
 import { fingerprint } from './merge/fingerprints.ts'
@@ -10,7 +10,7 @@ import { keyedItems } from './merge/record-items.ts'
  * Returns undefined if there are none.
  */
 export async function countLeftOut(
-  checkpoint: Pick<Checkpoint, 'records' | 'read' | 'cutMs'>,
+  checkpoint: Pick<Checkpoint, 'records' | 'read' | 'cutoffMs'>,
   listings: Listings,
 ): Promise<LeftOut | undefined> {
   const clockMs = Date.now()
@@ -22,10 +22,10 @@ export async function countLeftOut(
     if (timeMs > clockMs) newer.add(id)
     newestMs = Math.max(newestMs, timeMs)
   }
-  for (const { location, young = 0, validBefore } of checkpoint.records(listings)) {
-    if (young === 0) continue
+  for (const { location, afterCutoff = 0, validBefore } of checkpoint.records(listings)) {
+    if (afterCutoff === 0) continue
     for (const { key } of keyedItems(await checkpoint.read(location)))
-      if (key.block < validBefore && isYounger(key, checkpoint.cutMs)) add(key)
+      if (key.block < validBefore && isAfterCutoff(key, checkpoint.cutoffMs)) add(key)
   }
   if (seen.size === 0) return undefined
   return { transactions: seen.size, newerThanClock: newer.size, newestMs, clockMs }

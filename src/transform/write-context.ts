@@ -8,7 +8,7 @@ import type { WriteContext } from './threads/task.ts'
 
 export type WriteContextOptions = {
   job: Pick<Job, 'chain' | 'nativeSymbol' | 'wraps' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy'>
-  checkpoint: Pick<Checkpoint, 'cutMs' | 'path'>
+  checkpoint: Pick<Checkpoint, 'cutoffMs' | 'path'>
   listings: Listings
   /** Wallets whose labels are used. */
   wallets: readonly Pick<Coverage, 'address' | 'label'>[]
@@ -36,7 +36,7 @@ export function writeContext({
     addresses: [...listings.keys()],
     endBlocks: endBlocksOf(listings),
     labels: labelsOf(wallets),
-    cutoffMs: checkpoint.cutMs,
+    cutoffMs: checkpoint.cutoffMs,
     pagesFile: checkpoint.path,
   }
 }

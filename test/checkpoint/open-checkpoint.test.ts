@@ -117,10 +117,10 @@ test('the refusal of a finished export does not mention unfinished runs', async 
 test('the cutoff is pinned at the start and does not change when the run is resumed', async () => {
   const folder = tempFolder()
   const first = await open(folder, OPEN)
-  expect(first.cutMs).toBe(NOW - 500)
+  expect(first.cutoffMs).toBe(NOW - 500)
   await first.close()
   const second = await open(folder, OPEN, NOW + 60_000)
-  expect(second.cutMs).toBe(NOW - 500)
+  expect(second.cutoffMs).toBe(NOW - 500)
   await second.close()
 })
 
@@ -128,7 +128,7 @@ test('with an endBlock there is no cutoff, resumed or not', async () => {
   const folder = tempFolder()
   for (const time of [NOW, NOW + 1]) {
     const checkpoint = await open(folder, CLOSED, time)
-    expect(checkpoint.cutMs).toBe(Number.POSITIVE_INFINITY)
+    expect(checkpoint.cutoffMs).toBe(Number.POSITIVE_INFINITY)
     expect(await checkpoint.pinEndBlock()).toBe(100)
     await checkpoint.close()
   }

@@ -9,7 +9,7 @@ import { CLOSED, NOW, open, page } from './open.ts'
 /** Appends a record with valid checksums, as another version of the program might have written it. */
 function appendRecord(folder: string, header: object): void {
   const json = JSON.stringify({ bytes: 0, crc: 0, ...header })
-  const line = `WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n\n`
+  const line = `WLF2 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n\n`
   appendFileSync(join(folder, 'pages.log'), line)
 }
 
@@ -19,7 +19,7 @@ test.for([
   { what: 'an unknown kind', header: { kind: 'merged' } },
   { what: 'no kind', header: {} },
   { what: 'the name of an inherited property as its kind', header: { kind: 'constructor' } },
-  { what: 'a second start of a run', header: { kind: 'run', identity: CLOSED, cutMs: null } },
+  { what: 'a second start of a run', header: { kind: 'run', identity: CLOSED, cutoffMs: null } },
   { what: 'a page without covered blocks', header: PAGE },
   { what: 'a page with text as block numbers', header: { ...PAGE, covered: { from: '10', to: '20' } } },
   {

@@ -41,7 +41,7 @@ test('records survive reopening in the order in which they were written', async 
 
 test('bodies can be read immediately, byte for byte', async () => {
   const log = await openRecordLog(join(tempFolder(), 'log'), { onRecord: () => {}, onDamage: () => {} })
-  const body = Buffer.from([0, 255, 10, 13, 0x57, 0x4c, 0x46, 0x31, 0x20])
+  const body = Buffer.from([0, 255, 10, 13, 0x57, 0x4c, 0x46, 0x32, 0x20])
   const locations = await Promise.all([body, Buffer.from('second')].map((of, n) => log.append({ n }, of)))
   expect(await Promise.all(locations.map(log.read))).toEqual([body, Buffer.from('second')])
   await log.close()
@@ -108,9 +108,19 @@ test('the saved damaged bytes are those that were truncated', async () => {
   expect(readFileSync(`${path}.damaged`)).toEqual(bytes.subarray(retained))
 })
 
+test('a log of another version is saved before it is truncated', async () => {
+  const path = join(tempFolder(), 'log')
+  await visit(path, ['first', 'second'])
+  const older = readFileSync(path, 'latin1').replaceAll('WLF2 ', 'WLF1 ')
+  writeFileSync(path, older)
+  const damage = [{ bytes: older.length, savedTo: `${path}.damaged` }]
+  expect(await visit(path)).toEqual({ records: [], damage })
+  expect(readFileSync(`${path}.damaged`, 'latin1')).toBe(older)
+})
+
 test('the intact headers after a damaged record are counted', async () => {
   const path = join(tempFolder(), 'log')
-  await visit(path, ['first', 'damaged', 'WLF1 a body that looks like a header', 'last'])
+  await visit(path, ['first', 'damaged', 'WLF2 a body that looks like a header', 'last'])
   const bytes = readFileSync(path)
   bytes[bytes.indexOf('damaged')] = 0
   writeFileSync(path, bytes)
@@ -136,7 +146,7 @@ test('a header of any length survives reopening', async () => {
 
 test('a file without a valid record is truncated', async () => {
   const path = join(tempFolder(), 'log')
-  writeFileSync(path, 'WLF1 '.padEnd(50_000, 'x'))
+  writeFileSync(path, 'WLF2 '.padEnd(50_000, 'x'))
   expect(await visit(path)).toEqual({ records: [], damage: [{ bytes: 50_000, savedTo: undefined }] })
 })
 

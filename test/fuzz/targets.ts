@@ -99,7 +99,7 @@ function jobTargets({ job, yaml, addresses }: Samples): Target[] {
 }
 
 const WALLET = `0x${'ab'.repeat(20)}`
-const LIMITS = { range: { from: 0, to: 2 ** 40 }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+const LIMITS = { range: { from: 0, to: 2 ** 40 }, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
 
 function pageTargets({ page }: Samples): Target[] {
   const text = (value: unknown) => Buffer.from(JSON.stringify(value) ?? '')
@@ -312,13 +312,13 @@ function records(): fc.Arbitrary<Buffer> {
   }
   const seen = { [WALLET]: 3 }
   const heads = [
-    { kind: 'run', identity, cutMs: null, at: 1 },
-    { kind: 'run', identity, cutMs: null, at: 1, before: { from: 0, to: 5, seen } },
+    { kind: 'run', identity, cutoffMs: null, at: 1 },
+    { kind: 'run', identity, cutoffMs: null, at: 1, before: { from: 0, to: 5, seen } },
     { kind: 'open', at: 2 },
     page,
     { kind: 'end', end: 421 },
     { kind: 'done', from: 0, to: 421, seen },
-    { kind: 'next', cutMs: 5, from: 400 },
+    { kind: 'next', cutoffMs: 5, from: 400 },
   ]
   const head = fc.oneof(fc.constantFrom(...heads), fc.oneof(...heads.map((valid) => mutated(valid))))
   const record = fc.tuple(head, fc.constant('{"transactions":[]}'))
@@ -332,7 +332,7 @@ function recordOf([head, text]: readonly [unknown, string]): Buffer {
   const fields = typeof head === 'object' && head !== null && !Array.isArray(head) ? head : { kind: head }
   const json = JSON.stringify({ bytes: body.length, crc: crc32(body), ...fields })
   return Buffer.concat([
-    Buffer.from(`WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`),
+    Buffer.from(`WLF2 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`),
     body,
     Buffer.from('\n'),
   ])

@@ -22,7 +22,7 @@ export function corruptPages(log: string, predicate: (page: number) => boolean):
       corrupted += 1
     }
     const json = JSON.stringify({ ...head.fields, crc: crc32(body) })
-    const line = `WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+    const line = `WLF2 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`
     records.push(Buffer.from(line), body, Buffer.from('\n'))
     at = end
   }

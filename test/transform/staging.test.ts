@@ -14,7 +14,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 import { A, itemAt } from './pages-file.ts'
 
 const END = 3_000
-const LIMITS = { range: { from: 0, to: END }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+const LIMITS = { range: { from: 0, to: END }, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
 
 const LISTED = { fees: fixedFees({ from: 'listing' }), folder: '' }
 

@@ -25,8 +25,8 @@ export type ItemKey = {
  * Whether an item may be newer than the cutoff. The same rule determines the pinned head of a run and the
  * rows it writes.
  */
-export function isYounger({ lastMs }: Pick<ItemKey, 'lastMs'>, cutMs: number): boolean {
-  return lastMs > cutMs
+export function isAfterCutoff({ lastMs }: Pick<ItemKey, 'lastMs'>, cutoffMs: number): boolean {
+  return lastMs > cutoffMs
 }
 
 /** Orders by block and then position. The hash decides only if two transactions claim the same position. */

@@ -122,7 +122,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
       : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context
-  const request = { range, order, cutMs: checkpoint.cutMs, mutableBlocks, narrowRange, read, head }
+  const request = { range, order, cutoffMs: checkpoint.cutoffMs, mutableBlocks, narrowRange, read, head }
   for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse()
     const headBlock = job.endBlock === undefined ? page.head : headBefore(page.keys, checkpoint, stats)

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { isYounger } from '../../core/model/item-key.ts'
+import { isAfterCutoff } from '../../core/model/item-key.ts'
 import type { Listings } from '../../core/model/listings.ts'
 import { type Job, NO_END } from '../../core/model/model.ts'
 import { CLOCK_TOLERANCE_MS, type RunStats } from '../../core/model/run-stats.ts'
@@ -40,7 +40,7 @@ export function appearedSince(
   { service: { aheadMs = 0 } }: Pick<RunStats, 'service'>,
 ): boolean {
   const skewMs = Math.max(0, aheadMs)
-  return isYounger(time, begunMs + skewMs) && time.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
+  return isAfterCutoff(time, begunMs + skewMs) && time.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
 }
 
 /** Returns the highest block of a page that existed before the run began; undefined if there is none. */

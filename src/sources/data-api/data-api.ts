@@ -18,7 +18,7 @@ export const dataApi: Source = {
     return {
       readRange: (requestContext, request) => readRange(requestContext, { ...request, ...wallet, size }),
       firstKeys: async (requestContext, range) => {
-        const request = { range, order: 'asc', cutMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
+        const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
         const page = await fetchPage(requestContext, { ...request, ...wallet }, undefined)
         return page?.keys ?? []
       },

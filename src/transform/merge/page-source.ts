@@ -1,4 +1,4 @@
-import { compareKeys, isYounger } from '../../core/model/item-key.ts'
+import { compareKeys, isAfterCutoff } from '../../core/model/item-key.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { source } from '../../sources/index.ts'
 import {
@@ -58,7 +58,7 @@ export function openPageSource(
 
 /** Returns the items that are certainly not newer than the cutoff (milliseconds since 1970). */
 export const olderThanCutoff = (items: readonly WalletItem[], cutoffMs: number): WalletItem[] =>
-  items.filter(({ key }) => !isYounger(key, cutoffMs))
+  items.filter(({ key }) => !isAfterCutoff(key, cutoffMs))
 
 /** A transaction that the pages place at several chain positions. */
 export type ReorgedTransaction = {

@@ -5,7 +5,7 @@ import { bodyOf, itemAt } from './pages/listing.ts'
 
 const WALLET = { chain: '43114', address: '0xab' }
 const RANGE = { from: 10, to: 20 }
-const REQUEST = { range: RANGE, order: 'asc', cutMs: Number.POSITIVE_INFINITY } as const
+const REQUEST = { range: RANGE, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY } as const
 
 /** A service that answers 413 to pages of more than 25 items. */
 const smallPages = ({ size }: Query): Reply =>

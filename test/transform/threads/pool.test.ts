@@ -287,7 +287,7 @@ test('if a thread exits unexpectedly, every task rejects instead of hanging', as
   expect(left()).toEqual([])
 })
 
-const LIMITS = { range: { from: 0, to: END }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+const LIMITS = { range: { from: 0, to: END }, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
 
 const pageTask = (transactions: readonly unknown[] = [itemAt(1), itemAt(2)]) => ({
   wallet: A,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
-import { isYounger } from '../../../core/model/item-key.ts'
+import { isAfterCutoff } from '../../../core/model/item-key.ts'
 import { MAX_PAGE_ITEMS } from '../../../core/model/limits.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
 import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
@@ -30,14 +30,14 @@ export function readPage(body: Buffer, limits: PageLimits, listing?: Listing): P
 
 type ParsedItems = Pick<ParsedPage, 'items' | 'keys'> & { next: string | undefined }
 
-function checkPage(body: Buffer, parsed: ParsedItems, { range, cutMs, order }: PageLimits): Page {
+function checkPage(body: Buffer, parsed: ParsedItems, { range, cutoffMs, order }: PageLimits): Page {
   const { items, next } = parsed
   const keys = parsed.keys.filter((key) => typeof key !== 'string')
   for (const { block } of keys)
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
   if (next !== undefined && isWrongOrder(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
-  const beforeCutoff = keys.filter((key) => !isYounger(key, cutMs))
+  const beforeCutoff = keys.filter((key) => !isAfterCutoff(key, cutoffMs))
   return {
     body,
     items: items.length,
@@ -45,7 +45,7 @@ function checkPage(body: Buffer, parsed: ParsedItems, { range, cutMs, order }: P
     blocks: blockBounds(keys),
     keys,
     head: blockBounds(beforeCutoff)?.max,
-    young: keys.length - beforeCutoff.length,
+    afterCutoff: keys.length - beforeCutoff.length,
     next,
   }
 }

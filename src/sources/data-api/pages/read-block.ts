@@ -93,7 +93,7 @@ async function fetchPage(
 ): Promise<Page | undefined> {
   const range = { from: spec.block, to: spec.block + 1 }
   const { chain } = spec
-  const limits = { chain, range, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+  const limits = { chain, range, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
   const response = request(requestContext, pageSpec(spec, token), (body) => readPage(body, limits, 'block'))
   return response.catch(ignoreRefusedToken(token))
 }

@@ -134,9 +134,9 @@ export async function fetchPage(
   spec: RangeSpec & { pageSize: number },
   token: string | undefined,
 ): Promise<Page | undefined> {
-  const { chain, range, cutMs, order, read = readPage } = spec
+  const { chain, range, cutoffMs, order, read = readPage } = spec
   const response = request(requestContext, pageSpec(spec, token), (body) =>
-    read(body, { chain, range, cutMs, order }),
+    read(body, { chain, range, cutoffMs, order }),
   )
   return response.catch(ignoreRefusedToken(token))
 }

@@ -9,7 +9,7 @@ import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
 import { bodyOf, hashesIn, itemAt } from './listing.ts'
 
 const ask: RangeSpec = {
-  ...{ chain: '1', address: '0xaa', order: 'asc', cutMs: Number.POSITIVE_INFINITY },
+  ...{ chain: '1', address: '0xaa', order: 'asc', cutoffMs: Number.POSITIVE_INFINITY },
   range: { from: 0, to: 100_000 },
 }
 

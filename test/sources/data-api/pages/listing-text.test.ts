@@ -22,7 +22,7 @@ function itemOf({
 /** Reads a page with this text, whatever its blocks. */
 function read(text: string) {
   const range = { from: 0, to: Number.MAX_SAFE_INTEGER }
-  const page = readPage(Buffer.from(text), { range, cutMs: Number.POSITIVE_INFINITY, order: 'asc' })
+  const page = readPage(Buffer.from(text), { range, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' })
   const keys = page.keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs }))
   return { items: page.items, keys, next: page.next }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readPage } from '../../../../src/sources/data-api/pages/page.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
-const limits = { range: { from: 10, to: 20 }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+const limits = { range: { from: 10, to: 20 }, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
 
 test.for([
   { what: 'nothing', body: '' },
@@ -52,16 +52,16 @@ test('has no blocks if no item has a key', () => {
 })
 
 test.for([
-  { cutMs: 12_998, head: 11, what: 'within its second' },
-  { cutMs: 12_999, head: 12, what: 'at the end of its second' },
-])('a block with a time in whole seconds, cutoff $what: the head is $head', ({ cutMs, head }) => {
-  const page = readPage(bodyOf([itemAt(11), itemAt(12), itemAt(13)]), { ...limits, cutMs })
+  { cutoffMs: 12_998, head: 11, what: 'within its second' },
+  { cutoffMs: 12_999, head: 12, what: 'at the end of its second' },
+])('a block with a time in whole seconds, cutoff $what: the head is $head', ({ cutoffMs, head }) => {
+  const page = readPage(bodyOf([itemAt(11), itemAt(12), itemAt(13)]), { ...limits, cutoffMs })
   expect(page.head).toBe(head)
 })
 
 test('a block with milliseconds is the head from exactly its millisecond on', () => {
   const { nativeTransaction } = itemAt(12)
   const exact = { nativeTransaction: { ...nativeTransaction, blockTimestampMilliseconds: 12_300 } }
-  const headAt = (cutMs: number) => readPage(bodyOf([itemAt(11), exact]), { ...limits, cutMs }).head
+  const headAt = (cutoffMs: number) => readPage(bodyOf([itemAt(11), exact]), { ...limits, cutoffMs }).head
   expect([headAt(12_299), headAt(12_300)]).toEqual([11, 12])
 })

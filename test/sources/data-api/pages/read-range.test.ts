@@ -11,7 +11,7 @@ const ask: RangeSpec = {
   address: '0xaa',
   range: { from: 0, to: 100 },
   order: 'asc',
-  cutMs: Number.POSITIVE_INFINITY,
+  cutoffMs: Number.POSITIVE_INFINITY,
 }
 
 async function read(requestContext: RequestContext, given: Partial<RangeSpec> = {}) {

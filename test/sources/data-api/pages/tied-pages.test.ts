@@ -31,7 +31,7 @@ async function readAll(all: readonly SortedItem<object>[], { order, seed, ...giv
   const shown = new Set<string>()
   const pages: RangePage[] = []
   const range = { from: 0, to: 1_000_000 }
-  const ask = { chain: '1', address: '0xaa', range, order, cutMs: Number.POSITIVE_INFINITY }
+  const ask = { chain: '1', address: '0xaa', range, order, cutoffMs: Number.POSITIVE_INFINITY }
   for await (const page of readRange(requestContext, ask)) {
     for (const hash of hashesIn(page.body)) shown.add(hash)
     const { from, to } = page.covered
