@@ -20,13 +20,13 @@ export type ImportRow = {
   movements: readonly [Movement, ...Movement[]]
   /** The type or account that the user's labels assign to the row. */
   label: string | undefined
-  /** Explorer formats only: the fee that shares the row with the amount, and the facts of the transaction. */
+  /** Explorer formats only: the fee that shares the row with the amount, and the summary of the transaction. */
   fee?: Leg | undefined
-  transaction?: TransactionFacts | undefined
+  transaction?: TransactionSummary | undefined
 }
 
-/** A transaction's row in the transactions table. */
-export type TransactionFacts = {
+/** What explorer formats show of a transaction, from the transactions table. */
+export type TransactionSummary = {
   sender: string | null
   receiver: string | null
   /** Native coins that the transaction transferred, in the smallest unit. */
@@ -55,7 +55,7 @@ export function withLabels(rows: ImportRow[], labelOf: Labels): ImportRow[] {
 }
 
 /** Returns the row of one movement. `transaction` is needed for explorer formats only. */
-export function importRowOf(movement: Movement, transaction?: TransactionFacts | undefined): ImportRow {
+export function importRowOf(movement: Movement, transaction?: TransactionSummary | undefined): ImportRow {
   const { type, isOut, isOwn, asset, value } = movement
   const leg = { asset, value }
   return {

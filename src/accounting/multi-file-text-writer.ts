@@ -2,7 +2,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { openExport } from '../read/open-export.ts'
 import { type ImportRowWriter, toOmitted } from './csv/import-row-writer.ts'
 import type { MultiFileWriter, OutputFileFormat, Placement } from './csv/multi-file-writer.ts'
-import { openTransactionFacts } from './csv/transaction-facts.ts'
+import { openTransactionSummaries } from './csv/transaction-summaries.ts'
 import { programTypes } from './csv/types.ts'
 import type { NumberRules } from './format-amount.ts'
 import { readLabels } from './labels.ts'
@@ -29,20 +29,22 @@ export async function openMultiFileTextWriter(
   const headerChunksOf = headerChunksFactory(multiFile, outputFileOf)
   const chunksOf = chunkFactory({ ...context, writers, outputFileOf })
   // Opened last: nothing that could throw before `close` is returned follows.
-  const facts = multiFile.needsTransactions ? openTransactionFacts(await openExport(output)) : undefined
+  const summaries = multiFile.needsTransactions
+    ? openTransactionSummaries(await openExport(output))
+    : undefined
   return {
     header: '',
     outputFiles: multiFile.isPerWallet ? [] : multiFile.files.map((format) => outputFileOf(format, '')),
     write: async (movements) => {
-      const transactionFacts = await facts?.find(movements[0]?.transaction ?? '')
+      const summary = await summaries?.find(movements[0]?.transaction ?? '')
       const placements = multiFile.placementsOf(movements, {
         labelOf: labels.labelOf,
-        facts: transactionFacts,
+        transaction: summary,
       })
       return [...headerChunksOf(movements), ...placements.flatMap(chunksOf)]
     },
     labelFindings: labels.findings,
-    close: async () => facts?.close(),
+    close: async () => summaries?.close(),
   }
 }
 

@@ -8,7 +8,7 @@ import { type Contracts, contractKey } from './names/contracts.ts'
 /** Returns the reason why a program cannot hold any amount of an asset; undefined if it can. */
 export type RefusalReasonOf = (asset: Asset) => string | undefined
 
-type ExportFacts = { opened: OpenExport; contracts: Contracts; prices: Prices | undefined }
+type ExportInputs = { opened: OpenExport; contracts: Contracts; prices: Prices | undefined }
 
 /**
  * Finds the assets whose sums, or the values of these sums, may have more digits than the program supports. The whole
@@ -17,7 +17,7 @@ type ExportFacts = { opened: OpenExport; contracts: Contracts; prices: Prices | 
  */
 export async function findPrecisionRefusals(
   { name, numbers }: { name: string; numbers: NumberRules },
-  { opened, contracts, prices }: ExportFacts,
+  { opened, contracts, prices }: ExportInputs,
 ): Promise<RefusalReasonOf> {
   const { maxSumDigits, maxWholeDigits } = numbers
   if (maxSumDigits === undefined && maxWholeDigits === undefined) return () => undefined

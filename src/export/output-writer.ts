@@ -66,7 +66,7 @@ export type OutputWriter = Pick<Staging, 'readPage' | 'onPageStored'> & {
 
 export type MergeResult = {
   /**
-   * Number of transactions whose views state different facts. `contradictions` lists the first of each batch.
+   * Number of transactions whose views contradict each other. `contradictions` lists the first of each batch.
    */
   contradicted: number
   contradictions: readonly Contradiction[]

@@ -24,7 +24,7 @@ export type ManifestSource = {
   /** Block jobs only: blocks that the service does not have. */
   missing?: readonly BlockRange[]
   rejects: number
-  /** Counts of transactions with unknown facts in the whole export; undefined if an older version did not count them. */
+  /** Counts of transactions whose status or fee is unknown, in the whole export; undefined if an older version did not count them. */
   unknowns: Unknowns | undefined
   /** Content of the previous export that the new one retains. */
   retained?: RetainedContent | undefined

@@ -37,7 +37,7 @@ function tableOfContents(models: readonly PageModel[], title: string): Html {
     ({ title: name, chain, summary }, at) =>
       html`<li><a href="#export-${at}"><bdi>${name}</bdi></a>: chain ${chain}, ${summary}</li>`,
   )
-  return html`<nav aria-label="Exports"><p class="facts">${title}: ${models.length} exports</p><ul>${lines}</ul></nav>\n`
+  return html`<nav aria-label="Exports"><p class="subtitle">${title}: ${models.length} exports</p><ul>${lines}</ul></nav>\n`
 }
 
 /** From the second export on, ids get a prefix, because ids must be unique in a page. */

@@ -3,10 +3,10 @@ import { ExportError } from '../core/model/errors.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
 import { requireManifest } from '../read/open-export.ts'
-import { collectFacts } from './facts.ts'
-import { factsPageModel } from './facts-sections.ts'
 import { ledgerPageModel } from './ledger-sections.ts'
 import { collectLedgerStats } from './ledger-stats.ts'
+import { collectOverview } from './overview.ts'
+import { overviewPageModel } from './overview-sections.ts'
 import type { PageModel } from './page-model.ts'
 import { renderPage } from './render-page.ts'
 
@@ -82,7 +82,7 @@ export async function renderReport(
     const title = (outputs.length === 1 ? options.title : undefined) ?? job.name
     const hasLedger = tables.ledger !== undefined
     models.push(
-      hasLedger ? await ledgerModel(output, title, options) : await factsModel(output, title, options),
+      hasLedger ? await ledgerModel(output, title, options) : await overviewModel(output, title, options),
     )
   }
   const title = options.title ?? models.map((one) => one.title).join(', ')
@@ -97,7 +97,7 @@ async function ledgerModel(output: string, title: string, options: PageOptions):
   return ledgerPageModel(await collectLedgerStats(output, { opening, names, prices, maxRows }), title)
 }
 
-async function factsModel(
+async function overviewModel(
   output: string,
   title: string,
   { opening, prices, labels }: PageOptions,
@@ -106,7 +106,7 @@ async function factsModel(
     throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
       fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again with --fresh.',
     })
-  return factsPageModel(await collectFacts(output, labels), title)
+  return overviewPageModel(await collectOverview(output, labels), title)
 }
 
 /** A price file names the coin of every chain `native`, so it can be used for one chain only. */

@@ -5,7 +5,7 @@ export const STYLE = `:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;-
 body{margin:0 auto;max-width:76rem;padding:1.5rem 1rem 4rem;font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}
 h1{font-size:1.7rem;margin:0;overflow-wrap:anywhere}h2{font-size:1.25rem;margin:2.5rem 0 .6rem}h3{font-size:1.05rem;margin:1.5rem 0 .5rem}.multiples h3{font-size:.9rem;margin:0;font-weight:600;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 a{color:var(--accent)}
-.facts,.note,small{color:var(--soft)}.facts{margin:.2rem 0}.note{font-size:.85rem}
+.subtitle,.note,small{color:var(--soft)}.subtitle{margin:.2rem 0}.note{font-size:.85rem}
 .stamp{font-weight:600;margin:.5rem 0}.good{color:var(--good)}.bad{color:var(--bad)}
 .words{font-size:1.05rem;max-width:60rem}
 ul.tiles,ul.legend,ul.multiples,ol.ranked{list-style:none;padding:0;margin:1rem 0}

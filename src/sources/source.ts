@@ -58,7 +58,7 @@ export type Source = {
    * The on-chain content of an item, as text for comparison. Fields that may change over time without a change
    * on the chain, such as names, prices and metadata, must be excluded.
    */
-  factsOf(item: unknown): string
+  onChainFieldsOf(item: unknown): string
   /**
    * Requests what the details of a transaction state about its fee. Undefined if the service has no details,
    * does not state the price in them, or has the transaction in another block. Absent if the API has no details.

@@ -35,7 +35,7 @@ export type Internal = {
 }
 
 /** The on-chain content of a log, as text for comparison. Names, prices and metadata are excluded. */
-export function logFacts(row: LogRow): string {
+export function onChainLogFields(row: LogRow): string {
   const { token_address, from_address, to_address } = row
   const value = 'value' in row ? row.value : ''
   const id = 'token_id' in row ? row.token_id : ''

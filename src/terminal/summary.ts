@@ -133,7 +133,7 @@ function unchangedLines(job: Job, stats: RunStats): string[] {
   ]
 }
 
-/** Facts that the service returned inconsistently. */
+/** Data that the service returned inconsistently. */
 function contradictionLines({ contradicted: { found, unresolved }, repeatedLogs }: RunStats): string[] {
   const outcome = unresolved === 0 ? 'and now agree' : `and ${formatInteger(unresolved)} still differ`
   return [

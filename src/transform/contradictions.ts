@@ -1,12 +1,12 @@
 import type { Cells, Prefix } from '../core/table/index.ts'
-import { type ErcTable, type Internal, type LogRow, logFacts, type Native } from '../sources/view.ts'
+import { type ErcTable, type Internal, type LogRow, type Native, onChainLogFields } from '../sources/view.ts'
 import { logKey } from './erc-logs.ts'
 import { byContent, type ViewUnion, type WalletView } from './union-views.ts'
 
 /**
  * Returns true if a wallet's view contradicts the union of all views: fields of the transaction, of a log or
  * of an internal call differ, or the view lacks an entry that has the wallet as a party. Names, prices,
- * metadata and the order of internal calls are not compared, because they are not facts of the chain.
+ * metadata and the order of internal calls are not compared, because they are not on the chain.
  */
 export function contradicts(union: ViewUnion, seen: WalletView): boolean {
   return (
@@ -18,13 +18,13 @@ export function contradicts(union: ViewUnion, seen: WalletView): boolean {
 
 const ERC_TABLES: readonly ErcTable[] = ['erc20', 'erc721', 'erc1155']
 
-const PREFIX_FACTS = [
+const PREFIX_FIELDS = [
   'block_number',
   'block_hash',
   'block_timestamp',
   'transaction_index',
 ] as const satisfies readonly (keyof Prefix)[]
-const NATIVE_FACTS = [
+const NATIVE_FIELDS = [
   ...(['transaction_type', 'status', 'nonce', 'from_address', 'to_address', 'value'] as const),
   ...(['gas_limit', 'gas_used', 'gas_price'] as const),
 ] satisfies readonly (keyof Cells<'transactions'>)[]
@@ -32,8 +32,8 @@ const NATIVE_FACTS = [
 function differsInNative(a: Native, b: Native): boolean {
   if (a === b) return false
   return (
-    PREFIX_FACTS.some((name) => a.prefix[name] !== b.prefix[name]) ||
-    NATIVE_FACTS.some((name) => a.row[name] !== b.row[name])
+    PREFIX_FIELDS.some((name) => a.prefix[name] !== b.prefix[name]) ||
+    NATIVE_FIELDS.some((name) => a.row[name] !== b.row[name])
   )
 }
 
@@ -53,7 +53,7 @@ function differsInLogs(table: ErcTable, union: ViewUnion, { wallet, view }: Wall
       if (view.isComplete && isParty(entry, wallet)) return true
     } else {
       found += 1
-      if (ownEntry !== entry && logFacts(ownEntry) !== logFacts(entry)) return true
+      if (ownEntry !== entry && onChainLogFields(ownEntry) !== onChainLogFields(entry)) return true
     }
   }
   return found < byKey.size
@@ -66,13 +66,14 @@ function differsInInternal(union: readonly Internal[], { wallet, view }: WalletV
     const ownEntries = own.get(content) ?? []
     const involvesWallet = entries.some(({ row }) => isParty(row, wallet))
     if (ownEntries.length < entries.length && involvesWallet && view.isComplete) return true
-    if (ownEntries.length === entries.length && callFacts(ownEntries) !== callFacts(entries)) return true
+    if (ownEntries.length === entries.length && onChainCallFields(ownEntries) !== onChainCallFields(entries))
+      return true
   }
   return false
 }
 
 /** Kind, outcome and gas of the calls as one string that does not depend on their order. */
-function callFacts(entries: readonly Internal[]): string {
+function onChainCallFields(entries: readonly Internal[]): string {
   const lines = entries.map(
     ({ row }) => `${row.internal_type} ${row.reverted} ${row.gas_used} ${row.gas_limit}`,
   )

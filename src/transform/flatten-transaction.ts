@@ -56,7 +56,7 @@ export type FlatTransaction = {
   rows: { [T in TableName]: readonly Cells<T>[] }
   /** The wallets whose listings contain it. */
   seenBy: string[]
-  /** Whether its views state different facts of the chain. */
+  /** Whether its views contradict each other. */
   isContradicted: boolean
   /** Number of its logs that a view lists in more than one of the ERC lists. */
   repeatedLogs: number

@@ -12,7 +12,7 @@ const NON_TRANSFER_CALLS = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
 /** Kinds of internal calls that can be the transaction's own top-level call. */
 const TOP_LEVEL_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
 
-/** Settings and facts of the chain that movements depend on. */
+/** Settings and properties of the chain that movements depend on. */
 export type CoinContext = {
   nativeSymbol: string | null
   /** undefined if its movements are not added. */

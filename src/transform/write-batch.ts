@@ -42,7 +42,7 @@ export type BatchRows = {
   /** Lines of `rejects.ndjson`. */
   rejects: readonly string[]
   /**
-   * Number of transactions whose views state different facts. `contradictions` lists the first 1,000 of them.
+   * Number of transactions whose views contradict each other. `contradictions` lists the first 1,000 of them.
    */
   contradicted: number
   contradictions: readonly Contradiction[]
@@ -52,7 +52,7 @@ export type BatchRows = {
   hashes: Chunk
 }
 
-/** A transaction whose views state different facts. */
+/** A transaction whose views contradict each other. */
 export type Contradiction = {
   hash: string
   /** The block in which the transaction is exported. `views` has the block in each wallet's listing. */

@@ -53,7 +53,7 @@ test('counts labels that match nothing, and names the first', async () => {
   expect(findings().unmatched).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
 })
 
-test('gives a fee no label, and does not count it as a match', async () => {
+test('assigns no label to a fee, and does not count it as a match', async () => {
   const { labelOf, findings } = await labelsOf(`${HASH},Gift`)
   expect(labelOf(importRowOf({ ...payment, type: 'fee' }))).toBeUndefined()
   expect(findings()).toEqual({ unmatched: { count: 1, first: { line: 2, match: HASH } }, inapplicable: [] })

@@ -1,4 +1,4 @@
-import type { ImportRow, Labels, TransactionFacts } from '../import-rows.ts'
+import type { ImportRow, Labels, TransactionSummary } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import type { Preset } from './preset.ts'
 
@@ -9,7 +9,7 @@ export type MultiFileWriter = {
   files: readonly OutputFileFormat[]
   /** Whether each wallet has its own set of files. */
   isPerWallet: boolean
-  /** Whether rows contain facts that only the transactions table has. */
+  /** Whether rows contain columns that only the transactions table has. */
   needsTransactions: boolean
   /** Assigns the movements of one transaction to files, in ledger order. */
   placementsOf(movements: readonly Movement[], options: PlacementOptions): Placement[]
@@ -22,7 +22,7 @@ export type MultiFileWriter = {
 /** The format of one of the files. `{wallet}` in the file name stands for the wallet's address. */
 export type OutputFileFormat = Preset & { file: string }
 
-type PlacementOptions = { labelOf: Labels; facts: TransactionFacts | undefined }
+type PlacementOptions = { labelOf: Labels; transaction: TransactionSummary | undefined }
 
 /**
  * The file that a row belongs to, or the `reason` why it is omitted. `isAlreadyWritten` marks the second side of a

@@ -51,7 +51,7 @@ export type Role =
   | 'toWallet'
   | 'block'
   | 'unixTime'
-  /** Facts of the transaction: its sender, its receiver, the native coins that it transferred, and whether it failed. */
+  /** Of the transaction: its sender, its receiver, the native coins that it transferred, and whether it failed. */
   | 'sender'
   | 'receiver'
   | 'coins'

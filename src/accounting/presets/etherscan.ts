@@ -109,12 +109,12 @@ export const etherscan: MultiFileWriter = {
   files: [TRANSACTIONS, INTERNAL, TOKENS, NFTS],
   isPerWallet: true,
   needsTransactions: true,
-  placementsOf: (movements, { facts }) => {
+  placementsOf: (movements, { transaction }) => {
     const placements: Placement[] = []
     const merged = new Map<string, { row: ImportRow; format: OutputFileFormat }>()
     for (const movement of movements) {
       const { type, source, wallet, asset } = movement
-      const row = importRowOf(movement, facts)
+      const row = importRowOf(movement, transaction)
       const previous = merged.get(wallet)
       if (type === 'self')
         placements.push({ row, reason: 'a transfer to the same wallet, which explorers list once' })

@@ -131,7 +131,7 @@ function writtenFields(stats: RunStats) {
     feeUnknown,
     feesUpperBound,
     /**
-     * Transactions whose views stated different facts, and how many still differed after they were read
+     * Transactions whose views contradicted each other, and how many still differed after they were read
      * again.
      */
     contradictedTransactions: contradicted.found,

@@ -18,7 +18,7 @@ export function headerHtml(
   const { from, to } = rangeOf(manifest)
   return html`<header>
 <h1><bdi>${title}</bdi></h1>
-<p class="facts">${subject} on ${name === undefined ? '' : `${name}, `}chain ${job.chain} · blocks ${groupDigits(from)} to ${groupDigits(to - 1)} · ${timeRange}</p>
+<p class="subtitle">${subject} on ${name === undefined ? '' : `${name}, `}chain ${job.chain} · blocks ${groupDigits(from)} to ${groupDigits(to - 1)} · ${timeRange}</p>
 ${completenessBanner({ manifest, data })}${[...refusedWalletsWarning(manifest), ...unknownLines(manifest)].map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
 </header>`
 }

@@ -29,7 +29,7 @@ export const ledgerLimits = ({ fiatValues, manifest }: LedgerStats): string[] =>
 ]
 
 /** Limitations of the figures of an export without a ledger. */
-export const FACTS_LIMITS = [
+export const OVERVIEW_LIMITS = [
   'An export without a ledger has no balances, and does not show who sent which assets to whom.',
   'Missing blocks may contain transactions: all counts are of the blocks that were read.',
   TOKENS,

@@ -4,7 +4,7 @@ import type { BalanceSum } from './balance-sums.ts'
 /** The newest row of an export. */
 type NewestRow = { block: number; time: string }
 
-/** Facts about the export that determine the likely causes of a negative sum. */
+/** Properties of the export that determine the likely causes of a negative sum. */
 export type CauseContext = {
   /** The job's chain. */
   chain: string

@@ -1,5 +1,5 @@
 import type { Source } from '../source.ts'
-import { factsOf, readView } from './flatten/view.ts'
+import { onChainFieldsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import { type AdaptivePageSize, createAdaptivePageSize } from './pages/adaptive-page-size.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
@@ -38,7 +38,7 @@ export const dataApi: Source = {
   splitPage,
   keyOf: keyOfItem,
   readView,
-  factsOf,
+  onChainFieldsOf,
   readFee,
 }
 

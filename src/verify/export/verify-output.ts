@@ -12,7 +12,7 @@ import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
 import type { CheckedExport } from './checked-export.ts'
 import { checkCoverage, checkWalletsCovered, createWalletsTable } from './coverage.ts'
 import { createExpectedEntries, SOURCES } from './expected-entries.ts'
-import { checkFacts } from './facts.ts'
+import { checkFactTables } from './fact-tables.ts'
 import { unlistedFiles } from './files.ts'
 import { checkIdentities } from './identity.ts'
 import { checkJobSettings } from './job-settings.ts'
@@ -152,7 +152,7 @@ async function checkTables(
   }
   onProgress('checking counts and coverage')
   await checkIdentities(checkedExport)
-  await checkFacts(checkedExport)
+  await checkFactTables(checkedExport)
   await checkLinks(checkedExport)
   await checkWalletsCovered(checkedExport)
   await checkUnknowns(checkedExport)

@@ -98,7 +98,7 @@ const MUTATIONS: { what: string; mutate: (text: string) => string }[] = [
 ]
 
 describe.for(JOURNALS)('convert --check --to $name', ({ name }) => {
-  test('is tested with thirty mistakes', () => {
+  test('is tested with thirty errors', () => {
     expect(MUTATIONS).toHaveLength(30)
   })
 

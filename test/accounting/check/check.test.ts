@@ -189,7 +189,7 @@ function mutated(
 }
 
 describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
-  test('finds each of thirty planted mistakes', async () => {
+  test('finds each of thirty inserted errors', async () => {
     const text = await textOf()
     expect(await mistakesIn(text, to)).toEqual([])
     let planted = 0
@@ -202,7 +202,7 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
     expect(planted).toBe(30)
   })
 
-  test('finds a type that the program does not know', async () => {
+  test('finds an unknown type', async () => {
     const rows = parse(await textOf()) as string[][]
     const at = form.columns.findIndex(([, role]) => role === 'type')
     const isKnown = form.labels !== undefined && at !== -1
@@ -248,7 +248,7 @@ test.for([
   { to: 'hledger', fix: 'Name the file itself.' },
   { to: 'rp2', fix: 'Name one of the files in it: in.csv, out.csv or intra.csv.' },
   { to: 'etherscan', fix: expect.stringMatching(/: export-0x….csv, .* or export-nft-0x….csv\.$/) },
-])('rejects a folder for $to and tells which file to name', async ({ to, fix }) => {
+])('rejects a folder for $to and states which file to name', async ({ to, fix }) => {
   const message = `${folder} is a folder, and one file is checked at a time`
   await expect(checkFile(folder, to, () => {})).rejects.toMatchObject({ code: 'USAGE', message, fix })
 })

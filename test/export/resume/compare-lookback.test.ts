@@ -29,7 +29,7 @@ function checkpointOf(before: readonly Buffer[], after: readonly Buffer[]): Chec
 
 const nested = (levels: number, innermost: string) => '{"a":'.repeat(levels) + innermost + '}'.repeat(levels)
 
-test.for([1, 90])('facts are compared at a depth of %i levels', async (levels) => {
+test.for([1, 90])('on-chain fields are compared at a depth of %i levels', async (levels) => {
   const [was, is] = [pageWith(nested(levels, '1')), pageWith(nested(levels, '2'))]
   expect(await hasLookbackChanged(checkpointOf([was], [was]), listings, lookback)).toBe(false)
   expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, lookback)).toBe(true)

@@ -3,7 +3,7 @@ import { toValue } from '../../../core/platform/byte-text.ts'
 import { writeJson } from '../../../core/platform/json-text.ts'
 import type { Cells } from '../../../core/table/index.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
-import { logFacts, type Native, type View } from '../../view.ts'
+import { type Native, onChainLogFields, type View } from '../../view.ts'
 import { wrongChainReason } from '../parse-item-key.ts'
 import type { Fields } from './fields.ts'
 import { listAt, objectAt, optionalObjectAt, RejectError } from './fields.ts'
@@ -104,7 +104,8 @@ function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T>
   return (fields) => {
     const entry = read(fields)
     const first = byLog.get(entry.log_index)
-    if (first !== undefined && logFacts(first) !== logFacts(entry)) throw new RejectError(DUPLICATE_LOG)
+    if (first !== undefined && onChainLogFields(first) !== onChainLogFields(entry))
+      throw new RejectError(DUPLICATE_LOG)
     if (first === undefined) byLog.set(entry.log_index, entry)
     return first === undefined ? entry : undefined
   }
@@ -116,5 +117,5 @@ const MUTABLE_FIELDS = new Set([
 ])
 
 /** The JSON of an item without its mutable fields. */
-export const factsOf = (item: unknown): string =>
+export const onChainFieldsOf = (item: unknown): string =>
   writeJson(item, (fields) => Object.keys(fields).filter((name) => !MUTABLE_FIELDS.has(name)))

@@ -4,7 +4,7 @@ import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts
 import { PAYS_EXTRA } from './unknowns.ts'
 
 /** Checks arithmetic within the fact tables: one chain, success from status, fee from gas, amount from decimals. */
-export async function checkFacts(checkedExport: CheckedExport): Promise<void> {
+export async function checkFactTables(checkedExport: CheckedExport): Promise<void> {
   await checkChain(checkedExport)
   if (checkedExport.completeTables.has('transactions')) {
     await checkSuccess(checkedExport)

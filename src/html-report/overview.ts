@@ -5,7 +5,7 @@ import { collectData, type DataCollection } from './data-collection.ts'
 import { readLabelsFile } from './names.ts'
 
 /** Everything that a report shows of an export without a ledger: a block job, or a wallet job without that table. */
-export type Facts = {
+export type Overview = {
   manifest: Manifest
   data: DataCollection
   /** Labels by address: those of the job's wallets, and those of the user's labels file. */
@@ -38,7 +38,7 @@ const MAX_SENDERS = 50
  *
  * @throws `USAGE` if there is no export, and everything that reading its files throws
  */
-export async function collectFacts(output: string, names: string | undefined): Promise<Facts> {
+export async function collectOverview(output: string, names: string | undefined): Promise<Overview> {
   const opened = await openExport(output)
   try {
     const { manifest } = opened

@@ -1,7 +1,6 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { coverageBar } from '../charts.ts'
 import { rangeOfJob } from '../data-collection.ts'
-import type { Facts, Sender } from '../facts.ts'
 import {
   addressHtml,
   amountCell,
@@ -13,13 +12,14 @@ import {
   tableHtml,
   textCell,
 } from '../html.ts'
+import type { Overview, Sender } from '../overview.ts'
 import { coinOf, labelHtml } from '../view.ts'
 
 /** Wallets listed on a page: those with the most transactions. */
 const MAX_WALLETS = 200
 
 /** Contents of the export by table, and by wallet if the job has wallets. */
-export function tablesSection({ manifest, labels }: Facts): Html {
+export function tablesSection({ manifest, labels }: Overview): Html {
   const rows = Object.entries(manifest.tables).map(([name, { rows: count, files }]) => [
     textCell(name),
     ...[count, files.length, files.reduce((sum, { bytes }) => sum + bytes, 0)].map(countCell),
@@ -30,7 +30,7 @@ ${walletsTable(manifest, labels)}
 </section>`
 }
 
-function walletsTable(manifest: Facts['manifest'], labels: Facts['labels']): Html {
+function walletsTable(manifest: Overview['manifest'], labels: Overview['labels']): Html {
   const { coverage } = manifest
   if (coverage.length === 0) return html``
   const range = rangeOfJob(manifest)
@@ -50,7 +50,7 @@ ${coverage.length > MAX_WALLETS ? html`<p class="note">Not listed: ${formatCount
 }
 
 /** The senders with the most transactions. */
-export function sendersSection({ manifest, labels, transactions }: Facts): Html {
+export function sendersSection({ manifest, labels, transactions }: Overview): Html {
   if (transactions === undefined || transactions.count === 0) return html``
   const { busiest, senders } = transactions
   const headers = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
@@ -64,7 +64,7 @@ ${senders > busiest.length ? html`<p class="note">Not listed: ${formatCount(send
 </section>`
 }
 
-const senderRow = (labels: Facts['labels'], { address, count, failed, fees }: Sender): Cell[] => [
+const senderRow = (labels: Overview['labels'], { address, count, failed, fees }: Sender): Cell[] => [
   { html: labelHtml(labels, address), sort: labels.get(address) ?? address },
   { html: addressHtml(address), sort: address },
   ...[countCell(count), countCell(failed), amountCell(fees, COIN_DECIMALS)],

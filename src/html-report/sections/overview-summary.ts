@@ -1,20 +1,20 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { missingBlocks } from '../data-collection.ts'
-import type { Facts, TransactionTotals } from '../facts.ts'
 import { amountHtml, formatCount, formatUtcMinute, groupDigits, type Html, html, percent } from '../html.ts'
+import type { Overview, TransactionTotals } from '../overview.ts'
 import { coinOf, labelHtml } from '../view.ts'
 import { headerHtml } from './header.ts'
 import { type Tile, tilesHtml } from './tiles.ts'
 
 /** The summary of an export without a ledger, for readers who know nothing about it yet. */
-export function factsSummarySection(facts: Facts, title: string): Html {
-  return html`${headerHtml(facts, { title, timeRange: timeRangeText(facts) })}
-<p class="words">${summaryHtml(facts)}</p>
-${tilesHtml([...blocksTile(facts.manifest), ...transactionTiles(facts), tablesTile(facts.manifest)])}`
+export function overviewSummarySection(overview: Overview, title: string): Html {
+  return html`${headerHtml(overview, { title, timeRange: timeRangeText(overview) })}
+<p class="words">${summaryHtml(overview)}</p>
+${tilesHtml([...blocksTile(overview.manifest), ...transactionTiles(overview), tablesTile(overview.manifest)])}`
 }
 
-function timeRangeText({ transactions }: Facts): string {
+function timeRangeText({ transactions }: Overview): string {
   if (transactions === undefined) return 'no transactions table'
   const { timeRange } = transactions
   const formatTime = (ms: number) => formatUtcMinute(new Date(ms).toISOString())
@@ -23,7 +23,7 @@ function timeRangeText({ transactions }: Facts): string {
     : `${formatTime(timeRange.first)} to ${formatTime(timeRange.last)}`
 }
 
-function summaryHtml({ manifest, labels, transactions }: Facts): Html {
+function summaryHtml({ manifest, labels, transactions }: Overview): Html {
   const noLedgerNote = 'This export has no ledger, so this page shows no balances, assets or counterparties.'
   if (transactions === undefined) return html`${noLedgerNote}`
   if (transactions.count === 0) return html`These blocks contain no transactions. ${noLedgerNote}`
@@ -32,7 +32,7 @@ function summaryHtml({ manifest, labels, transactions }: Facts): Html {
 ${busiestText(transactions, labels)} ${noLedgerNote}`
 }
 
-function busiestText({ busiest, count }: TransactionTotals, labels: Facts['labels']): Html {
+function busiestText({ busiest, count }: TransactionTotals, labels: Overview['labels']): Html {
   const [first] = busiest
   if (first === undefined) return html``
   return html`${labelHtml(labels, first.address)} sent the most: ${groupDigits(first.count)}, or ${percent(first.count, count)}.`
@@ -60,7 +60,7 @@ function blocksTile(manifest: Manifest): Tile[] {
   ]
 }
 
-function transactionTiles({ manifest, transactions }: Facts): Tile[] {
+function transactionTiles({ manifest, transactions }: Overview): Tile[] {
   if (transactions === undefined) return []
   const { count, failed, fees, failedFees, senders } = transactions
   return [
