@@ -60,7 +60,7 @@ test('every file is in a folder, and every folder in a layer', () => {
   expect(files.length).toBeGreaterThan(80)
 })
 
-test('every relative import names a file that is there', () => {
+test('every relative import names an existing file', () => {
   const broken = files.flatMap((file) =>
     internalsOf(file)
       .filter((target) => !files.includes(target))
@@ -69,7 +69,7 @@ test('every relative import names a file that is there', () => {
   expect(broken).toEqual([])
 })
 
-test('a folder imports itself and folders of lower layers', () => {
+test('a folder imports only itself and folders of lower layers', () => {
   const violations = files.flatMap((file) =>
     internalsOf(file)
       .filter((target) => !mayImport(folderOf(file), folderOf(target)))
@@ -118,7 +118,7 @@ test('each third-party package is imported from one folder only', () => {
   expect([...importersOf.keys()]).toContain('undici')
 })
 
-test('one file knows the argument parser', () => {
+test('only one file imports the argument parser', () => {
   const importers = files.filter((file) => importsOf(file).some((name) => /^yargs/.test(name)))
   expect(importers).toEqual(['cli/parser.ts'])
 })

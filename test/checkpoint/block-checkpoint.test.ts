@@ -129,7 +129,7 @@ test.for([
     expected: CLOSED,
     words: 'kind was blocks and is wallets',
   },
-])('refuses a checkpoint if its $words', async ({ found, expected, words }) => {
+])('rejects a checkpoint if its $words', async ({ found, expected, words }) => {
   const folder = tempFolder()
   const checkpoint = await openAny(folder, found)
   await checkpoint.addPage(BLOCKS, complete(12))

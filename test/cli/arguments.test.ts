@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { runInProcess } from '../helpers/in-process.ts'
 
-test('prints the help where no word is given', async () => {
+test('prints the help without arguments', async () => {
   const { exit, stdout, stderr } = await runInProcess([])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
   expect(stdout).toContain('Commands:\n  demo ')
@@ -61,20 +61,20 @@ test.for([
     args: ['webhooks', 'remov', 'x'],
     says: "'remov' is invalid for argument 'action'. Did you mean remove?",
   },
-])('tells what is wrong with $args', async ({ args, says }) => {
+])('explains what is wrong with $args', async ({ args, says }) => {
   const { exit, stderr } = await runInProcess(args)
   expect(stderr).toMatch(/^USAGE: .+\nfix: .+\n$/)
   expect(stderr).toContain(says)
   expect(exit).toBe(2)
 })
 
-test('takes an option twice where its values are the same, or both count', async () => {
+test('accepts a repeated option if its values are equal, or if it is repeatable', async () => {
   const words = ['validate', 'jobs/demo.yaml', '--format', 'csv', '--format', 'csv']
   const { exit, stderr } = await runInProcess([...words, '--tables', 'ledger', '--tables', 'transactions'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
 })
 
-test('help gives the help of a command', async () => {
+test('help prints the help of a command', async () => {
   const { exit, stdout, stderr } = await runInProcess(['help', 'run'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
   expect(stdout).toBe((await runInProcess(['run', '--help'])).stdout)
@@ -93,28 +93,28 @@ test.for([
   expect(stdout).toBe((await runInProcess(same)).stdout)
 })
 
-test('--version prints the version alone', async () => {
+test('--version prints only the version', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   expect(await runInProcess(['--version'])).toEqual({ exit: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('help of an unknown word prints no help before it complains', async () => {
+test('help of an unknown command prints only an error', async () => {
   expect((await runInProcess(['help', 'rn'])).stdout).toBe('')
 })
 
-test('suggests nothing for a word that is near to none', async () => {
+test('suggests nothing for a command that resembles none', async () => {
   const { stderr } = await runInProcess(['foo'])
   expect(stderr).toMatch(/^USAGE: unknown command 'foo'\n/)
 })
 
-test('advises the help of the command that was named', async () => {
+test('the fix refers to the help of the given command', async () => {
   const { stderr } = await runInProcess(['load', '--nonsense'])
   expect(stderr).toMatch(/\nfix: Run .+ load --help to see how it is used\.\n$/)
 })
 
 describe('a key on the command line', () => {
   test.for(['--api-key', '--key', '--apikey', '--x-service-api-key', '--token'])(
-    '%s is refused with the way that keys take, and not shown',
+    '%s is rejected with the variable to use instead, and its value is not shown',
     async (option) => {
       for (const words of [[`${option}=very=secret'`], [option, 'very-secret']]) {
         const { exit, stderr } = await runInProcess(['run', 'jobs/demo.yaml', ...words])
@@ -127,7 +127,7 @@ describe('a key on the command line', () => {
   )
 })
 
-test('validate explains itself without options of writing', async () => {
+test('the help of validate has no options about output', async () => {
   const { stdout } = await runInProcess(['validate', '--help'])
   expect(stdout.match(/--[a-z-]+/g)).toEqual(['--help'])
 })

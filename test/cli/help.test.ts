@@ -12,7 +12,7 @@ const COMMANDS = [
 const helpOf = async (...args: string[]) =>
   (await runInProcess([...args, '--help'])).stdout.replaceAll(programName(), 'walletlake')
 
-test('the help names these commands and no other', async () => {
+test('the help lists exactly these commands', async () => {
   const [, list = ''] = (await helpOf()).split('Commands:\n')
   const named = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)
   expect(named.filter((name) => name !== 'help' && name !== 'walletlake')).toEqual(COMMANDS)

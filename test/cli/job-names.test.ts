@@ -14,13 +14,13 @@ function jobsNamed(...files: string[]): string {
   return folder
 }
 
-test('a file whose name looks like a pattern is read by its name', async () => {
+test('a file whose name looks like a glob is read by its name', async () => {
   const folder = jobsNamed('ours [cold].yaml')
   const [job] = await readJobs([join(folder, 'ours [cold].yaml')], {})
   expect(job?.name).toBe('job-0')
 })
 
-test('an absolute pattern finds files whatever blanks they have, and names them so', async () => {
+test('an absolute glob finds files with spaces in their names and keeps the names', async () => {
   const folder = jobsNamed('b.yaml', 'our treasury.yaml')
   const jobs = await readJobs([join(folder, '*.yaml')], {})
   expect(jobs.map(({ file }) => file)).toEqual(

@@ -82,12 +82,12 @@ describe('an option', () => {
     { words: ['--escape-formulas', '--no-escape-formulas'], values: { escapeFormulas: false } },
     { words: ['--no-escape-formulas', '--escape-formulas'], values: { escapeFormulas: true } },
     { words: ['--secret-mode'], values: { secretMode: true } },
-  ])('takes $words', async ({ words, values }) => {
+  ])('is parsed: $words', async ({ words, values }) => {
     expect(await parse('x', ...words)).toStrictEqual({ ...DEFAULTS, ...values })
     expect(await parse(...words, 'x')).toStrictEqual({ ...DEFAULTS, ...values })
   })
 
-  test('arrives with its value unchanged, in both forms', async () => {
+  test('keeps its value unchanged in both forms', async () => {
     const forms = [
       '--help',
       '-h',
@@ -143,7 +143,7 @@ describe('an option', () => {
       says: "'--out <file>' cannot be used with option '--title <text>'",
     },
     { words: ['--dry-run', '--out', 'f'], says: "'--out <file>' cannot be used with option '--dry-run'" },
-  ])('is refused: $words', async ({ words, says }) => {
+  ])('is rejected: $words', async ({ words, says }) => {
     for (const all of [
       ['x', ...words],
       ['x', 'hot', ...words],
@@ -154,15 +154,15 @@ describe('an option', () => {
     }
   })
 
-  test('that is required is missed', async () => {
-    const needy: Command = {
+  test('that is required is reported if it is missing', async () => {
+    const withRequired: Command = {
       ...command,
       options: [{ name: 'queue', value: '<url>', required: true, description: '' }],
     }
-    await expect(parseArguments(needy, ['x'])).rejects.toMatchObject({
+    await expect(parseArguments(withRequired, ['x'])).rejects.toMatchObject({
       message: "required option '--queue <url>' not specified",
     })
-    expect(await parseArguments(needy, ['x', '--queue', 'q'])).toMatchObject({ queue: 'q' })
+    expect(await parseArguments(withRequired, ['x', '--queue', 'q'])).toMatchObject({ queue: 'q' })
   })
 })
 
@@ -188,11 +188,11 @@ describe('arguments', () => {
       values: { output: 'a', kind: 'cold', title: 't', rest: ['--help'] },
     },
     { words: [''], values: { output: '' } },
-  ])('are told by their position in $words', async ({ words, values }) => {
+  ])('are assigned by position in $words', async ({ words, values }) => {
     expect(await parse(...words)).toStrictEqual({ ...DEFAULTS, ...values })
   })
 
-  test('after -- arrive unchanged', async () => {
+  test('after -- are kept unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string()), async (rest) => {
         expect(await parse('--', 'x', 'hot', ...rest)).toStrictEqual({ ...DEFAULTS, rest })
@@ -209,7 +209,7 @@ describe('arguments', () => {
       words: ['a', 'could'],
       says: "command-argument value 'could' is invalid for argument 'kind'. Did you mean cold? Allowed choices are hot, cold.",
     },
-  ])('are refused: $says', async ({ args, words, says }) => {
+  ])('are rejected: $says', async ({ args, words, says }) => {
     await expect(parseArguments({ ...command, arguments: args }, words)).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(says),
@@ -223,7 +223,7 @@ test.for([
   { words: ['x', 'hot', '--format', 'nonsense', '--help'], wants: 'help' },
   { words: ['--version'], wants: 'version' },
   { words: ['--help', '--version'], wants: 'version' },
-])('$words asks for $wants, whatever else is wrong', async ({ words, wants }) => {
+])('$words requests $wants, even with other errors', async ({ words, wants }) => {
   expect(await parse(...words)).toBe(wants)
 })
 
@@ -232,7 +232,7 @@ describe('the commands', async () => {
     Object.entries(COMMANDS).map(async ([name, load]) => ({ name, command: (await load()).command })),
   )
 
-  test.for(commands)('$name is declared without contradictions', ({ name, command }) => {
+  test.for(commands)('$name has a consistent declaration', ({ name, command }) => {
     const { arguments: args, options } = command
     expect(command.name).toBe(name)
     const names = [...args, ...options, { name: 'help' }, { name: 'version' }].map(({ name }) => name)
@@ -249,7 +249,7 @@ describe('the commands', async () => {
     )
   })
 
-  test.for(commands)('the examples of $name are accepted by it', async ({ name, command }) => {
+  test.for(commands)('$name accepts its own examples', async ({ name, command }) => {
     for (const [line] of command.examples ?? []) {
       const [first, ...words] = (line.replace(/ [|<>].*?(?= --|$)/g, '').match(/"[^"]*"|\S+/g) ??
         []) as string[]

@@ -64,7 +64,7 @@ test('a library call sends no key unencrypted to another machine', async () => {
 test.for([
   { args: ['--allow-plain-http'], env: {} },
   { args: [], env: { WALLETLAKE_ALLOW_PLAIN_HTTP: 'true' } },
-])('a key goes unencrypted where $args and $env allow it', async ({ args, env }) => {
+])('a key is sent unencrypted if $args and $env allow it', async ({ args, env }) => {
   const { exit, stderr } = await runInProcess(
     ['run', jobFile(), '--base-url', 'http://nowhere.invalid', '--max-requests', '1', ...args],
     { ...key, ...env },
@@ -73,7 +73,7 @@ test.for([
   expect([5, 9]).toContain(exit)
 })
 
-test('what allows plain http is true or false', async () => {
+test('the variable that allows plain HTTP must be true or false', async () => {
   const { exit, stderr } = await runInProcess(['run', jobFile()], {
     ...key,
     WALLETLAKE_ALLOW_PLAIN_HTTP: 'maybe',

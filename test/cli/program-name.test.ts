@@ -16,11 +16,11 @@ test.for([
   { how: 'a file on the PATH', script: '/usr/bin/walletlake', name: 'walletlake' },
   { how: 'a file that is not on the PATH', script: '/opt/bin/walletlake', name: '../../opt/bin/walletlake' },
   {
-    how: 'a folder of packages',
+    how: 'a file in node_modules',
     script: '/home/me/node_modules/.bin/walletlake',
     name: 'node_modules/.bin/walletlake',
   },
-  { how: 'a file of this folder', script: '/home/me/walletlake', name: './walletlake' },
+  { how: 'a file in the working folder', script: '/home/me/walletlake', name: './walletlake' },
   { how: 'npx', script: '/home/me/node_modules/.bin/walletlake', env: NPX, name: 'npx walletlake' },
   {
     how: 'npm run',
@@ -28,8 +28,8 @@ test.for([
     env: { npm_command: 'run' },
     name: 'npx walletlake',
   },
-  { how: 'a shim of Windows', script: '/lib/node_modules/walletlake/dist/bin.js', name: 'walletlake' },
-])('is named $name by who started it by $how', ({ script, env = { PATH: '/bin:/usr/bin' }, name }) => {
+  { how: 'a Windows shim', script: '/lib/node_modules/walletlake/dist/bin.js', name: 'walletlake' },
+])('is called $name if started by $how', ({ script, env = { PATH: '/bin:/usr/bin' }, name }) => {
   expect(programName({ argv: ['node', script], env, cwd: () => '/home/me' })).toBe(name)
 })
 
@@ -37,7 +37,7 @@ test.for([
   { received: './walletlake-0.1.0.tgz', name: 'npx --package ./walletlake-0.1.0.tgz walletlake' },
   { received: 'walletlake', name: 'npx walletlake' },
   { received: undefined, name: 'npx walletlake' },
-])('names the package $received that npx was given', ({ received, name }) => {
+])('includes the package $received that was passed to npx', ({ received, name }) => {
   const folder = join(tempFolder(), '_npx', '17ff')
   mkdirSync(folder, { recursive: true })
   writeFileSync(

@@ -19,7 +19,7 @@ describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
     { words: ['status', 'jobs/demo.yaml'] },
     { words: ['plan', 'jobs/demo.yaml'] },
     { words: ['run', ...job(), '--json', '--quiet'] },
-  ])('$words ends with 7 and one line about it', async ({ words }) => {
+  ])('$words exits with 7 and reports it once', async ({ words }) => {
     const output = words[0] === 'run' ? ['--output', join(tempFolder(), 'out')] : []
     const ended = await runCommand([...words, ...output], {}, { shell: 'exec >/dev/full' })
     expect(ended.stderr).toMatch(/^OUTPUT_FAILED: stdout cannot be written: ENOSPC\b.*\nfix: .+\n$/)
@@ -48,11 +48,11 @@ describe('a terminal', () => {
     return stderr
   }
 
-  test('that can move its cursor gets a display', async () => {
+  test('that can move its cursor shows the progress display', async () => {
     expect(await runOnTerminal('xterm-256color')).toContain(cursorCode)
   })
 
-  test('that is dumb gets no cursor codes', async () => {
+  test('that is dumb receives no cursor codes', async () => {
     expect(await runOnTerminal('dumb')).not.toContain(cursorCode)
   })
 })

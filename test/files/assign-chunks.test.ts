@@ -23,13 +23,13 @@ async function dealt(chunks: readonly (readonly string[])[], how: { maxRows: num
   })
 }
 
-test('line ends between quotes belong to their cell', async () => {
+test('line breaks in quotes belong to their cell', async () => {
   const lines = ['a,"x\ny"\n', '"\n\n""\n",b\n', 'c\n', '"d\r\n"\n']
   const expected = lines.map((text) => ({ text, rows: 1 }))
   expect(await dealt([lines], { maxRows: 1 })).toEqual(expected)
 })
 
-test('a chunk is cut for as many files as it fills', async () => {
+test('a chunk is split over as many files as it fills', async () => {
   const texts = await dealt([['1\n'], [], ['2\n', '3\n', '4\n', '5\n', '6\n'], ['7\n']], { maxRows: 2 })
   expect(texts.map(({ text }) => text)).toEqual(['1\n2\n', '3\n4\n', '5\n6\n', '7\n'])
 })
@@ -39,7 +39,7 @@ test('without rows there is one file without pieces', async () => {
   expect(await assignChunks([], { maxRows: 3 })).toEqual([[]])
 })
 
-test('a line longer than a read of the disk is kept whole', async () => {
+test('a line that is longer than the read buffer is not split', async () => {
   const lines = [`"${'x\n'.repeat(200_000)}"\n`, 'b\n']
   const texts = await dealt([lines], { maxRows: 1 })
   expect(texts.map(({ text }) => text.length)).toEqual([400_003, 2])
@@ -50,7 +50,7 @@ const texts = fc.array(fc.string({ unit: fc.constantFrom(...'a",\n\r\\é😀') }
   maxLength: 20,
 })
 
-test('files of lines are those lines, for any text', async () => {
+test('files contain exactly the given lines, for any text', async () => {
   await fc.assert(
     fc.asyncProperty(texts, fc.nat(20), fc.integer({ min: 1, max: 8 }), async (names, cut, maxRows) => {
       const lines = names.map((name) => textOf([sample({ name })]))

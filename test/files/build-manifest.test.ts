@@ -20,7 +20,7 @@ const part = (rows: number, n: number) => ({
   staged: '/tmp/secret-place',
 })
 
-test('a manifest says what was received, covered and written', () => {
+test('a manifest states the job, the coverage and the files', () => {
   const manifest = buildManifest({
     job: JOB,
     range: { from: 5, to: 9 },

@@ -10,7 +10,7 @@ const linesOf = (text: string) => ({
   maxLineBytes: text.length,
 })
 
-test('a chunk knows where its lines lie, how many they are, and the longest', () => {
+test('a chunk has the offset, the number and the maximum length of its lines', () => {
   const path = join(tempFolder(), 'chunk')
   const file = openAppendFile(path)
   appendLines(file, linesOf('a\n'))
@@ -19,7 +19,7 @@ test('a chunk knows where its lines lie, how many they are, and the longest', ()
   expect(readFileSync(path, 'utf8')).toBe('a\né\nbb\n')
 })
 
-test('chunks of one file follow each other, also once it was closed', () => {
+test('chunks are appended to a file, even after it was closed', () => {
   const path = join(tempFolder(), 'chunk')
   const file = openAppendFile(path)
   const staged = ['é\n', '', 'bb\n'].map((text) => {
@@ -36,13 +36,13 @@ test('chunks of one file follow each other, also once it was closed', () => {
   expect(readFileSync(path, 'utf8')).toBe('é\nbb\n')
 })
 
-test('a chunk without rows makes no file', () => {
+test('a chunk without rows creates no file', () => {
   const path = join(tempFolder(), 'chunk')
   expect(appendLines(openAppendFile(path), linesOf(''))).toMatchObject({ start: 0, rows: 0, bytes: 0 })
   expect(existsSync(path)).toBe(false)
 })
 
-test('lines that cannot be written fail as output', () => {
+test('lines that cannot be written fail with OUTPUT_FAILED', () => {
   const file = openAppendFile(join(tempFolder(), 'missing', 'chunk'))
   expect(() => appendLines(file, linesOf('a\n'))).toThrow(
     expect.objectContaining({
@@ -52,7 +52,7 @@ test('lines that cannot be written fail as output', () => {
   )
 })
 
-test.for([1, 3, 4, 7, 100])('chunks are read as one text in blocks of %i bytes', (room) => {
+test.for([1, 3, 4, 7, 100])('chunks are read in order, in blocks of %i bytes', (room) => {
   const [one, other] = [join(tempFolder(), 'one'), join(tempFolder(), 'other')]
   writeFileSync(one, 'aaaabbbbcccc')
   writeFileSync(other, '11112222')
@@ -67,7 +67,7 @@ test.for([1, 3, 4, 7, 100])('chunks are read as one text in blocks of %i bytes',
   expect(blocks.slice(0, -1).every((block) => block.length === room)).toBe(true)
 })
 
-test('a chunk that is longer than its file is told', () => {
+test('a chunk that is longer than its file is an error', () => {
   const path = join(tempFolder(), 'short')
   writeFileSync(path, 'abc')
   expect(() => [...readLines([{ path, start: 1, bytes: 3 }])]).toThrow('ends too early')

@@ -51,7 +51,7 @@ const HOSTILE = ['"', 'a,b', 'two\nlines', 'two\r\nlines', '\u2028', 'NULL', 'é
 test.for([
   { format: 'csv', compression: undefined },
   { format: 'parquet', compression: 'zstd' },
-] as const)('a cell of any type that changed is told in $format', async ({ format, compression }) => {
+] as const)('a changed cell of any type is listed in $format', async ({ format, compression }) => {
   const cells = { name: 'a', small: -1, wide: 9_007_199_254_740_993n, yes: true, at: 1_699_999_999_123 }
   const whole = { ...cells, huge: MAX_U256, signed: '-5', exact: '1.5' }
   const text = { ...whole, wide: 9_007_199_254_740_992, at: '2023-11-14T22:13:19.123Z' }
@@ -68,14 +68,14 @@ test.for([
   }
 })
 
-test.for(['csv', 'parquet'] as const)('text of any kind arrives as it is in %s', async (format) => {
+test.for(['csv', 'parquet'] as const)('text of any kind is kept unchanged in %s', async (format) => {
   const rows = HOSTILE.map((name) => rowOf(3, { name }))
   const compression = format === 'parquet' ? { compression: 'zstd' as const } : {}
   const found = await compare({ before: [[]], after: [rows] }, { format, ...compression })
   expect(found).toEqual([{ removed: [], added: HOSTILE.map((name) => cellsOf(3, { name })) }])
 })
 
-test('rows stand in file order, the blocks in chain order', async () => {
+test('rows are in file order and blocks in chain order', async () => {
   const rows = (names: string, block: number) => [...names].map((name) => rowOf(block, { name }))
   const sides = {
     before: [rows('zya', 2), [...rows('b', 10), ...rows('kc', 11)]],
@@ -92,7 +92,7 @@ test('rows stand in file order, the blocks in chain order', async () => {
   ])
 })
 
-test('more rows than are read at once are told without a gap', async () => {
+test('more rows than one batch are listed without a gap', async () => {
   const blocks = Array.from({ length: 4_200 }, (_, at) => Math.floor(at / 3) + 1)
   const rows = (name: string) => blocks.map((block, at) => rowOf(block, { name: `${name} ${at}` }))
   const found = await compare({
@@ -108,7 +108,7 @@ test('more rows than are read at once are told without a gap', async () => {
 })
 
 test.for(['none', 'gzip'] as const)(
-  'rows of 20 MiB are compared as others, packed by %s',
+  'rows of 20 MiB are compared, compressed with %s',
   async (compression) => {
     const picture = (color: string) => `<svg fill="${color}">${',\n'.repeat(10_500_000)}</svg>`
     const sides = {
@@ -126,21 +126,21 @@ test.for(['none', 'gzip'] as const)(
   },
 )
 
-test('a row that stands twice and then once was removed once', async () => {
+test('a row that occurred twice and then once was removed once', async () => {
   const twin = rowOf(5, { name: 'twin' })
   expect(await compare({ before: [[twin], [twin]], after: [[twin]] })).toEqual([
     { removed: [cellsOf(5, { name: 'twin' })], added: [] },
   ])
 })
 
-test('rows of other blocks do not count, nor how rows lie in files', async () => {
+test('rows of other blocks and the distribution over files are ignored', async () => {
   const rows = [3, 4, 5, 6, 7].map((block) => rowOf(block, { name: `at ${block}` }))
   const before = [[rowOf(3)], rows.slice(1, 3), rows.slice(3, 4), [rowOf(7)]]
   expect(await compare({ before, after: [rows], range: { from: 4, to: 7 } })).toEqual([])
   expect(await compare({ before, after: [rows], range: { from: 4, to: 8 } })).toHaveLength(1)
 })
 
-test('a file that is damaged or gone is told with what to do', async () => {
+test('a damaged or missing file is reported with a fix', async () => {
   const { signal } = new AbortController()
   const comparison = {
     table: TABLE,

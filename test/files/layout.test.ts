@@ -33,7 +33,7 @@ function filesByHand(lines: readonly string[], { maxRows, maxBytes }: { maxRows:
   return files
 }
 
-test('files end with the line that reaches their size, whatever the cuts', async () => {
+test('a file ends with the line that reaches the target size, however lines are chunked', async () => {
   const folder = tempFolder()
   const given = fc.record({
     lines: fc.array(fc.string({ unit: fc.constantFrom('a', 'é', ' '), maxLength: 9 }), { maxLength: 20 }),
@@ -71,14 +71,14 @@ const fileOf = (from: number, to: number, rows: number, number = 0): ManifestFil
   return { path, rows, bytes: 1, sha256: '', fromBlock: from, toBlock: to }
 }
 
-test('a merge takes no name that is listed already', () => {
+test('a merge uses no file name that is already listed', () => {
   const files = [fileOf(0, 9, 3, 0), fileOf(0, 9, 3, 1)]
   expect(planCompaction(files, { maxRows: 10, lookback: 0 })).toMatchObject([
     { kind: 'merge', firstNumber: 2 },
   ])
 })
 
-test('files on two sides of the border are not merged', () => {
+test('files on different sides of the lookback boundary are not merged', () => {
   const files = [fileOf(0, 9, 1), fileOf(9, 20, 1), fileOf(20, 30, 1), fileOf(30, 40, 1)]
   expect(planCompaction(files, { maxRows: 10, lookback: 20 })).toMatchObject([
     { kind: 'merge', range: { from: 0, to: 20 } },
@@ -90,7 +90,7 @@ test.for([
   { what: 'one file', files: [fileOf(0, 9, 4)] },
   { what: 'an empty file', files: [fileOf(0, 9, 0)] },
   { what: 'full files and a last one', files: [fileOf(0, 9, 5), fileOf(0, 9, 5, 1), fileOf(0, 9, 2, 2)] },
-])('$what is left alone', ({ files }) => {
+])('$what is not merged', ({ files }) => {
   const steps = planCompaction(files, { maxRows: 5, lookback: 0 })
   expect(steps.map(({ kind }) => kind)).toEqual(files.map(() => 'keep'))
 })

@@ -34,7 +34,7 @@ const [ONE, LATER, TWO, THREE] = ['1-000000000000', '1-000000000005', '2-0000000
   (name) => `00000${name}-000000000009.ndjson`,
 )
 
-test('a run that was cut short before it replaced anything lists anew', async () => {
+test('a run that was interrupted before it published writes its list again', async () => {
   const { publish, lists, textOf } = openPlace('A')
   await publish(1, 'first')
   await publish(1, 'again')
@@ -43,7 +43,7 @@ test('a run that was cut short before it replaced anything lists anew', async ()
   expect([lists(), textOf(LATER ?? '')]).toEqual([[LATER], 'another run'])
 })
 
-test('a list whose files are in place stays, also without the memory of it', async () => {
+test('a list of published files is kept, even if the record of it is lost', async () => {
   const { output, publish, replace, lists, textOf } = openPlace('A')
   await publish(1, 'first')
   replace('B')
@@ -52,14 +52,14 @@ test('a list whose files are in place stays, also without the memory of it', asy
   expect([lists(), textOf(ONE ?? '')]).toEqual([[ONE, TWO], 'first'])
 })
 
-test('numbers follow the lists of an object store, of which this machine has none', async () => {
+test('numbers continue those of lists that exist only in the object store', async () => {
   const { publish, lists, store } = openPlace('A')
   store.pathsBelow = async () => [`changes/${TWO}`]
   await publish(1, 'third')
   expect(lists()).toEqual([THREE])
 })
 
-test('a run that goes on once its files are in place knows its list', async () => {
+test('a resumed run recovers its list once its files are published', async () => {
   const { output, publish, replace, lists, store } = openPlace('A')
   const listed = await publish(1, 'first')
   expect(listed).toMatchObject({ file: `changes/${ONE}`, removed: { ledger: 1 } })
@@ -71,7 +71,7 @@ test('a run that goes on once its files are in place knows its list', async () =
   expect(lists()).toEqual([ONE])
 })
 
-test('a list that never came true is gone once another run finds nothing', async () => {
+test('a list of unpublished changes is removed by the next run', async () => {
   const { output, publish, replace, lists, store } = openPlace('A')
   await publish(1, 'first')
   expect(await recoverChanges({ store, run: 2 })).toBe(undefined)
@@ -83,7 +83,7 @@ test('a list that never came true is gone once another run finds nothing', async
 })
 
 test.for(['', 'null', '{}', '{"changes":{"file":"../manifest.json"},"manifest":"x"}', '{"changes":7'])(
-  'a memory that says %s is none',
+  'an invalid record is ignored: %s',
   async (text) => {
     const { output, publish, lists, store } = openPlace('A')
     writeFileSync(join(output, '.walletlake', 'changes.json'), text)

@@ -58,16 +58,20 @@ test('files that the new manifest does not list are removed', async () => {
 })
 
 test.for([
-  { what: 'keeps one listing', raw: new Set(['0xa']), left: ['0xa.ndjson.gz', 'mine.gz'] },
-  { what: 'keeps none', raw: new Set<string>(), left: ['mine.gz'] },
-  { what: 'leaves them as they are', raw: undefined, left: ['0xa.ndjson.gz', '0xb.ndjson.gz', 'mine.gz'] },
-])('of raw files an export that $what leaves $left', async ({ raw, left }) => {
+  { what: 'keeps one listing', raw: new Set(['0xa']), remaining: ['0xa.ndjson.gz', 'mine.gz'] },
+  { what: 'keeps none', raw: new Set<string>(), remaining: ['mine.gz'] },
+  {
+    what: 'leaves them as they are',
+    raw: undefined,
+    remaining: ['0xa.ndjson.gz', '0xb.ndjson.gz', 'mine.gz'],
+  },
+])('an export that $what has these raw files: $remaining', async ({ raw, remaining }) => {
   const folder = tempFolder()
   mkdirSync(join(folder, 'raw'))
   for (const name of ['0xa.ndjson.gz', '0xb.ndjson.gz', 'mine.gz'])
     writeFileSync(join(folder, 'raw', name), '')
   await publish({ store: folderStore(folder), manifest: manifestOf([]), parts: [], rejects: [], raw })
-  expect(readdirSync(join(folder, 'raw')).sort()).toEqual(left)
+  expect(readdirSync(join(folder, 'raw')).sort()).toEqual(remaining)
 })
 
 test('parts that no manifest lists, left by a killed run, are removed', async () => {
@@ -85,7 +89,7 @@ test('parts that no manifest lists, left by a killed run, are removed', async ()
   expect(files.map(({ name }) => name).sort()).toEqual([NAME(0).slice(7), 'manifest.json'])
 })
 
-test('parts of blocks above twelve digits are removed and kept like any other', async () => {
+test('parts with block numbers of more than twelve digits are removed and retained like others', async () => {
   const folder = tempFolder()
   const name = (n: number) => `ledger/ledger-1000000000000-1000000000009-000${n}.csv`
   await publishTexts(folder, { [name(0)]: 'zero' })
@@ -94,7 +98,7 @@ test('parts of blocks above twelve digits are removed and kept like any other', 
   expect(readdirSync(join(folder, 'ledger'))).toEqual([name(0).slice(7)])
 })
 
-test('partitions that a killed run has emptied go, folders of others stay', async () => {
+test('empty partition folders of a killed run are removed, other folders are kept', async () => {
   const folder = tempFolder()
   for (const name of ['day=2023-11-14', 'month=2023-11', 'blocks=000000000000-000000000100', 'mine', 'day=x'])
     mkdirSync(join(folder, 'ledger', name), { recursive: true })
@@ -108,7 +112,7 @@ test('partitions that a killed run has emptied go, folders of others stay', asyn
   ])
 })
 
-test('an earlier manifest goes before the rejects that it counts', async () => {
+test('the previous manifest is removed before the rejects that it counts', async () => {
   const folder = tempFolder()
   await publishTexts(folder, { [NAME(0)]: 'zero' }, ['{"a":1}', '{"b":2}'])
   rmSync(join(folder, 'rejects.ndjson'))
@@ -132,7 +136,7 @@ test('a manifest edited by hand removes nothing outside the output', async () =>
   expect(readFileSync(join(folder, 'precious.csv'), 'utf8')).toBe('keep')
 })
 
-test('no manifest stays that lists bytes which are not there', async () => {
+test('no manifest lists bytes that do not exist', async () => {
   const folder = tempFolder()
   await publishTexts(folder, { [NAME(0)]: 'zero' })
   const part = { path: NAME(0), rows: 1, bytes: 3, sha256: sha256('new'), fromBlock: 0, toBlock: 9 }
@@ -154,7 +158,7 @@ test.for([
     '{"manifestVersion":1,"tables":{"ledger":{"files":{}}}}',
   ],
   '{"manifestVersion":1,"tables":{"ledger":{"files":[null]}}}',
-])('the text %j is no manifest', async (text) => {
+])('the text %j is not a manifest', async (text) => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'manifest.json'), text)
   expect(await readManifestIfExists(folder)).toBeUndefined()

@@ -6,7 +6,7 @@ import { parseBytes } from '../../src/core/platform/byte-text.ts'
 import { writeRaw } from '../../src/files/raw.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-test('raw items are kept a line each, those without place last', async () => {
+test('raw items are written one per line, those without a position last', async () => {
   const folder = tempFolder()
   const bad: unknown[] = []
   function* transactions() {
@@ -21,14 +21,14 @@ test('raw items are kept a line each, those without place last', async () => {
   )
 })
 
-test('a reading that fails leaves no raw file behind', async () => {
+test('a failed read leaves no raw file', async () => {
   const folder = tempFolder()
   // biome-ignore lint/correctness/useYield: it fails before the first item.
   function* transactions(): Generator<{ item: unknown }[]> {
-    throw new Error('the spool broke')
+    throw new Error('the checkpoint is damaged')
   }
   const writing = writeRaw({ folder, address: '0xa', transactions: transactions(), bad: [] })
-  await expect(writing).rejects.toThrow('the spool broke')
+  await expect(writing).rejects.toThrow('the checkpoint is damaged')
   expect(readdirSync(join(folder, 'raw'))).toEqual([])
 })
 
@@ -36,7 +36,7 @@ const inBlock = (blockNumber: number) => ({
   nativeTransaction: { blockNumber, blockIndex: 0, txHash: '0x1', blockTimestamp: 1, note: '\u2028' },
 })
 
-test('appended items come after those that the file holds, once, however often', async () => {
+test('items are appended once, even if the append is repeated', async () => {
   const folder = tempFolder()
   function* one(block: number) {
     yield [{ item: parseBytes(Buffer.from(JSON.stringify(inBlock(block)))) }]
@@ -50,7 +50,7 @@ test('appended items come after those that the file holds, once, however often',
   expect(gunzipSync(readFileSync(join(folder, 'raw', '0xa.ndjson.gz'))).toString()).toBe(lines.join(''))
 })
 
-test('a raw file that cannot be unpacked fails as the output', async () => {
+test('a raw file that cannot be decompressed fails with OUTPUT_FAILED', async () => {
   const folder = tempFolder()
   mkdirSync(join(folder, 'raw'))
   writeFileSync(join(folder, 'raw', '0xa.ndjson.gz'), 'no gzip')

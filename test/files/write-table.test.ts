@@ -21,7 +21,7 @@ function numbersIn(part: Part): number[] {
   return lines.map((line) => Number(line.split(',')[1]))
 }
 
-test('a table rolls to its next file at the most rows', async () => {
+test('a table starts a new file at the maximum number of rows', async () => {
   const parts = await writeRows([rowsFrom(0, 2), rowsFrom(2, 6)], { maxRowsPerFile: 3 })
   expect(parts.map(({ path, rows, fromBlock, toBlock }) => ({ path, rows, fromBlock, toBlock }))).toEqual(
     [3, 3, 2].map((rows, at) => ({
@@ -38,7 +38,7 @@ test('a table rolls to its next file at the most rows', async () => {
   ])
 })
 
-test('a table that ends with a full file has no empty one', async () => {
+test('a table that ends with a full file has no empty file', async () => {
   const parts = await writeRows([rowsFrom(0, 6), []], { maxRowsPerFile: 3 })
   expect(parts.map(({ rows }) => rows)).toEqual([3, 3])
 })
@@ -58,14 +58,17 @@ test.for([
   { format: 'csv', compression: 'gzip', ending: 'csv.gz' },
   { format: 'parquet', compression: 'zstd', ending: 'parquet' },
   { format: 'parquet', compression: 'gzip', ending: 'parquet' },
-] as const)('a $format file with $compression compression ends in $ending', async ({ ending, ...how }) => {
-  const folder = tempFolder()
-  const [part] = await writeRows([rowsFrom(0, 1)], { folder, ...how })
-  const name = `ledger-000000000005-000001234567-0000.${ending}`
-  expect(part).toMatchObject({ path: `ledger/${name}`, staged: join(folder, name) })
-})
+] as const)(
+  'a $format file with $compression compression has the extension $ending',
+  async ({ ending, ...how }) => {
+    const folder = tempFolder()
+    const [part] = await writeRows([rowsFrom(0, 1)], { folder, ...how })
+    const name = `ledger-000000000005-000001234567-0000.${ending}`
+    expect(part).toMatchObject({ path: `ledger/${name}`, staged: join(folder, name) })
+  },
+)
 
-test('parts are measured as they are and their chunks go', async () => {
+test('parts have their measured size and hash, and their chunks are removed', async () => {
   for (const compression of ['none', 'gzip'] as const) {
     const folder = tempFolder()
     const parts = await writeRows([rowsFrom(0, 5), rowsFrom(5, 4)], {
@@ -100,7 +103,7 @@ test.for([
   { format: 'csv', compression: 'none', numRuns: 150 },
   { format: 'csv', compression: 'gzip', numRuns: 100 },
   { format: 'parquet', compression: 'zstd', numRuns: 6 },
-] as const)('$format with $compression is the same however rows are cut', async ({ numRuns, ...how }) => {
+] as const)('$format with $compression is the same however rows are chunked', async ({ numRuns, ...how }) => {
   await fc.assert(
     fc.asyncProperty(cutRows, async ({ rows, cuts, maxRowsPerFile }) => {
       const whole = await writeRows([rows], { ...how, maxRowsPerFile })
@@ -113,7 +116,7 @@ test.for([
   )
 })
 
-test('files hold every row once, in order, whatever the cuts', async () => {
+test('files contain every row once and in order, however rows are chunked', async () => {
   await fc.assert(
     fc.asyncProperty(cutRows, async ({ rows, cuts, maxRowsPerFile }) => {
       const numbered = rows.map((_, at) => sample({ small: at }))
@@ -128,22 +131,25 @@ const many: readonly Row[] = Array.from({ length: 40_000 }, (_, at) =>
   sample({ name: `row ${at}${at % 7 === 0 ? ',\n"x"' : ''}`, small: at }),
 )
 
-test('a long table packs to the same gzip bytes whatever the cuts', async () => {
+test('a long table has the same gzip bytes however rows are chunked', async () => {
   const hash = async (cuts: number[], how: Written) => (await writeRows(cutAt(many, cuts), how))[0]?.sha256
   const whole = await hash([], { compression: 'gzip' })
   for (const cuts of [[1], [20_000], [5, 6, 7, 39_999], [9_999, 19_999, 29_999]])
     expect(await hash(cuts, { compression: 'gzip' })).toBe(whole)
 })
 
-test('a gzip file unpacks to the plain file', async () => {
+test('a gzip file decompresses to the plain file', async () => {
   const [packed] = await writeRows([many], { compression: 'gzip' })
   const [plain] = await writeRows([many])
   expect(gunzipSync(readFileSync(packed?.staged ?? '')).equals(readFileSync(plain?.staged ?? ''))).toBe(true)
 })
 
-test.for(['csv', 'parquet'] as const)('a %s file that cannot be made fails as output', async (format) => {
-  const folder = join(tempFolder(), 'missing')
-  const compression = format === 'csv' ? 'gzip' : 'zstd'
-  const writing = writeRows([], { folder, format, compression, table: SAMPLE })
-  await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
-})
+test.for(['csv', 'parquet'] as const)(
+  'a %s file that cannot be created fails with OUTPUT_FAILED',
+  async (format) => {
+    const folder = join(tempFolder(), 'missing')
+    const compression = format === 'csv' ? 'gzip' : 'zstd'
+    const writing = writeRows([], { folder, format, compression, table: SAMPLE })
+    await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+  },
+)

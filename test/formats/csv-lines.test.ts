@@ -14,7 +14,7 @@ const textLine = (name: string, options = { escapeFormulas: true }) => {
 
 const USUAL = { escapeFormulas: true, quoteEmpty: false }
 
-test('the header names the columns in their order', () => {
+test('the header lists the columns in order', () => {
   expect(csvHeader(SAMPLE.columns)).toBe('name,small,wide,yes,at,huge,signed,exact')
 })
 
@@ -47,11 +47,11 @@ test.for([
   expect(textLine(text)).toBe(cell)
 })
 
-test.for(['=1+1', '+1', '-1', '@x', '\tx'])('leaves %j alone where formulas are not escaped', (text) => {
+test.for(['=1+1', '+1', '-1', '@x', '\tx'])('writes %j unchanged if formulas are not escaped', (text) => {
   expect(textLine(text, { escapeFormulas: false })).toBe(text)
 })
 
-test('every type is written in its own form and null as nothing', () => {
+test('every type has its own form, and null is an empty cell', () => {
   const rows = [
     sample({
       name: 'x',
@@ -77,19 +77,19 @@ test('every type is written in its own form and null as nothing', () => {
   )
 })
 
-test('empty text is told from null where that is asked for', () => {
+test('empty text is distinguished from null on request', () => {
   const rows = [sample({ name: '', small: 1 }), sample({ small: 1 })]
   expect(textOf(rows)).toBe(',1,,,,,,\n,1,,,,,,\n')
   expect(lines(rows, { quoteEmpty: true }).text).toBe('"",1,,,,,,\n,1,,,,,,\n')
 })
 
-test('lines are counted and the longest is measured', () => {
+test('lines are counted, and the longest is measured', () => {
   const made = lines([sample({}), sample({ name: 'é😀' }), sample({ name: 'x' })])
   expect(made).toEqual({ text: `${','.repeat(7)}\né😀,,,,,,,\nx,,,,,,,\n`, rows: 3, maxLineBytes: 14 })
   expect(lines([])).toEqual({ text: '', rows: 0, maxLineBytes: 0 })
 })
 
-test('text longer than the first buffer is written whole', () => {
+test('text longer than the initial buffer is written completely', () => {
   const names = ['x'.repeat(70_000), 'é'.repeat(300_000), `"${'y'.repeat(900_000)}`]
   expect(textOf(names.map((name) => sample({ name, small: -1 })))).toBe(stringified(names))
 })
@@ -103,7 +103,7 @@ const prefix = fc.record({
   transaction_index: fc.nat(1),
 })
 
-test('tables whose rows begin alike are written as if each were alone', () => {
+test('rows of several tables that share a prefix are written like those of a single table', () => {
   const tables = [tableByName('transactions'), tableByName('ledger')]
   const rows = fc.array(fc.tuple(prefix, fc.nat(1)), { maxLength: 20 })
   fc.assert(
@@ -127,7 +127,7 @@ test('tables whose rows begin alike are written as if each were alone', () => {
   )
 })
 
-test('the cells of a line come in the order of the columns, with its prefix first', () => {
+test('cells are in column order, after the prefix', () => {
   const { columns } = tableByName('wallet_transactions')
   const names = columns.map(({ name }) => name)
   const cells = Object.fromEntries(names.map((name, at) => [name, at])) as Record<string, never>
@@ -175,14 +175,14 @@ function stringified(texts: readonly string[]): string {
   return stringify(rows, { record_delimiter: '\n', quoted_match: /\r|^\ufeff/ })
 }
 
-test('a maker that wrote many special cells still writes them right', () => {
+test('a writer writes special cells correctly after many of them', () => {
   const texts = Array.from({ length: 5_000 }, (_, at) => `=f(${at % 2_500},"x")`)
   const rows = texts.map((name) => sample({ name, small: -1 }))
   const expected = stringified(texts.map((text) => `'${text}`))
   expect(textOf([...rows, ...rows])).toBe(expected + expected)
 })
 
-test('any text reads back as it was but for escaped formulas', () => {
+test('any text reads back unchanged, except for escaped formulas', () => {
   const texts = fc.array(fc.string({ unit: 'grapheme', minLength: 1 }), { minLength: 1, maxLength: 5 })
   fc.assert(
     fc.property(texts, (names) => {
@@ -196,7 +196,7 @@ test('any text reads back as it was but for escaped formulas', () => {
   )
 })
 
-test('no two texts give the same cell, though formulas are escaped', () => {
+test('different texts never become the same cell, even with escaped formulas', () => {
   const texts = fc.string({ unit: fc.constantFrom("'", '=', '+', 'x'), minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(texts, texts, (one, other) => {

@@ -55,14 +55,14 @@ describe('a CSV file', () => {
     expect(segments().at(-1)?.endsWith('\n2,last')).toBe(true)
   })
 
-  test('leaves no segment behind when it is closed', async () => {
+  test('removes its segments when it is closed', async () => {
     const { folder, file } = await open([rowOf(17 * MIB)])
     expect(readdirSync(folder)).toHaveLength(2)
     await file.close()
     expect(readdirSync(folder)).toEqual(['a.csv'])
   })
 
-  test('that is not gzip, or missing, is passed on to its reader', async () => {
+  test('that is missing or not gzip is passed on to its reader', async () => {
     const folder = tempFolder()
     writeFileSync(join(folder, 'a.csv.gz'), 'no gzip')
     for (const name of ['a.csv.gz', 'b.csv'])

@@ -26,7 +26,7 @@ test('every format has its own extensions, and only gzip streams end in .gz', ()
   }
 })
 
-test('the pattern of extensions matches those of the named formats and nothing else', () => {
+test('the extension pattern matches exactly the extensions of the given formats', () => {
   const matches = (names: Parameters<typeof extensionPattern>[0], extension: string) =>
     new RegExp(`^${extensionPattern(names)}$`).test(extension)
   for (const extension of ['csv', 'csv.gz', 'parquet']) expect(matches(undefined, extension)).toBe(true)
@@ -41,7 +41,7 @@ test('text is escaped in CSV files only, and by default', () => {
   expect(hasEscapedText({ format: 'parquet', escapeFormulas: true })).toBe(false)
 })
 
-test('files of both compressions are selected in their order, neighbours by one source', () => {
+test('files of both compressions are selected in order, adjacent ones by one source', () => {
   const files = ['a.csv', 'b.csv', 'c.csv.gz', 'd.csv'].map((path, at): DataFile => {
     return { ...unsplitFile(path, 'csv'), maxRowBytes: (at + 1) * 1024 }
   })

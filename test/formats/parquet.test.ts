@@ -117,11 +117,11 @@ test.for([
   'a\r\nb',
   '=1+1',
   'null',
-])('the strange text %j reads back as it was, never escaped', async (name) => {
+])('the unusual text %j reads back unchanged, without escaping', async (name) => {
   expect(await read(await write([sample({ name })]))).toMatchObject([{ name }])
 })
 
-test('a text of five million letters is kept whole', async () => {
+test('a text of five million characters is kept completely', async () => {
   const name = '😀"'.repeat(1_700_000)
   const [row] = await read(await write([sample({ name }), sample({ name: 'short' })]))
   expect(row?.name === name).toBe(true)
@@ -131,7 +131,7 @@ const many = Array.from({ length: 210_000 }, (_, at) =>
   sample({ name: `row ${at % 50}`, small: at, wide: at, yes: at % 2 === 0, at, huge: `${at}` }),
 )
 
-test('a long table keeps its order in row groups of about 100,000', async () => {
+test('a long table keeps its order, in row groups of about 100,000 rows', async () => {
   const path = await write(many)
   const { row_groups } = await metadataOf(path)
   expect(row_groups.length).toBeGreaterThanOrEqual(2)
@@ -141,7 +141,7 @@ test('a long table keeps its order in row groups of about 100,000', async () => 
   expect(smalls.every((small, at) => small === at)).toBe(true)
 })
 
-test('pages are of version 1 and repeated text has a dictionary', async () => {
+test('pages have version 1, and repeated text has a dictionary', async () => {
   const path = await write(many)
   const { row_groups } = await metadataOf(path)
   const bytes = readFileSync(path)
@@ -163,7 +163,7 @@ function pageType(bytes: Buffer, offset: bigint): string | undefined {
   return ['DATA_PAGE', 'INDEX_PAGE', 'DICTIONARY_PAGE', 'DATA_PAGE_V2'][(bytes[Number(offset) + 1] ?? 0) / 2]
 }
 
-test('statistics hold the least, the greatest and the count of nulls', async () => {
+test('statistics contain minimum, maximum and the number of nulls', async () => {
   const { row_groups } = await metadataOf(
     await write([sample({ name: '￿', small: 3 }), sample({ name: '😀', small: -4 }), sample({ name: 'a' })]),
   )
@@ -174,12 +174,12 @@ test('statistics hold the least, the greatest and the count of nulls', async () 
   expect(of('small')).toMatchObject({ min_value: -4, max_value: 3, null_count: 1n })
 })
 
-test('the same rows give the same bytes however they are cut', async () => {
+test('the same rows give the same bytes however they are chunked', async () => {
   const [first, second] = [await write(many), await write(many, { cuts: [0, 999, 100_000, 209_999] })]
   expect(readFileSync(first).equals(readFileSync(second))).toBe(true)
 })
 
-test('a very long row changes no file but its own', async () => {
+test('a very long row changes only its own file', async () => {
   const rows = [sample({ name: 'x'.repeat(1_000_000) }), ...many.slice(0, 9_999)]
   const how = { format: 'parquet', compression: 'zstd', maxRowsPerFile: 5_000 } as const
   const hashes = async (cuts: readonly number[]) =>
@@ -194,20 +194,20 @@ function writeLines(text: string, given: { path?: string; rows?: number; signal?
   return PARQUET.writePart(part, [Buffer.from(text)])
 }
 
-test('rows that DuckDB cannot read fail as output and leave no file', async () => {
+test('rows that DuckDB cannot read fail with OUTPUT_FAILED and leave no file', async () => {
   const folder = tempFolder()
   const writing = writeLines('x,no number\n', { path: join(folder, 'part.parquet') })
   await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(readdirSync(folder)).toEqual(['part.parquet.lines'])
 })
 
-test('a file that lacks a row that was staged is told of', async () => {
+test('a file that lacks a staged row is an error', async () => {
   const path = join(tempFolder(), 'part.parquet')
   const writing = writeLines(textOf([sample({ small: 1 })]), { path, rows: 2 })
   await expect(writing).rejects.toThrow(`${path} has 1 rows of 2: nothing is published`)
 })
 
-test('a copy that is broken off at work throws the reason of its signal', async () => {
+test('an aborted copy throws the reason of its signal', async () => {
   const [end, reason] = [new AbortController(), new Error('stopped')]
   const working = vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(() => {
     end.abort(reason)

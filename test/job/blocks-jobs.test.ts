@@ -3,7 +3,7 @@ import { A, expectRefusal, jobOf, refusalOf, type Wrong } from './helpers.ts'
 
 const BLOCKS = 'kind: blocks\nchain: 1\nstartBlock: 5\nendBlock: 9\n'
 
-test('reads a job of blocks, which has no wallets and one table', async () => {
+test('reads a block job, which has no wallets and one table', async () => {
   expect(await jobOf(BLOCKS)).toMatchObject({
     kind: 'blocks',
     startBlock: 5,
@@ -13,7 +13,7 @@ test('reads a job of blocks, which has no wallets and one table', async () => {
   })
 })
 
-test('takes a job without a kind, and one that names it, for one of wallets', async () => {
+test('reads a job without a kind, or with the kind wallets, as a wallet job', async () => {
   const text = `chain: 1\naddresses: ['${A}']\n`
   for (const job of [await jobOf(text), await jobOf(`kind: wallets\n${text}`)]) {
     expect(job).toMatchObject({ kind: 'wallets', wallets: [{ address: A }], startBlock: 0 })
@@ -65,9 +65,9 @@ const WRONG: readonly Wrong[] = [
   },
 ]
 
-test.for(WRONG)('refuses a job with its place when $when', expectRefusal)
+test.for(WRONG)('rejects a job with the location of the error when $when', expectRefusal)
 
-test('complains of nothing but the kind where it is misspelt', async () => {
+test('reports only the kind if it is misspelt', async () => {
   const { message } = await refusalOf(BLOCKS.replace('blocks', 'block'))
   expect(message.split('\n')).toHaveLength(1)
 })

@@ -20,20 +20,20 @@ function messageOf(...complaints: Diagnostic[]): string {
   return ''
 }
 
-test('leaves a short complaint on one line', () => {
+test('prints a short diagnostic on one line', () => {
   expect(messageOf({ ...long, expected: 'an address', didYouMean: undefined })).toBe(
     'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5", expected an address',
   )
 })
 
-test('breaks a long complaint before what was expected', () => {
+test('breaks a long diagnostic before the expected value', () => {
   expect(messageOf({ ...long, expected: 'something of more than a few words' }).split('\n')).toEqual([
     'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5",',
     '  expected something of more than a few words (did you mean "another"?)',
   ])
 })
 
-test('breaks a longer one between words, at 80 columns', () => {
+test('breaks a longer diagnostic between words, at 80 columns', () => {
   expect(messageOf(long).split('\n')).toEqual([
     'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5", expected one of a list of',
     '  words that goes on and on until no terminal of 80 columns can hold it any more',
@@ -41,7 +41,7 @@ test('breaks a longer one between words, at 80 columns', () => {
   ])
 })
 
-test('breaks no value and nothing that has no blank', () => {
+test('breaks neither values nor text without spaces', () => {
   const found = `"${'x y '.repeat(30)}"`
   expect(messageOf({ ...long, found, expected: 'y'.repeat(100) }).split('\n')).toEqual([
     `jobs/mine.yaml:12:5: addresses[7]: found ${found},`,
@@ -51,7 +51,7 @@ test('breaks no value and nothing that has no blank', () => {
   ])
 })
 
-test('tells once what several complaints would repeat', () => {
+test('prints a note that several diagnostics share once', () => {
   const note = 'The fields are a and b.'
   expect(
     messageOf({ ...long, note }, { ...long, note })
@@ -60,7 +60,7 @@ test('tells once what several complaints would repeat', () => {
   ).toEqual([note])
 })
 
-test('tells what several jobs complain of alike only once', () => {
+test('prints a diagnostic that several jobs share once', () => {
   const [first, second] = [messageOf(long).split('\n'), messageOf({ ...long, field: 'chain' }).split('\n')]
   expect(mergeDiagnostics([[...first, ...second], first])).toEqual([...first, ...second])
 })

@@ -70,17 +70,17 @@ test.for([
     text: `%YAML 1.1\n---\n${LEAST}keepRaw: on`,
     says: 'keepRaw: found "on", expected true or false',
   },
-])('refuses a job calmly when $when', async ({ when, text, says }) => {
+])('rejects a job without a crash when $when', async ({ when, text, says }) => {
   await expectRefusal({ when, says, text: text as string })
 })
 
-test('shows the first twenty places of text that is no YAML', async () => {
+test('shows the first twenty errors of invalid YAML', async () => {
   const { message } = await refusalOf(`"" ${'"" '.repeat(30)}`)
   const places = message.split('\n').map((line) => line.split(': found')[0])
   expect(places).toEqual(Array.from({ length: 20 }, (_, n) => `job.yaml:1:${4 + 3 * n}`))
 })
 
-test('refuses a job file that is not there or a folder', async () => {
+test('rejects a missing job file and a folder', async () => {
   const folder = await folderWith({})
   await mkdir(join(folder, 'jobs.yaml'))
   const read = (name: string) => readJob(join(folder, name), { overrides: {}, env: {} })
@@ -117,7 +117,7 @@ const nearlyJobs = fc.record(
   { requiredKeys: [] },
 )
 
-test('makes of any JSON value a job or a refusal', async () => {
+test('any JSON value becomes a job or a JOB_INVALID error', async () => {
   const outcomes = new Set<string>()
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.jsonValue(), nearlyJobs), fc.nat(4), async (value, indent) => {
@@ -129,7 +129,7 @@ test('makes of any JSON value a job or a refusal', async () => {
   expect([...outcomes].sort()).toEqual(['JOB_INVALID', 'a job'])
 })
 
-test('makes of any bytes a job or a refusal', async () => {
+test('any bytes become a job or a JOB_INVALID error', async () => {
   const text = fc.oneof(fc.uint8Array(), fc.stringMatching(/^[-\s:{}[\]&*!|>'"%@`#a0?,]*$/).map(Buffer.from))
   await fc.assert(
     fc.asyncProperty(text, async (bytes) => {
@@ -140,7 +140,7 @@ test('makes of any bytes a job or a refusal', async () => {
   )
 })
 
-test('gives the same wallets for any order and letters of addresses', async () => {
+test('gives the same wallets for any order and letter case of addresses', async () => {
   const hex = fc.stringMatching(/^[0-9a-f]{40}$/)
   const order = fc
     .uniqueArray(hex, { minLength: 1 })

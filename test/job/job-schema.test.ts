@@ -5,19 +5,19 @@ import { FIELD_PATHS, FIELDS, type FieldPath } from '../../src/job/fields/fields
 import { jobSchema } from '../../src/job/job-schema.ts'
 import { A, jobOf } from './helpers.ts'
 
-test('ships the schema that the table of fields makes', async () => {
+test('the packaged schema is generated from the table of fields', async () => {
   const shipped = JSON.parse(await readFile('jobs/job.schema.json', 'utf8'))
   expect(shipped).toEqual(jobSchema())
 })
 
-test('names the schema in every shipped job', async () => {
+test('every shipped job names the schema', async () => {
   for (const job of ['demo', 'blocks']) {
     const text = await readFile(`jobs/${job}.yaml`, 'utf8')
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./job.schema.json')
   }
 })
 
-test('describes every field with type, prose and examples', () => {
+test('describes every field with a type, a description and examples', () => {
   for (const path of FIELD_PATHS) {
     const field = schemaOf(path)
     expect(field, path).toMatchObject({
@@ -31,7 +31,7 @@ test('describes every field with type, prose and examples', () => {
   }
 })
 
-test.for(FIELD_PATHS)('accepts its own examples and default of %s', async (path) => {
+test.for(FIELD_PATHS)('accepts the examples and the default of %s', async (path) => {
   const field: { examples: readonly unknown[]; default?: unknown } = FIELDS[path]
   for (const value of [...field.examples, ...('default' in field ? [field.default] : [])]) {
     const beside = { 'wallets.csv': A }
@@ -50,7 +50,7 @@ test.for([
     bad: ['h', 'demos', 'http://u@h', 'http://h?q'],
   },
   { path: 'service.apiKeyHeader', good: ['x-key'], bad: ['x key', 'x:', ''] },
-] as const)('holds a pattern for $path that tells good from bad', ({ path, good, bad }) => {
+] as const)('has a pattern for $path that distinguishes valid from invalid values', ({ path, good, bad }) => {
   const pattern = new RegExp(String(schemaOf(path).pattern), 'u')
   expect(good.map((text) => pattern.test(text))).toEqual(good.map(() => true))
   expect(bad.map((text) => pattern.test(text))).toEqual(bad.map(() => false))

@@ -4,7 +4,7 @@ import { expectRefusal, jobOf, LEAST } from './helpers.ts'
 
 const STORED = `${LEAST}output: s3://lake/a/b\n`
 
-test('an output in an object store has a folder of its own for what is private', async () => {
+test('an output in an object store has a separate local folder for private files', async () => {
   const store = { bucket: 'lake', prefix: 'a/b' }
   expect(await jobOf(STORED)).toMatchObject({ store, output: join('.walletlake-state', 'lake', 'a', 'b') })
   const env = { WALLETLAKE_STATE_DIR: '/var/state' }
@@ -13,7 +13,7 @@ test('an output in an object store has a folder of its own for what is private',
   expect(await jobOf(STORED, { env, overrides })).toMatchObject({ output: join('mine', 'lake', 'a', 'b') })
 })
 
-test('a job says which store, and the command line which place', async () => {
+test('the job sets the store, and the command line overrides the location', async () => {
   const text = `${LEAST}store: { endpoint: "http://h:1", region: eu-1, pathStyle: false }\n`
   const job = await jobOf(text, { overrides: { output: 's3://lake' } })
   const place = { bucket: 'lake', prefix: '', endpoint: 'http://h:1', region: 'eu-1', pathStyle: false }
@@ -56,4 +56,4 @@ test.for([
     text: `${STORED}keepRaw: true\n`,
     says: 'keepRaw: found true, expected no raw pages where output is an object store',
   },
-])('is refused where $when', expectRefusal)
+])('is rejected when $when', expectRefusal)

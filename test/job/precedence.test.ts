@@ -9,7 +9,7 @@ tables: [ledger]
 service: { baseUrl: 'https://job.example.com', apiKeyHeader: x-job }
 `
 
-test('lets the command line win over environment and job', async () => {
+test('the command line overrides environment and job file', async () => {
   const overrides = { baseUrl: 'demo', output: 'mine', concurrency: '3', tables: ['ledger, transactions'] }
   const env = { WALLETLAKE_BASE_URL: 'https://env.example.com/' }
   const job = await jobOf(JOB, { overrides, env })
@@ -17,13 +17,13 @@ test('lets the command line win over environment and job', async () => {
   expect([job.output, job.concurrency, job.tables]).toEqual(['mine', 3, ['transactions', 'ledger']])
 })
 
-test('lets the environment win over the job file', async () => {
+test('the environment overrides the job file', async () => {
   const env = { WALLETLAKE_BASE_URL: 'https://env.example.com/', WALLETLAKE_API_KEY_HEADER: 'x-env' }
   const { service } = await jobOf(JOB, { env })
   expect(service).toMatchObject({ baseUrl: 'https://env.example.com', apiKeyHeader: 'x-env' })
 })
 
-test('takes the job file where nothing else speaks', async () => {
+test('the job file applies without overrides', async () => {
   const { service, concurrency, compression } = await jobOf(JOB)
   expect(service).toMatchObject({ baseUrl: 'https://job.example.com', apiKeyHeader: 'x-job' })
   expect([concurrency, compression]).toEqual([2, 'gzip'])
@@ -46,18 +46,18 @@ test.for([
     compression: 'zstd',
   },
 ])(
-  'writes $compression after a format override when $when',
+  'uses $compression after a format override when $when',
   async ({ job, from = 'csv', overrides, compression }) => {
     const made = await jobOf(`${LEAST}format: ${from}\ncompression: ${job}`, { overrides })
     expect(made.compression).toBe(compression)
   },
 )
 
-test('falls to the default compression of an overriding format', async () => {
+test('uses the default compression of an overriding format', async () => {
   expect((await jobOf(LEAST, { overrides: { format: 'parquet' } })).compression).toBe('zstd')
 })
 
-test('escapes formulas unless the command line says not to', async () => {
+test('escapes formulas unless the command line disables it', async () => {
   expect((await jobOf(LEAST)).escapeFormulas).toBe(true)
   expect((await jobOf(LEAST, { overrides: { escapeFormulas: false } })).escapeFormulas).toBe(false)
 })

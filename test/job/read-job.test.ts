@@ -4,7 +4,7 @@ import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { readJob } from '../../src/job/read-job.ts'
 import { A, B, folderWith, jobOf, LEAST } from './helpers.ts'
 
-test('fills in every default of the contract', async () => {
+test('applies every default of the contract', async () => {
   const folder = await folderWith({ 'my-job.yaml': LEAST })
   const file = join(folder, 'my-job.yaml')
   expect(await readJob(file, { overrides: {}, env: {} })).toEqual({
@@ -72,7 +72,7 @@ const FULL_JOB = {
   service: { baseUrl: 'http://10.0.0.7:8080/data', apiKeyHeader: 'X-Key', timeoutMs: 500 },
 }
 
-test('reads every field of a JSON job with its schema named', async () => {
+test('reads every field of a JSON job that names its schema', async () => {
   const text = JSON.stringify({ $schema: './job.schema.json', ...FULL }, null, '\t')
   expect(await jobOf(text, { name: 'full.json' })).toMatchObject(FULL_JOB)
 })
@@ -82,7 +82,7 @@ test('reads the same job from YAML with a byte order mark', async () => {
   expect(await jobOf(`\ufeff# a comment\r\n${lines.join('')}`)).toMatchObject(FULL_JOB)
 })
 
-test('takes an unquoted address as the text it is', async () => {
+test('reads an unquoted address as text', async () => {
   const address = '0x0000000000000000000000000000000000000e10'
   const job = await jobOf(`chain: 1\naddresses:\n  - ${address}\n  - address: ${A}\n    label: a\n`)
   expect(job.wallets).toEqual([
@@ -115,17 +115,17 @@ test.for([
   expect((await jobOf(`${LEAST}finality: ${text}`)).finalityMs).toBe(ms)
 })
 
-test('takes an alias of a single value as that value', async () => {
+test('resolves an alias of a scalar', async () => {
   const job = await jobOf(`${LEAST}name: &it shared\noutput: *it`)
   expect([job.name, job.output]).toEqual(['shared', 'shared'])
 })
 
-test('reads numbers alike in the notations of JSON', async () => {
+test('reads all JSON notations of a number alike', async () => {
   const job = await jobOf(`{"chain": 1, "addresses": ["${A}"], "maxRowsPerFile": 1e6, "startBlock": 2.0}`)
   expect([job.maxRowsPerFile, job.startBlock]).toEqual([1_000_000, 2])
 })
 
-test('reads the shipped jobs without a complaint', async () => {
+test('accepts the shipped jobs', async () => {
   const demo = await readJob('jobs/demo.yaml', { overrides: {}, env: {} })
   expect(demo).toMatchObject({
     name: 'demo',

@@ -8,7 +8,7 @@ import { folderWith, LEAST, refusalOf } from './helpers.ts'
 const SECRET = 'S3cr3tS3cr3t'
 
 test.for(['apiKey', 'api_key', 'APIKEY', 'x-service-api-key', 'secret'])(
-  'sends the key under %s to the environment without showing it',
+  'reports the key in %s without showing it, and names the variable',
   async (key) => {
     const { message } = await refusalOf(`${LEAST}service:\n  ${key}: ${SECRET}\n${key}: ['${SECRET}']`)
     const expected = 'found a key (not shown), expected no API key in a job file: set WALLETLAKE_API_KEY'
@@ -39,7 +39,7 @@ test.for([
   { where: 'an unknown tag', text: `service: !${SECRET} x` },
   { where: 'an alias', text: `name: *${SECRET}` },
   { where: 'a mapping in a wrong place', text: `concurrency: { key: ${SECRET} }` },
-])('never shows a secret that stands in $where', async ({ text }) => {
+])('never shows a secret in $where', async ({ text }) => {
   const { message } = await refusalOf(`${LEAST}${text}`)
   expect(message).toContain('expected')
   expect(message).not.toContain(SECRET)
@@ -74,7 +74,7 @@ test.for([
     key: `${SECRET}\u0007${SECRET}`,
     says: 'found characters that an HTTP header',
   },
-])('refuses a key without showing it when $when', async ({ key, says }) => {
+])('rejects a key without showing it when $when', async ({ key, says }) => {
   const folder = await folderWith({ key })
   const ofFile = await refusal({ WALLETLAKE_API_KEY_FILE: join(folder, 'key') })
   for (const error of [await refusal({ WALLETLAKE_API_KEY: key }), ofFile]) {
@@ -84,7 +84,7 @@ test.for([
   }
 })
 
-test('names the key file that cannot be read', async () => {
+test('names a key file that cannot be read', async () => {
   const folder = await folderWith({})
   const missing = await refusal({ WALLETLAKE_API_KEY_FILE: join(folder, 'nowhere') })
   expect(missing.message).toMatch(
@@ -106,7 +106,7 @@ test.skipIf(process.platform === 'win32').for([
   { mode: 0o400, warns: false },
   { mode: 0o640, warns: true },
   { mode: 0o644, warns: true },
-])('warns of a key file of mode $mode: $warns', async ({ mode, warns }) => {
+])('warns about a key file with mode $mode: $warns', async ({ mode, warns }) => {
   const folder = await folderWith({ key: SECRET })
   const WALLETLAKE_API_KEY_FILE = join(folder, 'key')
   await chmod(WALLETLAKE_API_KEY_FILE, mode)

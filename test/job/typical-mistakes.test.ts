@@ -6,7 +6,7 @@ import { A, B, expectRefusal, folderWith, jobOf, LEAST, type Wrong } from './hel
 const list = (lines: string) => `chain: 1\naddresses:\n${lines}service:\n  baseUrl: demo\n`
 
 /** Mistakes that make the YAML invalid or change its meaning. */
-const SLIPS: readonly Wrong[] = [
+const YAML_MISTAKES: readonly Wrong[] = [
   {
     when: 'tabs indent',
     text: list(`\t- "${A}"\n`),
@@ -218,10 +218,10 @@ const VALUES: readonly Wrong[] = [
   },
 ]
 
-test.for([...SLIPS, ...VALUES])('names the mistake and its mending when $when', expectRefusal)
+test.for([...YAML_MISTAKES, ...VALUES])('reports the mistake and the correction when $when', expectRefusal)
 
-test('tells each slip of YAML alone', async () => {
-  for (const { text } of SLIPS.slice(0, 3)) {
+test('reports each YAML error separately', async () => {
+  for (const { text } of YAML_MISTAKES.slice(0, 3)) {
     const folder = await folderWith({ 'job.yaml': text })
     await expect(readJob(join(folder, 'job.yaml'), { overrides: {}, env: {} })).rejects.toThrow(
       /^[^\n]*\n[^\n]*$/,
@@ -249,7 +249,7 @@ test.for([
   'https://api.example.com/v1/',
   'https://api.example.com//v1//',
   'https://api.example.com',
-])('takes the base URL %s with or without its version', async (baseUrl) => {
+])('accepts the base URL %s with or without the version', async (baseUrl) => {
   const { service } = await jobOf(`${LEAST}service:\n  baseUrl: ${baseUrl}\n`)
   expect(service.baseUrl).toBe('https://api.example.com')
 })

@@ -92,4 +92,4 @@ const WRONG: readonly Wrong[] = [
   },
 ]
 
-test.for(WRONG)('refuses a job with its place when $when', expectRefusal)
+test.for(WRONG)('rejects a job with the location of the error when $when', expectRefusal)

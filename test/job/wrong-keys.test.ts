@@ -19,7 +19,7 @@ test.for([
   ['threads', 'concurrency'],
   ['out', 'output'],
   ['confirmations', 'finality'],
-] as const)('takes the key %s for %s', async ([key, field]) => {
+] as const)('the key %s suggests %s', async ([key, field]) => {
   const { message } = await refusalOf(`name: x\n${key}: x\n`)
   expect(message).toContain(`found the key "${key}", expected `)
   expect(message).toContain(`(did you mean "${field}"?)`)
@@ -27,13 +27,16 @@ test.for([
   expect(message).not.toContain(`: ${field}: found nothing`)
 })
 
-test.for(['apiKey', 'api_key', 'privateKey', 'mnemonic'])('sends the key %s out of the file', async (key) => {
-  const { message } = await refusalOf(`${LEAST}${key}: hush\n`)
-  expect(message).toContain('found a key (not shown), expected no API key in a job file')
-  expect(message).not.toContain('hush')
-})
+test.for(['apiKey', 'api_key', 'privateKey', 'mnemonic'])(
+  'rejects the API key %s in a job file',
+  async (key) => {
+    const { message } = await refusalOf(`${LEAST}${key}: hush\n`)
+    expect(message).toContain('found a key (not shown), expected no API key in a job file')
+    expect(message).not.toContain('hush')
+  },
+)
 
-test('lists the fields once, below all complaints', async () => {
+test('lists the fields once, below all diagnostics', async () => {
   const { message } = await refusalOf(`${LEAST}wat: 1\nformat: x\nwut: 2\nservice: { wet: 3 }\n`)
   const lines = message.split('\n')
   expect(lines.map((line) => line.split(': found')[0])).toEqual([
@@ -46,7 +49,7 @@ test('lists the fields once, below all complaints', async () => {
   expect(lines[3]).toContain('expected one of baseUrl, apiKeyHeader, timeout')
 })
 
-test('takes other words for the fields of an address', async () => {
+test('suggests the fields of an address for their synonyms', async () => {
   const { message } = await refusalOf(`chain: 1\naddresses:\n  - { wallet: '${A}', tag: x }\n`)
   expect(message.split('\n')).toEqual([
     'job.yaml:3:7: addresses[0].wallet: found the key "wallet", expected one of address, label (did you mean "address"?)',
@@ -54,7 +57,7 @@ test('takes other words for the fields of an address', async () => {
   ])
 })
 
-test('says where a field of the service belongs', async () => {
+test('states where a field of the service belongs', async () => {
   const { message } = await refusalOf(`${LEAST}service:\nbaseUrl: demo\n`)
   expect(message).toBe(
     'job.yaml:4:1: baseUrl: found the key "baseUrl", expected baseUrl below service, two spaces further in (did you mean "service.baseUrl"?)',

@@ -40,9 +40,9 @@ const WRONG: readonly Wrong[] = [
   },
 ]
 
-test.for(WRONG)('refuses a job with its place when $when', expectRefusal)
+test.for(WRONG)('rejects a job with the location of the error when $when', expectRefusal)
 
-test('lists all complaints at once in order of their places', async () => {
+test('lists all diagnostics in order of their locations', async () => {
   const text = 'concurrency: 0\nchain: a b\nwat: 1\naddresses: [1]\nendBlock: -1\n'
   const { message } = await refusalOf(text, {
     overrides: { format: 'xml' },

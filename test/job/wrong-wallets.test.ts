@@ -179,7 +179,7 @@ const WRONG: readonly Wrong[] = [
   },
 ]
 
-test('does not show what may be a private key', async () => {
+test('does not show a possible private key', async () => {
   for (const item of [`'0x${'5'.repeat(64)}'`, '5'.repeat(64), `'${'5'.repeat(64)}'`]) {
     const { message } = await refusalOf(list(item))
     expect(message).toContain(
@@ -190,4 +190,4 @@ test('does not show what may be a private key', async () => {
   }
 })
 
-test.for(WRONG)('refuses a job with its place when $when', expectRefusal)
+test.for(WRONG)('rejects a job with the location of the error when $when', expectRefusal)

@@ -46,7 +46,7 @@ test('accepts only the given scheme', async () => {
   expect([isGenuine(received('abcd', 'raw')), isGenuine(received('abcd'))]).toEqual([true, false])
 })
 
-test('accepts everything if the API has no secret, and says so', async () => {
+test('accepts everything if the API has no secret, and prints a notice', async () => {
   const { isGenuine, notices } = await opened(404)
   expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
   expect(notices.join()).toContain('without a signature')

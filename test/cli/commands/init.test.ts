@@ -10,7 +10,7 @@ const [A, B] = ['0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', '0x0d3eb21b6b21833
 const GIVEN = ['--chain', '43114', '--address', A, '--base-url', 'https://data.example.com']
 
 describe('walletlake init', () => {
-  test('writes a job that validate takes, into a folder of its own', async () => {
+  test('writes a valid job and creates its folder', async () => {
     const file = join(tempFolder(), 'jobs', 'mine.yaml')
     const written = await runInProcess(['init', file, ...GIVEN, '--address', `${B}=savings, of mine`])
     expect(written).toMatchObject({ exit: 0, stderr: '' })
@@ -22,7 +22,7 @@ describe('walletlake init', () => {
     )
   })
 
-  test('leaves a file that is there alone, unless forced', async () => {
+  test('does not overwrite an existing file without --force', async () => {
     const file = join(tempFolder(), 'mine.yaml')
     writeFileSync(file, 'mine\n')
     const { exit, stderr } = await runInProcess(['init', file, ...GIVEN])
@@ -32,7 +32,7 @@ describe('walletlake init', () => {
     expect((await runInProcess(['validate', file])).exit).toBe(0)
   })
 
-  test('names the job if the file name is not a valid one', async () => {
+  test('names the job if the file name is not a valid job name', async () => {
     const file = join(tempFolder(), 'My Wallets.yaml')
     expect((await runInProcess(['init', file, ...GIVEN])).exit).toBe(0)
     expect((await runInProcess(['validate', file])).exit).toBe(0)
@@ -58,7 +58,7 @@ describe('walletlake init', () => {
       args: ['--chain', '1', '--address', A, '--base-url', 'https://me:s3cret@x'],
       says: '--base-url: found "…@x"',
     },
-  ])('writes nothing and exits 2 for $says', async ({ args, says }) => {
+  ])('writes nothing and exits with 2: $says', async ({ args, says }) => {
     const file = join(tempFolder(), 'mine.yaml')
     const { exit, stderr } = await runInProcess(['init', file, ...args])
     expect(stderr).toMatch(/^(USAGE|JOB_INVALID): .+\n(.+\n)*fix: .+\n$/)
@@ -67,7 +67,7 @@ describe('walletlake init', () => {
     expect(() => readFileSync(file)).toThrow('ENOENT')
   })
 
-  test('takes no file that another command would not take for a job', async () => {
+  test('rejects a file name that other commands would not accept as a job', async () => {
     const { stderr } = await runInProcess(['init', 'mine', ...GIVEN])
     expect(stderr).toBe('USAGE: mine: a job file ends in .yaml\nfix: Name mine.yaml.\n')
   })
@@ -81,21 +81,21 @@ describe('the questions of init', () => {
     return { answers: await received, shown: String(output.read()) }
   }
 
-  test('ask for chain, wallets, service and format, and take Enter for the rest', async () => {
+  test('ask for chain, wallets, service and format, with Enter for the default', async () => {
     const { answers, shown } = await answer(['43114', `${A} savings of mine`, B, '', 'demo', ''])
     const address = [`${A}=savings of mine`, B]
     expect(answers).toEqual({ chain: '43114', address, baseUrl: 'demo', format: 'csv' })
     expect(shown.match(/[^:]+: /g)).toHaveLength(6)
   })
 
-  test('ask for nothing that is given', async () => {
+  test('do not ask for values that were given', async () => {
     const given = { chain: '1', address: [A], baseUrl: 'demo', startBlock: '7' }
     const { answers, shown } = await answer(['parquet'], given)
     expect(answers).toEqual({ ...given, format: 'parquet' })
     expect(shown).toBe('Format, csv or parquet [csv]: ')
   })
 
-  test('ask again where an answer cannot be taken, and say why', async () => {
+  test('repeat a question after an invalid answer and state the reason', async () => {
     const lines = ['', 'a b', '1', '0x12', A, A.toLowerCase(), '', 'ftp://x', 'demo', 'xls', 'csv']
     const { answers, shown } = await answer(lines)
     expect(answers).toEqual({ chain: '1', address: [A], baseUrl: 'demo', format: 'csv' })
@@ -105,7 +105,7 @@ describe('the questions of init', () => {
     expect(shown).not.toContain('--')
   })
 
-  test('end with nothing written where the answers end', async () => {
+  test('end without a result if the input ends', async () => {
     await expect(answer(['1', A])).rejects.toMatchObject({ code: 'INTERRUPTED' })
   })
 })

@@ -16,7 +16,7 @@ function typeIn(typed: string, isTTY: boolean): void {
 test.for([
   { where: 'on a terminal', isTTY: true, says: /^type statements, .+ Ctrl-D on a line of its own\nUSAGE: / },
   { where: 'from a file', isTTY: false, says: /^USAGE: there is no statement to run\n/ },
-])('a query without a statement $where says what it waits for, or lacks', async ({ isTTY, says }) => {
+])('a query without a statement $where states what is missing', async ({ isTTY, says }) => {
   typeIn(' \n', isTTY)
   const { exit, stderr } = await runInProcess(['query', '.'])
   expect(exit).toBe(2)
@@ -27,17 +27,14 @@ test.for([
   { args: [], rows: 100, last: '… and 50 more rows (--max-rows 150 shows all)' },
   { args: ['--max-rows', '150'], rows: 150, last: '149' },
   { args: ['--format', 'csv'], rows: 150, last: '149' },
-])(
-  'a terminal is shown at most 100 rows of a table, unless more are asked for: $args',
-  async ({ args, rows, last }) => {
-    const output = join(tempFolder(), 'out')
-    await writeLake(output, goodLake())
-    const { isTTY } = process.stdout
-    process.stdout.isTTY = true
-    onTestFinished(() => void Object.assign(process.stdout, { isTTY }))
-    const { exit, stdout } = await runInProcess(['query', output, 'from range(150)', ...args])
-    const lines = stdout.trimEnd().split('\n')
-    expect({ exit, last: lines.at(-1)?.trim() }).toEqual({ exit: 0, last })
-    expect(lines.filter((line) => /^ *\d+$/.test(line))).toHaveLength(rows)
-  },
-)
+])('a table on a terminal has at most 100 rows without --max-rows: $args', async ({ args, rows, last }) => {
+  const output = join(tempFolder(), 'out')
+  await writeLake(output, goodLake())
+  const { isTTY } = process.stdout
+  process.stdout.isTTY = true
+  onTestFinished(() => void Object.assign(process.stdout, { isTTY }))
+  const { exit, stdout } = await runInProcess(['query', output, 'from range(150)', ...args])
+  const lines = stdout.trimEnd().split('\n')
+  expect({ exit, last: lines.at(-1)?.trim() }).toEqual({ exit: 0, last })
+  expect(lines.filter((line) => /^ *\d+$/.test(line))).toHaveLength(rows)
+})

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { runInProcess } from '../../helpers/in-process.ts'
 import { A, folderWith, LEAST } from '../../job/helpers.ts'
 
-test('refuses a job that names no service, beside its other mistakes', async () => {
+test('reports a missing service together with other errors', async () => {
   const folder = await folderWith({ 'job.yaml': `${LEAST}format: xml\n` })
   const { exit, stderr } = await runInProcess(['validate', join(folder, 'job.yaml')])
   expect(exit).toBe(2)
@@ -16,7 +16,7 @@ test('refuses a job that names no service, beside its other mistakes', async () 
 test.for([
   { by: 'the environment', args: [], env: { WALLETLAKE_BASE_URL: 'https://api.example.com' } },
   { by: 'an option', args: ['--base-url', 'https://api.example.com/v1'], env: {} },
-])('takes a job whose service is named by $by', async ({ args, env }) => {
+])('accepts a job whose service is set by $by', async ({ args, env }) => {
   const folder = await folderWith({ 'job.yaml': LEAST })
   const { exit, stdout } = await runInProcess(['validate', join(folder, 'job.yaml'), ...args], env)
   expect({ exit, stdout }).toEqual({
@@ -25,14 +25,14 @@ test.for([
   })
 })
 
-test('tells once what two jobs complain of alike', async () => {
+test('reports an error that two jobs share once', async () => {
   const folder = await folderWith({ 'a.yaml': LEAST, 'b.yaml': LEAST })
   const jobs = [join(folder, 'a.yaml'), join(folder, 'b.yaml')]
   const { stderr } = await runInProcess(['validate', ...jobs, '--base-url', 'nowhere'])
   expect(stderr).toMatch(/^JOB_INVALID: --base-url: found "nowhere",\n {2}expected [^\n]+\nfix: /)
 })
 
-test.for(['run', 'init'])('holds a wallet given to %s to its checksum', async (command) => {
+test.for(['run', 'init'])('%s verifies the checksum of an address', async (command) => {
   const wrong = `0xA${A.slice(3)}`
   const { exit, stderr } = await runInProcess([
     ...[command, '--chain', '1', '--address', wrong, '--base-url', 'demo'],
@@ -49,12 +49,12 @@ test.for([
   { words: ['--address', '0x12'] },
   { words: ['--address', A, '--tables', 'nothing'] },
   { words: ['--address', A, '--concurrency', '0'] },
-])('advises to correct the options where no file was given: $words', async ({ words }) => {
+])('without a job file, the fix refers to the options: $words', async ({ words }) => {
   const { stderr } = await runInProcess(['plan', '--chain', '1', '--base-url', 'demo', ...words])
   expect(plainName(stderr)).toContain(OF_OPTIONS)
 })
 
-test('advises to correct what is wrong: options, variables or lines of the file', async () => {
+test('the fix refers to the invalid options, variables or lines of the file', async () => {
   const folder = await folderWith({ 'good.yaml': LEAST, 'bad.yaml': `${LEAST}format: xml\n` })
   const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')]
   const fixOf = async (args: string[], env: Record<string, string> = {}) =>

@@ -11,7 +11,7 @@ const metrics = runMetrics({
   jobs: [outcomeOf('night', 0, { totalRows: { ledger: 12 } })],
 })
 
-test('makes the document that an OTLP collector reads', () => {
+test('builds the document that an OTLP collector expects', () => {
   const two = metrics.filter(({ name }) => /export_rows|duration/.test(name))
   const job = { key: 'job', value: { stringValue: 'night' } }
   const at = { timeUnixNano: '20000000000' }
@@ -59,7 +59,7 @@ test('makes the document that an OTLP collector reads', () => {
 test.for([
   { when: 'only the option', endpoint: 'http://a:4318/', env: {}, url: 'http://a:4318/v1/metrics' },
   {
-    when: 'the option beats both variables',
+    when: 'the option takes precedence over both variables',
     endpoint: 'http://a/x',
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://b', OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://c' },
     url: 'http://a/x/v1/metrics',
@@ -79,11 +79,11 @@ test.for([
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://b', OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: '' },
     url: 'https://b/v1/metrics',
   },
-])('finds where metrics go: $when', ({ endpoint, env, url }) => {
+])('determines the URL for metrics: $when', ({ endpoint, env, url }) => {
   expect(otlpTarget(endpoint, env)).toMatchObject({ url: new URL(url) })
 })
 
-test('sends nothing where no endpoint is named', () => {
+test('sends nothing without an endpoint', () => {
   expect(otlpTarget(undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: '' })).toBeUndefined()
 })
 
@@ -97,11 +97,11 @@ test.for([
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a', OTEL_EXPORTER_OTLP_HEADERS: 'a secret' },
     invalid: 'OTEL_EXPORTER_OTLP_HEADERS',
   },
-])('names the variable that cannot be read: $invalid', ({ env, invalid }) => {
+])('names the invalid variable: $invalid', ({ env, invalid }) => {
   expect(otlpTarget(undefined, env)).toEqual({ invalid })
 })
 
-test('posts the figures with the headers of the environment', async () => {
+test('posts metrics with the headers from the environment', async () => {
   const { url, received } = await startReceiver()
   const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b, x-tenant = 7 ' }
   const target = otlpTarget(url, env)
@@ -117,7 +117,7 @@ test('posts the figures with the headers of the environment', async () => {
   expect(JSON.parse(received[0]?.body ?? '')).toEqual(otlpDocument(metrics, 20_000))
 })
 
-test('says why metrics did not arrive, without the address', async () => {
+test('states why metrics could not be sent, without the URL', async () => {
   const refusing = await startReceiver((response) => response.writeHead(401).end())
   const targetAt = (url: string) => ({ url: new URL(url), headers: {} })
   expect(await sendOtlp(targetAt(refusing.url), metrics, 0)).toBe('the response had status 401')

@@ -15,19 +15,19 @@ test.for([
   expect(received).toMatchObject([{ method: 'GET', url: path, body: '' }])
 })
 
-test('gives up on a watcher that does not answer', async () => {
+test('gives up if no response arrives in time', async () => {
   const { url } = await startReceiver(() => {})
   expect(await sendHttp({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe('no answer within 0.05 s')
 })
 
-test('goes to no other address than the one it was given', async () => {
+test('does not follow redirects', async () => {
   const other = await startReceiver()
   const { url } = await startReceiver((response) => response.writeHead(302, { location: other.url }).end())
   expect(await ping(new URL(url), 0)).toBe('the response had status 302')
   expect(other.received).toEqual([])
 })
 
-test('pings through the proxy of the environment, and names it where it is away', async () => {
+test('pings through the proxy of the environment, and names it if it cannot be reached', async () => {
   const { url } = await startReceiver()
   const proxy = await startProxy({ target: url })
   onTestFinished(() => {

@@ -17,7 +17,7 @@ async function runInto(path: string, outcome: RunOutcome) {
 
 const busy = { requests: 40, rateLimited: 3, retries: 2, bytes: 9_000, rejects: 0, endBlock: 421 }
 
-test('gives a scraper every figure of a run with help and type', async () => {
+test('writes every metric of a run with help and type', async () => {
   const stats = { ...busy, totalRows: { transactions: 7, ledger: 12 } }
   const parsed = await runInto(join(tempFolder(), 'm.prom'), {
     exit: 0,
@@ -46,7 +46,7 @@ test('gives a scraper every figure of a run with help and type', async () => {
   expect(Object.values(parsed).filter(({ help, type }) => help === '' || type !== 'gauge')).toEqual([])
 })
 
-test('keeps the last success and the rows of a job that fails', async () => {
+test('keeps the last success and the rows of a failed job', async () => {
   const path = join(tempFolder(), 'm.prom')
   const good = { ...busy, totalRows: { ledger: 12 } }
   await runInto(path, { exit: 0, now: 20_000, jobs: [outcomeOf('a', 0, good), outcomeOf('b', 0, good)] })
@@ -67,7 +67,7 @@ test('keeps the last success and the rows of a job that fails', async () => {
   ])
 })
 
-test('keeps every success where a run fails before its jobs are known', async () => {
+test('keeps every last success if a run fails before its jobs are known', async () => {
   const path = join(tempFolder(), 'm.prom')
   await runInto(path, { exit: 0, now: 20_000, jobs: [outcomeOf('a', 0)] })
   const parsed = await runInto(path, { exit: 2, now: 30_000, jobs: undefined })
@@ -75,14 +75,14 @@ test('keeps every success where a run fails before its jobs are known', async ()
   expect(parsed.walletlake_last_success_timestamp_seconds?.samples).toEqual([[{ job: 'a' }, 12.5]])
 })
 
-test('forgets a job that is no longer run', async () => {
+test('drops a job that is no longer run', async () => {
   const path = join(tempFolder(), 'm.prom')
   await runInto(path, { exit: 0, now: 20_000, jobs: [outcomeOf('gone', 0)] })
   await runInto(path, { exit: 0, now: 30_000, jobs: [outcomeOf('here', 0)] })
   expect(readFileSync(path, 'utf8')).not.toContain('gone')
 })
 
-test('writes and reads any label that it may meet', async () => {
+test('any label reads back unchanged', async () => {
   const path = join(tempFolder(), 'm.prom')
   await fc.assert(
     fc.asyncProperty(
@@ -100,7 +100,7 @@ test('writes and reads any label that it may meet', async () => {
   )
 })
 
-test('leaves no other file beside the textfile, and strange files in place', async () => {
+test('replaces an invalid textfile and leaves no other file', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'm.prom'), 'not metrics {{{\nwalletlake_export_rows{job="a" 3\n')
   await runInto(join(folder, 'm.prom'), { exit: 0, now: 20_000, jobs: [outcomeOf('a', 0)] })
@@ -116,7 +116,7 @@ test('jobs/schedule/README.md lists every gauge', () => {
   expect(named.sort()).toEqual(made.sort())
 })
 
-test('leaves a pipe as it is', async () => {
+test('does not replace a named pipe', async () => {
   const pipe = join(tempFolder(), 'pipe')
   makeNamedPipe(pipe)
   await expect(readTextfile(pipe)).rejects.toMatchObject({ code: 'USAGE' })

@@ -5,7 +5,7 @@ import { runInProcess } from '../../helpers/in-process.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test.for(['verify', 'query', 'compact'])(
-  '%s says where the output of a job is looked for if it is not there',
+  '%s states where it looked for the output of a job',
   async (command) => {
     const job = join(tempFolder(), 'mine.json')
     const addresses = [`0x${'1'.repeat(40)}`]
@@ -22,7 +22,7 @@ test.for(['verify', 'query', 'compact'])(
   },
 )
 
-test('verify says that a folder holds no export, as other commands do', async () => {
+test('verify reports a folder without an export like other commands', async () => {
   const folder = tempFolder()
   const { exit, stderr } = await runInProcess(['verify', folder])
   expect(stderr).toMatch(

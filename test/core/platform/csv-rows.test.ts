@@ -19,7 +19,7 @@ test('writes null as an empty cell, empty text as quotes, and escapes formulas b
   )
 })
 
-test('any cells read back as they were, but for the escape of formulas', () => {
+test('any cells read back unchanged, except for escaped formulas', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       const read: string[][] = parse(csvRows(rows), { record_delimiter: '\n', relax_column_count: true })
@@ -29,7 +29,7 @@ test('any cells read back as they were, but for the escape of formulas', () => {
   )
 })
 
-test('the page of a report writes the same lines', () => {
+test('the page of an HTML report writes the same lines', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       expect(rows.map(csvLine).join('')).toBe(csvRows(rows))

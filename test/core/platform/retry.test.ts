@@ -56,7 +56,7 @@ test('throws the error of the last attempt', async () => {
   await expect(retry(immediate, failing(3), { isRetryable: () => true })).rejects.toThrow('attempt 3')
 })
 
-test('throws at once what may not be retried', async () => {
+test('throws an error that may not be retried immediately', async () => {
   await expect(retry(immediate, failing(1), { isRetryable: () => false })).rejects.toThrow('attempt 1')
 })
 

@@ -90,7 +90,7 @@ describe('text without the secret', () => {
   })
 })
 
-test('redacts the whole of a secret that contains another one', () => {
+test('redacts a secret that contains another one completely', () => {
   expect(createRedactor(['abcdefgh', 'abcdefghijkl'])('a abcdefghijkl b')).toBe('a … b')
 })
 

@@ -6,14 +6,14 @@ const C = `0x${'c'.repeat(40)}`
 const wallets = (text: string | Uint8Array) =>
   jobOf(JOB, { beside: { 'w.csv': text } }).then((job) => job.wallets)
 
-test('reads one address per line past comments and blank lines', async () => {
+test('reads one address per line and ignores comments and blank lines', async () => {
   expect(await wallets(`\ufeff# ours\n\n ${B} \r\n  # more\n0x${'A'.repeat(40)}`)).toEqual([
     { address: A, label: null },
     { address: B, label: null },
   ])
 })
 
-test('reads labels in quotes below a header in any letters', async () => {
+test('reads quoted labels below a header in any letter case', async () => {
   expect(await wallets(`Address,LABEL\r\n${C},"a, ""b"""\r\n${B}\r\n"${A}" , =plain \r\n`)).toEqual([
     { address: A, label: '=plain' },
     { address: B, label: null },
@@ -21,14 +21,14 @@ test('reads labels in quotes below a header in any letters', async () => {
   ])
 })
 
-test('reads a column of addresses below its header', async () => {
+test('reads a single column with a header', async () => {
   expect(await wallets(`address\n${A}\n`)).toEqual([{ address: A, label: null }])
 })
 
 test.for([
   { name: 'semicolons', separator: ';' },
   { name: 'tabs', separator: '\t' },
-])('reads columns between $name as spreadsheets write them', async ({ separator }) => {
+])('reads columns separated by $name, as spreadsheets write them', async ({ separator }) => {
   const lines = [['sep=', ''], ['Address', 'Label'], [A, '"a; ""b"""'], [B, 'x, y'], [C]]
   expect(await wallets(lines.map((fields) => `${fields.join(separator)}\r\n`).join(''))).toEqual([
     { address: A, label: 'a; "b"' },
@@ -37,7 +37,7 @@ test.for([
   ])
 })
 
-test.for(['utf-16le', 'utf-16be'])('reads %s with its byte order mark', async (encoding) => {
+test.for(['utf-16le', 'utf-16be'])('reads %s with a byte order mark', async (encoding) => {
   const lines = Array.from({ length: 5_000 }, (_, n) => `${address(n)}\t"zoé 🦊 ${n}"\r\n`)
   const bytes = Buffer.from(`\ufeffaddress\tlabel\r\n${lines.join('')}`, 'utf16le')
   const loaded = await wallets(encoding === 'utf-16be' ? bytes.swap16() : bytes)
@@ -126,16 +126,16 @@ const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string |
   },
 ]
 
-test.for(WRONG)('refuses an addresses file with its line when $when', async ({ when, says, file }) => {
+test.for(WRONG)('rejects an addresses file with the line number when $when', async ({ when, says, file }) => {
   await expectRefusal({ when, says, text: JOB, ...(file === undefined ? {} : { beside: { 'w.csv': file } }) })
 })
 
-test('refuses a folder in place of an addresses file', async () => {
+test('rejects a folder as an addresses file', async () => {
   const { message } = await refusalOf('chain: 1\naddressesFile: ./\n')
   expect(message).toMatch(/^job\.yaml:2:16: addressesFile: found a directory: .*, expected a file$/)
 })
 
-test('shows twenty complaints of an addresses file and counts the rest', async () => {
+test('shows twenty errors of an addresses file and counts the others', async () => {
   const { message } = await refusalOf(JOB, { beside: { 'w.csv': 'x\n'.repeat(57) } })
   const lines = message.split('\n')
   expect(lines).toHaveLength(21)
@@ -143,7 +143,7 @@ test('shows twenty complaints of an addresses file and counts the rest', async (
   expect(lines[20]).toBe('and 37 more')
 })
 
-test('loads a hundred thousand addresses in order of addresses', async () => {
+test('loads a hundred thousand addresses, sorted', async () => {
   const addresses = Array.from({ length: 100_000 }, (_, index) => address(99_999 - index))
   const loaded = await wallets(
     `address,label\n${addresses.map((each, n) => `${each},"wallet ${n}"\n`).join('')}`,

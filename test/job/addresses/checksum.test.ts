@@ -22,11 +22,11 @@ const MISCASED = RIGHT.replace('5aA', '5aa')
 
 const list = (...items: string[]) => `chain: 1\naddresses:\n${items.map((item) => `  - ${item}\n`).join('')}`
 
-test.for(EXAMPLES)('spells %s as EIP-55 does', (address) => {
+test.for(EXAMPLES)('computes the EIP-55 checksum of %s', (address) => {
   expect(toChecksumAddress(address.toLowerCase())).toBe(address)
 })
 
-test('takes an address in small letters, capitals and with its checksum', async () => {
+test('accepts an address in lower case, in upper case and with its checksum', async () => {
   const small = RIGHT.toLowerCase()
   for (const address of [small, `0x${small.slice(2).toUpperCase()}`, RIGHT]) {
     const { wallets } = await jobOf(list(`'${address}'`))
@@ -37,7 +37,7 @@ test('takes an address in small letters, capitals and with its checksum', async 
 test.for([
   { where: 'in quotes', item: `'${MISCASED}'` },
   { where: 'without quotes', item: MISCASED },
-])('refuses a checksum that fails with its line and spelling $where', async ({ item }) => {
+])('rejects a wrong checksum with the line and the correct spelling $where', async ({ item }) => {
   await expectRefusal({
     when: '',
     text: list(`'${EXAMPLES[5]}'`, item),
@@ -49,12 +49,12 @@ test.for([
   expect(message).toContain('check every digit, or write it in lower case')
 })
 
-test('refuses a checksum that fails beside a label', async () => {
+test('rejects a wrong checksum of an address with a label', async () => {
   const { message } = await refusalOf(list(`{ address: '${TYPO}', label: mine }`))
   expect(message).toMatch(/^job\.yaml:3:16: addresses\[0\]\.address: found "0x5aAfb/)
 })
 
-test('refuses a checksum that fails in an addresses file with its line', async () => {
+test('rejects a wrong checksum in an addresses file with the line number', async () => {
   const { message } = await refusalOf('chain: 1\naddressesFile: w.csv\n', {
     beside: { 'w.csv': `address,label\n${RIGHT},a\n${TYPO},b\n` },
   })
@@ -62,14 +62,14 @@ test('refuses a checksum that fails in an addresses file with its line', async (
   expect(message).toContain(`expected ${toChecksumAddress(TYPO.toLowerCase())}, by its checksum`)
 })
 
-test('refuses a checksum that fails in a job made in code', async () => {
+test('rejects a wrong checksum in a job that is defined in code', async () => {
   await expect(defineJob({ chain: 1, addresses: [MISCASED] })).rejects.toMatchObject({
     code: 'JOB_INVALID',
     message: expect.stringMatching(/^job:4:5: addresses\[0\]: found "0x5aaeb/),
   })
 })
 
-test('loads a hundred thousand addresses with their checksums', async () => {
+test('loads a hundred thousand addresses with checksums', async () => {
   const addresses = Array.from({ length: 100_000 }, (_, index) =>
     toChecksumAddress(`0x${(index * 7919).toString(16).padStart(40, 'a')}`),
   )

@@ -20,7 +20,7 @@ const overridden = fields.flatMap(({ path, option }) =>
   option === undefined ? [] : [{ path, option, property: camelCase(option.name) }],
 )
 
-test('the options of fields, and two that are no fields, are all overrides', () => {
+test('all overrides are options of fields, except for two', () => {
   expect(overridden.length).toBeGreaterThan(10)
   const properties = overridden.map(({ property }) => property)
   expect(OVERRIDE_NAMES.toSorted()).toEqual([...properties, 'stateDir', 'escapeFormulas'].sort())
@@ -59,7 +59,7 @@ const named = [
 ]
 
 test.for(named.filter(({ synonyms }) => synonyms !== undefined))(
-  'every synonym of $path leads to it',
+  'every synonym of $path suggests it',
   async ({ path, synonyms = '' }) => {
     const { message } = await refusalOf(
       synonyms

@@ -24,14 +24,14 @@ async function read(given: Partial<NewJob>) {
   return readJob(file, { overrides: {}, env: {} })
 }
 
-test('a new job is read as it was given', async () => {
+test('a new job reads back with the given values', async () => {
   const job = await read({ chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7, name: 'other' })
   expect(job).toMatchObject({ name: 'other', chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7 })
   expect(job.service.baseUrl).toBe('https://data.example.com')
   expect(await read({})).toMatchObject({ name: 'mine', chain: '43114', startBlock: 0, endBlock: undefined })
 })
 
-test('a label of any characters is read back as it is', async () => {
+test('a label with any characters reads back unchanged', async () => {
   const labels = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   const fit = labels.filter((label) => label.trim() !== '' && !/[\p{Cc}\p{Cs}]/u.test(label))
   await fc.assert(
@@ -43,7 +43,7 @@ test('a label of any characters is read back as it is', async () => {
   )
 })
 
-test('a new job has a word for every field that a job of wallets often has', () => {
+test('a new job explains every field that wallet jobs often use', () => {
   const rare = [
     'kind',
     'maxRowsPerFile',

@@ -57,7 +57,7 @@ const FIELDS = {
 }
 
 test.for(TIE_ORDERS.filter((ties) => ties !== 'random per request'))(
-  'every item is shown before its block is complete, ties %s',
+  'every item is returned before its block is complete, ties %s',
   async (ties) => {
     const most = fc.integer({ min: 1, max: 20 })
     await fc.assert(
