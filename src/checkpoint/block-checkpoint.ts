@@ -12,9 +12,9 @@ export type BlockCheckpoint = {
   addPartial(block: number, partial: StoredPartialBlock): Promise<void>
   /** Returns the stored first pages of a block; undefined if there are none or they cannot be read. */
   partial(block: number): Promise<StoredPartialBlock | undefined>
-  /** Records that the API does not have a block. Resolves when the record is written. */
+  /** Records that the service does not have a block. Resolves when the record is written. */
   addMissing(block: number): Promise<void>
-  /** Blocks that were requested and that the API does not have, in ascending order. */
+  /** Blocks that were requested and that the service does not have, in ascending order. */
   missing(): readonly BlockRange[]
   /** Reopens the missing blocks: they are requested again. Resolves with whether there were any. */
   reopenMissing(): Promise<boolean>
@@ -22,7 +22,7 @@ export type BlockCheckpoint = {
 
 /** State of a blocks job, replayed from the records of a checkpoint and updated as records are written. */
 export type BlockState = {
-  /** Blocks that were requested and that the API does not have. */
+  /** Blocks that were requested and that the service does not have. */
   missing: BlockRange[]
   /** Partially read blocks by number. There are at most as many as blocks are read concurrently. */
   partial: Map<number, Omit<StoredPartialBlock, 'body'> & { location: RecordLocation }>

@@ -207,15 +207,8 @@ export function applyPage(
   state.blocks.partial.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
-  if (items > 0)
-    addRecord(listing, {
-      wallet,
-      location,
-      blocks,
-      items,
-      bad,
-      ...(afterCutoff === undefined ? {} : { afterCutoff }),
-    })
+  const counts = { items, bad, ...(afterCutoff === undefined ? {} : { afterCutoff }) }
+  if (items > 0) addRecord(listing, { wallet, location, blocks, ...counts })
 }
 
 export function listingOf(state: CheckpointState, name: string): ListingState {

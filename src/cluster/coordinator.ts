@@ -197,7 +197,7 @@ async function updateProgress({ queue, plan, stats }: CoordinatorContext): Promi
 }
 
 /**
- * Notices a pause that the API requested from all workers. A pause past the deadline aborts the run. Shorter
+ * Notices a pause that the service requested from all workers. A pause past the deadline aborts the run. Shorter
  * pauses may be the rate limiter's own backoff.
  */
 async function noticeQuotaPause({

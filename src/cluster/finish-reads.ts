@@ -22,7 +22,7 @@ export type FinishReadsContext = Pick<PublishContext, 'plan' | 'previous' | 'sta
 }
 
 /**
- * Makes the requests that a run on one machine makes once all pages are there: whether the API still responds
+ * Makes the requests that a run on one machine makes once all pages are there: whether the service still responds
  * for other wallets than the refused ones, and whether the chain has reached the end of the run.
  *
  * @returns the end of the export, which is determined once per process

@@ -22,9 +22,9 @@ export type ReadResult = {
   chain: string
   /** Covered wallets, by wallet number. */
   addresses: readonly string[]
-  /** Blocks that need no further request: those covered by the pages and those that the API refused. */
+  /** Blocks that need no further request: those covered by the pages and those that the service refused. */
   covered: Covered
-  /** Wallets among them that the API refused. */
+  /** Wallets among them that the service refused. */
   refused: readonly RefusedListing[]
   /**
    * The highest block that existed before the run started and the wallet in whose pages it is; null if the
@@ -120,7 +120,7 @@ export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
   return selected.sort((a, b) => (a.token < b.token ? -1 : 1))
 }
 
-/** The wallets that the API refused, each with the block up to which its pages are complete, exclusive. */
+/** The wallets that the service refused, each with the block up to which its pages are complete, exclusive. */
 export function refusedWallets(
   plan: Plan,
   reads: readonly ReadResult[],

@@ -96,7 +96,7 @@ async function readWallets(
 type WalletRead = { task: ReadTask; wallet: number; maxPages: number }
 type WalletProgress = { pages: number; reached: number }
 
-/** Reads one wallet. If the API refuses this wallet only, the refusal is recorded and the wallet counts as read. */
+/** Reads one wallet. If the service refuses this wallet only, the refusal is recorded and the wallet counts as read. */
 async function readWallet(context: ReadContext, walletRead: WalletRead): Promise<WalletProgress> {
   const { refusals, checkpoint, findings, wallets } = context
   const { to } = walletRead.task

@@ -19,7 +19,7 @@ export type ReorgedInCluster = {
 }
 
 /**
- * Finds transactions in several partitions: a reorg happened while pages were read, or the API reports
+ * Finds transactions in several partitions: a reorg happened while pages were read, or the service reports
  * different blocks for two wallets. Fingerprints find candidates, pages confirm them.
  */
 export async function findReorged(

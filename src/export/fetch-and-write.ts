@@ -50,7 +50,7 @@ export type WriteState = 'complete' | 'unchanged' | 'pages missing'
  * - The lookback is read again only for comparison, and new rows are staged meanwhile on the assumption that
  *   it is unchanged. If it has changed, the staged rows are discarded and the lookback is written again too.
  * - If a reorg reaches further back, blocks are read and written again from there on.
- * - If the API refuses wallets, the others are written once it is known up to which block the refused ones
+ * - If the service refuses wallets, the others are written once it is known up to which block the refused ones
  *   were read.
  */
 export async function fetchAndWrite(
@@ -168,7 +168,7 @@ function resetRowStats<Reason>(stats: RunStats, reason: Reason): Reason {
   return reason
 }
 
-/** Whether the API refused wallets whose ends are not known yet. */
+/** Whether the service refused wallets whose ends are not known yet. */
 function hasNewRefusals({ refused }: RunStats, { refusedEnds }: PreviousExport): boolean {
   return refused.length > (refusedEnds?.size ?? 0)
 }

@@ -45,9 +45,9 @@ export type OutputStatus = {
   statusUnknown: number
   feeUnknown: number
   feesUpperBound: number
-  /** Blocks of a blocks job that the API did not have. */
+  /** Blocks of a blocks job that the service did not have. */
   missing: readonly BlockRange[]
-  /** Wallets whose listing the API refused in the last run. */
+  /** Wallets whose listing the service refused in the last run. */
   refusedWallets: readonly RefusedWallet[]
   /** The job's endBlock if the chain had not reached it; null if it had, or if there is no endBlock. */
   notReached: number | null

@@ -24,7 +24,7 @@ export type RequestContextOptions = {
   /** Called before each request. An exception ends the job. */
   countRequest: () => void
   /**
-   * Called with the wait that the API requests, in milliseconds. The returned text is passed to `onNotice`.
+   * Called with the wait that the service requests, in milliseconds. The returned text is passed to `onNotice`.
    */
   checkWait: (requestedWaitMs: number) => string | undefined
   /** Called with one line per retry and per 429. */

@@ -21,7 +21,7 @@ export type ReopenOptions = {
 
 /**
  * Returns a function that reopens the blocks of contradicted transactions, for every wallet
- * that has a view of them, so that all views come from the same state of the API. A block of a listing is
+ * that has a view of them, so that all views come from the same state of the service. A block of a listing is
  * read again only once per run; at most MAX_REREADS are, in chain order. The function resolves with whether
  * any blocks must be read again.
  */

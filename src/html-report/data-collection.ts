@@ -31,7 +31,7 @@ type RunSummary = {
   missingBlocks: number
 }
 
-/** Number of blocks that the API did not have. */
+/** Number of blocks that the service did not have. */
 export const missingBlocks = ({ blocks }: Manifest): number =>
   countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
 

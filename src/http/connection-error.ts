@@ -30,7 +30,7 @@ export function describeConnectionError(codes: readonly string[], url: string): 
 
 const TRY_HTTPS_FIX = `If the service speaks HTTPS, use https:// in ${BASE_URL_SETTING}; otherwise run the same command again: it resumes.`
 
-/** Errors that occur while connecting. Through a proxy, they concern the proxy, not the API. */
+/** Errors that occur while connecting. Through a proxy, they concern the proxy, not the service. */
 const PROXY_ERROR_CODES =
   /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/
 /** A proxy's response to CONNECT. `errorCodesOf` in http-client.ts derives the code from undici's message. */

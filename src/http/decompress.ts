@@ -69,7 +69,7 @@ function hasZlibHeader(compressed: Buffer): boolean {
 
 const isTooLarge = (cause: unknown) => (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
 
-/** The error for a body that is larger than any page of the API. */
+/** The error for a body that is larger than any page of the service. */
 export function bodyTooLarge(maxBytes: number): ExportError {
   const what = `the body is larger than the limit of ${maxBytes} bytes`
   return new ExportError('PAGE_MALFORMED', what, { isPermanent: true, cause: new BodyTooLargeError(what) })

@@ -12,7 +12,7 @@ import { bodyTooLarge, decompress, decompressSmall, isCompressed } from './decom
 import { sendHttpRequest, TimeoutError } from './send-http-request.ts'
 
 export type ClientOptions = {
-  /** Base URL of the API, without a trailing slash. */
+  /** Base URL of the service, without a trailing slash. */
   baseUrl: string
   apiKey: string | undefined
   /** Name of the header that carries the API key. */
@@ -56,9 +56,9 @@ export type Client = {
   send(request: ClientRequest, signal: AbortSignal): Promise<ApiResponse>
   /** Returns a body's buffer to the pool for later responses. The caller must not use the body afterwards. */
   recycleBody(body: Buffer): void
-  /** Base URL of the API. */
+  /** Base URL of the service. */
   readonly baseUrl: string
-  /** Redacts the key in a text, in any encoding: an API may repeat it in its error messages. */
+  /** Redacts the key in a text, in any encoding: a service may repeat it in its error messages. */
   redactKey(text: string): string
   close(): Promise<void>
 }
@@ -93,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Opens the connection pool to the API, or to the proxy that the environment defines for it. */
+/** Opens the connection pool to the service, or to the proxy that the environment defines for it. */
 function openDispatcher({ baseUrl, connections, timeoutMs, maxBodyBytes }: ClientOptions): Dispatcher {
   const { origin } = new URL(baseUrl)
   const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes ?? MAX_BODY_BYTES }

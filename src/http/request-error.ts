@@ -10,7 +10,7 @@ type ErrorContext = {
 }
 
 /**
- * Adds the request's label to an error. Once the API has responded, the fix of the error table replaces
+ * Adds the request's label to an error. Once the service has responded, the fix of the error table replaces
  * connection advice.
  */
 export function withRequestContext(

@@ -7,10 +7,10 @@ export type RequestEvent =
   | ({ kind: 'paused' } & RequestedWait)
   | ({ kind: 'retried'; reason: string; failures: number } & RequestedWait)
 
-/** The delay that the API requests, in milliseconds; undefined if it states none. */
+/** The delay that the service requests, in milliseconds; undefined if it states none. */
 type RequestedWait = { requestedWaitMs?: number | undefined }
 
-/** The delay that the API requests with this event, in milliseconds; undefined if there is none. */
+/** The delay that the service requests with this event, in milliseconds; undefined if there is none. */
 export function requestedWait(event: RequestEvent): number | undefined {
   return 'requestedWaitMs' in event ? event.requestedWaitMs : undefined
 }

@@ -13,12 +13,12 @@ import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
 import { withRequestContext } from './request-error.ts'
 import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
-/** Health of the API, updated in place. After the first successful response, every error may be temporary. */
+/** Health of the service, updated in place. After the first successful response, every error may be temporary. */
 type ServiceHealth = {
   hasResponded: boolean
   /** Why the latest attempts failed; undefined after a success. */
   lastError: string | undefined
-  /** How far the API's clock is ahead of this machine's, in milliseconds; undefined if unknown. */
+  /** How far the service's clock is ahead of this machine's, in milliseconds; undefined if unknown. */
   aheadMs?: number | undefined
 }
 
@@ -29,7 +29,7 @@ export type RequestContext = {
   limit: <T>(task: () => Promise<T>) => Promise<T>
   retry?: RetryOptions
   signal: AbortSignal
-  /** Health of the API. Without it, the API counts as having responded. */
+  /** Health of the service. Without it, the service counts as having responded. */
   health?: ServiceHealth
   /** Called for each event. Throws BUDGET_REACHED on `sent` if no further request may be sent. */
   onEvent: (event: RequestEvent) => void
@@ -102,7 +102,7 @@ export async function request<T>(
 }
 
 /**
- * Whether to give up on a permanent error: it has persisted, and the API has never responded successfully.
+ * Whether to give up on a permanent error: it has persisted, and the service has never responded successfully.
  */
 function isPermanentFailure({ health }: RequestContext, error: ExportError, attempts: number): boolean {
   return error.isPermanent && health?.hasResponded === false && attempts >= MAX_PERMANENT_ATTEMPTS
@@ -202,7 +202,7 @@ async function send(context: RequestContext, spec: RequestSpec): Promise<ApiResp
   return response
 }
 
-/** Throws RATE_LIMITED if the API requests a delay above `MAX_WAIT_MS`. */
+/** Throws RATE_LIMITED if the service requests a delay above `MAX_WAIT_MS`. */
 function requireAcceptableWait(requestedWaitMs = 0): void {
   if (requestedWaitMs > MAX_WAIT_MS) throw waitTooLongError(requestedWaitMs)
 }

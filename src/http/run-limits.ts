@@ -22,7 +22,7 @@ export type StartedRunLimits = {
   /** Counts a request that is about to be sent. Throws BUDGET_REACHED if the limit is reached. */
   countRequest(): void
   /**
-   * Checks a delay that the API requests. A delay past the deadline aborts the command immediately with
+   * Checks a delay that the service requests. A delay past the deadline aborts the command immediately with
    * BUDGET_REACHED, one above `MAX_WAIT_MS` with RATE_LIMITED.
    *
    * @param waitMs the delay in milliseconds

@@ -1,7 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
 import { formatMinuteCeil } from '../core/model/utc.ts'
 
-/** Maximum delay that the API may request (ms). A daily quota is renewed within it. */
+/** Maximum delay that the service may request (ms). A daily quota is renewed within it. */
 export const MAX_WAIT_MS = 24 * 3_600_000
 /** Delays from this length (ms) on are announced to the user. */
 export const LONG_WAIT_MS = 60_000

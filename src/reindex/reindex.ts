@@ -39,14 +39,14 @@ export type ReindexResult = TokenCounts &
   RequestCounts & {
     /** Tokens that remain to be requested. */
     remaining: number
-    /** Messages about the first tokens that the API does not know or refuses (at most 20). */
+    /** Messages about the first tokens that the service does not know or refuses (at most 20). */
     messages: readonly string[]
     /** The error that stopped it early. The same command continues. */
     error: ExportError | undefined
   }
 
 /**
- * Asks the API to index the metadata of an export's NFTs again (interface section 4.2) if the last row of a token has
+ * Asks the service to index the metadata of an export's NFTs again (interface section 4.2) if the last row of a token has
  * no valid metadata, or old metadata. Each token is requested at most once an hour, across runs too. The export does
  * not change; a new export shows the new metadata.
  *

@@ -17,7 +17,7 @@ export type ReindexTools = {
 export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'pending' | 'unsent'>, number>
 export type RequestResult = {
   counts: OutcomeCounts
-  /** Messages about the first tokens that the API does not know (404) or refuses (400). */
+  /** Messages about the first tokens that the service does not know (404) or refuses (400). */
   messages: string[]
   /** The error that stopped it early; undefined if every token was requested. */
   error: ExportError | undefined

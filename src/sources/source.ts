@@ -5,7 +5,7 @@ import type { RequestContext } from '../http/request.ts'
 import type { View } from './view.ts'
 
 /**
- * A kind of API that histories are read from. Only its folder knows the URLs and the JSON of the API. The
+ * A kind of API that histories are read from. Only its folder knows the URLs and the JSON of the service. The
  * pipeline passes items around without looking into them.
  *
  * To add a source: export an object of this type from a new folder beside `data-api`, and name it in `index.ts`.
@@ -61,7 +61,7 @@ export type Source = {
   onChainFieldsOf(item: unknown): string
   /**
    * Requests what the details of a transaction state about its fee. Undefined if the service has no details,
-   * does not state the price in them, or has the transaction in another block. Absent if the API has no details.
+   * does not state the price in them, or has the transaction in another block. Absent if the service has no details.
    */
   readFee?(requestContext: RequestContext, transaction: FeeRequest): Promise<FeeDetails | undefined>
 }

@@ -29,7 +29,7 @@ const walletsText = ({ wallets: { compared, nativeReconciled } }: Verdict) =>
 export function storedReconciliationLines(
   verdict: (Verdict & { time: string; isCurrent: boolean }) | null | undefined,
 ): string[] {
-  if (verdict == null) return ['not reconciled with the balances of the API (`walletlake reconcile`)']
+  if (verdict == null) return ['not reconciled with the balances of the service (`walletlake reconcile`)']
   const { block, time, isCurrent } = verdict
   const place = `at block ${formatInteger(block)} on ${formatMinute(Date.parse(time))}`
   const tokens = tokenDifferencesLine(verdict)

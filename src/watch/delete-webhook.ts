@@ -3,7 +3,7 @@ import type { WatchedAddresses } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 
 /**
- * Deletes a webhook. If the API does not support that, removes the webhook's addresses instead (interface section 4.6),
+ * Deletes a webhook. If the service does not support that, removes the webhook's addresses instead (interface section 4.6),
  * so that it sends no more events. A webhook that no longer exists is not an error.
  */
 export async function deleteOrEmptyWebhook(

@@ -3,7 +3,7 @@ import type { Webhook } from '../sources/data-api/resources/webhook.ts'
 import type { WatchedAddresses } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 
-/** A webhook that the API lists. */
+/** A webhook that the service lists. */
 export type FoundWebhook = WatchedAddresses & {
   url: string
   chain: string
@@ -13,7 +13,7 @@ export type FoundWebhook = WatchedAddresses & {
 }
 
 /**
- * Lists the API key's webhooks that match, with addresses in lower case. Undefined if the API does not list webhooks,
+ * Lists the API key's webhooks that match, with addresses in lower case. Undefined if the service does not list webhooks,
  * which the interface does not require.
  */
 export async function findWebhooks(
@@ -43,7 +43,7 @@ export async function findWebhooks(
   )
 }
 
-/** Whether the API responded that the operation or resource does not exist (404, 405 or 501). */
+/** Whether the service responded that the operation or resource does not exist (404, 405 or 501). */
 export function isUnsupported(thrown: unknown): boolean {
   return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
 }
@@ -73,7 +73,7 @@ async function listAddresses(service: WebhookService, id: string, signal?: Abort
 
 const normalizeAddress = (address: string) => textOf(address).toLowerCase()
 
-/** Converts text or a number to text, and any other value that an API may send to ''. */
+/** Converts text or a number to text, and any other value that a service may send to ''. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

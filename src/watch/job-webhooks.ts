@@ -65,7 +65,7 @@ function statePathOf(job: Job): string {
   return join(privateFolder(job), 'watch', 'state.json')
 }
 
-/** The name and chain that label a job's webhooks at the API. */
+/** The name and chain that label a job's webhooks at the service. */
 function labelsOf({ name, chain }: Job): { name: string; chain: string } {
   return { name: `walletlake ${name}`, chain }
 }

@@ -10,7 +10,7 @@ export type ReceiverOptions = {
   port: number
   /** Last segment of the only path that accepts events. */
   token: string
-  /** Whether the body was signed by the API, as far as that can be verified. */
+  /** Whether the body was signed by the service, as far as that can be verified. */
   isGenuine: (received: { body: Buffer; event: object; signature: string | undefined }) => boolean
   /** Called for each genuine event, after the response was sent. */
   onEvent: () => void

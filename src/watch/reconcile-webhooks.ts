@@ -54,7 +54,7 @@ export async function reconcileWebhooks(
   }
 }
 
-/** `listed`: whether the API listed the webhook; otherwise it is known only from the saved state. */
+/** `listed`: whether the service listed the webhook; otherwise it is known only from the saved state. */
 type OwnWebhook = WatchedAddresses & { active: boolean; listed: boolean }
 
 /** Finds this job's webhooks, active ones first, and deletes those with another receiver URL or chain. */

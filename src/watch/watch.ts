@@ -20,14 +20,14 @@ export type WatchOptions = {
   apiKey?: string | undefined
   /** Allow sending the key unencrypted over HTTP to another machine. @default false */
   allowPlainHttp?: boolean | undefined
-  /** Public URL under which the API reaches the receiver, without query string and trailing slash. */
+  /** Public URL under which the service reaches the receiver, without query string and trailing slash. */
   receiverUrl: string
   /** Address and port to listen on, for example behind a reverse proxy. Port 0 selects a free port. */
   listen: { host: string; port: number }
   addressesPerWebhook: number
   /** Signature scheme; `none` disables the check. @default any scheme */
   secretScheme?: SecretScheme | 'none' | undefined
-  /** The webhook secret. @default fetched from the API */
+  /** The webhook secret. @default fetched from the service */
   secret?: string | undefined
   /** Delay between the end of a run and the next run without any event, in milliseconds. */
   catchUpMs: number
@@ -55,7 +55,7 @@ export type WatchOptions = {
 }
 
 /**
- * Keeps a job's export up to date. Webhooks of the API (interface section 6) report activity, and each event triggers a
+ * Keeps a job's export up to date. Webhooks of the service (interface section 6) report activity, and each event triggers a
  * run of the job. Events affect only the time of runs: data always comes from the transaction listing, and regular
  * catch-up runs find what no event reported. The webhooks remain when the watch ends.
  *

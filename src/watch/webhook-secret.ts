@@ -7,7 +7,7 @@ export type { SecretScheme } from './signature.ts'
 export type SecretOptions = {
   /** Signature scheme; `none` disables the check. @default any scheme */
   secretScheme?: SecretScheme | 'none' | undefined
-  /** The webhook secret. @default fetched from the API */
+  /** The webhook secret. @default fetched from the service */
   secret?: string | undefined
   signal?: AbortSignal | undefined
   onNotice: (notice: string) => void
@@ -22,7 +22,7 @@ export type EventVerifier = {
 const REFRESH_MS = 60_000
 
 /**
- * Opens a verifier for event signatures. If the API has no shared secret, every event that has the receiver's secret
+ * Opens a verifier for event signatures. If the service has no shared secret, every event that has the receiver's secret
  * path is accepted. After an invalid signature, a fetched secret is fetched again, because it may have been rotated.
  *
  * @throws ExportError USAGE if the secret is invalid for the scheme

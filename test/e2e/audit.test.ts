@@ -110,7 +110,7 @@ describe('on a mismatch', () => {
     expect(problems.at(-1)).toBe(`and ${surplus - 50} more`)
   })
 
-  test('reports blocks that the API does not know and compares the others', async () => {
+  test('reports blocks that the service does not know and compares the others', async () => {
     const fault = faultWhere(at(BLOCK), respondWith(404, '{"message":"no block"}'))
     expect(await audit({ fault })).toMatchObject({ ok: true, blocks: 420, unknownBlocks: 1 })
   })
@@ -125,8 +125,8 @@ describe('on a mismatch', () => {
 })
 
 test.for([
-  { when: 'the API knows none of the blocks', fault: respondWith(404, '{}'), code: 'REQUEST_REFUSED' },
-  { when: 'the API stays down', fault: respondWith(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
+  { when: 'the service knows none of the blocks', fault: respondWith(404, '{}'), code: 'REQUEST_REFUSED' },
+  { when: 'the service stays down', fault: respondWith(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
   { when: 'the key is refused', fault: respondWith(403, '{}'), code: 'KEY_REFUSED' },
 ])('gives no verdict if $when', async ({ fault, code }) => {
   const blocks = { sample: 3, seed: 1 }

@@ -104,7 +104,7 @@ test('retries 429s until the budget is spent', async () => {
   expect(outputBytes(later.output)).toEqual((await baselineRun()).bytes)
 })
 
-test('accepts no pages if the API ignores the sort order', async () => {
+test('accepts no pages if the service ignores the sort order', async () => {
   const calm = await baselineRun()
   const falling = withChangedPage(({ transactions, ...page }) => ({
     ...page,

@@ -110,7 +110,7 @@ test.for<{ what: string; broken: FaultyResponse }>([
     broken: withChangedPage((page) => ({ ...page, nextPageToken: 'again' })),
   },
   {
-    what: 'the API ignores the page token',
+    what: 'the service ignores the page token',
     broken: async (response, _answer, request) => {
       const { body } = await requestAgain(request, { pageToken: undefined })
       response.writeHead(200).end(body)

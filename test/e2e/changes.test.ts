@@ -100,14 +100,14 @@ const EMPTY = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0]))
 
 const CASES = [
   {
-    what: 'an item that the API listed late',
+    what: 'an item that the service listed late',
     first: withoutBlocks(70),
     later: undefined,
     removes: false,
     adds: true,
   },
   {
-    what: 'an item that the API no longer lists',
+    what: 'an item that the service no longer lists',
     first: undefined,
     later: withoutBlocks(70),
     removes: true,

@@ -177,7 +177,7 @@ describe('walletlake', () => {
     expect([ran.stdout, ran.stderr, ...written].join()).not.toContain('secret-key')
   })
 
-  test('exits with 4 if the API does not know the chain', async () => {
+  test('exits with 4 if the service does not know the chain', async () => {
     const { url } = await startLoopback(service)
     const { exit, stderr } = await runCommand(['run', writeJob({ chain: '5' }).job, '--base-url', url])
     expect(stderr).toContain('REQUEST_REFUSED: two: wallet 0x')

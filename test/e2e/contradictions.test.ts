@@ -27,7 +27,7 @@ const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE,
 type Job1 = { url: string; addresses: readonly string[]; output?: string; concurrency?: number }
 const jobOf = ({ url, ...given }: Job1): Job => headJob(url, given)
 
-/** Exports one wallet, changes a transaction in the API's responses, and exports both wallets. */
+/** Exports one wallet, changes a transaction in the service's responses, and exports both wallets. */
 async function secondNight(
   before: SyntheticItem,
   after: SyntheticItem,
@@ -112,7 +112,7 @@ const CHANGES: { what: string; before: SyntheticItem; after: SyntheticItem }[] =
 ]
 
 test.for(CHANGES.map((change, at) => ({ ...change, first: at % 2 === 0 ? ALICE : BOB })))(
-  'a wallet added after the API changed $what gives the same files as a fresh export',
+  'a wallet added after the service changed $what gives the same files as a fresh export',
   async ({ before, after, first }) => {
     const { chain, job, stats } = await secondNight(before, after, {}, first)
     expect(stats?.contradicted).toEqual({ found: 1, unresolved: 0 })
@@ -152,7 +152,7 @@ test('a run interrupted while it reads a contradicted transaction again ends wit
   }
 })
 
-/** Starts an API that always returns different gas values for each wallet. */
+/** Starts a service that always returns different gas values for each wallet. */
 async function startTwoFaced(blocks: readonly number[]) {
   const shownTo = (gasUsed: string) =>
     blocks.map((block, at) => syntheticItem(at, { block }, internal({ gasUsed })))

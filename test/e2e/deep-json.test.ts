@@ -43,7 +43,7 @@ const REJECTS = Object.keys(REJECTED).length
 const [wallet = ''] = Object.entries(nodeData.membership).find(([, { items }]) => items === 101) ?? []
 const address = wallet.toLowerCase()
 
-/** Starts an API whose first items of the wallet contain the nested value, each in a different field. */
+/** Starts a service whose first items of the wallet contain the nested value, each in a different field. */
 function startDeep(text: string) {
   return startLoopback(
     service,

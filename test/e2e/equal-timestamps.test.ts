@@ -55,7 +55,7 @@ async function listHistory(wallet: string): Promise<SortedItem[]> {
 
 type Given = Pick<ListingOptions<unknown>, 'ties' | 'refused'> & { endBlock?: number | undefined }
 
-/** Exports the wallets from an API that lists the items of a second in the given order. */
+/** Exports the wallets from a service that lists the items of a second in the given order. */
 async function exported({ endBlock, ...given }: Given) {
   const random = createSeededRandom(7)
   const listings = new Map<string, ReturnType<typeof sameSecondListing>>()

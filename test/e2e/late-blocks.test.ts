@@ -15,7 +15,7 @@ import { readManifest } from '../helpers/read-output.ts'
 
 const HEAD = 200
 
-/** Runs a job for the first time while the API does not list the `late` blocks yet. */
+/** Runs a job for the first time while the service does not list the `late` blocks yet. */
 async function firstNight(late: readonly number[] = []) {
   const chain = await growingChain(HEAD)
   const job = headJob(chain.url, { count: 12 })
@@ -25,7 +25,7 @@ async function firstNight(late: readonly number[] = []) {
   return { chain, job }
 }
 
-test('the next run exports items of the last blocks that the API listed late', async () => {
+test('the next run exports items of the last blocks that the service listed late', async () => {
   const { chain, job } = await firstNight([HEAD - 1, HEAD - 3, HEAD - 20])
   await runOnce(job)
   await expectSameAsFresh(job)

@@ -103,7 +103,7 @@ test('an aborted run is not reported as a bug and resumes later', async () => {
   expect((await run([job])).code).toBeUndefined()
 })
 
-test('fails with the same error as a run if the API refuses', async () => {
+test('fails with the same error as a run if the service refuses', async () => {
   const folder = tempFolder()
   const reading = rows(await defineJob({ ...fields, chain: 'no-such-chain' }), 'ledger', { folder })
   await expect(reading.next()).rejects.toMatchObject({ name: 'ExportError', code: 'REQUEST_REFUSED' })

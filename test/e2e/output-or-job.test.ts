@@ -89,7 +89,7 @@ async function handedOver(baseUrl: string): Promise<string> {
   return output
 }
 
-test.for(Object.keys(ARGS))('without a key, %s uses the API of the newest run', async (command) => {
+test.for(Object.keys(ARGS))('without a key, %s uses the service of the newest run', async (command) => {
   const { url, requests } = await startLoopback(service)
   const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])])
   expect(stderr).toContain(`using ${url}, the service of the last run\n`)
@@ -120,7 +120,7 @@ test('does not use the key header of an export for another API', async () => {
   expect(requests[0]?.headers).not.toHaveProperty('x-my-key')
 })
 
-test('options and environment take precedence over the API of the last run', async () => {
+test('options and environment take precedence over the service of the last run', async () => {
   const { output } = await exported()
   const { url, requests } = await startLoopback(service)
   writeReport(output, '29991231T000000Z-aaaaaa.json', {

@@ -86,7 +86,7 @@ test.for([
   { status: 400, message: [`key=${key}`, 'and more'] },
   { status: 400, message: `${'long '.repeat(57)}${key}` },
   { status: 500, message: `bad gateway for "${key}"` },
-])('shows no key that the API echoes with $status', async ({ status, message }) => {
+])('shows no key that the service echoes with $status', async ({ status, message }) => {
   const details: string[] = []
   const options = {
     apiKey: key,

@@ -20,7 +20,7 @@ const NOW = Date.parse('2026-01-01T00:00:00Z')
 const NFT_ONLY = '0x33ed23f86f8e72507a26748dc0a450590d7c679b'
 const asksReindex = ({ path }: { path: string }) => path.endsWith(':reindex')
 
-/** Exports a wallet with many NFTs. The API and the reindex share a simulated clock. */
+/** Exports a wallet with many NFTs. The service and the reindex share a simulated clock. */
 async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; service?: DataService } = {}) {
   const time = { now: NOW }
   const clock = () => time.now
@@ -147,7 +147,7 @@ test("records a token's own limit without treating it as an error", async () => 
   expect(await reindex()).toMatchObject({ accepted })
 })
 
-test('reports tokens that the API does not know and requests the others', async () => {
+test('reports tokens that the service does not know and requests the others', async () => {
   const seen = new Set<string>()
   const isFirst = ({ path }: { path: string }) => asksReindex({ path }) && seen.add(path).size === 1
   const fault = faultWhere(isFirst, respondWith(404, '{"message":"no such token"}'))
@@ -167,7 +167,7 @@ test('waits for a quota and requests every token', async () => {
 
 test.for([
   { when: 'the key is refused', fault: respondWith(401, '{}'), code: 'KEY_REFUSED' },
-  { when: 'the API stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
+  { when: 'the service stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
 ])('ends resumable if $when', async ({ fault, code }) => {
   const { reindex, orders } = await exported({ fault: faultWhere(asksReindex, fault) })
   const { error, missing, remaining } = await reindex({ service: { concurrency: 1 } })

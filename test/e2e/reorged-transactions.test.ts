@@ -50,7 +50,7 @@ async function listChanged(wallet: string, query: URLSearchParams, change: Chang
   return { nextPageToken, transactions: inside.slice(start, end) }
 }
 
-/** Exports the wallets from an API with changed listings. */
+/** Exports the wallets from a service with changed listings. */
 async function exported(
   change: Change = (item) => [item],
   given: { concurrency?: number; format?: 'parquet' | undefined } = {},

@@ -9,7 +9,7 @@ import { addressOf, hashOf, payment, startSyntheticChain } from '../helpers/synt
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')]
 
-test('reads the whole history again if needed, although the API lists future transactions', async () => {
+test('reads the whole history again if needed, although the service lists future transactions', async () => {
   const stay = [1, 2, 3].map((number) => payment(number, ALICE, BOB))
   const chain = await startSyntheticChain([...stay, payment(4, ALICE, BOB)])
   const job = headJob(chain.url, { addresses: [ALICE] })

@@ -319,7 +319,7 @@ test('aborts the current run when it is stopped', async () => {
 test.for([
   { trigger: 'an event', deliver: undefined, dueMs: DEBOUNCE_MS },
   { trigger: 'the catch-up', deliver: () => [], dueMs: CATCH_UP_MS },
-])('continues after the API was down during $trigger', async ({ deliver, dueMs }) => {
+])('continues after the service was down during $trigger', async ({ deliver, dueMs }) => {
   const away = { status: undefined as 503 | undefined }
   const outage: DataServiceOptions['outage'] = ({ method }) => (method === 'GET' ? away.status : undefined)
   const { url, grow } = await startChain({ outage, deliver })

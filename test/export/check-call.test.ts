@@ -8,7 +8,7 @@ const job = await defineJob({
   service: { baseUrl: 'demo' },
 })
 
-/** The API without types, as plain JavaScript sees it. */
+/** The service without types, as plain JavaScript sees it. */
 // biome-ignore lint/suspicious/noExplicitAny: these tests make calls that the types would refuse
 const untyped = { rows, run, readJob, createServiceClient, defineJob } as any
 

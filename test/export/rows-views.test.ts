@@ -17,7 +17,7 @@ const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, str
 const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE, BOB))
 
 /**
- * An API that lists `before` for the first wallet until the second wallet is requested, and `after` from then
+ * A service that lists `before` for the first wallet until the second wallet is requested, and `after` from then
  * on.
  */
 async function startChanging(

@@ -11,7 +11,7 @@ import {
 import type { ReceivedRequest } from './loopback.ts'
 import { requestAgain } from './request-again.ts'
 
-/** A fault or an unusual response that an API, or a proxy in front of it, can produce. */
+/** A fault or an unusual response that a service, or a proxy in front of it, can produce. */
 export type FaultKind = {
   what: string
   respond: FaultyResponse

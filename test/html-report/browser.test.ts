@@ -153,7 +153,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     }
     expect(stamps[0]).toBe('✓ Complete: every page was read, no record was rejected')
     expect(stamps[1]).toMatch(/^! 1 record rejected: /)
-    expect(stamps[2]).toBe('! 20 blocks missing from the API')
+    expect(stamps[2]).toBe('! 20 blocks missing from the service')
     expect(stamps[3]).toBe(`${stamps[1]}\n${stamps[2]}`)
   })
 

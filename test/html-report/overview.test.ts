@@ -44,9 +44,9 @@ const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replaceAll('\u2009
 describe('a report of an export without a ledger', () => {
   test('states in its header how many blocks are missing, and lists them below', () => {
     const text = textOf(pages.blocks)
-    expect(text).toContain('! 20 blocks missing from the API')
+    expect(text).toContain('! 20 blocks missing from the service')
     expect(text).toContain('Whole blocks on Avalanche C-Chain, chain 43114 · blocks 380 to 420 ·')
-    expect(text).toContain('Blocks that the API did not have: 401 to 420.')
+    expect(text).toContain('Blocks that the service did not have: 401 to 420.')
     expect(text).toContain('Missing blocks may contain transactions')
   })
 

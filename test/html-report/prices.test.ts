@@ -108,7 +108,7 @@ describe('a report with a price file', () => {
     expect(page).toContain(
       `${held.size - 2} assets of ${held.size} held have no price and are not part of the totals`,
     )
-    expect(page).toContain('Values are in EUR and come from the price file, not from the API')
+    expect(page).toContain('Values are in EUR and come from the price file, not from the service')
     expect(page).not.toContain('There are no fiat values')
   })
 

@@ -45,15 +45,18 @@ describe.for(Object.keys(calls))('%s', (name) => {
     { status: 404, code: 'REQUEST_REFUSED' },
     { status: 409, code: 'REQUEST_REFUSED' },
     { status: 302, code: 'REQUEST_REFUSED' },
-  ])('rejects with $code without a retry when the API responds with $status', async ({ status, code }) => {
-    const { url, received } = await refusingServer(status, ['first', 'second'])
-    const error = await failureOf(call(clientOf(url)))
-    expect(error).toMatchObject({ name: 'ExportError', code, status, mayHaveActed: false })
-    expect((error as Error).message).toMatch(new RegExp(`: the service answered ${status}: first; second$`))
-    expect(received).toHaveLength(1)
-  })
+  ])(
+    'rejects with $code without a retry when the service responds with $status',
+    async ({ status, code }) => {
+      const { url, received } = await refusingServer(status, ['first', 'second'])
+      const error = await failureOf(call(clientOf(url)))
+      expect(error).toMatchObject({ name: 'ExportError', code, status, mayHaveActed: false })
+      expect((error as Error).message).toMatch(new RegExp(`: the service answered ${status}: first; second$`))
+      expect(received).toHaveLength(1)
+    },
+  )
 
-  test.for([500, 502, 503])('rejects after all retries when the API responds with %i', async (status) => {
+  test.for([500, 502, 503])('rejects after all retries when the service responds with %i', async (status) => {
     const { url, received } = await refusingServer(status, 'down for now')
     const error = await failureOf(call(clientOf(url)))
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status })
@@ -74,7 +77,7 @@ test('names the request without its query', async () => {
 test.for([
   { form: 'text', message: 'the key k3y-secret is spent' },
   { form: 'a list', message: ['the key k3y-secret', 'is spent'] },
-])('redacts a key that the API repeats in $form', async ({ message }) => {
+])('redacts a key that the service repeats in $form', async ({ message }) => {
   const { url } = await refusingServer(403, message)
   const error = await failureOf(clientOf(url, { apiKey: 'k3y-secret' }).listChains())
   expect((error as Error).message).toMatch(/the key …;? is spent$/)
@@ -132,7 +135,7 @@ const responses = [201, 202, 203, 204, 205, 206, 226].flatMap((status) =>
   })),
 )
 
-test.for(responses)('$name is repeated when the API responds with $status', async ({ status, name }) => {
+test.for(responses)('$name is repeated when the service responds with $status', async ({ status, name }) => {
   const { url, received } = await startServer(() => ({ status, body: { transactions: [], webhooks: [] } }))
   const error = await failureOf((reading[name] as (typeof reading)[string])(clientOf(url)))
   expect(error).toMatchObject({ code: 'PAGE_MALFORMED' })

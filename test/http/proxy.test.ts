@@ -81,7 +81,7 @@ test('names the proxy and its variable if it requires a password for CONNECT', a
   expect(error.fix).toContain('Put user and password into HTTPS_PROXY')
 })
 
-test('names the proxy, not the API, if the proxy cannot be reached', async () => {
+test('names the proxy, not the service, if the proxy cannot be reached', async () => {
   const url = await closedUrl()
   setProxies({ http_proxy: url.replace('//', '//me:s3cret@') })
   const error = (await failureOf(

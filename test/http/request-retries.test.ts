@@ -59,12 +59,12 @@ describe.for(Object.keys(once))('%s', (name) => {
   test.for<{ when: string; reply: Reply }>([
     { when: 'the connection breaks', reply: reset },
     { when: 'no response arrives in time', reply: () => {} },
-    { when: 'the API responds with 500', reply: { status: 500 } },
+    { when: 'the service responds with 500', reply: { status: 500 } },
     {
-      when: 'the API responds with 502 and Retry-After',
+      when: 'the service responds with 502 and Retry-After',
       reply: { status: 502, headers: { 'retry-after': '0' } },
     },
-    { when: 'the API responds with 503', reply: { status: 503 } },
+    { when: 'the service responds with 503', reply: { status: 503 } },
     { when: 'the successful response cannot be parsed', reply: { status: 201, body: '{' } },
   ])('is not retried when $when, and the error says why', async ({ reply }) => {
     const { url, received } = await serverAfter(reply)
@@ -77,7 +77,7 @@ describe.for(Object.keys(once))('%s', (name) => {
     expect(received).toHaveLength(1)
   })
 
-  test('is retried if the API certainly did not process it', async () => {
+  test('is retried if the service certainly did not process it', async () => {
     const { rateLimiter } = openLimiter()
     const { url, received } = await serverAfter(throttled, { status: 503, headers: { 'retry-after': '0' } })
     await callOf(name)(clientOf(url, { rateLimiter }))

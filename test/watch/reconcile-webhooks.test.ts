@@ -16,7 +16,7 @@ const RECEIVER = 'https://me.example/hook'
 const wallet = (number: number) => `0x${String(number).padStart(40, '0')}`
 const wallets = (count: number, from = 0) => Array.from({ length: count }, (_, at) => wallet(from + at))
 
-/** Replaces a response of the API; undefined leaves it unchanged. */
+/** Replaces a response of the service; undefined leaves it unchanged. */
 type Override = (request: ServiceRequest, answer: ServiceResponse) => ServiceResponse | 'lost' | undefined
 
 async function setUp(given: { service?: DataServiceOptions; override?: Override } = {}) {
@@ -187,7 +187,7 @@ describe('if responses are lost', () => {
   })
 })
 
-describe('if the API supports only the operations of the interface', () => {
+describe('if the service supports only the operations of the interface', () => {
   const notFound: ServiceResponse = { status: 404, headers: {}, body: '{"message":"no such operation"}' }
   const override: Override = ({ method, url }) =>
     method === 'GET' || (method === 'DELETE' && !url.endsWith('/addresses')) ? notFound : undefined
@@ -200,7 +200,7 @@ describe('if the API supports only the operations of the interface', () => {
     expect(await all()).toHaveLength(2)
   })
 
-  test('recreates a webhook that no longer exists, although the API does not list webhooks', async () => {
+  test('recreates a webhook that no longer exists, although the service does not list webhooks', async () => {
     const gone = new Set<string>()
     const losing: Override = (request, answer) => {
       const id = /webhooks\/([^/]+)/.exec(request.url)?.[1] ?? ''

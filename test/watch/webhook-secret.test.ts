@@ -26,7 +26,7 @@ async function opened(answer: string | number, given: Partial<SecretOptions> = {
   }
 }
 
-test('fetches the secret from the API and checks signatures of both schemes', async () => {
+test('fetches the secret from the service and checks signatures of both schemes', async () => {
   const { isGenuine, requests } = await opened('abcd')
   expect(isGenuine(received('abcd'))).toBe(true)
   expect(isGenuine(received('abcd', 'raw'))).toBe(true)
@@ -46,7 +46,7 @@ test('accepts only the given scheme', async () => {
   expect([isGenuine(received('abcd', 'raw')), isGenuine(received('abcd'))]).toEqual([true, false])
 })
 
-test('accepts everything if the API has no secret, and prints a notice', async () => {
+test('accepts everything if the service has no secret, and prints a notice', async () => {
   const { isGenuine, notices } = await opened(404)
   expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
   expect(notices.join()).toContain('without a signature')
@@ -58,7 +58,7 @@ test('accepts everything if signature checks are disabled', async () => {
   expect(requests).toEqual([])
 })
 
-test('fails if the API refuses to return the secret', async () => {
+test('fails if the service refuses to return the secret', async () => {
   await expect(opened(403)).rejects.toMatchObject({ status: 403 })
 })
 

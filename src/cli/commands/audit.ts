@@ -32,7 +32,7 @@ type AuditArguments = OptionValues<typeof options>
 export const command = defineCommand({
   name: 'audit',
   summary: 'Cross-check an export against the block endpoint',
-  description: 'Cross-check an export against the block endpoint of the API; exit code 0 or 10',
+  description: 'Cross-check an export against the block endpoint of the service; exit code 0 or 10',
   arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
   options,
   examples: [['audit output/mine --sample 500', 'Check 500 blocks']],

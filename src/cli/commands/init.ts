@@ -25,7 +25,7 @@ const options = defineOptions([
   {
     name: 'base-url',
     value: '<url>',
-    description: 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL',
+    description: 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL',
   },
   {
     name: 'format',

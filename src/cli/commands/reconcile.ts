@@ -41,9 +41,9 @@ type ReconcileArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
   name: 'reconcile',
-  summary: 'Compare the ledger with the balances that the API states',
+  summary: 'Compare the ledger with the balances that the service states',
   description:
-    'Compare the ledger of each wallet with the balances that the API states after the last exported block; exit code 0 or 10. Where the native coin differs, find the first transaction after which it does. The verdict is stored as reconciliation.json in the output.',
+    'Compare the ledger of each wallet with the balances that the service states after the last exported block; exit code 0 or 10. Where the native coin differs, find the first transaction after which it does. The verdict is stored as reconciliation.json in the output.',
   arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
   options,
   examples: [

@@ -24,7 +24,7 @@ type ReindexArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
   name: 'reindex',
-  summary: 'Ask the API to refresh missing or old NFT metadata',
+  summary: 'Ask the service to refresh missing or old NFT metadata',
   arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
   options,
   examples: [['reindex output/mine --dry-run', 'List the tokens that would be refreshed']],

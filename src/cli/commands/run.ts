@@ -30,7 +30,7 @@ export const command = defineCommand({
     {
       name: 'reconcile',
       description:
-        'Then compare each export with the balances that the API states; exit code 10 on a difference',
+        'Then compare each export with the balances that the service states; exit code 10 on a difference',
     },
     ...overrideOptions,
     ...runLimitOptions,

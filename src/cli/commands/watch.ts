@@ -15,7 +15,7 @@ const options = defineOptions([
   {
     name: 'receiver-url',
     value: '<url>',
-    description: 'Public URL at which the API reaches this machine: https://…',
+    description: 'Public URL at which the service reaches this machine: https://…',
   },
   {
     name: 'listen',
@@ -70,8 +70,8 @@ export const command = defineCommand({
   ],
   epilogue: `Events only trigger a run: all exported data comes from the wallet listing. The
 signing secret comes from WALLETLAKE_WEBHOOK_SECRET, from the file that
-WALLETLAKE_WEBHOOK_SECRET_FILE names, or from the API. To remove the webhooks,
-run \`webhooks remove <job>\`.`,
+WALLETLAKE_WEBHOOK_SECRET_FILE names, or from the service. To remove the
+webhooks, run \`webhooks remove <job>\`.`,
   run: ({ job, ...args }) => watch(job, args),
 })
 

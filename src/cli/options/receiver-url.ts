@@ -2,7 +2,7 @@ import type { ExportError } from '../../core/model/errors.ts'
 import { optionError } from '../../core/model/option-error.ts'
 
 /**
- * Validates the URL at which the API reaches this machine, and removes trailing slashes. Throws USAGE; the message does not
+ * Validates the URL at which the service reaches this machine, and removes trailing slashes. Throws USAGE; the message does not
  * show credentials or queries.
  */
 export function readReceiverUrl(option: string, text: string | undefined): string {

@@ -15,7 +15,7 @@ export const serviceOptions = defineOptions([
   {
     name: 'base-url',
     value: '<url>',
-    description: 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL',
+    description: 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL',
   },
   { name: 'concurrency', value: '<n>', description: 'Maximum concurrent requests, 1 to 256 (default: 16)' },
 ])

@@ -6,7 +6,7 @@ export type SharedQuota = {
   /** Requests up to `max` permits. */
   reserve(max: number): Promise<ReservedPermits>
   /**
-   * Reports a 429 (`permit`: the permit of the throttled request) or a pause that the API requested.
+   * Reports a 429 (`permit`: the permit of the throttled request) or a pause that the service requested.
    * `waitMs`: the requested delay, undefined if unknown.
    */
   pause(throttle: { permit: ReservedPermit | undefined; waitMs: number | undefined }): Promise<void>

@@ -5,7 +5,7 @@ import type { ReservedPermit, SharedQuota } from './shared-quota.ts'
 /** The scope of a quota. Its key in Redis contains a hash of both fields, never the API key itself. */
 export type QuotaScope = { baseUrl: string; apiKey: string | undefined }
 
-/** The Redis key of the quota of an API and key. */
+/** The Redis key of the quota of a service and key. */
 export function quotaKey({ baseUrl, apiKey = '' }: QuotaScope): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([baseUrl, apiKey]))

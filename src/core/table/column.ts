@@ -52,10 +52,10 @@ export function generated<const D extends Declared>(declared: D, about: string):
 
 /** The first six columns of every table. */
 export const PREFIX = [
-  col('chain_id text', 'EVM chain id in decimal, where it is known; otherwise the id that the API uses.'),
+  col('chain_id text', 'EVM chain id in decimal, where it is known; otherwise the id that the service uses.'),
   col('block_number int64', 'Block number.'),
   col('block_hash text', 'Block hash, in lowercase.'),
-  col('block_timestamp time', 'Block time in UTC, with milliseconds where the API provides them.'),
+  col('block_timestamp time', 'Block time in UTC, with milliseconds where the service provides them.'),
   col('transaction_hash text', 'Transaction hash, in lowercase.'),
   col('transaction_index int32', 'Position of the transaction in its block, starting at 0.'),
 ] as const
@@ -63,7 +63,7 @@ export const PREFIX = [
 /** Columns for the sender and the receiver, shared by most tables. */
 export const PARTIES = [
   col('from_address text?', 'Address of the sender, in lowercase; null if there is none.'),
-  col('from_name text?', 'Display name of the sender in the API (untrusted text).'),
+  col('from_name text?', 'Display name of the sender in the service (untrusted text).'),
   col('to_address text?', 'Address of the receiver, in lowercase; null if there is none.'),
-  col('to_name text?', 'Display name of the receiver in the API (untrusted text).'),
+  col('to_name text?', 'Display name of the receiver in the service (untrusted text).'),
 ] as const

@@ -10,7 +10,7 @@ export const transactions = {
       'transaction_type int32?',
       'Transaction type (EIP-2718), such as 0 (legacy), 1 (access list) or 2 (dynamic fee).',
     ),
-    col('status text?', 'Status code, as the API returned it.'),
+    col('status text?', 'Status code, as the service returned it.'),
     col(
       'success bool?',
       'True if status reports success (1, 0x1, true, success), false if it reports a failure, null otherwise.',
@@ -27,9 +27,12 @@ export const transactions = {
     ),
     col(
       'transaction_fee u256?',
-      'gas_used × effective_gas_price (gas_price where it is null) + other fees that the API states, exact; null if unknown.',
+      'gas_used × effective_gas_price (gas_price where it is null) + other fees that the service states, exact; null if unknown.',
     ),
-    col('call_type text?', 'NATIVE_TRANSFER, CONTRACT_CALL, CONTRACT_CREATION or another value of the API.'),
+    col(
+      'call_type text?',
+      'NATIVE_TRANSFER, CONTRACT_CALL, CONTRACT_CREATION or another value of the service.',
+    ),
     col('method_id text?', 'Selector of the called method.'),
     col('method_name text?', 'Signature of the called method (untrusted text).'),
     col('block_min_delay_excess int64?', 'Delay-excess value of the block, on chains that have one.'),
@@ -53,17 +56,17 @@ export const erc20Transfers = {
       'amount decimal?',
       'value / 10^token_decimals, exact; null if the decimals are unknown or not in 0..255.',
     ),
-    col('price_currency text?', 'Currency of price_value, as the API returned it.'),
+    col('price_currency text?', 'Currency of price_value, as the service returned it.'),
     col(
       'price_value decimal?',
-      'Price at the time of the request to the API, not at the time of the transaction.',
+      'Price at the time of the request to the service, not at the time of the transaction.',
     ),
   ],
 } as const satisfies TableDeclaration
 
 const METADATA_TEXTS = [
-  col('metadata_index_status text?', 'Index status of the metadata in the API, such as INDEXED.'),
-  col('metadata_updated_at time?', 'Time at which the API last updated the metadata, in UTC.'),
+  col('metadata_index_status text?', 'Index status of the metadata in the service, such as INDEXED.'),
+  col('metadata_updated_at time?', 'Time at which the service last updated the metadata, in UTC.'),
   col('metadata_name text?', 'Name in the metadata (untrusted text).'),
   col('metadata_symbol text?', 'Symbol in the metadata (untrusted text).'),
   col('metadata_description text?', 'Description in the metadata (untrusted text).'),
@@ -87,7 +90,7 @@ export const erc721Transfers = {
     col('token_uri text?', 'URI of the metadata of the token (untrusted text).'),
     col(
       'owner_address text?',
-      'Owner at the time of the request to the API, not at the time of the transaction.',
+      'Owner at the time of the request to the service, not at the time of the transaction.',
     ),
     ...PARTIES,
     ...METADATA_TEXTS,
@@ -127,7 +130,7 @@ export const internalTransactions = {
     ),
     col(
       'internal_type text?',
-      'CALL, CREATE, CREATE2, CALLCODE, DELEGATECALL, STATICCALL, UNKNOWN or another value of the API.',
+      'CALL, CREATE, CREATE2, CALLCODE, DELEGATECALL, STATICCALL, UNKNOWN or another value of the service.',
     ),
     ...PARTIES,
     col('value u256', 'Amount of the native coin, in the smallest unit (wei).'),

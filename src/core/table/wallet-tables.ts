@@ -37,7 +37,7 @@ export const ledger = {
     generated('entry_type text', 'transfer, mint, burn, fee, self, wrap or unwrap.'),
     generated('direction text', 'in or out.'),
     col('counterparty_address text?', 'Address of the other party; null for a fee.'),
-    col('counterparty_name text?', 'Display name of the other party in the API (untrusted text).'),
+    col('counterparty_name text?', 'Display name of the other party in the service (untrusted text).'),
     col('counterparty_is_own bool', 'True if the other party is also a wallet of the job.'),
     generated('asset_type text', 'native, erc20, erc721 or erc1155.'),
     col('asset_address text?', 'Contract address of the asset; null for the native coin.'),

@@ -19,9 +19,9 @@ export function fetchJob(context: FetchContext): Promise<number> {
  *
  * Blocks are independent of each other. `concurrency` readers take them in ascending order, except that the
  * last block comes first: if it does not exist, the range probably extends beyond the head, and the user
- * should know immediately. A block that the API does not have (404) is recorded as missing.
+ * should know immediately. A block that the service does not have (404) is recorded as missing.
  *
- * @throws REQUEST_REFUSED if the API has neither the last block nor any of the first ones: it does not know
+ * @throws REQUEST_REFUSED if the service has neither the last block nor any of the first ones: it does not know
  * the chain, or the range begins beyond the head
  */
 async function fetchBlocks(context: FetchContext): Promise<number> {
@@ -49,12 +49,12 @@ function* blocksInFetchOrder(ranges: readonly BlockRange[]): Generator<number> {
     for (let block = from; block < Math.min(to, end - 1); block += 1) yield block
 }
 
-/** Whether the API has any block of the range, and its first 404. */
+/** Whether the service has any block of the range, and its first 404. */
 type ChainProbe = { isKnown: boolean; refusal: ExportError | undefined }
 
 type BlockReader = FetchContext & { probe: ChainProbe; listing: BlockListing }
 
-/** If this many blocks are missing and none has been found, the chain counts as unknown to the API. */
+/** If this many blocks are missing and none has been found, the chain counts as unknown to the service. */
 const MAX_UNKNOWN_BLOCKS = 100
 
 /** Reads blocks with `concurrency` readers as long as `shouldContinue` returns true. */

@@ -30,8 +30,8 @@ export async function findEnd(context: FetchContext): Promise<number> {
 
 /**
  * Whether a transaction's block was produced after the run began. Wallets are read at different times, so
- * only blocks that existed before can count for all of them. If the local clock is behind that of the API,
- * the API's clock is used. A block whose time is ahead of the clock by more than the tolerance between block
+ * only blocks that existed before can count for all of them. If the local clock is behind that of the service,
+ * the service's clock is used. A block whose time is ahead of the clock by more than the tolerance between block
  * producers means that the clock is wrong; the result is then false.
  */
 export function appearedSince(
@@ -111,7 +111,7 @@ function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listi
 }
 
 /**
- * Resolves with false if the API refuses the request or keeps failing: it may not support block listings, and
+ * Resolves with false if the service refuses the request or keeps failing: it may not support block listings, and
  * all pages have arrived by now, so the run must not fail.
  */
 async function falseIfRefused(result: Promise<boolean>): Promise<boolean> {

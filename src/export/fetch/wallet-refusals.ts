@@ -3,7 +3,7 @@ import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
 import { source } from '../../sources/index.ts'
 import type { FetchContext } from './fetch-context.ts'
 
-/** The wallets of a run whose listing the API refuses while it serves others. */
+/** The wallets of a run whose listing the service refuses while it serves others. */
 export type Refusals = {
   has(wallet: string): boolean
   /** Must be called when a page of any wallet has arrived. */
@@ -11,7 +11,7 @@ export type Refusals = {
   /** Records a refusal. Throws the error if it does not concern this wallet only. */
   recordRefusal(wallet: string, error: unknown): Promise<void>
   /**
-   * Ensures that the API serves other wallets. If no page has arrived since the last refusal, requests one,
+   * Ensures that the service serves other wallets. If no page has arrived since the last refusal, requests one,
    * and throws if that fails.
    *
    * @returns all refused wallets
@@ -28,7 +28,7 @@ const WALLET_REFUSAL_STATUSES: ReadonlySet<number | undefined> = new Set([400, 4
 export const REFUSAL_CODES = ['REQUEST_REFUSED', 'KEY_REFUSED'] as const
 const REFUSAL_CODE_SET: ReadonlySet<FailureCode> = new Set(REFUSAL_CODES)
 
-/** Number of consecutive refusals after which a request checks whether the API serves any wallet. */
+/** Number of consecutive refusals after which a request checks whether the service serves any wallet. */
 const MAX_UNCONFIRMED = 20
 
 /** The part of a fetch context that refusals need. */

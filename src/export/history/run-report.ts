@@ -139,7 +139,7 @@ function writtenFields(stats: RunStats) {
     /** Logs listed in more than one of the ERC lists. */
     repeatedLogs,
     missingBlocks: countBlocks(missing),
-    /** Wallets whose listing the API refused while it served others. */
+    /** Wallets whose listing the service refused while it served others. */
     refusedWallets: refused.map(({ address, error }) => ({ address, error })),
     leftOut: excludedFields(stats),
     /** In the whole export: number of wallets without transactions, and the first of them. */

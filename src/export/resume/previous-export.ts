@@ -23,7 +23,7 @@ export type PreviousExport = {
   /** Whether the files are as the manifest lists them, so that changes can be determined. */
   isComparable: boolean
   /**
-   * By wallet that the API refused in this run, the exclusive end of its blocks in the export. @default none
+   * By wallet that the service refused in this run, the exclusive end of its blocks in the export. @default none
    * refused
    */
   refusedEnds?: ReadonlyMap<string, number>
@@ -61,7 +61,7 @@ export function listingsToRead(job: Job, previous: PreviousExport): Listings {
 }
 
 /**
- * Returns, for each wallet that the API refused in this run, the exclusive end of its blocks in the export.
+ * Returns, for each wallet that the service refused in this run, the exclusive end of its blocks in the export.
  */
 export function refusedEndBlocks(
   { startBlock }: Job,
@@ -116,7 +116,7 @@ export function writtenRangeOf(job: Job, manifest: Manifest): WrittenRange | und
 
 /**
  * Returns the exclusive end up to which an export has all wallets of the job. A wallet that was removed for a
- * while, or that the API refused, lags behind.
+ * while, or that the service refused, lags behind.
  */
 function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Pick<Manifest, 'coverage'>): number {
   const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
@@ -126,14 +126,14 @@ function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Pick<Manifes
   )
 }
 
-/** Like `commonEndBlock`, for the wallets that the API did not refuse. */
+/** Like `commonEndBlock`, for the wallets that the service did not refuse. */
 function commonEndOfAnswered(job: Job, { coverage }: Manifest): number {
   const refused = new Set(coverage.flatMap(({ address, error }) => (error === undefined ? [] : [address])))
   const wallets = job.wallets.filter(({ address }) => !refused.has(address))
   return commonEndBlock({ ...job, wallets }, { coverage })
 }
 
-/** Whether the API refuses the same wallets as in the previous run, and no more of their blocks are known. */
+/** Whether the service refuses the same wallets as in the previous run, and no more of their blocks are known. */
 export function areSameRefusals({ manifest, refusedEnds }: PreviousExport): boolean {
   const exported = manifest?.coverage.filter(({ error }) => error !== undefined) ?? []
   return (
@@ -151,7 +151,7 @@ export type ContinueOptions = {
   checkpoint: Checkpoint
   /** Blocks from this one on must be written again even if the export has them. */
   from: number
-  /** Whether the wallets that the API refused in the previous run are refused again. @default false */
+  /** Whether the wallets that the service refused in the previous run are refused again. @default false */
   areRefusedAgain?: boolean
 }
 

@@ -131,7 +131,7 @@ async function findPreviousExport(
 type ResumeState = { found: FoundExport | undefined; checkpoint: Checkpoint; previous: PreviousExport }
 
 /**
- * Returns the export to continue if the lookback is unchanged and the API refuses the same wallets as before;
+ * Returns the export to continue if the lookback is unchanged and the service refuses the same wallets as before;
  * nothing if the lookback is written again anyway.
  */
 async function findUnchanged(

@@ -71,7 +71,7 @@ ${
 ${
   missing.length === 0
     ? ''
-    : html`<p>Blocks that the API did not have: ${missing
+    : html`<p>Blocks that the service did not have: ${missing
         .slice(0, 20)
         .map(({ fromBlock, toBlock }) =>
           toBlock - fromBlock === 1

@@ -43,7 +43,7 @@ export function fiatValueNote(stats: LedgerStats): Html {
   const { fiatValues } = stats
   if (fiatValues === undefined || fiatValues.pricedAt === '') return html``
   const { currency, pricedAt, heldAssets, unpricedAssets, fees } = fiatValues
-  return html`<p class="note">Values are in ${currency} and come from the price file, not from the API: the newest price at or before the last movement (${formatUtcMinute(pricedAt)}), at most 36 hours old.
+  return html`<p class="note">Values are in ${currency} and come from the price file, not from the service: the newest price at or before the last movement (${formatUtcMinute(pricedAt)}), at most 36 hours old.
 ${unpricedAssets.size === 0 ? 'Every held coin and token has one.' : html`${formatCount(unpricedAssets.size, 'asset')} of ${groupDigits(heldAssets.size)} held ${unpricedAssets.size === 1 ? 'has' : 'have'} no price and ${unpricedAssets.size === 1 ? 'is' : 'are'} not part of the totals:${namesOf(stats, unpricedAssets)}.`}
 NFTs have no price.${fees.unpriced === 0 ? '' : html` ${groupDigits(fees.unpriced)} of ${formatCount(fees.count, 'fee')} had no price when they were paid.`}</p>`
 }

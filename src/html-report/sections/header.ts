@@ -40,7 +40,7 @@ function completenessBanner({ manifest, data }: HeaderData): Html {
   if (manifest.rejects === 0 && missing === 0)
     return html`<p class="stamp good">✓ Complete: every ${unit} was read, no record was rejected</p>`
   const rejects = manifest.rejects === 0 ? '' : `${formatCount(manifest.rejects, 'record')} rejected`
-  const gaps = missing === 0 ? '' : `${formatCount(missing, 'block')} missing from the API`
+  const gaps = missing === 0 ? '' : `${formatCount(missing, 'block')} missing from the service`
   const reason = data.rejects[0]?.[0]
   return html`<p class="stamp bad">! ${[gaps, rejects].filter((text) => text !== '').join(' · ')}${reason === undefined ? '' : `: ${reason}`}</p>`
 }

@@ -17,7 +17,7 @@ export const SECTION_FIELDS = {
       'URL of the data service, with or without /v1; demo starts the embedded service. --base-url and WALLETLAKE_BASE_URL override it.',
     examples: ['https://data-api.example.com', 'demo'],
     synonyms: 'url uri baseurl rpc rpcurl endpoint api apiurl host serviceurl serverurl baseuri',
-    option: { name: 'base-url', value: '<url>', description: 'Base URL of the API, or demo' },
+    option: { name: 'base-url', value: '<url>', description: 'Base URL of the service, or demo' },
     variable: 'WALLETLAKE_BASE_URL',
   },
   'service.apiKeyHeader': {

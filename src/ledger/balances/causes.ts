@@ -27,7 +27,7 @@ export function likelyCauses({ type }: BalanceSum, context: CauseContext): strin
   if (context.wraps && !context.hasWraps)
     return ['the token wraps the coin without Transfer events, so its sums are not its balances']
   const earlier = context.fromBlock > 0 ? [earlierHistory(context.fromBlock)] : []
-  if (context.wraps) return [...earlier, 'coins were wrapped by a call that the API does not list']
+  if (context.wraps) return [...earlier, 'coins were wrapped by a call that the service does not list']
   return earlier.length > 0 ? earlier : [EVENTS_MISMATCH]
 }
 
@@ -39,12 +39,12 @@ function nativeCauses({ chain, fromBlock, newest }: CauseContext): string[] {
     return ['the account had coins at genesis, which no transaction shows: declare them with --opening']
   return [
     ...(fromBlock > 0 ? [earlierHistory(fromBlock)] : []),
-    'coins arrived in ways that the API does not list, such as block rewards and validator withdrawals',
+    'coins arrived in ways that the service does not list, such as block rewards and validator withdrawals',
     ...(AVALANCHE.has(evmIdOf(chain) ?? chain)
       ? ['imports from the X-Chain or P-Chain, which are not EVM transactions']
       : []),
     'fees of type-2 transactions whose listed gas price is above the price paid',
-    'wrapped coins that were unwrapped by a call that the API does not list',
+    'wrapped coins that were unwrapped by a call that the service does not list',
   ]
 }
 

@@ -3,7 +3,7 @@ import { parseListedTransaction } from './listed-transaction.ts'
 import { type AuditVerdict, createVerdictBuilder } from './verdict.ts'
 
 export type AuditContext = {
-  /** Fetches a block's entries from the API; undefined if it does not know the block (404). */
+  /** Fetches a block's entries from the service; undefined if it does not know the block (404). */
   listBlock: (block: number) => Promise<readonly unknown[] | undefined>
   /** Reads the exported transactions of blocks `first` to `last` (inclusive), by block. */
   readExported: (blocks: { first: number; last: number }) => Promise<Map<number, ExportedTransaction[]>>

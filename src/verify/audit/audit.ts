@@ -37,7 +37,7 @@ export type AuditResult = AuditVerdict & RequestCounts
  * that concern a wallet only through token or internal transfers are not judged. Memory is bounded.
  *
  * @throws ExportError USAGE if the folder has no export that can be audited, VERIFY_FAILED if its files cannot be read,
- * REQUEST_REFUSED if the API knows none of the blocks, and the errors of failed requests
+ * REQUEST_REFUSED if the service knows none of the blocks, and the errors of failed requests
  */
 export async function auditOutput(folder: string, options: AuditOptions): Promise<AuditResult> {
   const output = await openExport(folder)
@@ -72,7 +72,7 @@ function coveredRange(folder: string, { coverage }: Manifest): BlockRange {
   const to = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
   if (from < to) return { from, to }
   throw new ExportError('USAGE', `${folder} covers no blocks that could be audited`, {
-    fix: 'Run its job again once the chain has reached startBlock and the API accepts the wallets.',
+    fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets.',
   })
 }
 
@@ -138,8 +138,8 @@ function createWalletCheck({ coverage }: Manifest): AuditContext['isWallet'] {
 }
 
 function unknownBlocksError({ job }: Manifest, { unknownBlocks }: AuditVerdict): ExportError {
-  const message = `the API knows none of the ${unknownBlocks} blocks of chain ${job.chain} (404)`
+  const message = `the service knows none of the ${unknownBlocks} blocks of chain ${job.chain} (404)`
   return new ExportError('REQUEST_REFUSED', message, {
-    fix: 'Check that --base-url is the address of the API that the export came from.',
+    fix: 'Check that --base-url is the address of the service that the export came from.',
   })
 }

@@ -3,9 +3,9 @@ import type { BlockFindings } from './compare-block.ts'
 export type AuditVerdict = {
   /** True if no transaction is missing, surplus or differing. */
   ok: boolean
-  /** Blocks that the API listed. */
+  /** Blocks that the service listed. */
   blocks: number
-  /** Blocks that the API does not know (404). Their transactions were not compared. */
+  /** Blocks that the service does not know (404). Their transactions were not compared. */
   unknownBlocks: number
   /** Exported transactions that were compared field by field with a listed one. */
   compared: number

@@ -13,7 +13,7 @@ import { differenceMessage } from './files.ts'
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
   const location = 'manifest.json: coverage'
   const end = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
-  // The range of a wallet that the API refused ends where it was last read.
+  // The range of a wallet that the service refused ends where it was last read.
   const isPresent = ({ removed, toBlock, error }: Coverage) =>
     removed !== true && (toBlock === end || error !== undefined)
   const present = coverage.filter(isPresent)

@@ -59,7 +59,7 @@ test.for([4, 5, 6, 7])('frequent faults of all kinds end with the same bytes (se
 
 const briefly = { retry: { retries: 2, firstDelayMs: 1, maxDelayMs: 2 } }
 
-test.for([1, 3, 6])('a run resumes after the API went down after %i requests', async (good) => {
+test.for([1, 3, 6])('a run resumes after the service went down after %i requests', async (good) => {
   const stopped = await seededRun({
     fault: ({ count }) => (count <= good ? undefined : (response) => void response.socket?.resetAndDestroy()),
     options: briefly,
@@ -74,7 +74,7 @@ test.for([1, 3, 6])('a run resumes after the API went down after %i requests', a
 test.for([
   { what: 'has an unknown host', url: `http://${'x'.repeat(64)}.invalid`, says: 'ENOTFOUND' },
   { what: 'refuses connections', url: 'http://127.0.0.1:1', says: 'ECONNREFUSED' },
-])('an API that $what ends the run as unavailable and resumable', async ({ url, says }) => {
+])('a service that $what ends the run as unavailable and resumable', async ({ url, says }) => {
   const { code, output, message } = await seededRun({ url, options: briefly })
   expect([code, message]).toEqual(['SERVICE_UNAVAILABLE', expect.stringContaining(says)])
   expect((await seededRun({ output })).code).toBeUndefined()

@@ -99,7 +99,7 @@ test.for([
     status: 401,
     body: JSON.stringify({ message: `${percentOf(KEY)} ${percentOf(KEY).toUpperCase()} ${hexOf(KEY)}` }),
   },
-])('no error message contains the key if the API $what', async ({ status, body }) => {
+])('no error message contains the key if the service $what', async ({ status, body }) => {
   const fault = faultWhere(({ count }) => count > 2, respondWith(status, body))
   const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
   expect([3, 4]).toContain(exit)

@@ -51,7 +51,7 @@ type Given = Pick<ListingOptions<object>, 'ties' | 'refused'> & {
 type Run = { chain: Chain; given: Given; endBlock: number | undefined }
 
 /**
- * The API. Each response takes some turns of the event loop, and each request adds one block after the run's
+ * The service. Each response takes some turns of the event loop, and each request adds one block after the run's
  * start.
  */
 function serve({ chain, given }: Run, random: SeededRandom) {

@@ -1,4 +1,4 @@
-// Deliberately independent of src: a random chain and the view of it that the API gives each wallet.
+// Deliberately independent of src: a random chain and the view of it that the service gives each wallet.
 import type { SeededRandom } from '../seeded-random.ts'
 import type { Block, ChainModel, Party, PlacedTransaction, TransactionContent } from './chain-types.ts'
 import { addressOf, newHash, newTransaction } from './random-transaction.ts'
@@ -84,7 +84,7 @@ export function delayIndexing(chainModel: ChainModel, from: number, since: numbe
       if (number >= from && chainModel.random.next() < 0.4) content.since = since
 }
 
-/** The transactions that the API lists during a run, in chain order. */
+/** The transactions that the service lists during a run, in chain order. */
 export function listedTransactions(chainModel: ChainModel, runIndex: number): PlacedTransaction[] {
   return chainModel.blocks.flatMap((block) =>
     block.transactions

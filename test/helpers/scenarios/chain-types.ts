@@ -51,7 +51,7 @@ export type InternalCall = {
   gasLimit: string
 }
 
-/** Transfers and internal calls of a transaction: what the API can list differently after it has re-indexed the transaction. */
+/** Transfers and internal calls of a transaction: what the service can list differently after it has re-indexed the transaction. */
 export type TransactionEntries = {
   erc20: Erc20[]
   erc721: Erc721[]
@@ -74,7 +74,7 @@ export type TransactionContent = TransactionEntries & {
   method: { callType: string; methodHash: string; methodName?: string }
   /** Index of the first run whose requests list the transaction. */
   since: number
-  /** The entries that the API listed before each re-indexing, oldest first. */
+  /** The entries that the service listed before each re-indexing, oldest first. */
   earlierVersions: TransactionEntries[]
 }
 

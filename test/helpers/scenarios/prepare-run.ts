@@ -54,7 +54,7 @@ type OpenEndedRun = IncrementalRun & {
 }
 
 /**
- * Whether the API starts to list late transactions with this run. Whether the export would get those of a removed wallet
+ * Whether the service starts to list late transactions with this run. Whether the export would get those of a removed wallet
  * depends on which blocks are rewritten for other wallets, so no wallet is removed and no pages are lost then.
  */
 const hasLateTransactions = ({ chainModel, listed }: ScenarioState) =>

@@ -36,7 +36,7 @@ const INCREMENTAL_RUN = fc.record({
   depth: fc.integer({ min: 1, max: 20 }),
 })
 
-/** A job, and the API that it exports from. */
+/** A job, and the service that it exports from. */
 const SCENARIO = {
   seed: fc.nat(),
   /** Blocks that the chain has before the first run. */

@@ -11,7 +11,7 @@ const known = { chain: '1', fromBlock: 0, newest: public2024, wraps: false }
 test('lists the likely causes of a negative coin balance on a public chain in order, without coins at genesis', () => {
   expect(likelyCauses(sum('native'), { ...known, fromBlock: 100 })).toEqual([
     expect.stringContaining('before block 100, where the export begins: declare it with --opening'),
-    expect.stringContaining('the API does not list, such as block rewards'),
+    expect.stringContaining('the service does not list, such as block rewards'),
     expect.stringContaining('type-2 transactions'),
     expect.stringContaining('wrapped coins'),
   ])
@@ -42,7 +42,7 @@ test('explains a negative token balance by earlier history, wraps without events
   ])
   expect(likelyCauses(token, { ...known, wraps: true, hasWraps: true, fromBlock: 7 })).toEqual([
     expect.stringContaining('before block 7'),
-    expect.stringContaining('wrapped by a call that the API does not list'),
+    expect.stringContaining('wrapped by a call that the service does not list'),
   ])
   expect(likelyCauses(token, known)).toEqual([expect.stringContaining('do not match its balances')])
 })

@@ -109,7 +109,7 @@ export function goodLake(): Lake {
   return lake
 }
 
-/** The same export, but the API also lists the top-level call of the first transaction as an internal transaction. */
+/** The same export, but the service also lists the top-level call of the first transaction as an internal transaction. */
 export function lakeWithTopLevelCall(): Lake {
   const lake = goodLake()
   const call = { value: '5000000000000000000', gas_limit: '30000', gas_used: '21000' }
