@@ -46,7 +46,7 @@ describe.skipIf(noRedis)('a queue run', () => {
   async function chainWith(blockOf: (wallet: string, received: number) => number) {
     const chain = await startSyntheticChain(payments)
     const received = new Map<string, number>()
-    chain.shown.items = (wallet) => {
+    chain.listing.items = (wallet) => {
       const count = (received.get(wallet) ?? 0) + 1
       received.set(wallet, count)
       return [...payments, payment(5, ALICE, BOB, { block: blockOf(wallet, count) })]
@@ -72,8 +72,8 @@ describe.skipIf(noRedis)('a queue run', () => {
     async (given) => {
       const chain = await chainWith((wallet) => (wallet === ALICE ? 1205 : 1705))
       const secondsOf = (block: number) => 1_700_000_000 + (block - 1000) * 864
-      const items = chain.shown.items
-      chain.shown.items = (wallet) =>
+      const items = chain.listing.items
+      chain.listing.items = (wallet) =>
         items(wallet).map((item) => {
           const native = item.nativeTransaction
           return {
@@ -126,7 +126,7 @@ describe.skipIf(noRedis)('a queue run', () => {
       syntheticItem(617, {}, twoLists),
     ]
     const chain = await startSyntheticChain(payments)
-    chain.shown.items = (wallet) => [
+    chain.listing.items = (wallet) => [
       ...payments,
       ...odd,
       payment(718, ALICE, BOB, { gasUsed: wallet === ALICE ? '21000' : '21001' }),

@@ -29,8 +29,8 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
   afterAll(() => server.stop())
   beforeEach(() => server.flush())
 
-  async function start(shown: SmallListing['listing'], given: Partial<Job> = {}) {
-    const listing = await startSmallListing(shown)
+  async function start(content: SmallListing['listing'], given: Partial<Job> = {}) {
+    const listing = await startSmallListing(content)
     const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
     const range = { startBlock: 1_000, endBlock: 2_000, partitionBy: 'blocks:100' as const }
     const folder = tempFolder()
@@ -93,7 +93,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
   })
 
   test('blocks that appear while wallets are read are left to a later run', LONG, async () => {
-    const shown: SmallListing['listing'] = {
+    const content: SmallListing['listing'] = {
       get transfers() {
         const young = { startMs: Date.now() }
         return [
@@ -103,7 +103,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
         ]
       },
     }
-    const { many, alone } = await start(shown)
+    const { many, alone } = await start(content)
     expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_250)
   })
 

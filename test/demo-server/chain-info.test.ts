@@ -19,10 +19,10 @@ test.for([
 
 test('returns a single chain as in the list', async () => {
   const { body } = await sendRequest(service, 'GET /v1/chains')
-  const shown = await sendRequest(service, 'GET /v1/chains/43114')
-  expect(shown.status).toBe(200)
-  expect(body.chains).toContainEqual(shown.body)
-  expect(shown.body).toMatchObject({
+  const single = await sendRequest(service, 'GET /v1/chains/43114')
+  expect(single.status).toBe(200)
+  expect(body.chains).toContainEqual(single.body)
+  expect(single.body).toMatchObject({
     chainId: '43114',
     status: 'OK',
     vmName: 'EVM',

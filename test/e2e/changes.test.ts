@@ -119,10 +119,10 @@ const CASES = [
 test.for(CASES)('$what is listed row by row and counted', async ({ first, later, removes, adds }) => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.view = first ?? unchanged
+  chain.listing.view = first ?? unchanged
   await ended(job)
   const before = await csvRows(job.output, 121)
-  chain.shown.view = later ?? unchanged
+  chain.listing.view = later ?? unchanged
   await chain.advance(60)
   const { summary, text } = await ended(job, { lookbackBlocks: 80 })
   expect(summary.changesFile).toBe('changes/000001-000000000000-000000000121.ndjson')
@@ -148,9 +148,9 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
 test('sorts rows by table, block, removed before added, and file order', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.view = forked(60, 70)
+  chain.listing.view = forked(60, 70)
   await ended(job)
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   const { summary } = await ended(job, { lookbackBlocks: 80 })
   const list = readList(job.output, summary.changesFile)
   const tables = [...new Set(list.map(({ table }) => table))]
@@ -189,9 +189,9 @@ test('writes the same list for Parquet and CSV', async () => {
       ...{ format, compression: format === 'csv' ? 'gzip' : 'zstd', partitionBy: 'blocks:50' },
       escapeFormulas: false,
     })
-    chain.shown.view = forked(70)
+    chain.listing.view = forked(70)
     await ended(job)
-    chain.shown.view = unchanged
+    chain.listing.view = unchanged
     await chain.advance(60)
     const { summary } = await ended(job, { lookbackBlocks: 80 })
     lists.push(readFileSync(join(job.output, summary.changesFile ?? ''), 'utf8'))
@@ -203,9 +203,9 @@ test('writes the same list for Parquet and CSV', async () => {
 test('lists a changed label or price as a removed and an added row', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.view = priced('1.5')
+  chain.listing.view = priced('1.5')
   await ended(job)
-  chain.shown.view = priced('2.5')
+  chain.listing.view = priced('2.5')
   const wallets = job.wallets.map((wallet, at) => (at === 0 ? { ...wallet, label: 'savings' } : wallet))
   const { summary } = await ended({ ...job, wallets }, { lookbackBlocks: 121 })
   const list = readList(job.output, summary.changesFile)
@@ -243,13 +243,13 @@ test('numbers lists in the order of runs, even if some were deleted', async ({ s
   await ended(job)
   const flips = [withoutBlocks(70), unchanged, withoutBlocks(70)]
   for (const [at, view] of flips.entries()) {
-    chain.shown.view = view
+    chain.listing.view = view
     const { summary } = await ended(job, { lookbackBlocks: 80 })
     expect(summary.changesFile).toBe(`changes/00000${at + 1}-000000000000-000000000121.ndjson`)
     if (at === 1) rmSync(join(job.output, 'changes'), { recursive: true })
   }
   rmSync(join(job.output, '.walletlake'), { recursive: true })
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   const more = headJob(chain.url, { output: job.output, count: 7 })
   const { summary } = await ended(more)
   expect(summary.changesFile).toBe('changes/000004-000000000000-000000000121.ndjson')
@@ -260,9 +260,9 @@ test('numbers lists in the order of runs, even if some were deleted', async ({ s
 test('writes the list of an interrupted run once, whatever the resumed run reads', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.view = withoutBlocks(70)
+  chain.listing.view = withoutBlocks(70)
   await ended(job)
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   await chain.advance(60)
   const cut = await run([job], { lookbackBlocks: 80, maxRequests: 3 })
   expect(cut.jobs[0]?.error?.code).toBe('BUDGET_REACHED')
@@ -277,10 +277,10 @@ test('does not affect merging and loading the export', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   const place = await duckdb.place()
-  chain.shown.view = withoutBlocks(70)
+  chain.listing.view = withoutBlocks(70)
   await ended(job)
   await loadInto(job.output, place.to)
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   await chain.advance(60)
   const { summary } = await ended(job, { lookbackBlocks: 80 })
   await ended(job)
@@ -291,7 +291,7 @@ test('does not affect merging and loading the export', async () => {
   const csv = await rowsIn(job.output)
   for (const table of TABLE_NAMES) expect(await place.rows(table)).toHaveLength(csv[table].length)
   expect((await verifyOutput(job.output)).problems).toEqual([])
-  chain.shown.view = withoutBlocks(80)
+  chain.listing.view = withoutBlocks(80)
   const again = await ended(job, { lookbackBlocks: 150 })
   const blocks = readList(job.output, again.summary.changesFile).map(({ row }) => row.block_number)
   expect(new Set(blocks)).toEqual(new Set([80]))

@@ -37,7 +37,7 @@ async function secondNight(
   const chain = await startSyntheticChain([before, ...later])
   const job = jobOf({ url: chain.url, addresses: [first] })
   await runOnce(job)
-  chain.shown.items = () => [after, ...later]
+  chain.listing.items = () => [after, ...later]
   chain.received.splice(0)
   const both = jobOf({ url: chain.url, addresses: [ALICE, BOB], output: job.output })
   const result = await run([both], options)
@@ -158,7 +158,7 @@ async function startTwoFaced(blocks: readonly number[]) {
     blocks.map((block, at) => syntheticItem(at, { block }, internal({ gasUsed })))
   const [toAlice, toBob] = [shownTo('1'), shownTo('2')]
   const chain = await startSyntheticChain([])
-  chain.shown.items = (wallet) => (wallet === ALICE ? toAlice : toBob)
+  chain.listing.items = (wallet) => (wallet === ALICE ? toAlice : toBob)
   return chain
 }
 

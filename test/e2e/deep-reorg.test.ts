@@ -14,7 +14,7 @@ async function startReorganised() {
   const all = NUMBERS.map((number) => payment(number, ALICE, addressOf('two')))
   const chain = await startSyntheticChain(all, opaqueTokens)
   const left = all.filter((_, at) => !REMOVED.has(at + 1))
-  chain.shown.items = () => (chain.received.length > 2 ? left : all)
+  chain.listing.items = () => (chain.received.length > 2 ? left : all)
   return chain
 }
 

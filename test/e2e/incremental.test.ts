@@ -48,15 +48,15 @@ test('a run with nothing new sends one request per wallet and changes nothing', 
 
 test('blocks read again add late items and remove items that are no longer listed', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
-  chain.shown.view = withoutBlocks(60, 61, 70)
+  chain.listing.view = withoutBlocks(60, 61, 70)
   const job = headJob(chain.url, { count: 12 })
   await chain.advance(80)
   await runOnce(job)
-  chain.shown.view = withoutBlocks(65, 71)
+  chain.listing.view = withoutBlocks(65, 71)
   await chain.advance(20)
   await runOnce(job, { lookbackBlocks: 60 })
   await expectSameAsFresh(job)
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   await runOnce(job, { lookbackBlocks: 100 })
   await expectSameAsFresh(job)
   await chain.end()

@@ -19,9 +19,9 @@ const HEAD = 200
 async function firstNight(late: readonly number[] = []) {
   const chain = await growingChain(HEAD)
   const job = headJob(chain.url, { count: 12 })
-  chain.shown.view = withoutBlocks(...late)
+  chain.listing.view = withoutBlocks(...late)
   await runOnce(job)
-  chain.shown.view = (items) => items
+  chain.listing.view = (items) => items
   return { chain, job }
 }
 
@@ -34,7 +34,7 @@ test('the next run exports items of the last blocks that the service listed late
 
 test('the next run exports a reorg of the last blocks by default', async () => {
   const { chain, job } = await firstNight()
-  chain.shown.view = forked(HEAD - 2, HEAD - 5)
+  chain.listing.view = forked(HEAD - 2, HEAD - 5)
   await chain.advance(3)
   const night = await runOnce(job)
   expect(night?.state).toBe('complete')
@@ -60,7 +60,7 @@ test('an unchanged lookback range does not change the files of earlier runs', as
 test('changed names and prices do not cause files to be rewritten', async () => {
   const { chain, job } = await firstNight()
   const before = readFileSync(join(job.output, 'manifest.json'), 'utf8')
-  chain.shown.view = (items) =>
+  chain.listing.view = (items) =>
     items.map((item) => {
       const { nativeTransaction: native } = item
       const from = { ...(native.from as object), name: 'renamed' }

@@ -79,9 +79,9 @@ test.for([5, 100, 400])(
 test('reads blocks of a removed wallet again with those of the others', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url)
-  chain.shown.view = forked(100)
+  chain.listing.view = forked(100)
   await runOnce(whole)
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   const [left = { address: '', label: null }, ...wallets] = whole.wallets
   const job = { ...whole, wallets }
   await runOnce(job, { lookbackBlocks: 60 })
@@ -147,7 +147,7 @@ const listed = (output: string) =>
 test('includes a wallet in the coverage that is added after a run without results', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const job = headJob(chain.url)
-  chain.shown.view = () => []
+  chain.listing.view = () => []
   await runOnce({ ...job, wallets: job.wallets.slice(1) })
   const result = await runOnce(job)
   expect(listed(job.output)).toEqual(job.wallets.map(({ address }) => ({ address, removed: false })))

@@ -25,7 +25,7 @@ async function movedOver(
   const job = headJob(chain.url, { addresses: [ALICE, ROUTER], ...given })
   await runOnce(job)
   if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
-  chain.shown.items = () => [...history(to), payment(1000, ALICE, ROUTER, { block: HEAD })]
+  chain.listing.items = () => [...history(to), payment(1000, ALICE, ROUTER, { block: HEAD })]
   const notices: string[] = []
   const result = await run([job], { ...options, onNotice: (notice) => notices.push(notice) })
   expect(result.code).toBeUndefined()
@@ -69,9 +69,9 @@ test('compares runs after lost pages with the earlier export', async () => {
     ...history(last),
     payment(2000, ALICE, ROUTER, { block: head }),
   ]
-  chain.shown.items = () => grown(HEAD, HEAD + 5)
+  chain.listing.items = () => grown(HEAD, HEAD + 5)
   await runOnce(job)
-  chain.shown.items = () => grown(HEAD + 50, HEAD + 5)
+  chain.listing.items = () => grown(HEAD + 50, HEAD + 5)
   await runOnce(job)
   await expectSameAsFresh(job)
 })
@@ -82,7 +82,7 @@ test('a run interrupted while it reads earlier blocks ends with the same rows', 
     const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })
     await runOnce(job)
     if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
-    chain.shown.items = () => [...history(HEAD + 1), payment(1000, ALICE, ROUTER, { block: HEAD })]
+    chain.listing.items = () => [...history(HEAD + 1), payment(1000, ALICE, ROUTER, { block: HEAD })]
     for (let most = 1; most < 5; most += 1) await run([job], { maxRequests: most })
     await runOnce(job)
     await expectSameAsFresh(job)

@@ -16,7 +16,7 @@ test('reads the whole history again if needed, although the service lists future
   await run([job])
   rmSync(join(job.output, '.walletlake'), { recursive: true })
   const future = payment(90, ALICE, BOB, { blockTimestamp: Date.UTC(2100, 0) / 1000 })
-  chain.shown.items = () => [...stay, payment(4, ALICE, BOB, { block: 1010 }), future]
+  chain.listing.items = () => [...stay, payment(4, ALICE, BOB, { block: 1010 }), future]
   expect((await run([job])).code).toBe('CLOCK_BEHIND')
   const rows = await readCsvTable(job.output, 'transactions')
   expect(rows.map(({ block_number }) => block_number)).toEqual(['1001', '1002', '1003', '1010'])

@@ -9,8 +9,8 @@ import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { ALICE, BOB, type SmallListing, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-async function start(shown: SmallListing['listing'], addresses = [ALICE]) {
-  const listing = await startSmallListing(shown)
+async function start(content: SmallListing['listing'], addresses = [ALICE]) {
+  const listing = await startSmallListing(content)
   const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
   return { listing, job: testJob({ addresses, output: tempFolder(), endBlock: 1_500, service }) }
 }
@@ -111,13 +111,13 @@ test('blocks produced while wallets are read are left to the next run without a 
     ...transfersTo(BOB, 1, { from: 1_400, startMs }),
   ]
   let requests = 0
-  const shown: SmallListing['listing'] = {
+  const content: SmallListing['listing'] = {
     get transfers() {
       requests += 1
       return requests <= 1 ? old : grown(Date.now())
     },
   }
-  const { listing, job } = await start(shown, [ALICE, BOB])
+  const { listing, job } = await start(content, [ALICE, BOB])
   const first = await runOnce({ ...job, concurrency: 1 }, listing)
   expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_050, 1_050])
   expect(first.summary).toContain('not final')
@@ -131,12 +131,12 @@ test('blocks produced while wallets are read are left to the next run without a 
 })
 
 test('if the chain reaches endBlock only while wallets are read, the export is not final', async () => {
-  const shown: SmallListing['listing'] = {
+  const content: SmallListing['listing'] = {
     get transfers() {
       return [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { startMs: Date.now(), from: 1_499 })]
     },
   }
-  const { listing, job } = await start(shown)
+  const { listing, job } = await start(content)
   expect((await runOnce(job, listing)).summary).toContain('not final: endBlock is 1500')
   Object.defineProperty(listing.listing, 'transfers', {
     value: [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 1_499 })],

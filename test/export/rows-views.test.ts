@@ -26,7 +26,7 @@ async function startChanging(
 ) {
   const chain = await startSyntheticChain([before, ...later])
   let isChanged = false
-  chain.shown.items = (wallet) => {
+  chain.listing.items = (wallet) => {
     isChanged ||= wallet === BOB
     const current = wallet === ALICE && !isChanged ? before : after
     return [current, ...later]

@@ -24,26 +24,26 @@ export const unchanged: IndexView = (items) => items
 
 /**
  * Starts a server whose chain has `from` as its head, grows by `advance`, and whose items can be transformed by
- * `shown.view`. The server also serves the chain under the alias; items carry the EVM chain id.
+ * `listing.view`. The server also serves the chain under the alias; items carry the EVM chain id.
  */
 export async function growingChain(from: number, { alias = '43114' } = {}) {
   const { handle, ...service } = createDataService({ replay: { from } })
-  const shown = { view: unchanged }
+  const listing = { view: unchanged }
   const respondWithView = withChangedPage((page) => ({
     ...page,
-    transactions: shown.view(page.transactions),
+    transactions: listing.view(page.transactions),
   }))
   const handleAlias = (request: Parameters<typeof handle>[0]) =>
     handle({ ...request, url: request.url.replace(`/chains/${alias}/`, '/chains/43114/') })
   const { url, requests } = await startLoopback({ ...service, handle: handleAlias }, (request) =>
-    shown.view === unchanged
+    listing.view === unchanged
       ? undefined
       : (response, handle) => void respondWithView(response, handle, request),
   )
   return {
     url,
     received: requests,
-    shown,
+    listing,
     advance: (blocks: number) => service.advance(blocks),
     end: () => service.close(),
   }

@@ -104,9 +104,9 @@ export const opaqueTokens: PageTokenCodec = {
 }
 type ListingRequest = { wallet: string; from: number; to: number }
 
-/** Starts a server of the wallet listing over synthetic transactions. Tests can replace `shown.items` at any time. */
+/** Starts a server of the wallet listing over synthetic transactions. Tests can replace `listing.items` at any time. */
 export async function startSyntheticChain(items: readonly SyntheticItem[], tokens = PLAIN_OFFSETS) {
-  const shown: Listing = { items: () => items }
+  const listing: Listing = { items: () => items }
   const requests: ListingRequest[] = []
   const address = await serve((request, response) => {
     const url = new URL(request.url ?? '/', 'http://loopback')
@@ -116,7 +116,7 @@ export async function startSyntheticChain(items: readonly SyntheticItem[], token
     requests.push({ wallet, from, to })
     const token = url.searchParams.get('pageToken')
     const start = token === null ? 0 : tokens.read(token)
-    const listed = shown.items(wallet).flatMap((item) => viewOf(item, wallet) ?? [])
+    const listed = listing.items(wallet).flatMap((item) => viewOf(item, wallet) ?? [])
     const inRange = listed.filter((item) => blockOf(item) >= from && blockOf(item) < to)
     inRange.sort((a, b) => blockOf(a) - blockOf(b))
     if (url.searchParams.get('sortOrder') === 'desc') inRange.reverse()
@@ -124,7 +124,7 @@ export async function startSyntheticChain(items: readonly SyntheticItem[], token
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ nextPageToken, transactions: inRange.slice(start, start + 100) }))
   })
-  return { url: address, shown, received: requests }
+  return { url: address, listing, received: requests }
 }
 
 const blockOf = ({ nativeTransaction }: SyntheticItem) => Number(nativeTransaction.blockNumber)

@@ -36,9 +36,9 @@ for (const engine of engines)
     const chain = await growingChain(70, { alias: BLOCKCHAIN_ID })
     const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
     const place = await engine.place()
-    const shown = [withoutBlocks(40), withoutBlocks(45, 80), forked(50, 90, 100)]
-    for (const [night, index] of shown.entries()) {
-      chain.shown.view = (items) => silent(index(items))
+    const views = [withoutBlocks(40), withoutBlocks(45, 80), forked(50, 90, 100)]
+    for (const [night, index] of views.entries()) {
+      chain.listing.view = (items) => silent(index(items))
       if (night > 0) await chain.advance(30)
       await runOnce(job, night === 0 ? {} : { lookbackBlocks: 60 })
       await loadInto(job.output, place.to)
@@ -63,7 +63,7 @@ test('keeps the rows of outputs apart that name the same chain by different ids'
     await loadInto(job.output, place.to)
   }
   const rows = (await place.rows('ledger')).length
-  chain.shown.view = withoutBlocks(70, 71, 72, 73, 74, 75, 76)
+  chain.listing.view = withoutBlocks(70, 71, 72, 73, 74, 75, 76)
   await chain.advance(20)
   await runOnce(one, { lookbackBlocks: 60 })
   const { notices } = await loadInto(one.output, place.to)

@@ -46,7 +46,7 @@ test.for(CASES)(
       const head = night * blocksANight
       const young = () => random.between(Math.max(1, head - unsettled + 1), head)
       const [late, replaced] = [withoutBlocks(young(), young()), forked(young(), young())]
-      chain.shown.view = night === nights ? unchanged : (items) => late(replaced(items))
+      chain.listing.view = night === nights ? unchanged : (items) => late(replaced(items))
       await runOnce(job, night === 1 ? {} : { lookbackBlocks: unsettled })
       const isChecked = night % (nights / 3) === 0
       // To save time, only DuckDB loads after every run; the others load the changes of three runs together.

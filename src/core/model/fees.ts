@@ -10,7 +10,7 @@ export type PaidPrice = {
 export type FeeDetails = PaidPrice & { cap: string }
 
 /**
- * What a probe has shown about the listed gas price of transactions with a fee cap: it is the price that was
+ * What a probe has found out about the listed gas price of transactions with a fee cap: it is the price that was
  * paid (`effective`) or the cap (`cap`), or the service gives no details (`no details`).
  */
 export const LISTED_PRICES = ['effective', 'cap', 'no details'] as const

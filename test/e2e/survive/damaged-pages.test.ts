@@ -105,9 +105,9 @@ async function threeNights(given: Partial<Omit<Job, 'wallets'>>, isDamaged: bool
   const job = { ...whole, wallets: whole.wallets.slice(1) }
   if (isDamaged) expect(corruptPages(logOf(job.output), () => true)).toBeGreaterThan(5)
   await chain.advance(60)
-  chain.shown.view = forked(190, 245)
+  chain.listing.view = forked(190, 245)
   await runOnce(job, { lookbackBlocks: 120 })
-  chain.shown.view = unchanged
+  chain.listing.view = unchanged
   return job
 }
 

@@ -34,11 +34,11 @@ async function readMoving(
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
-  const shown = new Set<string>()
+  const listed = new Set<string>()
   for await (const page of readRange(requestContext, open))
-    for (const hash of hashesIn(page.body)) shown.add(hash)
+    for (const hash of hashesIn(page.body)) listed.add(hash)
   const remaining = items.filter((item) => first.includes(item))
-  return { received, lost: remaining.filter(({ hash }) => !shown.has(hash)) }
+  return { received, lost: remaining.filter(({ hash }) => !listed.has(hash)) }
 }
 
 test('no transaction is lost if a reorg removes others between two pages', async () => {

@@ -15,7 +15,7 @@ import { bodyOf, hashesIn, tiedItems } from './listing.ts'
 
 type Given = Omit<ListingOptions<object>, 'items' | 'random'> & { seed: number; order: 'asc' | 'desc' }
 
-/** Reads a listing to its end. Each page may complete only blocks whose items have all been shown. */
+/** Reads a listing to its end. Each page may complete only blocks whose items have all been listed. */
 async function readAll(all: readonly SortedItem<object>[], { order, seed, ...given }: Given, grow = 0) {
   const random = createSeededRandom(seed)
   const old = all.filter(({ block }) => block < END)
@@ -28,20 +28,20 @@ async function readAll(all: readonly SortedItem<object>[], { order, seed, ...giv
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
-  const shown = new Set<string>()
+  const listed = new Set<string>()
   const pages: RangePage[] = []
   const range = { from: 0, to: 1_000_000 }
   const ask = { chain: '1', address: '0xaa', range, order, cutoffMs: Number.POSITIVE_INFINITY }
   for await (const page of readRange(requestContext, ask)) {
-    for (const hash of hashesIn(page.body)) shown.add(hash)
+    for (const hash of hashesIn(page.body)) listed.add(hash)
     const { from, to } = page.covered
-    const lost = old.filter(({ block, hash }) => block >= from && block < to && !shown.has(hash))
+    const lost = old.filter(({ block, hash }) => block >= from && block < to && !listed.has(hash))
     expect(lost).toEqual([])
     pages.push(page)
   }
   expect(pages.at(-1)?.rest).toBeUndefined()
   expect(pages.reduce((sum, { covered }) => sum + covered.to - covered.from, 0)).toBe(range.to)
-  expect(old.filter(({ hash }) => !shown.has(hash))).toEqual([])
+  expect(old.filter(({ hash }) => !listed.has(hash))).toEqual([])
   return received.length
 }
 
