@@ -3,8 +3,8 @@ import { formatCount, formatDuration, formatInteger } from '../terminal/format.t
 
 /** Formats a queued run as lines of text. */
 export function queueLines({ name, output, tasks, requests, quota }: QueuedRun): string[] {
-  const line = (label: string, { done, remaining, failed }: QueuedRun['tasks']['read']) =>
-    `  ${label}: ${formatInteger(done)} done, ${formatInteger(remaining)} remaining, ${formatInteger(failed)} failed`
+  const line = (phase: string, { done, remaining, failed }: QueuedRun['tasks']['read']) =>
+    `  ${phase}: ${formatInteger(done)} done, ${formatInteger(remaining)} remaining, ${formatInteger(failed)} failed`
   const rate = quota.perSecond === undefined ? 'no limit met' : `${quota.perSecond.toFixed(1)} a second`
   const paused = quota.pausedMs > 0 ? `, paused for ${formatDuration(quota.pausedMs)}` : ''
   return [

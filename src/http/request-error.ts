@@ -3,26 +3,26 @@ import type { Client } from './http-client.ts'
 
 type ErrorContext = {
   /** Names the request, without key and query. */
-  label: string
+  description: string
   mayHaveActed: boolean
   hasResponded: boolean
   redactKey: Client['redactKey']
 }
 
 /**
- * Adds the request's label to an error. Once the service has responded, the fix of the error table replaces
+ * Adds the request's description to an error. Once the service has responded, the fix of the error table replaces
  * connection advice.
  */
 export function withRequestContext(
   error: ExportError,
-  { label, mayHaveActed, hasResponded, redactKey }: ErrorContext,
+  { description, mayHaveActed, hasResponded, redactKey }: ErrorContext,
 ): ExportError {
   const fix = hasResponded ? error.failure.fix : redactKey(error.fix)
   const { retryAfterMs, status } = error
   // The SyntaxError of JSON.parse quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause
   const suffix = mayHaveActed ? '; it may have taken effect' : ''
-  return new ExportError(error.code, redactKey(`${label}: ${error.message}${suffix}`), {
+  return new ExportError(error.code, redactKey(`${description}: ${error.message}${suffix}`), {
     fix: mayHaveActed ? 'Check whether the request took effect before you send it again.' : fix,
     cause,
     mayHaveActed,

@@ -38,7 +38,7 @@ export type RequestContext = {
 /** One request and how its failures are handled. */
 export type RequestSpec = ClientRequest & {
   /** Names the request in error messages, without key and query. */
-  label: string
+  description: string
   /**
    * The request is not idempotent: it is not retried if an earlier attempt may have been processed. A 429, a
    * 503 with Retry-After and a failed connection prove that it was not; any other error ends the request.
@@ -93,7 +93,7 @@ export async function request<T>(
     const hasResponded = context.health?.hasResponded ?? true
     const { redactKey } = context.client
     throw withRequestContext(toExportError(thrown), {
-      label: spec.label,
+      description: spec.description,
       mayHaveActed,
       hasResponded,
       redactKey,

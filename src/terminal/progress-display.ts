@@ -73,18 +73,18 @@ function retryLine({ stats }: ProgressJob): string[] {
 
 function jobLine({ name, stats }: ProgressJob, { width, now }: { width: number; now: number }): string {
   const rows = Object.values(stats.rows).reduce((sum, count) => sum + count, 0)
-  const label = name.length > width ? `${name.slice(0, width - 1)}…` : name.padEnd(width)
-  if (stats.phase === 'waiting') return `${label}  waiting`
-  if (stats.phase === 'writing') return `${label}  writing  ${formatCount(rows, 'row')}`
+  const paddedName = name.length > width ? `${name.slice(0, width - 1)}…` : name.padEnd(width)
+  if (stats.phase === 'waiting') return `${paddedName}  waiting`
+  if (stats.phase === 'writing') return `${paddedName}  writing  ${formatCount(rows, 'row')}`
   const elapsed = Math.max(1, (stats.endedMs ?? now) - stats.startedMs)
   const rate = `${((stats.requests * 1000) / elapsed).toFixed(1)} req/s`
   const throttled = stats.rateLimited > 0 ? [`${formatInteger(stats.rateLimited)} 429s`] : []
   const parts = [formatCount(stats.pages, 'page'), `${formatInteger(stats.items)} txs`, rate, ...throttled]
   if (hasEnded(stats)) {
     const summary = [formatCount(stats.pages, 'page'), formatCount(rows, 'row'), rate, ...throttled]
-    return `${label}  ${stats.phase}  ${summary.join(', ')}`
+    return `${paddedName}  ${stats.phase}  ${summary.join(', ')}`
   }
-  return `${label} ${bar(stats.share)} ${parts.join(' ')}${timeLeft(stats, now)}`
+  return `${paddedName} ${bar(stats.share)} ${parts.join(' ')}${timeLeft(stats, now)}`
 }
 
 function bar(share: number): string {

@@ -10,7 +10,7 @@ import { request } from '../../dist/http/request.js'
 
 const SERVICE = new URL('./quota-service.js', import.meta.url).pathname
 const READERS = 32
-const PAGE = { method: 'GET', pathAndQuery: '/page', label: 'a page' }
+const PAGE = { method: 'GET', pathAndQuery: '/page', description: 'a page' }
 const delayMs = [60, 120]
 const bucket = { perSecond: 40, burst: 20, delayMs }
 

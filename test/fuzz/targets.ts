@@ -224,7 +224,7 @@ function sendOnce(response: FuzzedResponse): Promise<unknown> {
     onEvent: noop,
   }
   const signal = response.status === 429 ? requestContext.signal : new AbortController().signal
-  const page = { method: 'GET', pathAndQuery: '/v1', label: 'a page' } as const
+  const page = { method: 'GET', pathAndQuery: '/v1', description: 'a page' } as const
   return request({ ...requestContext, signal }, page, (body) => readPage(body, LIMITS))
 }
 

@@ -74,8 +74,8 @@ function summaryLines(
     messages,
     requests,
   } = result
-  const line = (count: number, label: string) =>
-    count > 0 ? [`  ${formatInteger(count).padStart(9)}  ${label}`] : []
+  const line = (count: number, text: string) =>
+    count > 0 ? [`  ${formatInteger(count).padStart(9)}  ${text}`] : []
   return [
     ...messages,
     `${output}: ${formatCount(tokens, 'token')}, ${formatInteger(missing)} without metadata, ${formatInteger(old)} old`,

@@ -17,7 +17,7 @@ export async function readFee(
   const spec = {
     method: 'GET' as const,
     pathAndQuery: path`/v1/chains/${chain}/transactions/${hash}`,
-    label: `transaction ${hash}`,
+    description: `transaction ${hash}`,
   }
   try {
     const native = await request(requestContext, spec, readNativeFields)

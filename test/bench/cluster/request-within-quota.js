@@ -38,7 +38,7 @@ const requestContext = {
     }
   },
 }
-const page = { method: 'GET', pathAndQuery: '/page', label: 'a page' }
+const page = { method: 'GET', pathAndQuery: '/page', description: 'a page' }
 const reader = async () => {
   while (Date.now() - began < Number(seconds) * 1000) {
     await request(requestContext, page, () => ({}))

@@ -98,7 +98,7 @@ async function outcomesOf(
     signal: new AbortController().signal,
     onEvent,
   }
-  const ask = { method: 'GET', pathAndQuery: '/page', label: 'a page', hasResourceLimit } as const
+  const ask = { method: 'GET', pathAndQuery: '/page', description: 'a page', hasResourceLimit } as const
   await request(requestContext, ask, () => {}).catch(() => {})
   return outcomes
 }

@@ -95,7 +95,7 @@ function balancesSpec(
     pathAndQuery:
       path`/v1/chains/${chainId}/addresses/${address}/balances` +
       `:${operation}${queryOf({ ...parameters, ...paging })}`,
-    label: `${operation} balances of wallet ${address}`,
+    description: `${operation} balances of wallet ${address}`,
   }
 }
 

@@ -33,12 +33,16 @@ function chainsSpec({ network, feature }: ChainsQuery) {
   return {
     method: 'GET' as const,
     pathAndQuery: `/v1/chains${queryOf({ network, feature })}`,
-    label: 'list of chains',
+    description: 'list of chains',
   }
 }
 
 function chainSpec({ chainId }: { chainId: PathSegment }) {
-  return { method: 'GET' as const, pathAndQuery: path`/v1/chains/${chainId}`, label: `chain ${chainId}` }
+  return {
+    method: 'GET' as const,
+    pathAndQuery: path`/v1/chains/${chainId}`,
+    description: `chain ${chainId}`,
+  }
 }
 
 function readChains(body: Buffer): Chain[] {

@@ -35,7 +35,7 @@ function reindexSpec({ chainId, address, tokenId }: NftQuery) {
   return {
     method: 'POST' as const,
     pathAndQuery: path`/v1/chains/${chainId}/nfts/collections/${address}/tokens/${tokenId}:reindex`,
-    label: `reindexing token ${tokenId} of ${address}`,
+    description: `reindexing token ${tokenId} of ${address}`,
     hasResourceLimit: true,
   }
 }

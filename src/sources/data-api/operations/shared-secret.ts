@@ -26,13 +26,13 @@ export function sharedSecretOperations(call: Call): SharedSecretOperations {
 const GET_SECRET_SPEC = {
   method: 'GET',
   pathAndQuery: '/v1/webhooks:getSharedSecret',
-  label: 'shared secret of webhooks',
+  description: 'shared secret of webhooks',
 } as const
 
 const ROTATE_SECRET_SPEC = {
   method: 'POST',
   pathAndQuery: '/v1/webhooks:generateOrRotateSharedSecret',
-  label: 'changing the shared secret of webhooks',
+  description: 'changing the shared secret of webhooks',
   nonIdempotent: true,
 } as const
 

@@ -92,7 +92,7 @@ function walletPageSpec({ chainId, address, extraParameters, ...query }: WalletT
   return {
     method: 'GET' as const,
     pathAndQuery: path`/v1/chains/${chainId}/addresses/${address}/transactions` + queryOf(parameters),
-    label: `transactions of wallet ${address}`,
+    description: `transactions of wallet ${address}`,
   }
 }
 
@@ -101,7 +101,7 @@ function blockPageSpec({ chainId, blockId, pageSize = PAGE_SIZE, pageToken }: Bl
     method: 'GET' as const,
     pathAndQuery:
       path`/v1/chains/${chainId}/blocks/${blockId}/transactions` + queryOf({ pageSize, pageToken }),
-    label: `transactions of block ${blockId}`,
+    description: `transactions of block ${blockId}`,
   }
 }
 
@@ -109,6 +109,6 @@ function transactionSpec({ chainId, txHash }: TransactionQuery) {
   return {
     method: 'GET' as const,
     pathAndQuery: path`/v1/chains/${chainId}/transactions/${txHash}`,
-    label: `transaction ${txHash}`,
+    description: `transaction ${txHash}`,
   }
 }

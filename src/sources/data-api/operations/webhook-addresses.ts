@@ -51,11 +51,11 @@ function pageSpec({ id, pageSize = PAGE_SIZE, pageToken }: WebhookId & Paging) {
   return {
     method: 'GET' as const,
     pathAndQuery: path`/v1/webhooks/${id}/addresses` + queryOf({ pageSize, pageToken }),
-    label: `addresses of webhook ${id}`,
+    description: `addresses of webhook ${id}`,
   }
 }
 
 function changeSpec({ id, addresses }: WebhookAddresses, verb: string) {
-  const label = `${verb} addresses of webhook ${id}`
-  return { pathAndQuery: path`/v1/webhooks/${id}/addresses`, body: { addresses }, label }
+  const description = `${verb} addresses of webhook ${id}`
+  return { pathAndQuery: path`/v1/webhooks/${id}/addresses`, body: { addresses }, description }
 }

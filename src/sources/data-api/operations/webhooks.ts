@@ -71,7 +71,7 @@ function pageSpec({ pageSize = PAGE_SIZE, pageToken, status }: WebhooksQuery = {
   return {
     method: 'GET' as const,
     pathAndQuery: `/v1/webhooks${queryOf({ pageSize, pageToken, status })}`,
-    label: 'list of webhooks',
+    description: 'list of webhooks',
   }
 }
 
@@ -89,16 +89,16 @@ function isMatch({ eventType, url, chainId, name }: Webhook, match: WebhookMatch
 }
 
 function createSpec(body: NewWebhook) {
-  const label = `creating a webhook on chain ${body.chainId}`
-  return { method: 'POST' as const, pathAndQuery: '/v1/webhooks', body, label, nonIdempotent: true }
+  const description = `creating a webhook on chain ${body.chainId}`
+  return { method: 'POST' as const, pathAndQuery: '/v1/webhooks', body, description, nonIdempotent: true }
 }
 
 function webhookSpec<Method extends 'GET' | 'PATCH' | 'DELETE'>(method: Method, id: string) {
-  const label = `${LABELS[method]} ${id}`
-  return { method, pathAndQuery: path`/v1/webhooks/${id}`, label }
+  const description = `${DESCRIPTIONS[method]} ${id}`
+  return { method, pathAndQuery: path`/v1/webhooks/${id}`, description }
 }
 
-const LABELS = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'deleting webhook' } as const
+const DESCRIPTIONS = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'deleting webhook' } as const
 
 /** The response of an earlier attempt was lost, and the webhook no longer exists. */
 function ignoreIfDeleted(thrown: unknown): undefined {

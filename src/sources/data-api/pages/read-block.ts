@@ -105,7 +105,7 @@ function pageSpec({ chain, block, pageSize }: BlockPage, token: string | undefin
   return {
     method: 'GET',
     pathAndQuery: path`/v1/chains/${chain}/blocks/${block}/transactions` + query,
-    label: `block ${block}`,
+    description: `block ${block}`,
     isHandledByCaller: (error) => pageSize > MIN_PAGE_SIZE && isPageTooLarge(error),
   }
 }

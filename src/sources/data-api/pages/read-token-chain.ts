@@ -156,7 +156,7 @@ function pageSpec(spec: RangeSpec & { pageSize: number }, token: string | undefi
   return {
     method: 'GET',
     pathAndQuery: path`/v1/chains/${chain}/addresses/${address}/transactions` + query,
-    label: describeRange(spec),
+    description: describeRange(spec),
     isHandledByCaller: (error) => pageSize > MIN_PAGE_SIZE && isPageTooLarge(error),
   }
 }
