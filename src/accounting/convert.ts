@@ -23,6 +23,7 @@ export type ConversionResult = {
   movements: number
   /** Number of CSV rows or journal entries written. */
   lines: number
+  /** Paths of the written files, in the chain order of their first movements. */
   files: string[]
   /** Number of movements per reason that were omitted, or whose amount was cut off because the format has fewer decimals. */
   omitted: Record<string, number>

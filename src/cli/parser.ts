@@ -70,15 +70,15 @@ function yargsOption({ alias, value }: Option) {
 
 /** Translates the two errors that yargs detects: an option without a value, and a flag with one. */
 function toUsageError(error: Error, options: readonly Option[]): Error {
-  const [, complaint, name] = COMPLAINT.exec(error.message) ?? []
+  const [, problem, name] = PARSER_MESSAGE.exec(error.message) ?? []
   const option = options.find((option) => name !== undefined && isNamed(option, name))
   if (option === undefined) return error
-  const problem = complaint === UNEXPECTED_VALUE ? 'takes no value' : 'argument missing'
-  return usageError(`option '${optionTerm(option)}' ${problem}`)
+  const text = problem === UNEXPECTED_VALUE ? 'takes no value' : 'argument missing'
+  return usageError(`option '${optionTerm(option)}' ${text}`)
 }
 
 const UNEXPECTED_VALUE = 'Argument unexpected for'
-const COMPLAINT = new RegExp(`^(Not enough arguments following|${UNEXPECTED_VALUE}): (.+)$`)
+const PARSER_MESSAGE = new RegExp(`^(Not enough arguments following|${UNEXPECTED_VALUE}): (.+)$`)
 
 const isNamed = ({ name, alias }: Option, word: string) => name === word || alias === word
 
@@ -144,11 +144,11 @@ function argumentValues({ name, arguments: args }: Command, words: readonly stri
   })
 }
 
-function requireChoice({ choices }: Argument, value: string, complaint: string): void {
+function requireChoice({ choices }: Argument, value: string, problem: string): void {
   if (choices === undefined || choices.includes(value)) return
   const suggestion = suggest(value, choices)
   const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`
-  throw usageError(`${complaint}${hint} Allowed choices are ${choices.join(', ')}.`)
+  throw usageError(`${problem}${hint} Allowed choices are ${choices.join(', ')}.`)
 }
 
 function camelCase(name: string): string {

@@ -21,7 +21,7 @@ export type ReconcileRequest = Omit<ReconcileOptions, 'service' | 'onStart' | 'o
   signal: AbortSignal
 }
 
-/** Reconciles an output, logs the expected number of requests first, and stores the verdict beside the export. */
+/** Reconciles an output, logs the expected number of requests first, and stores the verdict next to the export. */
 export async function reconcileAndStore(
   { output, store, name }: Omit<LocatedOutput, 'job'>,
   { access, signal, ...options }: ReconcileRequest,

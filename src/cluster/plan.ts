@@ -11,7 +11,7 @@ import { block, bucketLocation, count, printableLine, runId, sha256, token, vers
 /** Version of the run state's layout. A plan of another version is not accepted. */
 const PLAN_FORMAT = 4
 
-/** What all tasks of a run share. It is stored beside the pages, so that a worker needs nothing else. */
+/** What all tasks of a run share. It is stored next to the pages, so that a worker needs nothing else. */
 export type Plan = {
   format: typeof PLAN_FORMAT
   /** The version that started the run; no other version continues it. */
@@ -69,24 +69,40 @@ export type Destination = { output: string; store?: BucketLocation | undefined }
 /** A job that a queue run supports. */
 export type QueueJob = { job: Job; range: BlockRange; partitionBy: PartitionBy }
 
-/** Checks that a queue run supports a job. Throws USAGE with the required change otherwise. */
+/** Checks that a queue run supports a job. Throws USAGE with all required changes otherwise. */
 export function checkQueueJob(job: Job): QueueJob {
-  const { file, kind, endBlock, partitionBy, startBlock, keepRaw, service } = job
-  const reject = (feature: string, fix: string) => {
-    throw new ExportError('USAGE', `${file}: a queue run does not support ${feature} yet`, { fix })
-  }
-  if (kind !== 'wallets') reject('block jobs', 'Run it without --queue.')
-  if (endBlock === undefined)
-    return reject('jobs without endBlock', 'Set endBlock, or run it without --queue.')
-  if (partitionBy === undefined)
-    return reject(
-      'jobs without partitionBy',
-      'Set partitionBy (or --partition-by): day, month or blocks:<n>, with about 10 to 100 partitions.',
-    )
-  if (keepRaw) reject('keepRaw', 'Set keepRaw: false, or run it without --queue.')
-  if (service.baseUrl === 'demo')
-    reject('the embedded service', 'Start `walletlake serve` and set --base-url to its URL.')
-  return { job, range: { from: startBlock, to: endBlock }, partitionBy }
+  const { file, endBlock, partitionBy, startBlock } = job
+  const unsupported = unsupportedByQueue(job)
+  if (endBlock !== undefined && partitionBy !== undefined && unsupported.length === 0)
+    return { job, range: { from: startBlock, to: endBlock }, partitionBy }
+  throw new ExportError(
+    'USAGE',
+    `${file}: a queue run does not support ${unsupported.map(({ what }) => what).join(', ')} yet`,
+    { fix: unsupported.map(({ fix }) => fix).join(' ') },
+  )
+}
+
+function unsupportedByQueue({ kind, endBlock, partitionBy, keepRaw, service }: Job) {
+  if (kind !== 'wallets') return [{ what: 'block jobs', fix: 'Run it without --queue.' }]
+  const features = [
+    {
+      isUsed: endBlock === undefined,
+      what: 'jobs without endBlock',
+      fix: 'Set endBlock, or run it without --queue.',
+    },
+    {
+      isUsed: partitionBy === undefined,
+      what: 'jobs without partitionBy',
+      fix: 'Set partitionBy (or --partition-by): day, month or blocks:<n>, with about 10 to 100 partitions.',
+    },
+    { isUsed: keepRaw, what: 'keepRaw', fix: 'Set keepRaw: false, or run it without --queue.' },
+    {
+      isUsed: service.baseUrl === 'demo',
+      what: 'the embedded service',
+      fix: 'Start `walletlake serve` and set --base-url to its URL.',
+    },
+  ]
+  return features.filter(({ isUsed }) => isUsed)
 }
 
 export type AttemptOptions = QueueJob & {

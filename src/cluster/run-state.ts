@@ -22,7 +22,7 @@ import { parseTextAs, token } from './schemas.ts'
  *     <attempt>/writes/<token>.json       the partition's range, and the selection it was written from
  *
  * Each execution of a task writes under its own token, its `.json` last, so that nothing is ever overwritten: a late
- * worker adds objects that nobody reads, or objects of an attempt that is over.
+ * worker adds objects that are never read, or objects of an attempt that is over.
  */
 export type RunState = {
   attempt: string

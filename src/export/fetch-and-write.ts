@@ -33,7 +33,7 @@ export type JobExport = {
   store: Store
   requestContext: RequestContext
   stats: RunStats
-  /** Number of blocks at the end of the previous export that are read again. @default 32 */
+  /** Number of blocks at the end of the previous export that are read again. @default LOOKBACK_BLOCKS */
   lookbackBlocks: number | undefined
   onNotice: (notice: string) => void
 }

@@ -26,11 +26,11 @@ export type RunOptions = RunLimits & {
   /** Delete checkpoints and start over. @default false */
   fresh?: boolean
   /**
-   * Number of blocks at the end of the previous export that are read and written again. A number over 32 also
-   * widens the zone below the head that is read by closed block ranges, in case a reorg happens while pages
-   * are read. 0 disables the lookback.
+   * Number of blocks at the end of the previous export that are read and written again. A number above
+   * LOOKBACK_BLOCKS also widens the zone below the head that is read by closed block ranges, in case a reorg
+   * happens while pages are read. 0 disables the lookback.
    *
-   * @default the last 32 blocks are read again, and written again if they changed
+   * @default the last LOOKBACK_BLOCKS blocks are read again, and written again if they changed
    */
   lookbackBlocks?: number | undefined
   /** Number of retries and backoff. */

@@ -78,7 +78,7 @@ export function buildManifest(source: ManifestSource): Manifest {
   }
 }
 
-/** `listed` if a fee may be an upper bound, or the job asks for listed prices. */
+/** `listed` if a fee may be an upper bound, or the job requests listed prices. */
 function describeFees({ fees }: Job, unknowns: Unknowns | undefined): 'exact' | 'listed' {
   return fees === 'listed' || (unknowns?.feesUpperBound ?? 0) > 0 ? 'listed' : 'exact'
 }

@@ -69,6 +69,6 @@ function cellsOf(row: AggregatedRow): string[] {
       : `${symbol ?? row.asset_type} ${address}${id === null ? '' : ` #${id}`}`
   return [
     ...[`${time.slice(0, 10)} ${time.slice(11, 19)}`, row.wallet_address, row.entry_type, row.direction],
-    ...[amount ?? `${value} (smallest unit)`, name, row.counterparty_address ?? '', row.transaction_hash],
+    ...[amount ?? `${value} units`, name, row.counterparty_address ?? '', row.transaction_hash],
   ]
 }

@@ -43,7 +43,7 @@ export type ReportResult = { file: string; bytes: number; rows: number }
  *
  * @param outputs Output folders of the exports
  * @returns path, size and number of rows of the page
- * @throws `USAGE` if a folder contains no export, if a file named in the options has a mistake, or if `out` is a folder, a
+ * @throws `USAGE` if a folder contains no export, if a file named in the options is invalid, or if `out` is a folder, a
  * special file, part of an export or one of the files read here
  * @throws `OUTPUT_FAILED` if the page cannot be written
  *

@@ -31,6 +31,10 @@ const STATUS_FIXES: Readonly<Record<number, string>> = {
   451: 'The service refuses this request for legal reasons, possibly only in this country. Ask its provider; neither another key nor a retry helps.',
 }
 
+/** Whether the fix of a status applies even if the service has responded to other requests. */
+export const hasOwnFix = (status: number | undefined): boolean =>
+  status !== undefined && STATUS_FIXES[status] !== undefined
+
 /** Whether a 403 concerns a quota rather than the key, according to its message or headers. */
 function isQuotaError({ headers }: ApiResponse, message: string): boolean {
   return QUOTA_MESSAGE.test(message) || headers['retry-after'] !== undefined || readRemaining(headers) === 0

@@ -1,5 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Client } from './http-client.ts'
+import { hasOwnFix } from './http-status-error.ts'
 
 type ErrorContext = {
   /** Names the request, without key and query. */
@@ -17,7 +18,7 @@ export function withRequestContext(
   error: ExportError,
   { description, mayHaveActed, hasResponded, redactKey }: ErrorContext,
 ): ExportError {
-  const fix = hasResponded ? error.failure.fix : redactKey(error.fix)
+  const fix = hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
   const { retryAfterMs, status } = error
   // The SyntaxError of JSON.parse quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause
@@ -29,4 +30,9 @@ export function withRequestContext(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
   })
+}
+
+/** Whether the fix assumes that the URL, the connection or a proxy is wrong. */
+function isConnectionAdvice({ code, status, isPermanent }: ExportError): boolean {
+  return code === 'SERVICE_UNAVAILABLE' || isPermanent || (code === 'REQUEST_REFUSED' && !hasOwnFix(status))
 }

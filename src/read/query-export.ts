@@ -6,7 +6,7 @@ import { type ExactnessCheck, openExactnessCheck } from './exactness-check.ts'
 import { requireManifest } from './open-export.ts'
 import { createdPivotValues } from './pivot-values.ts'
 import { type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
-import { planResult, type QueryResult, resultOf } from './query-result.ts'
+import { planResult, type QueryResult, resultOf, type TypesShown } from './query-result.ts'
 import { openScratchDatabase } from './scratch-database.ts'
 import { splitStatements, type Token } from './sql-tokens.ts'
 import { makeViews } from './views.ts'
@@ -57,7 +57,7 @@ export async function* queryExport(folder: string, sql: string): AsyncGenerator<
       const isPlan = EXPLAIN.test(firstWord(tokens))
       yield await (isPlan
         ? planResult(result, (text) => text.replaceAll(`${database.folder}/`, ''))
-        : resultOf(result, { rethrow, isDescription: DESCRIPTION.test(firstWord(tokens)) }))
+        : resultOf(result, { rethrow, types: typesShownBy(tokens) }))
     }
   } finally {
     exactness?.close()
@@ -71,6 +71,12 @@ const READ_ONLY_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|descr
 const COMPUTING_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|\()$/i
 const EXPLAIN = /^explain$/i
 const DESCRIPTION = /^(describe|desc|show|summarize)$/i
+
+/** Which text of a result may name the internal type of amounts. */
+function typesShownBy(tokens: readonly Token[]): TypesShown {
+  if (DESCRIPTION.test(firstWord(tokens))) return 'within text'
+  return tokens.some(({ text }) => text.toLowerCase() === 'typeof') ? 'as whole cells' : 'none'
+}
 
 const firstWord = (tokens: readonly Token[]) => tokens.find(({ kind }) => kind !== 'space')?.text ?? ''
 

@@ -20,25 +20,29 @@ export type QueryResult = {
   batches: AsyncIterable<readonly (readonly ResultCell[])[]>
 }
 
+/** Where type names are: in descriptions such as those of DESCRIBE, or in cells that `typeof` returns. */
+export type TypesShown = 'within text' | 'as whole cells' | 'none'
+
 type ResultOptions = {
   /** Converts an error of DuckDB. */
   rethrow: (thrown: unknown) => never
-  /** Whether the cells describe columns, as those of DESCRIBE and SUMMARIZE. */
-  isDescription: boolean
+  types: TypesShown
 }
 
 /** Converts a DuckDB result. */
 export async function resultOf(
   result: DuckDBResult,
-  { rethrow, isDescription }: ResultOptions,
+  { rethrow, types: typesShown }: ResultOptions,
 ): Promise<QueryResult> {
   const converter = await openConverter()
-  const toCell: DuckDBValueConverter<Json> = isDescription
-    ? (value, type, convert) => {
-        const cell = converter(value, type, convert)
-        return typeof cell === 'string' ? plainDescription(cell) : cell
-      }
-    : converter
+  const toPlain = typesShown === 'within text' ? plainDescription : plainType
+  const toCell: DuckDBValueConverter<Json> =
+    typesShown === 'none'
+      ? converter
+      : (value, type, convert) => {
+          const cell = converter(value, type, convert)
+          return typeof cell === 'string' ? toPlain(cell) : cell
+        }
   const types = result.columnTypes().map(String)
   const columns = result.columnNames().map((name, at) => {
     const type = types[at] ?? ''
@@ -107,6 +111,9 @@ const plainDescription = (text: string) =>
   text
     .replaceAll(ORDERED_TYPE, `DECIMAL of more than ${DECIMAL_DIGITS} digits`)
     .replaceAll(ORDERED_VALUE, '$1')
+
+/** Replaces the name of the type `ordered`; other text, which may come from the chain, is unchanged. */
+const plainType = (text: string) => (text.replace(ORDERED_TYPE, '') === '' ? plainDescription(text) : text)
 
 const ORDERED_TYPE = new RegExp(`STRUCT\\("?${ORDER_KEY}"? VARCHAR, "?${PLAIN_KEY}"? VARCHAR\\)`, 'g')
 const ORDERED_VALUE = new RegExp(`\\{'${ORDER_KEY}': [01]\\d*~?, '${PLAIN_KEY}': (-?[\\d.]+)\\}`, 'g')

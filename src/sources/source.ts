@@ -8,7 +8,7 @@ import type { View } from './view.ts'
  * A kind of API that histories are read from. Only its folder knows the URLs and the JSON of the service. The
  * pipeline passes items around without looking into them.
  *
- * To add a source: export an object of this type from a new folder beside `data-api`, and name it in `index.ts`.
+ * To add a source: export an object of this type from a new folder next to `data-api`, and name it in `index.ts`.
  *
  * The checkpoint stores the bodies of pages, and everything else is derived from them, also in later runs. So
  * the functions that read bodies and items must be pure, and must understand the bodies of earlier versions.
@@ -105,7 +105,7 @@ export type RangeRequest = {
    * open range's pages
    */
   head?: () => number | undefined
-  /** Depth below the head in which blocks may change between two requests. @default 32 */
+  /** Depth below the head in which blocks may change between two requests. @default LOOKBACK_BLOCKS */
   mutableBlocks?: number | undefined
 }
 

@@ -68,7 +68,7 @@ class BucketStore implements Store {
   readonly #bucket: Bucket
   readonly #lease: Lease
   readonly #local: Store
-  /** Sizes of the objects by path. While the lease is held, nobody else changes them. */
+  /** Sizes of the objects by path. While the lease is held, no other process changes them. */
   readonly #sizes: Map<string, number>
   /** Version of the manifest that this process has read or written last. */
   #version: string | undefined

@@ -46,7 +46,7 @@ export function excludedLines(stats: RunStats, { finalityMs }: Pick<Job, 'finali
   const { leftOut } = stats
   if (leftOut === undefined) return []
   const { newerThanClock } = leftOut
-  const younger = leftOut.transactions - newerThanClock
+  const tooRecent = leftOut.transactions - newerThanClock
   const reason =
     finalityMs === 0
       ? 'newer than the start of this run'
@@ -55,7 +55,7 @@ export function excludedLines(stats: RunStats, { finalityMs }: Pick<Job, 'finali
     ...(newerThanClock > 0
       ? [`  ${formatCount(newerThanClock, 'transaction')} newer than this machine's clock: left out`]
       : []),
-    ...(younger > 0 ? [`  ${formatCount(younger, 'transaction')} ${reason}: left for a later run`] : []),
+    ...(tooRecent > 0 ? [`  ${formatCount(tooRecent, 'transaction')} ${reason}: left for a later run`] : []),
     ...clockMessages(stats).map((line) => `  ${line}`),
   ]
 }

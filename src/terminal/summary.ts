@@ -46,7 +46,7 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
   const usage = `${formatCount(stats.requests, 'request')}, ${formatBytes(stats.bytes)}`
   const readText = `${readMessage(job, stats)}, ${formatCount(stats.transactions, 'transaction')}`
   return [
-    `${job.name}: ${state} in ${formatDuration(now - stats.startedMs)}`,
+    `${job.name}: ${stateText(state, stats)} in ${formatDuration(now - stats.startedMs)}`,
     `  ${readText} (${usage})`,
     ...retryLine(stats),
     ...pageSizeLine(stats),
@@ -64,6 +64,12 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
     ...(stats.missing.length > 0 ? [`  ${missingBlocksMessage(stats.missing)}`] : []),
     ...emptyWalletsOf(stats, job),
   ]
+}
+
+function stateText(state: EndedJob['state'], { rejects }: RunStats): string {
+  return state === 'complete' && rejects > 0
+    ? `complete except for ${formatCount(rejects, 'rejected record')}`
+    : state
 }
 
 /** What is missing in the export although the run did not fail. */

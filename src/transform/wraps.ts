@@ -2,7 +2,7 @@ import type { WrappedCoin } from '../core/model/chains.ts'
 import type { View } from '../sources/view.ts'
 import type { Movement } from './movement.ts'
 
-/** The transaction of a movement, as far as it says what wrapped coins do. */
+/** The parts of a movement's transaction that determine whether it wraps or unwraps coins. */
 type WrapContext = Pick<View, 'native' | 'erc20'> & { wrappedCoin: WrappedCoin | undefined }
 
 /** Selector of `withdraw(uint256)`. */
@@ -30,7 +30,7 @@ export function withWraps(coin: Movement, context: WrapContext): Movement[] {
 
 /**
  * Whether coins that the contract sent to an address can come from that address's call of `withdraw`. The listing names
- * the method of the transaction only. The contract sends coins to nobody but a caller of `withdraw`, so in a transaction
+ * the method of the transaction only. The contract sends coins only to a caller of `withdraw`, so in a transaction
  * to any other address the receiver has called it.
  */
 function isWithdraw(

@@ -83,7 +83,7 @@ class DebouncedScheduler implements RunScheduler {
 
   async #runOnce(trigger: RunTrigger): Promise<void> {
     const { debounceMs, finalityMs, catchUpMs, run, now, scheduleAfter } = this.#options
-    // Events whose transactions are too young for this run stay pending.
+    // Events whose transactions are too recent for this run stay pending.
     this.#isPending = this.#isPending && this.#lastEventMs + finalityMs > now()
     this.#isBusy = true
     const isComplete = await run(trigger)

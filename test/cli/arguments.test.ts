@@ -41,7 +41,7 @@ test.for([
   },
   {
     args: ['convert', 'x', '--check', 'a.csv', '--to', 'koinly'],
-    says: '--check looks at a.csv, and not at x',
+    says: '--check reads a.csv, so x is not used',
   },
   {
     args: ['load', '.', '--to', 'sqlite:a.db', '--files-at', 'gs://b'],

@@ -110,11 +110,12 @@ test('accepts no pages if the service ignores the sort order', async () => {
     ...page,
     transactions: transactions.toReversed(),
   }))
-  const { code, output } = await faultyRun(
+  const { code, output, jobs } = await faultyRun(
     faultWhere(() => true, falling),
     { concurrency: 1 },
   )
   expect(code).toBe('PAGE_MALFORMED')
+  expect(jobs[0]?.error?.fix).toMatch(/^The service ignores sortOrder/)
   await faultyRun(undefined, { output })
   expect(outputBytes(output)).toEqual(calm.bytes)
 })

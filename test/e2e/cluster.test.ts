@@ -191,6 +191,7 @@ describe('unsupported settings of a run with a queue', () => {
   test.for([
     { more: 'partitionBy: blocks:100\n', what: 'jobs without endBlock' },
     { more: 'endBlock: 421\n', what: 'jobs without partitionBy' },
+    { more: 'keepRaw: true\n', what: 'jobs without endBlock, jobs without partitionBy, keepRaw' },
     { more: 'endBlock: 421\npartitionBy: blocks:9\nkeepRaw: true\n', what: 'keepRaw' },
     {
       more: 'endBlock: 421\npartitionBy: blocks:9\nservice: { baseUrl: demo }\n',

@@ -59,7 +59,7 @@ test('exports after an event, and ends on SIGTERM', async () => {
   const { job, output } = writeJob()
   const args = [job, '--base-url', url, '--receiver-url', PUBLIC, '--debounce', '1ms', '--catch-up', '1h']
   const { child, said } = startWatch(args, { WALLETLAKE_API_KEY: 'right-secret-key' })
-  await said(/complete after start/)
+  await said(/complete, run at the start/)
   const [, at = ''] = await said(/events are received on (\S+)/)
   const [hook] = (await client.webhooksPage()).webhooks
   const before = readManifest(output).coverage[0]?.toBlock
@@ -71,7 +71,7 @@ test('exports after an event, and ends on SIGTERM', async () => {
   const signature = createHmac('sha256', Buffer.from(secret, 'hex')).update(body).digest('base64')
   const signed = await fetch(at + path, { method: 'POST', body, headers: { 'x-signature': signature } })
   expect(signed.status).toBe(200)
-  await said(/complete after event/)
+  await said(/complete, run after an event/)
   expect(readManifest(output).coverage[0]?.toBlock).toBeGreaterThan(before ?? 0)
   child.kill('SIGTERM')
   const { exit, stdout, stderr } = await child.ended
@@ -87,7 +87,7 @@ test('exits with 130 on SIGINT and leaves its webhooks, which can be listed and 
   const at = ['--base-url', url]
   const { child, said } = startWatch([job, ...at, '--receiver-url', `${PUBLIC}/`])
   await said(/2 webhooks for 6 wallets \(2 created, 0 changed, 0 dropped\)/)
-  await said(/complete after start/)
+  await said(/complete, run at the start/)
   child.kill('SIGINT')
   expect((await child.ended).exit).toBe(130)
   const list = await runCommand(['webhooks', 'list', job, ...at])

@@ -6,7 +6,7 @@ import { folderStore } from '../../src/storage/store.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /** Creates an output with this manifest, and functions to publish change lists there. */
-function openPlace(manifest: string) {
+function openOutput(manifest: string) {
   const output = tempFolder()
   const store = folderStore(output)
   const replace = (text: string) => writeFileSync(join(output, 'manifest.json'), text)
@@ -35,7 +35,7 @@ const [ONE, LATER, TWO, THREE] = ['1-000000000000', '1-000000000005', '2-0000000
 )
 
 test('a run that was interrupted before it published writes its list again', async () => {
-  const { publish, lists, textOf } = openPlace('A')
+  const { publish, lists, textOf } = openOutput('A')
   await publish(1, 'first')
   await publish(1, 'again')
   expect([lists(), textOf(ONE ?? '')]).toEqual([[ONE], 'again'])
@@ -44,7 +44,7 @@ test('a run that was interrupted before it published writes its list again', asy
 })
 
 test('a list of published files is kept, even if the record of it is lost', async () => {
-  const { output, publish, replace, lists, textOf } = openPlace('A')
+  const { output, publish, replace, lists, textOf } = openOutput('A')
   await publish(1, 'first')
   replace('B')
   rmSync(join(output, '.walletlake', 'changes.json'))
@@ -53,14 +53,14 @@ test('a list of published files is kept, even if the record of it is lost', asyn
 })
 
 test('numbers continue those of lists that exist only in the object store', async () => {
-  const { publish, lists, store } = openPlace('A')
+  const { publish, lists, store } = openOutput('A')
   store.pathsBelow = async () => [`changes/${TWO}`]
   await publish(1, 'third')
   expect(lists()).toEqual([THREE])
 })
 
 test('a resumed run recovers its list once its files are published', async () => {
-  const { output, publish, replace, lists, store } = openPlace('A')
+  const { output, publish, replace, lists, store } = openOutput('A')
   const listed = await publish(1, 'first')
   expect(listed).toMatchObject({ file: `changes/${ONE}`, removed: { ledger: 1 } })
   replace('B')
@@ -72,7 +72,7 @@ test('a resumed run recovers its list once its files are published', async () =>
 })
 
 test('a list of unpublished changes is removed by the next run', async () => {
-  const { output, publish, replace, lists, store } = openPlace('A')
+  const { output, publish, replace, lists, store } = openOutput('A')
   await publish(1, 'first')
   expect(await recoverChanges({ store, run: 2 })).toBe(undefined)
   expect([lists(), readdirSync(output).sort()]).toEqual([[], ['.walletlake', 'manifest.json']])
@@ -85,7 +85,7 @@ test('a list of unpublished changes is removed by the next run', async () => {
 test.for(['', 'null', '{}', '{"changes":{"file":"../manifest.json"},"manifest":"x"}', '{"changes":7'])(
   'an invalid record is ignored: %s',
   async (text) => {
-    const { output, publish, lists, store } = openPlace('A')
+    const { output, publish, lists, store } = openOutput('A')
     writeFileSync(join(output, '.walletlake', 'changes.json'), text)
     expect(await recoverChanges({ store, run: 1 })).toBe(undefined)
     await publish(1, 'first')

@@ -22,6 +22,26 @@ test('the fix for a 451 refers to the provider', async () => {
 })
 
 test.for([
+  { status: 402, message: 'Payment Required', fix: 'Check the plan, credits and invoices' },
+  {
+    status: 451,
+    message: 'Unavailable For Legal Reasons',
+    fix: 'The service refuses this request for legal',
+  },
+  { status: 403, message: 'Daily quota exceeded', fix: 'The quota of this key is used up.' },
+  { status: 404, message: 'Not found', fix: 'Check ' },
+])('the fix for a $status after a successful response begins with "$fix"', async ({ fix, ...refusal }) => {
+  const chain = { chainId: '1' }
+  const { url } = await startServer((_, count) =>
+    count === 1 ? { body: chain } : { status: refusal.status, body: { message: refusal.message } },
+  )
+  const client = clientOf(url)
+  await client.getChain(chain)
+  const error = (await failureOf(client.getChain(chain))) as ExportError
+  expect(error.fix.slice(0, fix.length)).toBe(fix)
+})
+
+test.for([
   'Daily quota exceeded',
   'You have exceeded your monthly request limit',
   'API rate limit exceeded for key',

@@ -37,7 +37,7 @@ test.for([
     says: 'output: found "s3://Lake_1/a", expected s3://bucket/prefix, the bucket of 3 to 63',
   },
   {
-    when: 'a store stands beside a folder',
+    when: 'a store is set together with a folder',
     text: `${LEAST}store: { region: eu-1 }\n`,
     says: 'store.region: found "eu-1", expected no store unless output is s3://bucket/prefix',
   },

@@ -25,7 +25,7 @@ const YAML_MISTAKES: readonly Wrong[] = [
   {
     when: 'unquoted entries have no dashes',
     text: list(`  ${A}\n  ${B}\n`),
-    says: `job.yaml:3:3: addresses: found "${A} ${B}", expected a list of addresses, each a line of its own after "- "`,
+    says: `job.yaml:3:3: addresses: found "${A} ${B}", expected a list of addresses, each on its own line after "- "`,
   },
   {
     when: 'dashes have no space',

@@ -38,7 +38,7 @@ const WRONG: readonly Wrong[] = [
     says: 'job.yaml:4:11: endBlock: found 5, expected an integer greater than startBlock (5)',
   },
   {
-    when: 'finality stands beside endBlock',
+    when: 'finality is set together with endBlock',
     text: `${LEAST}endBlock: 5\nfinality: 10m`,
     says: 'job.yaml:4:11: finality: found "10m", expected no finality: it cannot be combined with endBlock',
   },

@@ -118,6 +118,12 @@ test('describes and summarizes amounts of more than 38 digits without their inte
   const amountOf = async (sql: string) => (await query(sql)).find(([name]) => name === 'amount')
   expect((await amountOf('describe ledger'))?.slice(0, 2)).toEqual(['amount', type])
   expect((await amountOf('summarize ledger'))?.slice(0, 4)).toEqual(['amount', type, NEGATIVE, HUGE])
+  expect((await query('select typeof(amount), typeof(value) from ledger limit 1'))[0]).toEqual([
+    type,
+    'BIGNUM',
+  ])
+  const text = `STRUCT(order_key VARCHAR, plain VARCHAR) in a text`
+  expect((await query(`select '${text}', typeof(amount) from ledger limit 1`))[0]).toEqual([text, type])
   const nested = await query('summarize select list(amount) as l from ledger')
   expect(nested[0]?.[2]).toBe(`[${AMOUNTS.join(', ')}]`)
 })

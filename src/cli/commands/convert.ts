@@ -82,12 +82,12 @@ async function convertOutput(
 ): Promise<void> {
   if (check !== undefined && outputArg === undefined) return reportMistakes(check, requirePreset(to))
   if (check !== undefined)
-    throw new ExportError('USAGE', `--check looks at ${check}, and not at ${outputArg}`, {
-      fix: 'Leave the output out, or --check.',
+    throw new ExportError('USAGE', `--check reads ${check}, so ${outputArg} is not used`, {
+      fix: 'Omit the output or --check.',
     })
   if (outputArg === undefined)
     throw new ExportError('USAGE', 'there is no output to convert', {
-      fix: 'Name the output folder of a finished export, or a file to look at with --check.',
+      fix: 'Name the output folder of a finished export, or a file to check with --check.',
     })
   if (onlyPriceTemplate) return writePriceTemplate(outputArg, rest)
   const options = { ...rest, to: requirePreset(to) }
@@ -95,9 +95,9 @@ async function convertOutput(
   if (store !== undefined && usesPlaceholders(options.to) && options.map === undefined)
     throw new ExportError(
       'USAGE',
-      `${name} has no folder beside it that keeps the numbers of unknown assets`,
+      `${name} is in an object store, where the numbers of unknown assets cannot be kept`,
       {
-        fix: 'Name a file for them with --map, and give the same one every time.',
+        fix: 'Name a local file for them with --map, and use the same one every time.',
       },
     )
   const { write } = stdoutWriter()

@@ -45,5 +45,8 @@ export const command = defineCommand({
     ['run --chain 43114 --address 0x… --base-url https://…', 'One wallet, without a job file'],
   ],
   run: ({ jobs, reconcile, ...args }) =>
-    runJobs(() => readJobsOrInlineJob(jobs, args), { ...args, reconcile: reconcile ? 'all' : undefined }),
+    runJobs(() => readJobsOrInlineJob(jobs, args, { needsService: true }), {
+      ...args,
+      reconcile: reconcile ? 'all' : undefined,
+    }),
 })

@@ -2,6 +2,7 @@ import { LOOKBACK_BLOCKS } from '../../core/model/lookback.ts'
 import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
 import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
+import type { RunTrigger } from '../../watch/run-scheduler.ts'
 import { type WatchOptions, watchJob } from '../../watch/watch.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { keyOptions, readCredentials } from '../options/credentials.ts'
@@ -100,16 +101,20 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
   })
 }
 
-function logRun(
-  { trigger: reason, result }: Parameters<NonNullable<WatchOptions['onRun']>>[0],
-  log: Log,
-): void {
+const TRIGGER_TEXTS: Readonly<Record<RunTrigger, string>> = {
+  start: 'at the start',
+  event: 'after an event',
+  late: 'again for events that the last run did not cover',
+  'catch-up': 'at the catch-up interval',
+}
+
+function logRun({ trigger, result }: Parameters<NonNullable<WatchOptions['onRun']>>[0], log: Log): void {
   for (const { job, state, stats } of result.jobs) {
     const { transactions, requests, startedMs, rejects } = stats
     const counts = `${formatCount(transactions, 'transaction')}, ${formatCount(requests, 'request')}`
     const duration = formatDuration(Date.now() - startedMs)
     const rejected = rejects > 0 ? `, ${formatCount(rejects, 'record')} rejected` : ''
     if (state !== 'failed')
-      log.info(`${job.name}: ${state} after ${reason} (${counts}${rejected}, ${duration})`)
+      log.info(`${job.name}: ${state}, run ${TRIGGER_TEXTS[trigger]} (${counts}${rejected}, ${duration})`)
   }
 }

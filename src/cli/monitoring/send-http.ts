@@ -39,7 +39,7 @@ export async function sendHttp({
 
 function failureReason(thrown: unknown, timeoutMs: number): string {
   if (thrown instanceof Error && thrown.name === 'TimeoutError')
-    return `no answer within ${timeoutMs / 1000} s`
+    return `no response within ${timeoutMs / 1000} s`
   const cause = thrown instanceof Error ? (thrown.cause as NodeJS.ErrnoException | undefined) : undefined
   return typeof cause?.code === 'string' ? cause.code : 'the request could not be made'
 }

@@ -14,10 +14,15 @@ export const inlineJobOptions = FIELD_OPTIONS.filter((option) => 'inline' in opt
 
 export type InlineJobArguments = OptionValues<typeof inlineJobOptions>
 
-/** Reads the jobs of all given files, or the job that options define without a file. Throws USAGE or JOB_INVALID. */
+/**
+ * Reads the jobs of all given files, or the job that options define without a file. Throws USAGE or JOB_INVALID.
+ *
+ * @param options.needsService also report job files without a data service
+ */
 export async function readJobsOrInlineJob(
   files: readonly string[],
   args: Overrides & InlineJobArguments,
+  options: { needsService?: boolean } = {},
 ): Promise<Job[]> {
   const given: Readonly<Record<string, unknown>> = args
   const inlineOption = inlineJobOptions.find((option) => given[overrideName(option)] !== undefined)
@@ -25,7 +30,7 @@ export async function readJobsOrInlineJob(
     throw new ExportError('USAGE', `--${inlineOption.name} is for a job without a file`, {
       fix: 'Name job files, or a chain and wallets, but not both.',
     })
-  if (files.length > 0) return readJobs(files, args)
+  if (files.length > 0) return readJobs(files, args, options)
   if (inlineOption !== undefined) return [await inlineJobFrom(args)]
   throw new ExportError('USAGE', 'no job was named', { fix: INLINE_JOB_FIX })
 }

@@ -83,7 +83,7 @@ function recordOutcome(state: State, permit: ReservedPermit, outcome: RequestOut
     pauseAll(state, { permit: undefined, waitMs: outcome.resetMs })
 }
 
-/** Pauses all processes. Delays above `MAX_WAIT_MS` are ignored: they fail their request and pause nobody. */
+/** Pauses all processes. Delays above `MAX_WAIT_MS` are ignored: they fail their request and pause no other. */
 function pauseAll(state: State, throttle: Parameters<SharedQuota['pause']>[0]): void {
   if ((throttle.waitMs ?? 0) > MAX_WAIT_MS) return
   const pausedUntil = state.clock.now() + (throttle.waitMs ?? 0)

@@ -35,7 +35,7 @@ export type Wraps = (typeof WRAPS)[number]
 export type JobKind = 'wallets' | 'blocks'
 
 /**
- * How fees are determined: `exact` asks for the details of every transaction of type 2 and later that a wallet of the
+ * How fees are determined: `exact` requests the details of every transaction of type 2 and later that a wallet of the
  * job sent, `listed` takes the listed gas price, `auto` decides by a probe.
  */
 export const FEE_MODES = ['auto', 'exact', 'listed'] as const

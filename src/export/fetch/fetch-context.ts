@@ -16,7 +16,7 @@ export type FetchContext = {
   requestContext: RequestContext
   checkpoint: Checkpoint
   stats: RunStats
-  /** Number of blocks below the head that a reorg may change between two requests. @default 32 */
+  /** Number of blocks below the head that a reorg may change between two requests. @default LOOKBACK_BLOCKS */
   mutableBlocks?: number | undefined
   /** Parses a page of a wallet's listing, possibly in another thread. @default `readPage`, in this thread */
   readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>

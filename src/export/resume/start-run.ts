@@ -92,7 +92,7 @@ function checkpointOptions({ job, onNotice }: StartRunOptions) {
 
 /**
  * Whether the checkpoint has the pages of all rows that must be written. An export that reached its endBlock
- * has no checkpoint; it is never continued, so the answer is true.
+ * has no checkpoint; it is never continued, so the result is true.
  */
 function hasPages(job: Job, checkpoint: Checkpoint, { from, manifest }: PreviousExport): boolean {
   if (!isOpenEnded(job, manifest) || manifest === undefined || endOfExport(manifest) <= job.startBlock)

@@ -58,7 +58,7 @@ function rawWallet(text: string, origin: RawOrigin): RawContent {
 function listExpected({ value }: RawValue): string {
   if (typeof value === 'string' && value.startsWith('-'))
     return 'a list of addresses: a space behind each "-"'
-  return 'a list of addresses, each a line of its own after "- "'
+  return 'a list of addresses, each on its own line after "- "'
 }
 
 /** Reads the source text of an unquoted address, which YAML parses as a number. */
@@ -84,7 +84,7 @@ const LABELLED_SCHEMA = {
       ...address.schema,
       description: '0x and 40 hex digits; mixed letter case has to fit the checksum (EIP-55).',
     },
-    label: { ...label.schema, description: 'Your name for the wallet, as it stands in the tables.' },
+    label: { ...label.schema, description: 'Your name for the wallet, as it appears in the tables.' },
   },
   required: ['address'],
   additionalProperties: false,

@@ -43,7 +43,7 @@ function checkMissing({ fromBlock, toBlock, missing }: ManifestBlocks, findings:
   )
 }
 
-/** Checks that no row lies in a block that the manifest lists as missing. */
+/** Checks that no row is in a block that the manifest lists as missing. */
 export async function checkMissingBlocks(checkedExport: CheckedExport): Promise<void> {
   const missing = checkedExport.manifest.blocks?.missing ?? []
   if (missing.length === 0 || !checkedExport.completeTables.has('transactions')) return

@@ -78,7 +78,7 @@ function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): 
   )
 }
 
-/** A file without rows lies in no partition. */
+/** A file without rows is in no partition. */
 function partitionPattern({ partitionBy }: Manifest['job'], { rows }: ManifestFile): string {
   if (partitionBy === undefined || rows === 0) return ''
   if (partitionBy === 'day') return 'day=\\d{4}-\\d{2}-\\d{2}/'

@@ -17,7 +17,9 @@ test.for([
 
 test('gives up if no response arrives in time', async () => {
   const { url } = await startReceiver(() => {})
-  expect(await sendHttp({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe('no answer within 0.05 s')
+  expect(await sendHttp({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe(
+    'no response within 0.05 s',
+  )
 })
 
 test('does not follow redirects', async () => {

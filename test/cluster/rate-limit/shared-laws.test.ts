@@ -23,7 +23,7 @@ const CASES: Case[] = [
   { what: '100/s, burst capacity 20', perSecond: 100, burst: 20, used: 0.97, throttled: 0.002 },
   { what: '10/s, burst capacity 20', perSecond: 10, burst: 20, used: 0.98, throttled: 0.01 },
   {
-    what: 'the rest beside another client that uses a fifth',
+    what: 'the rest while another client uses a fifth',
     ...{ ...QUOTA, other: { share: 0.2, from: 0, to: 200 }, used: 0.93, throttled: 0.002 },
   },
   {

@@ -46,11 +46,11 @@ test.for([
   { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
   { code: 'EMFILE', fix: 'Raise the limit on open files (ulimit -n 4096) and run again: it resumes.' },
   { code: 'ELOOP', fix: 'Remove the symbolic link: a regular file or folder belongs there.' },
-])('$code has a fix even without a message of its own', ({ code, fix }) => {
+])('$code has a fix even if its message says nothing', ({ code, fix }) => {
   expect(toExportError(Object.assign(new Error('no'), { code })).fix).toBe(fix)
 })
 
-test('a full disk has the defailure fix', () => {
+test('a full disk has the default fix', () => {
   const full = diskError('cannot write x', Object.assign(new Error(), { code: 'ENOSPC' }))
   expect(full.fix).toBe(FAILURES.OUTPUT_FAILED.fix)
 })

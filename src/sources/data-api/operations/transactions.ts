@@ -43,7 +43,7 @@ export type TransactionQuery = {
 export type TransactionOperations = {
   /**
    * Lists the transactions of a wallet, page by page (interface section 4.3). Each page is requested when the
-   * loop asks for it; several block ranges can be listed concurrently.
+   * loop reaches it; several block ranges can be listed concurrently.
    */
   listWalletTransactions(
     query: WalletTransactionsQuery,

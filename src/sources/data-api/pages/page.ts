@@ -36,7 +36,7 @@ function checkPage(body: Buffer, parsed: ParsedItems, { range, cutoffMs, order }
   for (const { block } of keys)
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
   if (next !== undefined && isWrongOrder(keys, order))
-    throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
+    throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`, { fix: UNSORTED_FIX })
   const beforeCutoff = keys.filter((key) => !isAfterCutoff(key, cutoffMs))
   return {
     body,
@@ -49,6 +49,9 @@ function checkPage(body: Buffer, parsed: ParsedItems, { range, cutoffMs, order }
     next,
   }
 }
+
+const UNSORTED_FIX =
+  'The service ignores sortOrder, without which rows could be missed. Running again does not help: report it to the operator of the service.'
 
 /** The lowest and highest block; undefined without keys. */
 function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
