@@ -70,10 +70,10 @@ test('takes half of a sample from blocks with exported transactions', async () =
 })
 
 test('requests the same blocks for the same seed', async () => {
-  const ask = async (seed: number) =>
+  const auditWithSeed = async (seed: number) =>
     (await audit({ blocks: { sample: 10, seed } })).received.map(({ path }) => blockOf(path)).sort()
-  expect(await ask(3)).toEqual(await ask(3))
-  expect(await ask(3)).not.toEqual(await ask(4))
+  expect(await auditWithSeed(3)).toEqual(await auditWithSeed(3))
+  expect(await auditWithSeed(3)).not.toEqual(await auditWithSeed(4))
 })
 
 describe('on a mismatch', () => {

@@ -67,7 +67,7 @@ describe('walletlake balances', () => {
   })
 
   test('reports on stderr up to which block rows are summed, and where the export ends', async () => {
-    const at = async (moment: string) => (await runCommand(['balances', output, '--at', moment])).stderr
+    const at = async (position: string) => (await runCommand(['balances', output, '--at', position])).stderr
     expect(await at('999999999')).toMatch(
       /--at 999999999: rows count up to block (\d+) \(\d{4}-.*Z\); the export ends with block \d{1,8}\n/,
     )

@@ -90,12 +90,12 @@ test('a removed wallet keeps its history up to where it was read', async () => {
 })
 
 /** Three runs; the second without one wallet. */
-async function wayAndBack({ quiet = false } = {}) {
+async function removeAndReadd({ isUnchanged = false } = {}) {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 6 })
   const without = { ...job, wallets: job.wallets.slice(1) }
   for (const [night, nightJob] of [job, without, job].entries()) {
-    if (night < 2 || !quiet) await chain.advance(100)
+    if (night < 2 || !isUnchanged) await chain.advance(100)
     if (night < 2) await runOnce(nightJob)
   }
   return { chain, job, without }
@@ -103,8 +103,8 @@ async function wayAndBack({ quiet = false } = {}) {
 
 test.for([false, true])(
   'reads a re-added wallet from the block where it was removed; nothing new: %s',
-  async (quiet) => {
-    const { chain, job } = await wayAndBack({ quiet })
+  async (isUnchanged) => {
+    const { chain, job } = await removeAndReadd({ isUnchanged })
     const [away, other] = readManifest(job.output).coverage
     expect(away).toMatchObject({ address: job.wallets[0]?.address, removed: true })
     expect(away?.toBlock).toBeLessThan(other?.toBlock ?? 0)
@@ -117,7 +117,7 @@ test.for([false, true])(
 )
 
 test('reads a re-added wallet completely together with a new one and a lookback', async () => {
-  const { chain, job } = await wayAndBack()
+  const { chain, job } = await removeAndReadd()
   const more = headJob(chain.url, { count: 7, output: job.output })
   await runOnce(more, { lookbackBlocks: 20 })
   await expectSameAsFresh(more)
@@ -127,7 +127,7 @@ test('reads a re-added wallet completely together with a new one and a lookback'
 test.for(['before', 'after'])(
   'reads a re-added wallet if the checkpoint was lost %s its last run without the wallet',
   async (lost) => {
-    const { chain, job, without } = await wayAndBack()
+    const { chain, job, without } = await removeAndReadd()
     const lose = () => rmSync(join(job.output, '.walletlake'), { recursive: true })
     if (lost === 'before') {
       lose()

@@ -19,10 +19,10 @@ async function startRefusing(status: number) {
 test('every command that reads an export reports the wallets whose rows are missing', async () => {
   const listing = await startRefusing(404)
   const output = join(tempFolder(), 'mine')
-  const ask = (...args: string[]) => runCommand(args)
+  const command = (...args: string[]) => runCommand(args)
   const wallets = ['--address', ALICE, '--address', BOB]
   const run = () =>
-    ask(
+    command(
       'run',
       '--chain',
       '43114',
@@ -37,17 +37,17 @@ test('every command that reads an export reports the wallets whose rows are miss
   const ran = await run()
   const refusal = `WALLETS_REFUSED: mine: the service refused 1 wallet and answered the others: ${BOB}\n`
   expect([ran.exit, ran.stderr]).toEqual([6, expect.stringContaining(refusal)])
-  for (const text of [ran.stdout, (await ask('status', output)).stdout]) {
+  for (const text of [ran.stdout, (await command('status', output)).stdout]) {
     expect(text).toContain('the service refused 1 wallet and answered the others')
     expect(text).toContain(BOB)
   }
-  const verified = await ask('verify', output)
+  const verified = await command('verify', output)
   expect([verified.exit, verified.stdout]).toEqual([
     0,
     expect.stringContaining('good, without 1 refused wallet ('),
   ])
   expect(verified.stdout).toContain(`    ${BOB}\n      the service answered 404: address not supported\n`)
-  expect(JSON.parse((await ask('verify', output, '--json')).stdout)).toMatchObject({
+  expect(JSON.parse((await command('verify', output, '--json')).stdout)).toMatchObject({
     ...{ exit: 0, ok: true },
     refusedWallets: [{ address: BOB, error: 'the service answered 404: address not supported' }],
   })
@@ -59,19 +59,19 @@ test('every command that reads an export reports the wallets whose rows are miss
     ['load', output, '--to', database],
     ['report', output],
   ]) {
-    const result = await ask(...args)
+    const result = await command(...args)
     expect([args[0], result.exit, result.stderr]).toEqual([args[0], 0, expect.stringContaining(MISSING)])
   }
   expect(readFileSync(join(output, 'report.html'), 'utf8')).toContain(MISSING)
-  const strict = await ask('convert', output, '--to', 'generic', '--strict')
+  const strict = await command('convert', output, '--to', 'generic', '--strict')
   expect([strict.exit, strict.stderr]).toEqual([6, expect.stringContaining(MISSING)])
 
   listing.refused.clear()
   expect((await run()).exit).toBe(0)
-  const healed = await ask('convert', output, '--to', 'generic', '--strict')
-  expect([healed.exit, healed.stderr]).toEqual([0, expect.not.stringContaining('refused')])
-  expect((await ask('verify', output)).stdout).toContain(': good (')
-  expect(JSON.parse((await ask('verify', output, '--json')).stdout)).toMatchObject({ refusedWallets: [] })
+  const complete = await command('convert', output, '--to', 'generic', '--strict')
+  expect([complete.exit, complete.stderr]).toEqual([0, expect.not.stringContaining('refused')])
+  expect((await command('verify', output)).stdout).toContain(': good (')
+  expect(JSON.parse((await command('verify', output, '--json')).stdout)).toMatchObject({ refusedWallets: [] })
 })
 
 /** Paths of the transactions files, and the modification time of the first one. */

@@ -141,40 +141,50 @@ const REJECTS = '1 record rejected, listed in rejects.ndjson with the reason'
 test('every command that reads an export reports what is unknown and what was rejected', async () => {
   const { url } = await startListing([...ITEMS, at(9, { value: 'x' })])
   const { output } = listedJob(url, { addresses: [ALICE] })
-  const ask = (...args: string[]) => runCommand(args)
-  const ran = await ask('run', '--chain', '43114', '--address', ALICE, '--base-url', url, '--output', output)
+  const command = (...args: string[]) => runCommand(args)
+  const ran = await command(
+    'run',
+    '--chain',
+    '43114',
+    '--address',
+    ALICE,
+    '--base-url',
+    url,
+    '--output',
+    output,
+  )
   expect([ran.exit, ran.stdout]).toEqual([6, expect.stringContaining(STATUS)])
   expect(ran.stdout).toContain(OWN)
   const [report = ''] = readdirSync(join(output, 'runs'))
   const runReport = JSON.parse(readFileSync(join(output, 'runs', report), 'utf8'))
   expect(runReport).toMatchObject({ statusUnknown: 2, feeUnknown: 3, rejects: 1 })
 
-  const status = await ask('status', output)
+  const status = await command('status', output)
   for (const line of [STATUS, OWN, '1 record rejected']) expect(status.stdout).toContain(line)
-  const asJson = await ask('status', output, '--json')
+  const asJson = await command('status', output, '--json')
   expect(JSON.parse(asJson.stdout).outputs[0]).toMatchObject({ statusUnknown: 2, feeUnknown: 3, rejects: 1 })
 
-  const verified = await ask('verify', output)
+  const verified = await command('verify', output)
   expect([verified.exit, verified.stdout]).toEqual([
     0,
     expect.stringContaining('good, without 1 rejected record ('),
   ])
   for (const line of [STATUS, OWN, REJECTS]) expect(verified.stdout).toContain(line)
-  const verdict = await ask('verify', output, '--json')
+  const verdict = await command('verify', output, '--json')
   expect(JSON.parse(verdict.stdout)).toMatchObject({ ok: true, statusUnknown: 2, feeUnknown: 3, rejects: 1 })
 
-  const summed = await ask('balances', output, '--format', 'csv')
+  const summed = await command('balances', output, '--format', 'csv')
   for (const line of [STATUS, OWN, REJECTS]) expect(summed.stderr).toContain(line)
-  const result = await ask('query', output, 'select 1 as one', '--format', 'csv')
+  const result = await command('query', output, 'select 1 as one', '--format', 'csv')
   expect([result.exit, result.stdout]).toEqual([0, 'one\n1\n'])
   expect(result.stderr).toContain(REJECTS)
 
-  const converted = await ask('convert', output, '--to', 'generic')
+  const converted = await command('convert', output, '--to', 'generic')
   for (const line of [STATUS, OWN, REJECTS]) expect(converted.stderr).toContain(line)
   expect(converted.exit).toBe(0)
-  expect((await ask('convert', output, '--to', 'generic', '--strict')).exit).toBe(6)
+  expect((await command('convert', output, '--to', 'generic', '--strict')).exit).toBe(6)
 
-  expect((await ask('report', output)).exit).toBe(0)
+  expect((await command('report', output)).exit).toBe(0)
   const page = readFileSync(join(output, 'report.html'), 'utf8')
   for (const line of [STATUS, OWN]) expect(page).toContain(line)
 })

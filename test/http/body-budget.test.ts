@@ -57,7 +57,7 @@ test('receives the largest bodies one at a time under concurrent requests', asyn
   })
   onTestFinished(() => client.close())
   let [open, most] = [0, 0]
-  const ask = async () => {
+  const sendOne = async () => {
     const { body, release } = await client.send(
       { method: 'GET', pathAndQuery: '/' },
       new AbortController().signal,
@@ -69,6 +69,6 @@ test('receives the largest bodies one at a time under concurrent requests', asyn
     open -= 1
     release?.()
   }
-  await Promise.all(Array.from({ length: 6 }, ask))
+  await Promise.all(Array.from({ length: 6 }, sendOne))
   expect(most).toBe(1)
 })

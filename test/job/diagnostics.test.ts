@@ -9,9 +9,9 @@ const long: Diagnostic = {
   didYouMean: 'another',
 }
 
-function messageOf(...complaints: Diagnostic[]): string {
+function messageOf(...diagnostics: Diagnostic[]): string {
   const { report, throwIfAny } = openDiagnostics()
-  for (const complaint of complaints) report(complaint)
+  for (const diagnostic of diagnostics) report(diagnostic)
   try {
     throwIfAny()
   } catch (thrown) {

@@ -66,7 +66,7 @@ test.for([
     says: 'found "\\u001b[2J\\u202e\\u009b", expected',
   },
   {
-    when: 'YAML 1.1 is asked for',
+    when: 'YAML 1.1 is requested',
     text: `%YAML 1.1\n---\n${LEAST}keepRaw: on`,
     says: 'keepRaw: found "on", expected true or false',
   },

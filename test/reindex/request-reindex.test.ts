@@ -10,7 +10,7 @@ async function* tokens(count: number): AsyncGenerator<Token, void, void> {
 }
 
 /** Requests a few tokens one after the other. The first one fails with the given error, if any. */
-async function ask(
+async function requestTokens(
   first: { code: FailureCode; about?: ExportErrorOptions } | undefined,
   given: Partial<ReindexTools> & { count?: number } = {},
 ) {
@@ -34,7 +34,7 @@ async function ask(
 }
 
 test('requests every token once and blocks it for an hour', async () => {
-  const { counts, sent, last, error } = await ask(undefined, { count: 40, concurrency: 7 })
+  const { counts, sent, last, error } = await requestTokens(undefined, { count: 40, concurrency: 7 })
   expect(counts).toEqual({ accepted: 40, limited: 0, unknown: 0, refused: 0 })
   expect(new Set(sent).size).toBe(40)
   expect(last('39')).toMatchObject({ answer: 'accepted', atMs: 1_000, untilMs: 1_000 + HOUR_MS })
@@ -43,7 +43,7 @@ test('requests every token once and blocks it for an hour', async () => {
 
 test('logs a request before it is sent', async () => {
   const order: string[] = []
-  await ask(undefined, {
+  await requestTokens(undefined, {
     count: 1,
     record: async ({ answer }) => void order.push(answer),
     reindex: async () => void order.push('request'),
@@ -65,7 +65,7 @@ test.for([
 ] as const)(
   'continues after $code ($about) and blocks the token until $until',
   async ({ answer, code, about, until }) => {
-    const { counts, last, error, messages } = await ask({ code, about })
+    const { counts, last, error, messages } = await requestTokens({ code, about })
     expect(counts).toEqual({ accepted: 1, limited: 0, unknown: 0, refused: 0, ...{ [answer]: 1 } })
     expect(last('0')).toMatchObject({ answer, untilMs: until })
     expect(error).toBeUndefined()
@@ -79,13 +79,13 @@ test.for([
   { retryAfterMs: undefined, pauses: [1_000] },
 ])('pauses for $pauses after a 429 with retryAfterMs $retryAfterMs', async ({ retryAfterMs, pauses }) => {
   const about = retryAfterMs === undefined ? {} : { retryAfterMs }
-  expect((await ask({ code: 'RATE_LIMITED', about })).pauses).toEqual(pauses)
+  expect((await requestTokens({ code: 'RATE_LIMITED', about })).pauses).toEqual(pauses)
 })
 
 test.for(['KEY_REFUSED', 'SERVICE_UNAVAILABLE', 'INTERRUPTED', 'BUDGET_REACHED'] as const)(
   'stops at %s and requests no further token',
   async (code) => {
-    const { error, sent, counts } = await ask({ code })
+    const { error, sent, counts } = await requestTokens({ code })
     expect(error).toMatchObject({ code })
     expect(sent).toEqual(['0'])
     expect(counts.accepted).toBe(0)
@@ -101,13 +101,13 @@ test.for([
     until: 1_000 + HOUR_MS,
   },
 ])('logs a request that exceeds the budget and $when', async ({ about, answer, until }) => {
-  const { last } = await ask({ code: 'BUDGET_REACHED', about })
+  const { last } = await requestTokens({ code: 'BUDGET_REACHED', about })
   expect(last('0')).toMatchObject({ answer, untilMs: until })
 })
 
 test('stops before the request if the log cannot be written', async () => {
   const record = () => Promise.reject(new ExportError('OUTPUT_FAILED', 'full'))
-  const { error, sent } = await ask(undefined, { record })
+  const { error, sent } = await requestTokens(undefined, { record })
   expect(error).toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(sent).toEqual([])
 })
@@ -116,7 +116,7 @@ test('requests no token during a pause', async () => {
   let over = () => {}
   const pause = new Promise<void>((resolve) => (over = resolve))
   const sent: string[] = []
-  const asking = ask(undefined, {
+  const requesting = requestTokens(undefined, {
     count: 3,
     wait: () => pause,
     reindex: async ({ id }) => {
@@ -127,5 +127,5 @@ test('requests no token during a pause', async () => {
   await new Promise((resolve) => setImmediate(resolve))
   expect(sent).toEqual(['0'])
   over()
-  expect((await asking).counts).toMatchObject({ accepted: 2, limited: 1 })
+  expect((await requesting).counts).toMatchObject({ accepted: 2, limited: 1 })
 })

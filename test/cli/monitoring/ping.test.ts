@@ -5,13 +5,13 @@ import { startProxy } from '../../helpers/proxy.ts'
 import { startReceiver } from './receiver.ts'
 
 test.for([
-  { moment: 'start', path: '/secret/start?rid=1' },
-  { moment: 0, path: '/secret?rid=1' },
-  { moment: 9, path: '/secret/9?rid=1' },
-  { moment: 143, path: '/secret/143?rid=1' },
-] as const)('pings $path for $moment', async ({ moment, path }) => {
+  { event: 'start', path: '/secret/start?rid=1' },
+  { event: 0, path: '/secret?rid=1' },
+  { event: 9, path: '/secret/9?rid=1' },
+  { event: 143, path: '/secret/143?rid=1' },
+] as const)('pings $path for $event', async ({ event, path }) => {
   const { url, received } = await startReceiver()
-  expect(await ping(new URL(`${url}/secret?rid=1`), moment)).toBeUndefined()
+  expect(await ping(new URL(`${url}/secret?rid=1`), event)).toBeUndefined()
   expect(received).toMatchObject([{ method: 'GET', url: path, body: '' }])
 })
 

@@ -98,8 +98,8 @@ async function outcomesOf(
     signal: new AbortController().signal,
     onEvent,
   }
-  const ask = { method: 'GET', pathAndQuery: '/page', description: 'a page', hasResourceLimit } as const
-  await request(requestContext, ask, () => {}).catch(() => {})
+  const spec = { method: 'GET', pathAndQuery: '/page', description: 'a page', hasResourceLimit } as const
+  await request(requestContext, spec, () => {}).catch(() => {})
   return outcomes
 }
 

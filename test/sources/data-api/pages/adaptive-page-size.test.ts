@@ -8,7 +8,7 @@ import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-toke
 import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
 import { bodyOf, hashesIn, itemAt } from './listing.ts'
 
-const ask: RangeSpec = {
+const request: RangeSpec = {
   ...{ chain: '1', address: '0xaa', order: 'asc', cutoffMs: Number.POSITIVE_INFINITY },
   range: { from: 0, to: 100_000 },
 }
@@ -29,7 +29,7 @@ async function readWith(count: number, refuse: (query: Query, request: number) =
   const hashes = new Set<string>()
   let error: unknown
   try {
-    for await (const page of readRange(requestContext, ask))
+    for await (const page of readRange(requestContext, request))
       for (const hash of hashesIn(page.body)) hashes.add(hash)
   } catch (thrown) {
     error = thrown

@@ -35,14 +35,14 @@ const page = (indexes: readonly number[], next?: string): Reply => ({
     next,
   ),
 })
-const ask = { chain: 'c/1', block: 7 }
+const request = { chain: 'c/1', block: 7 }
 const pagesIn = (body: Buffer) => JSON.parse(`[${body}]`) as { transactions: unknown[] }[]
 
 test('requests each page with block number, page size and token', async () => {
   const { requester: requestContext, received } = fakeRequester((token) =>
     token === undefined ? page([0, 1], 'a&b') : page([2]),
   )
-  const { body, ...counts } = await readBlock(requestContext, ask)
+  const { body, ...counts } = await readBlock(requestContext, request)
   expect(received).toEqual([
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100',
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100&pageToken=a%26b',
@@ -53,7 +53,7 @@ test('requests each page with block number, page size and token', async () => {
 
 test('reads an empty block with one request', async () => {
   const { requester: requestContext, received } = fakeRequester(() => ({ body: bodyOf([]) }))
-  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 1, items: 0, bad: 0 })
+  expect(await readBlock(requestContext, request)).toMatchObject({ pages: 1, items: 0, bad: 0 })
   expect(received).toHaveLength(1)
 })
 
@@ -61,17 +61,19 @@ test('counts items without a key and keeps their page', async () => {
   const { requester: requestContext } = fakeRequester(() => ({
     body: bodyOf([native(7, 0), null, { txHash: '0x' }]),
   }))
-  expect(await readBlock(requestContext, ask)).toMatchObject({ items: 3, bad: 2 })
+  expect(await readBlock(requestContext, request)).toMatchObject({ items: 3, bad: 2 })
 })
 
 test('continues after the pages that an earlier run has read', async () => {
   const incomplete: PartialBlock[] = []
   const onIncomplete = async (pages: PartialBlock) => void incomplete.push(pages)
   const broken = fakeRequester((token) => (token === 'b' ? { status: 500 } : page([0], token ? 'b' : 'a')))
-  await expect(readBlock(broken.requester, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
+  await expect(readBlock(broken.requester, { ...request, onIncomplete })).rejects.toMatchObject({
+    status: 500,
+  })
   expect(incomplete).toMatchObject([{ pages: 2, items: 2, token: 'b' }])
   const { requester: requestContext, received } = fakeRequester(() => page([1]))
-  const { body, ...counts } = await readBlock(requestContext, { ...ask, partial: incomplete[0] })
+  const { body, ...counts } = await readBlock(requestContext, { ...request, partial: incomplete[0] })
   expect(received).toHaveLength(1)
   expect(counts).toEqual({ pages: 3, items: 3, bad: 0 })
   expect(pagesIn(body)).toHaveLength(3)
@@ -82,13 +84,13 @@ test('reads the whole block if the token of an earlier run has expired', async (
   const { requester: requestContext } = fakeRequester((token) =>
     token === 'old' ? { status: 404 } : page([0]),
   )
-  expect(await readBlock(requestContext, { ...ask, partial })).toMatchObject({ pages: 1, items: 1 })
+  expect(await readBlock(requestContext, { ...request, partial })).toMatchObject({ pages: 1, items: 1 })
 })
 
 test('keeps nothing of a block whose first page fails', async () => {
   const { requester: requestContext } = fakeRequester(() => ({ status: 500 }))
   const onIncomplete = () => expect.fail('it kept something')
-  await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
+  await expect(readBlock(requestContext, { ...request, onIncomplete })).rejects.toMatchObject({ status: 500 })
 })
 
 test.for([400, 404])('starts over when %s refuses a token', async (status) => {
@@ -96,7 +98,7 @@ test.for([400, 404])('starts over when %s refuses a token', async (status) => {
     if (token === undefined) return page([0], 'a')
     return count === 2 ? { status } : page([1])
   })
-  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 2, items: 2 })
+  expect(await readBlock(requestContext, request)).toMatchObject({ pages: 2, items: 2 })
   expect(received).toHaveLength(4)
 })
 
@@ -118,7 +120,7 @@ test.for([
   const { requester: requestContext, received } = fakeRequester((token) =>
     token === undefined ? page([0], 'a') : later,
   )
-  await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
+  await expect(readBlock(requestContext, request)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: 'block 7: the service repeats or refuses its own page tokens',
   })
@@ -130,7 +132,7 @@ test('distinguishes a missing block from other refusals', async () => {
     status: 404,
     body: Buffer.from('{"message":"no such block"}'),
   }))
-  await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
+  await expect(readBlock(requestContext, request)).rejects.toMatchObject({
     code: 'REQUEST_REFUSED',
     status: 404,
     message: 'block 7: the service answered 404: no such block',
@@ -141,7 +143,7 @@ test('rejects a transaction of another block', async () => {
   const { requester: requestContext, received } = fakeRequester(() => ({
     body: bodyOf([native(7, 0), native(8, 0)]),
   }))
-  await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
+  await expect(readBlock(requestContext, request)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: expect.stringContaining('block 8, outside [7, 8)'),
   })
@@ -160,7 +162,7 @@ test('reads a block again that is replaced between two of its pages', async () =
     const hash = count === 1 ? '0xold' : '0xnew'
     return token === undefined ? withHash(hash, [0, 1], 'a') : withHash(hash, [2])
   })
-  const { body } = await readBlock(requestContext, ask)
+  const { body } = await readBlock(requestContext, request)
   expect(body.toString()).not.toContain('0xold')
   expect(received).toHaveLength(4)
 })
@@ -173,7 +175,7 @@ test('reads a block again that was replaced since an earlier run read its first 
     ...{ pages: 1, items: 2, bad: 0, token: 'a' },
     body: withHash('0xold', [0, 1]).body as Buffer,
   }
-  const { body, pages } = await readBlock(requestContext, { ...ask, partial })
+  const { body, pages } = await readBlock(requestContext, { ...request, partial })
   expect([body.toString().includes('0xold'), pages]).toEqual([false, 2])
 })
 
@@ -183,7 +185,7 @@ test.for([413, 504])('requests a block in smaller pages after %i, from its first
     if (size > 50) return token === undefined && received.length === 1 ? page([0], 'a') : { status }
     return token === undefined ? page([0], 'b') : page([1])
   })
-  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 2, items: 2 })
+  expect(await readBlock(requestContext, request)).toMatchObject({ pages: 2, items: 2 })
   expect(received.map((path) => path.split('?')[1])).toEqual([
     'pageSize=100',
     'pageSize=100&pageToken=a',
@@ -201,7 +203,7 @@ test.for([
     page(indexes, `token ${received.length}`),
   )
   const onIncomplete = async (incomplete: PartialBlock) => void stopped.push(incomplete)
-  await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({
+  await expect(readBlock(requestContext, { ...request, onIncomplete })).rejects.toMatchObject({
     ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },
     message: 'block 7: the last 50 pages contained nothing new, and each had a nextPageToken',
   })

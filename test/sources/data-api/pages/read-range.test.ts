@@ -6,7 +6,7 @@ import type { RangePage } from '../../../../src/sources/source.ts'
 import { fakeRequester, type Reply } from './fake-requester.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
-const ask: RangeSpec = {
+const request: RangeSpec = {
   chain: '1',
   address: '0xaa',
   range: { from: 0, to: 100 },
@@ -18,7 +18,7 @@ async function read(requestContext: RequestContext, given: Partial<RangeSpec> = 
   const pages: RangePage[] = []
   let error: unknown
   try {
-    for await (const page of readRange(requestContext, { ...ask, ...given })) pages.push(page)
+    for await (const page of readRange(requestContext, { ...request, ...given })) pages.push(page)
   } catch (thrown) {
     error = thrown
   }

@@ -31,8 +31,8 @@ async function readAll(all: readonly SortedItem<object>[], { order, seed, ...giv
   const listed = new Set<string>()
   const pages: RangePage[] = []
   const range = { from: 0, to: 1_000_000 }
-  const ask = { chain: '1', address: '0xaa', range, order, cutoffMs: Number.POSITIVE_INFINITY }
-  for await (const page of readRange(requestContext, ask)) {
+  const request = { chain: '1', address: '0xaa', range, order, cutoffMs: Number.POSITIVE_INFINITY }
+  for await (const page of readRange(requestContext, request)) {
     for (const hash of hashesIn(page.body)) listed.add(hash)
     const { from, to } = page.covered
     const lost = old.filter(({ block, hash }) => block >= from && block < to && !listed.has(hash))
