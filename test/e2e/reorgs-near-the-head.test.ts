@@ -35,7 +35,7 @@ test('the next run replaces what a reorg during a run has made stale', async () 
   const before = chain.received.length
   const replaced = [...stay, moved(1008), pay(151, { block: 1030, blockIndex: 10 })]
   // The reorg happens after the first page of the next run.
-  chain.shown.items = () => (chain.received.length > before + 1 ? replaced : [...stay, moved(1030)])
+  chain.listing.items = () => (chain.received.length > before + 1 ? replaced : [...stay, moved(1030)])
   await run([job])
   await run([job])
   const rows = await readCsvTable(job.output, 'transactions')

@@ -110,7 +110,7 @@ test('starts over while tokens are refused, each of them twice', async () => {
     refused.shift()
     return { status: 400 }
   })
-  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 3, items: 3 })
+  expect(await readBlock(requestContext, request)).toMatchObject({ pages: 3, items: 3 })
 })
 
 test.for([
