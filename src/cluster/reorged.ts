@@ -32,7 +32,12 @@ export async function findReorged(
   if (repeated.size === 0) return { transactions: 0, positions: [], ranges: [] }
   const affectedWrites = writes.filter((_, at) => containsAny(all[at], repeated))
   const byHash = new Map<string, ListingPosition[]>()
-  for await (const { hash, ...position } of viewsIn({ runState, selection, ranges: affectedWrites, repeated })) {
+  for await (const { hash, ...position } of viewsIn({
+    runState,
+    selection,
+    ranges: affectedWrites,
+    repeated,
+  })) {
     const existing = byHash.get(hash)
     if (existing === undefined) byHash.set(hash, [position])
     else existing.push(position)
