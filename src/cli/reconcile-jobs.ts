@@ -1,6 +1,8 @@
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
+import { unitsUsedToday } from '../export/quota.ts'
 import type { RunResult } from '../export/run.ts'
+import type { RunLimits } from '../http/run-limits.ts'
 import type { Log } from '../terminal/log.ts'
 import { print } from '../terminal/print.ts'
 import { type KeyArguments, readCredentials } from './options/credentials.ts'
@@ -17,6 +19,8 @@ export type ReconcileScope = 'all' | 'coin'
 type ReconcileContext = {
   args: KeyArguments & { json?: boolean; quiet?: boolean }
   scope: ReconcileScope
+  /** The limit on requests, and those that the run has sent. */
+  limits: Pick<RunLimits, 'maxRequests' | 'usage'>
   log: Log
   signal: AbortSignal
 }
@@ -47,11 +51,15 @@ export async function reconcileJobs({ jobs }: RunResult, context: ReconcileConte
 
 async function reconcileJob(
   job: Job,
-  { args, scope, log, signal }: ReconcileContext,
+  { args, scope, limits, log, signal }: ReconcileContext,
 ): Promise<ExportError | undefined> {
   const { output, store, service, concurrency } = job
   const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
-  const access = { ...service, concurrency, ...(await readCredentials(args)) }
+  const used = await unitsUsedToday([output])
+  const access = {
+    ...{ ...service, ...limits, concurrency, unitsUsedToday: used },
+    ...(await readCredentials(args)),
+  }
   const result = await reconcileAndStore(located, { access, signal }, log)
   const isGood = result.ok || (scope === 'coin' && result.balances.native.different === 0)
   const hint = `  (tokens that move without Transfer events; see ${programName()} reconcile ${located.name})`

@@ -2,6 +2,7 @@ import { ExportError, toExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.ts'
 import { type RunResult, run } from '../export/run.ts'
+import type { Usage } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, missingBlocksMessage } from '../terminal/format.ts'
 import { clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
@@ -28,18 +29,24 @@ export type RunArguments = MonitoringArguments &
 /** Exports jobs with a progress display, reports to monitoring, and prints a summary. Returns the exit code. */
 export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments): Promise<number> {
   const progress = await openProgress(args)
+  const usage = { requests: 0 }
   const monitor = openRunMonitor(args, progress.log.warn)
   const interruption = abortOnSignals(progress.log)
   monitor.start()
   try {
     const jobsToRun = await readJobs()
     if (args.reconcile === 'all') requireReconcilable(jobsToRun)
-    const result = await runDirectOrQueued(jobsToRun, { args, progress, signal: interruption.signal })
+    const result = await runDirectOrQueued(jobsToRun, { args, progress, usage, signal: interruption.signal })
     progress.stop()
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await monitor.end({ exit: exitOf(result), jobs })
     const exit = printSummary(result, { args, log: progress.log })
-    const verdictExit = await reconcileIfWanted(result, { args, progress, signal: interruption.signal })
+    const verdictExit = await reconcileIfWanted(result, {
+      args,
+      progress,
+      usage,
+      signal: interruption.signal,
+    })
     if (args.report) await writeReports(result, { args, log: progress.log })
     return exit || verdictExit
   } catch (thrown) {
@@ -52,15 +59,17 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
 }
 
 /** Returns 0, or the exit code of a verdict that is not good. */
-async function reconcileIfWanted(result: RunResult, { args, progress, signal }: RunContext): Promise<number> {
+async function reconcileIfWanted(result: RunResult, context: RunContext): Promise<number> {
+  const { args, progress, usage, signal } = context
   if (args.reconcile === undefined) return 0
-  return reconcileJobs(result, { args, scope: args.reconcile, log: progress.log, signal })
+  const limits = { maxRequests: readRunLimits(args).maxRequests, usage }
+  return reconcileJobs(result, { args, scope: args.reconcile, limits, log: progress.log, signal })
 }
 
-type RunContext = { args: RunArguments; progress: LiveProgress; signal: AbortSignal }
+type RunContext = { args: RunArguments; progress: LiveProgress; usage: Usage; signal: AbortSignal }
 
 async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Promise<RunResult> {
-  const { args, progress, signal } = running
+  const { args, progress, usage, signal } = running
   if (args.queue !== undefined) return runQueued(jobs, args.queue, running)
   return run(jobs, {
     ...(await readCredentials(args)),
@@ -69,6 +78,7 @@ async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Pro
       ? {}
       : { lookbackBlocks: readCount('lookback', args.lookback, { min: 0 }) ?? 0 }),
     ...readRunLimits(args),
+    usage,
     signal,
     onNotice: progress.log.info,
     onDetail: progress.log.debug,

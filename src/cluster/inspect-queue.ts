@@ -14,6 +14,7 @@ export type QueuedRun = {
   output: string
   tasks: { read: TaskStateCounts; write: TaskStateCounts }
   requests: number
+  computeUnits: number
   quota: QuotaState
 }
 
@@ -36,9 +37,9 @@ async function inspectRun(queue: TaskQueue, run: OpenRun) {
   const done = await countCompleted(run)
   const read = { done: done.reads, ...(await queue.counts(id, 'read')) }
   const write = { done: done.writes, ...(await queue.counts(id, 'write')) }
-  const { requests } = await readProgress(queue.server, id)
+  const { requests, computeUnits } = await readProgress(queue.server, id)
   const rate = await readQuotaState(queue.server.rateLimitState(quota))
-  return { id, name, output, tasks: { read, write }, requests, quota: rate }
+  return { id, name, output, tasks: { read, write }, requests, computeUnits, quota: rate }
 }
 
 /** Counts the finished tasks in the run state; 0 if this machine may not access the location. */

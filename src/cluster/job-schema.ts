@@ -34,6 +34,10 @@ const JOB_FIELDS = {
     baseUrl: v.pipe(printableLine, v.check(isUrl)),
     apiKeyHeader: FIELDS['service.apiKeyHeader'].parsed,
     timeoutMs: FIELDS['service.timeout'].parsed,
+    tier: v.optional(FIELDS['service.tier'].parsed),
+    computeUnitsPerMinute: v.optional(FIELDS['service.computeUnitsPerMinute'].parsed),
+    computeUnitsPerDay: v.optional(FIELDS['service.computeUnitsPerDay'].parsed),
+    computeUnits: v.optional(FIELDS['service.computeUnits'].parsed),
   }),
 } satisfies { [field in keyof Required<Job>]: v.GenericSchema }
 

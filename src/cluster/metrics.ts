@@ -51,6 +51,11 @@ export function metricsText({ workers, runs }: QueueState): string {
       'Requests sent by the workers of a run.',
       runs.map((run) => ({ labels: labelsOf(run), value: run.requests })),
     ),
+    formatMetric(
+      'walletlake_compute_units_total',
+      "Cost of these requests in the service's compute units.",
+      runs.map((run) => ({ labels: labelsOf(run), value: run.computeUnits })),
+    ),
     formatMetric('walletlake_quota_rate', 'Requests per second that the quota of a run allows.', rates),
   ].join('')
 }

@@ -1,4 +1,5 @@
 import { openRequestContext, type RequestContextOptions } from '../export/open-request-context.ts'
+import { knownRateOf } from '../export/quota.ts'
 import type { Plan } from './plan.ts'
 import { sharedQuotaOn } from './rate-limit/shared-rate-limit-state.ts'
 import { createSharedRateLimiter } from './rate-limit/shared-rate-limiter.ts'
@@ -11,6 +12,8 @@ type SharedContextOptions = Pick<
 
 /** Opens the request context of a run, with the rate limiter that all its machines share. */
 export function openSharedRequestContext({ server, plan, run, ...options }: SharedContextOptions) {
-  const rateLimiter = createSharedRateLimiter(sharedQuotaOn(server.rateLimitState(run.quota)))
+  const knownPerMs = knownRateOf([plan.job])
+  const state = server.rateLimitState(run.quota, { knownPerMs })
+  const rateLimiter = createSharedRateLimiter(sharedQuotaOn(state))
   return openRequestContext(plan.job, { ...options, demoUrl: undefined, rateLimiter, countRequest: () => {} })
 }

@@ -1,6 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
 import { createKeyAuthenticator } from './authenticate-key.ts'
 import { createCallOperation } from './call-operation.ts'
+import { createUnitLimiter } from './compute-unit-limiter.ts'
 import type {
   DataServiceHandle,
   DataServiceOptions,
@@ -12,7 +13,7 @@ import { createIndexPage } from './index-page.ts'
 import { openChains } from './open-chains.ts'
 import { createQuotaLimiter, type QuotaResult } from './quota-limiter.ts'
 import { createReplay, type Replay } from './replay.ts'
-import { matchRoute } from './route.ts'
+import { type Call, matchRoute } from './route.ts'
 import { scheduleWithTimer } from './timers.ts'
 import { buildDeliveries } from './webhooks/build-deliveries.ts'
 import { openDispatcher } from './webhooks/open-dispatcher.ts'
@@ -36,6 +37,7 @@ export function createDataService(options: DataServiceOptions = {}): DataService
   const dispatcher = openDispatcher(options, registry)
   const { replay, chains } = openReplayedChains(options, { registry, dispatcher })
   const callOperation = createCallOperation(options, { chains, registry })
+  const chargeUnits = createUnitLimiter(options)
   const state = { closed: false }
 
   const handleRequest = async (request: ServiceRequest): Promise<ServiceResponse> => {
@@ -45,8 +47,13 @@ export function createDataService(options: DataServiceOptions = {}): DataService
     const { key, quota } = authenticate(request)
     const response = quota.error
       ? errorResponse(quota.error)
-      : await withErrorResponse(options, async () => callOperation(route(), key))
+      : await withErrorResponse(options, async () => answer(route(), key))
     return { ...response, headers: { ...response.headers, ...quota.headers } }
+  }
+  const answer = async (call: Call, key: number): Promise<ServiceResponse> => {
+    const units = chargeUnits(call.operation, key)
+    const response = units.error ? errorResponse(units.error) : await callOperation(call, key)
+    return { ...response, headers: { ...response.headers, ...units.headers } }
   }
 
   return {

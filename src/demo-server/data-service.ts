@@ -66,6 +66,8 @@ export type DataServiceOptions = {
   maxAddresses?: number | undefined
   /** Deviations from the interface. @default none */
   quirks?: readonly Quirk[] | undefined
+  /** Compute units with the quirk `compute-units`. @default those of the tier `free` */
+  unitQuota?: { readonly perMinute: number; readonly perDay: number } | undefined
   /** Duration of reindexing a token, in milliseconds. @default 0 */
   reindexDelayMs?: number | undefined
   /** Signature scheme of deliveries. @default canonical */

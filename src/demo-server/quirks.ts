@@ -6,6 +6,7 @@ import { ExportError } from '../core/model/errors.ts'
  */
 export const QUIRKS = {
   'fee-cap': 'listings show the fee cap of a type-2 transaction as its gasPrice, not the price that was paid',
+  'compute-units': 'the quota of the tier free: 8,000 compute units a minute, 2,000,000 a day',
 } as const
 
 export type Quirk = keyof typeof QUIRKS

@@ -50,7 +50,8 @@ function refill(bucket: Bucket | undefined, { perSecond, burst, nowMs }: Refill)
   return { tokens: Math.min(burst, bucket.tokens + refilled), atMs: nowMs }
 }
 
-function tooManyRequests(headers: Record<string, string>, waitSeconds: number): QuotaResult {
+/** The result for a request beyond a quota, which may be sent again after this time. */
+export function tooManyRequests(headers: Record<string, string>, waitSeconds: number): QuotaResult {
   const wait = String(Math.max(1, waitSeconds))
   const error = new HttpError(429, `Too many requests: retry in ${wait} s.`)
   return { headers: { ...headers, 'ratelimit-reset': wait, 'retry-after': wait }, error }

@@ -1,12 +1,14 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import type { RunStats } from '../core/model/run-stats.ts'
+import { countRequest, type RunStats } from '../core/model/run-stats.ts'
 import { type KeyTransport, requireEncryptedKey } from '../core/model/service-key.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
 import { type Client, createClient } from '../http/http-client.ts'
 import type { RateLimiter } from '../http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../http/request.ts'
 import { describeRequest, type RequestEvent, requestedWait } from '../http/request-events.ts'
+import type { Meter } from '../sources/source.ts'
+import { meterOf } from './quota.ts'
 
 export type RequestContextOptions = {
   /** API key. @default none */
@@ -21,8 +23,8 @@ export type RequestContextOptions = {
   retry?: RetryOptions | undefined
   /** Updated in place on every request. */
   stats: RunStats
-  /** Called before each request. An exception ends the job. */
-  countRequest: () => void
+  /** Called before each request, with its compute units. An exception ends the job. */
+  countRequest: (units: number) => void
   /**
    * Called with the wait that the service requests, in milliseconds. The returned text is passed to `onNotice`.
    */
@@ -42,8 +44,9 @@ export function openRequestContext(
   const warnOfRetry = warnOnce(options, job.name)
   const client = clientFor(job, options)
   const health = stats.service
+  const meter = meterOf(job)
   const onEvent = (event: RequestEvent) => {
-    countEvent(stats, event, options.countRequest)
+    countEvent(event, { stats, meter, countRequest: options.countRequest })
     warnOfRetry(event)
     announceWait(options, event, job.name)
     const detail = describeRequest(event)
@@ -107,10 +110,13 @@ function clientFor(
   return createClient({ ...shared, baseUrl, apiKey, allowPlainHttp })
 }
 
-function countEvent(stats: RunStats, event: RequestEvent, countRequest: () => void): void {
+type Counters = Pick<RequestContextOptions, 'stats' | 'countRequest'> & { meter: Meter | undefined }
+
+function countEvent(event: RequestEvent, { stats, meter, ...counters }: Counters): void {
   if (event.kind === 'sent') {
-    countRequest()
-    stats.requests += 1
+    const units = meter?.unitsOf(event) ?? 0
+    counters.countRequest(units)
+    countRequest(stats, units, Date.now())
   } else if (event.kind === 'received') stats.bytes += event.bytes
   else if (event.kind === 'throttled') stats.rateLimited += 1
   else if (event.kind === 'retried') stats.retries += 1

@@ -8,7 +8,7 @@ import { largest } from '../core/platform/extremes.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
-import { createRateLimiter, type RateLimiter } from '../http/rate-limit/rate-limiter.ts'
+import { createRateLimiter, type RateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../http/request.ts'
 import { type RunLimits, type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
 import { outputName } from '../storage/bucket-url.ts'
@@ -16,6 +16,7 @@ import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 import { saveRunReport } from './history/run-report.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
+import { knownRateOf, openBudgetOf } from './quota.ts'
 
 /** Options of `run`. */
 export type RunOptions = RunLimits & {
@@ -72,7 +73,7 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   for (const job of jobs) requireService(job, { ...options, apiKey: options.apiKey })
   const id = newRunId()
   const entries = jobs.map((job) => ({ job, stats: newRunStats(job.wallets.length, Date.now()) }))
-  const shared = shareLimits(jobs, options)
+  const shared = await shareLimits(jobs, options)
   const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await openDemo() : undefined
   options.onStart?.(entries, shared.rateLimiter)
   try {
@@ -98,6 +99,7 @@ const RUN_OPTIONS = {
   fresh: OPTION.flag,
   lookbackBlocks: OPTION.count,
   maxRequests: OPTION.count,
+  usage: OPTION.object,
   deadlineMs: OPTION.duration,
   onNotice: OPTION.listener,
   onStart: OPTION.listener,
@@ -131,10 +133,11 @@ export function requireDistinctOutputs(jobs: readonly Job[]): void {
 
 type SharedLimits = StartedRunLimits & { rateLimiter: RateLimiter; limit: RequestContext['limit'] }
 
-function shareLimits(jobs: readonly Job[], options: RunOptions): SharedLimits {
+async function shareLimits(jobs: readonly Job[], options: RunOptions): Promise<SharedLimits> {
+  const budget = await openBudgetOf(jobs)
   return {
-    ...startRunLimits(options, 'the run was aborted'),
-    rateLimiter: createRateLimiter(),
+    ...startRunLimits(options, 'the run was aborted', budget),
+    rateLimiter: createRateLimiter(systemClock, knownRateOf(jobs)),
     limit: limitConcurrency(largest(jobs.map(({ concurrency }) => concurrency))),
   }
 }

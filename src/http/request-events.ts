@@ -1,11 +1,16 @@
+import type { ClientRequest } from './http-client.ts'
+
 /** An event of a request, for the progress display and the run report. */
 export type RequestEvent =
-  | { kind: 'sent' }
+  | ({ kind: 'sent' } & RequestLine)
   | { kind: 'received'; bytes: number }
   | ({ kind: 'throttled'; waitMs: number } & RequestedWait)
   /** A successful response that used up the quota. */
   | ({ kind: 'paused' } & RequestedWait)
   | ({ kind: 'retried'; reason: string; failures: number } & RequestedWait)
+
+/** A request that is about to be sent; the path without the query. */
+export type RequestLine = { method: ClientRequest['method']; path: string }
 
 /** The delay that the service requests, in milliseconds; undefined if it states none. */
 type RequestedWait = { requestedWaitMs?: number | undefined }

@@ -3,7 +3,7 @@ import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { delayBeforeRetry, RETRY_POLICIES, type RetryOptions } from '../core/platform/retry.ts'
-import type { RequestEvent } from '../http/request-events.ts'
+import type { RequestEvent, RequestLine } from '../http/request-events.ts'
 import type { ApiResponse, Client, ClientRequest } from './http-client.ts'
 import { httpStatusError } from './http-status-error.ts'
 import type { RequestOutcome } from './rate-limit/limiter-state.ts'
@@ -185,8 +185,7 @@ async function handleResponse<T>(
   }
   if (outcome.kind === 'granted' && context.rateLimiter.pausedForMs() > 0)
     context.onEvent({ kind: 'paused', requestedWaitMs: context.rateLimiter.pausedForMs() })
-  const path = spec.pathAndQuery.replace(/\?.*$/s, '')
-  const requested = { baseUrl: context.client.baseUrl, path, method: spec.method }
+  const requested = { baseUrl: context.client.baseUrl, ...requestLineOf(spec) }
   if (response.status < 200 || response.status > 299)
     throw httpStatusError(response, context.client, requested)
   const value = await readBody(response, requested, read)
@@ -195,8 +194,12 @@ async function handleResponse<T>(
   return { value }
 }
 
+function requestLineOf({ method, pathAndQuery }: RequestSpec): RequestLine {
+  return { method, path: pathAndQuery.replace(/\?.*$/s, '') }
+}
+
 async function send(context: RequestContext, spec: RequestSpec): Promise<ApiResponse> {
-  context.onEvent({ kind: 'sent' })
+  context.onEvent({ kind: 'sent', ...requestLineOf(spec) })
   const response = await context.client.send(spec, context.signal)
   context.onEvent({ kind: 'received', bytes: response.body.length })
   return response

@@ -3,6 +3,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { formatMinuteCeil } from '../core/model/utc.ts'
 import { linkAbortSignal } from '../core/platform/abort-signal.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
+import type { DailyBudget } from './daily-budget.ts'
 import { createWaitAnnouncer, MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
 /** Limits of one command. */
@@ -13,14 +14,22 @@ export type RunLimits = {
   deadlineMs?: number | undefined
   /** Aborts the command: with the signal's reason if that is an ExportError, otherwise with INTERRUPTED. */
   signal?: AbortSignal | undefined
+  /** Requests sent so far, updated in place: several parts of a command can count against one limit. @default none */
+  usage?: Usage | undefined
 }
+
+/** What a command has used. */
+export type Usage = { requests: number }
 
 /** Limits in force. The deadline counts from the start. */
 export type StartedRunLimits = {
   /** Aborted with the caller's signal, or at the deadline with BUDGET_REACHED. */
   signal: AbortSignal
-  /** Counts a request that is about to be sent. Throws BUDGET_REACHED if the limit is reached. */
-  countRequest(): void
+  /**
+   * Counts a request that is about to be sent, and its compute units. Throws BUDGET_REACHED if the limit or the
+   * daily budget is reached.
+   */
+  countRequest(units?: number): void
   /**
    * Checks a delay that the service requests. A delay past the deadline aborts the command immediately with
    * BUDGET_REACHED, one above `MAX_WAIT_MS` with RATE_LIMITED.
@@ -37,10 +46,12 @@ export type StartedRunLimits = {
  * Starts the limits of one command.
  *
  * @param message message of the error if the caller's signal has no ExportError as its reason
+ * @param budget the daily budget of compute units. @default unlimited
  */
 export function startRunLimits(
-  { maxRequests, deadlineMs, signal }: RunLimits,
+  { maxRequests, deadlineMs, signal, usage = { requests: 0 } }: RunLimits,
   message: string,
+  budget?: DailyBudget,
 ): StartedRunLimits {
   const { controller, unlink } = linkAbortSignal(signal, message)
   // Every request and every job adds a listener, so many listeners do not indicate a leak.
@@ -50,12 +61,13 @@ export function startRunLimits(
     deadlineMs === undefined ? undefined : setTimeout(onDeadline, Math.min(deadlineMs, MAX_TIMEOUT_MS))
   const startedMs = Date.now()
   const describeWait = createWaitAnnouncer()
-  let sent = 0
   return {
     signal: controller.signal,
-    countRequest: () => {
-      if (sent === maxRequests) throw limitReached(`limit of ${maxRequests} request${sent === 1 ? '' : 's'}`)
-      sent += 1
+    countRequest: (units = 0) => {
+      if (maxRequests !== undefined && usage.requests >= maxRequests)
+        throw limitReached(`limit of ${maxRequests} request${maxRequests === 1 ? '' : 's'}`)
+      budget?.count(units)
+      usage.requests += 1
     },
     checkWait: (waitMs) => {
       if (waitMs > MAX_WAIT_MS) controller.abort(waitTooLongError(waitMs))

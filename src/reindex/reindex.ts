@@ -82,7 +82,8 @@ function requireTokens(folder: string, { tables }: Manifest): void {
 type ReindexContext = { output: OpenExport; folder: string; options: ReindexOptions }
 
 const NO_REQUESTS = {
-  ...{ accepted: 0, limited: 0, unknown: 0, refused: 0, requests: 0, rateLimited: 0, retries: 0 },
+  ...{ accepted: 0, limited: 0, unknown: 0, refused: 0 },
+  ...{ requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 },
   ...{ messages: [], error: undefined },
 }
 

@@ -48,6 +48,7 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
   return [
     `${job.name}: ${stateText(state, stats)} in ${formatDuration(now - stats.startedMs)}`,
     `  ${readText} (${usage})`,
+    ...unitsLine(stats),
     ...retryLine(stats),
     ...pageSizeLine(stats),
     ...writtenLine(stats),
@@ -135,6 +136,7 @@ function unchangedLines(job: Job, stats: RunStats): string[] {
     endBlock <= startBlock
       ? noTransactionsLine(startBlock)
       : `  ${output} is complete up to block ${endBlock - 1} for each wallet`,
+    ...unitsLine(stats),
     ...notes,
   ]
 }
@@ -178,6 +180,11 @@ function readMessage(
   return formatCount(endBlock - startBlock - countBlocks(missing), 'block')
 }
 
+/** What the requests cost, if the service counts in compute units. */
+function unitsLine({ computeUnits }: RunStats): string[] {
+  return computeUnits > 0 ? [`  ${formatCount(computeUnits, 'compute unit')}`] : []
+}
+
 function retryLine({ rateLimited, retries }: RunStats): string[] {
   const throttled = rateLimited > 0 ? [`${formatInteger(rateLimited)} throttled (429)`] : []
   const retried = retries > 0 ? [`${formatInteger(retries)} retried`] : []
@@ -197,5 +204,5 @@ function pageSizeLine({ smallPages }: RunStats): string[] {
 function partialLines(stats: RunStats): string[] {
   const { pages, requests } = stats
   const retained = `  ${formatCount(pages, 'page')} stored (${formatCount(requests, 'request')})`
-  return [retained, ...retryLine(stats), ...pageSizeLine(stats)]
+  return [retained, ...unitsLine(stats), ...retryLine(stats), ...pageSizeLine(stats)]
 }

@@ -7,6 +7,7 @@ const run = {
   output: '/lake/many',
   tasks: { read: { done: 3, remaining: 5, failed: 0 }, write: { done: 0, remaining: 2, failed: 1 } },
   requests: 40,
+  computeUnits: 790,
   quota: { perSecond: 12.5, pausedMs: 0 },
 }
 
@@ -16,6 +17,7 @@ test('formats the state of a queue as Prometheus text with escaped labels', () =
   expect(text).toContain('\nwalletlake_tasks_remaining 7\n')
   expect(text).toContain('walletlake_tasks{run="many-1f",job="ma\\"ny",kind="write",state="failed"} 1\n')
   expect(text).toContain('\nwalletlake_requests_total{run="many-1f",job="ma\\"ny"} 40\n')
+  expect(text).toContain('\nwalletlake_compute_units_total{run="many-1f",job="ma\\"ny"} 790\n')
   expect(text).toContain('\nwalletlake_quota_rate{run="many-1f",job="ma\\"ny"} 12.5\n')
   const line = /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="([^"\\\n]|\\.)*",?)+\})? [\d.]+)$/
   expect(

@@ -24,6 +24,7 @@ test('validates, plans, exports, verifies and shows the status of a block job', 
     [
       `night: not begun, 421 blocks of 421 to read (chain 43114, output ${output})`,
       '  quota  at least 421 requests, about 421 in all',
+      '  units  about 8,420 compute units',
       '  time   unknown until the first page',
       '  disk   unknown until the first export',
       '  blocks [0, 421)\n',

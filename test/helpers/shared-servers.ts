@@ -25,7 +25,7 @@ export async function startTestServer(): Promise<TestServer> {
   return {
     url: server.url,
     restart: server.restart,
-    book: (quota, clock) => redisSharedState(redis, quota, clock),
+    book: (quota, clock) => redisSharedState(redis, quota, clock === undefined ? {} : { clock }),
     flush: async () => void (await redis.flushall()),
     remainingKeys: async () =>
       (await redis.keys('*')).filter((key) => !/^\{?walletlake:(quota|worker):/.test(key)),

@@ -10,7 +10,17 @@ import { testJob } from '../helpers/jobs.ts'
 const stats = {
   ...newRunStats(2, Date.UTC(2025, 0, 1)),
   endedMs: Date.UTC(2025, 0, 1) + 1_500,
-  ...{ requests: 9, rateLimited: 1, retries: 2, bytes: 700, pages: 6, items: 50, transactions: 40 },
+  ...{
+    requests: 9,
+    computeUnits: 180,
+    computeUnitsByDay: { '2025-01-01': 180 },
+    rateLimited: 1,
+    retries: 2,
+    bytes: 700,
+    pages: 6,
+    items: 50,
+    transactions: 40,
+  },
   written: {
     from: 400,
     to: 421,
@@ -49,6 +59,8 @@ test('has the documented fields', () => {
         final: true,
         wallets: 2,
         requests: 9,
+        computeUnits: 180,
+        computeUnitsByDay: { '2025-01-01': 180 },
         rateLimited: 1,
         retries: 2,
         bytes: 700,

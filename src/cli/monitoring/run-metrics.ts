@@ -98,6 +98,11 @@ const GAUGES: readonly Gauge[] = [
     ({ exit }) => exit,
   ),
   gauge('last_run_requests', 'Requests sent by the last run.', ({ stats }) => stats.requests),
+  gauge(
+    'last_run_compute_units',
+    "Cost of the last run's requests in the service's compute units.",
+    ({ stats }) => stats.computeUnits,
+  ),
   gauge('last_run_rate_limited', 'Responses with status 429.', ({ stats }) => stats.rateLimited),
   gauge('last_run_retries', 'Requests retried for reasons other than 429.', ({ stats }) => stats.retries),
   gauge(

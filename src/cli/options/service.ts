@@ -2,6 +2,7 @@ import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isKnownService } from '../../core/model/service-key.ts'
 import { type LastService, readLastService } from '../../export/history/last-service.ts'
+import { unitsUsedToday } from '../../export/quota.ts'
 import type { ServiceAccess } from '../../sources/data-api/open-service.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 import { keyOptions, readCredentials } from './credentials.ts'
@@ -40,8 +41,15 @@ export async function readAccess(
     ...(await readCredentials(args)),
     apiKeyHeader: env.WALLETLAKE_API_KEY_HEADER ?? defaults.apiKeyHeader,
     timeoutMs: defaults.timeoutMs,
+    ...quotaOf(defaults),
     concurrency: readCount('concurrency', concurrency, { max: 256 }) ?? defaults.concurrency,
   }
+}
+
+/** The known quota of the key, with what the runs of an output have used of it today. */
+function quotaOf(settings: ServiceDefaults) {
+  const { tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits, unitsUsedToday } = settings
+  return { tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits, unitsUsedToday }
 }
 
 type AccessOptions = { args: ServiceArguments; onNotice: (message: string) => void }
@@ -56,7 +64,10 @@ export async function readAccessOfOutput(
   { output, job }: LocatedOutput,
   { args, onNotice }: AccessOptions,
 ): Promise<ServiceAccess> {
-  if (job !== undefined) return readAccess(args, { ...job.service, concurrency: job.concurrency })
+  if (job !== undefined) {
+    const used = await unitsUsedToday([job.output])
+    return readAccess(args, { ...job.service, concurrency: job.concurrency, unitsUsedToday: used })
+  }
   const last = await readLastService(output)
   const givenBaseUrl = args.baseUrl ?? process.env.WALLETLAKE_BASE_URL
   if (

@@ -7,14 +7,21 @@ export type RedisEval = {
   eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>
 }
 
+export type SharedStateOptions = {
+  /** @default the server's clock */
+  clock?: () => number
+  /** Requests per millisecond that the quota allows: the initial rate, which is never exceeded. @default unknown */
+  knownPerMs?: number | undefined
+}
+
 /**
  * Opens the shared rate-limit state of a quota in Redis. One Lua script implements it, so that each operation
- * is atomic. It uses the server's clock; tests pass their own.
+ * is atomic.
  */
 export function redisSharedState(
   redis: RedisEval,
   quota: string,
-  clock?: () => number,
+  { clock, knownPerMs }: SharedStateOptions = {},
 ): SharedRateLimitState {
   // The state, and the send times of the current window. The braces put both keys into one slot of a Redis
   // Cluster.
@@ -24,7 +31,7 @@ export function redisSharedState(
       SCRIPT,
       2,
       ...keys,
-      JSON.stringify({ ...SHARED_LIMITER_SETTINGS, now: clock?.() }),
+      JSON.stringify({ ...SHARED_LIMITER_SETTINGS, now: clock?.(), knownPerMs }),
       op,
       ...args,
     )) as string[]
@@ -59,6 +66,7 @@ export function redisSharedState(
 const SCRIPT = `
 ${READ_STATE}
 if s.since == 0 then s.since = now; s.rested = settings.ttlMs; s.stride = 1; s.isFull = 1 end
+if settings.knownPerMs and s.base == 0 then s.base = settings.knownPerMs; s.doubling = 1e15 end
 
 local function text(number) return string.format('%.6f', number) end
 
@@ -75,7 +83,7 @@ end
 local function rate()
   local perMs = s.base == 0 and settings.firstPerMs * 2 ^ (s.risen / settings.firstDoublingMs)
     or s.base * (1 + (s.risen / s.doubling) ^ 3)
-  return math.min(perMs, settings.maxPerMs)
+  return math.min(perMs, settings.knownPerMs or settings.maxPerMs)
 end
 
 -- Stores the send time of every stride-th request, which bounds the memory of a long window.

@@ -55,7 +55,7 @@ function createRedisServer(redis: Redis): SharedServer {
       const numbers = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const)
       return Object.fromEntries(numbers.filter(([, count]) => Number.isSafeInteger(count) && count >= 0))
     },
-    rateLimitState: (quota) => redisSharedState(redis, quota),
+    rateLimitState: (quota, options) => redisSharedState(redis, quota, options),
     backend: createRedisBackend,
     queueLocation: (id, kind) => ({ name: kind, options: { prefix: prefixOf(id), connection: redis } }),
     close: async () => redis.disconnect(),

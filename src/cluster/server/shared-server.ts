@@ -32,7 +32,15 @@ export type LiveWorkers = ReadonlyMap<string, string>
 
 export type TaskKind = Task['kind']
 
-export const SHARED_COUNTERS = ['requests', 'rateLimited', 'retries', 'bytes', 'pages', 'items'] as const
+export const SHARED_COUNTERS = [
+  'requests',
+  'computeUnits',
+  'rateLimited',
+  'retries',
+  'bytes',
+  'pages',
+  'items',
+] as const
 
 /** Counters of all workers of a run. They are informational only. */
 export type Progress = Pick<RunStats, (typeof SHARED_COUNTERS)[number]>
@@ -56,8 +64,8 @@ export type SharedServer = {
   /** Adds to the counters of a run. */
   addProgress(id: string, more: Partial<Progress>): Promise<void>
   readProgress(id: string): Promise<Partial<Progress>>
-  /** Shared rate-limit state of a quota. */
-  rateLimitState(quota: string): SharedRateLimitState
+  /** Shared rate-limit state of a quota. `knownPerMs`: its rate in requests per millisecond, if it is known. */
+  rateLimitState(quota: string, options?: { knownPerMs?: number | undefined }): SharedRateLimitState
   /** Backend for BullMQ. */
   backend: BackendFactory
   /** The queue of a run's tasks, separate from those of other runs. */

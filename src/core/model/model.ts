@@ -1,4 +1,5 @@
 import type { TableName } from '../table/index.ts'
+import type { QuotaSettings } from './compute-units.ts'
 
 /** Half-open block range: `from` is included, `to` is not. */
 export type BlockRange = { readonly from: number; readonly to: number }
@@ -99,5 +100,5 @@ export type Job = {
     readonly baseUrl: string | undefined
     readonly apiKeyHeader: string
     readonly timeoutMs: number
-  }
+  } & QuotaSettings
 }

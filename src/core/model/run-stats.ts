@@ -3,6 +3,7 @@ import type { ExportError, FailureCode } from './errors.ts'
 import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
 import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
+import { utcDay } from './utc.ts'
 import { emptyWalletsIn, type WalletSample } from './wallet-sample.ts'
 
 /**
@@ -22,6 +23,9 @@ export type RunStats = {
   endedMs: number | undefined
   wallets: number
   requests: number
+  /** What these requests cost in the service's compute units, in all and by UTC day. */
+  computeUnits: number
+  computeUnitsByDay: Record<string, number>
   /** Responses with status 429. */
   rateLimited: number
   /** Requests that were retried for any reason other than a 429. */
@@ -112,9 +116,18 @@ export type Changes = {
   file: string | undefined
 }
 
+/** Counts a request that is about to be sent. */
+export function countRequest(stats: RunStats, units: number, now: number): void {
+  const day = utcDay(now)
+  stats.requests += 1
+  stats.computeUnits += units
+  stats.computeUnitsByDay[day] = (stats.computeUnitsByDay[day] ?? 0) + units
+}
+
 export function newRunStats(wallets: number, now: number): RunStats {
   const counts = {
     requests: 0,
+    computeUnits: 0,
     rateLimited: 0,
     retries: 0,
     bytes: 0,
@@ -139,6 +152,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
     refused: [],
     leftOut: undefined,
     smallPages: new Map<string, number>(),
+    computeUnitsByDay: {},
   }
   const service = { hasResponded: false, lastError: undefined }
   return {

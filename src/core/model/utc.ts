@@ -15,6 +15,12 @@ export function parseUtc(text: string): number | undefined {
 
 export const DAY_MS = 86_400_000
 
+/** The UTC day of an instant, such as `2024-03-31`. */
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+/** The end of an instant's UTC day, in milliseconds since 1970. */
+export const endOfUtcDay = (ms: number): number => (Math.floor(ms / DAY_MS) + 1) * DAY_MS
+
 /**
  * Formats milliseconds since 1970 as `2023-11-14 22:13 UTC`. Later instants than the year 9999 are clamped to
  * its end.

@@ -18,6 +18,7 @@ export type PastRun = {
   readonly wallets: number
   readonly requests: number
   readonly transactions: number
+  readonly computeUnits?: number
   /** Blocks that the run wrote, half-open. */
   readonly fromBlock?: number | null
   readonly toBlock?: number | null

@@ -97,8 +97,11 @@ function summarizeJob({ id, job, state, error, stats }: RunReport) {
 /** Counts of what the run read. */
 function readFields(stats: RunStats) {
   const { requests, rateLimited, retries, bytes, pages, items, transactions, smallPages } = stats
+  const { computeUnits, computeUnitsByDay } = stats
   return {
-    ...{ requests, rateLimited, retries, bytes, pages, items, transactions },
+    /** What the requests cost in the service's compute units, also by UTC day. */
+    ...{ requests, computeUnits, computeUnitsByDay },
+    ...{ rateLimited, retries, bytes, pages, items, transactions },
     /**
      * Listings (a wallet, or `blocks`) that needed pages of fewer than 100 items, with the smallest page
      * size.

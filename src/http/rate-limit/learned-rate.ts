@@ -15,6 +15,8 @@ export type LearnedRate = {
   nextPermitAt: number
   /** Highest recent estimate; decays by `BEST_RATE_DECAY` with each 429. */
   bestPerMs: number
+  /** The known rate of the quota, which is never exceeded. @default no bound */
+  maxPerMs?: number | undefined
 }
 
 /**
@@ -43,6 +45,12 @@ const MAX_PROBE_PAUSES = 100
 const MAX_PROBE_REQUESTS = 1_000
 /** Share of `bestPerMs` that remains after each 429. A rate below the recent best is probed sooner. */
 const BEST_RATE_DECAY = 0.95
+
+/** The rate of a quota that is known from the beginning. It does not rise. */
+export function knownRate(perMs: number, now: number): LearnedRate {
+  const doublingMs = Number.POSITIVE_INFINITY
+  return { basePerMs: perMs, maxPerMs: perMs, doublingMs, limitedMs: 0, nextPermitAt: now, bestPerMs: 0 }
+}
 
 export type RateObservation = {
   now: number
@@ -79,7 +87,7 @@ export function learnRate(
   const speedUp = Math.min(1, basePerMs / bestPerMs) ** 3
   const maxDoublingMs = Math.max(MAX_PROBE_PAUSES * pausedMs, MAX_PROBE_REQUESTS / basePerMs) * speedUp
   const doublingMs = Math.max(minDoublingMs(basePerMs), Math.min(PROBE_WINDOWS * lengthMs, maxDoublingMs))
-  return { ...initial, basePerMs, bestPerMs, doublingMs }
+  return { ...initial, basePerMs, bestPerMs, doublingMs, maxPerMs: learnedRate.maxPerMs }
 }
 
 function minDoublingMs(perMs: number): number {
@@ -88,10 +96,11 @@ function minDoublingMs(perMs: number): number {
 
 /**
  * base × (1 + (limited / doubling)³), in requests per ms. The cubic is flat at first, so that most of the
- * time is spent near the learned rate.
+ * time is spent near the learned rate. A known rate bounds it.
  */
-export function currentRate({ basePerMs, limitedMs, doublingMs }: LearnedRate): number {
-  return basePerMs * (1 + (limitedMs / doublingMs) ** 3)
+export function currentRate({ basePerMs, limitedMs, doublingMs, maxPerMs }: LearnedRate): number {
+  const perMs = basePerMs * (1 + (limitedMs / doublingMs) ** 3)
+  return maxPerMs === undefined ? perMs : Math.min(perMs, maxPerMs)
 }
 
 /**

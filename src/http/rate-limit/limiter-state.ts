@@ -1,6 +1,6 @@
 import { delayBeforeRetry, RETRY_POLICIES } from '../../core/platform/retry.ts'
 import { estimateRate } from './estimate-rate.ts'
-import { currentRate, type LearnedRate, learnRate, reservePermit } from './learned-rate.ts'
+import { currentRate, knownRate, type LearnedRate, learnRate, reservePermit } from './learned-rate.ts'
 import {
   newRemainingQuota,
   quotaAvailableAt,
@@ -38,7 +38,7 @@ export type LimiterState = {
   window: SampleWindow
   /** Earlier windows that started with the burst capacity refilled: the first of all, and the latest two. */
   earlierWindows: SampleWindow[]
-  /** Undefined until the first 429. */
+  /** Undefined until the first 429, unless the rate is known from the beginning. */
   learnedRate: LearnedRate | undefined
   /** Undefined while requests are granted. */
   throttledPeriod: ThrottledPeriod | undefined
@@ -73,7 +73,8 @@ const MAX_DRAIN_MS = 1_000
 /** Resets are stated in whole seconds: one of at most 1 s may already be over and is ignored. */
 const MIN_RESET_MS = 1_000
 
-export function newLimiterState(now: number): LimiterState {
+/** @param knownPerMs the rate of the quota, if it is known from the beginning */
+export function newLimiterState(now: number, knownPerMs?: number): LimiterState {
   return {
     pausedUntil: now,
     inFlight: 0,
@@ -81,7 +82,7 @@ export function newLimiterState(now: number): LimiterState {
     grantedSinceReset: 0,
     window: newSampleWindow({ firstSequence: 1, since: now, idleMs: Number.POSITIVE_INFINITY }),
     earlierWindows: [],
-    learnedRate: undefined,
+    learnedRate: knownPerMs === undefined ? undefined : knownRate(knownPerMs, now),
     throttledPeriod: undefined,
     quota: newRemainingQuota(),
   }

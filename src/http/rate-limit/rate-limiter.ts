@@ -12,7 +12,7 @@ import type { SentRequest } from './sample-window.ts'
 /**
  * The rate limiter of a run. Every attempt of every request of every job acquires a permit from it.
  *
- * It starts without a known limit and ramps up the number of requests in flight, until a 429, the reported
+ * Without a known rate it ramps up the number of requests in flight, until a 429, the reported
  * remaining quota or the concurrency limits it. A 429 pauses all requests for the stated delay, or with
  * exponential backoff if there is none. After the pause, requests are sent one by one at the learned rate,
  * which rises slowly until the next 429. Permits are never issued ahead of time, so requests do not burst
@@ -54,10 +54,12 @@ type State = { clock: LimiterClock; limiter: LimiterState; waiters: Waiter[]; ca
 type Waiter = (permit: Permit) => void
 
 /**
- * Creates a rate limiter without a known limit. Clients that use the same API key should share one, because
- * the API counts their requests together.
+ * Creates a rate limiter. Clients that use the same API key should share one, because the API counts their
+ * requests together.
  *
  * @param clock time, randomness and timers; tests pass a virtual clock
+ * @param knownPerMs requests per millisecond that the quota allows: sending starts at this rate and never
+ *   exceeds it. @default unknown
  * @example
  * ```ts
  * const rateLimiter = createRateLimiter()
@@ -65,8 +67,9 @@ type Waiter = (permit: Permit) => void
  * const testnet = createServiceClient({ baseUrl: TESTNET_URL, apiKey, rateLimiter })
  * ```
  */
-export function createRateLimiter(clock: LimiterClock = systemClock): RateLimiter {
-  const state: State = { clock, limiter: newLimiterState(clock.now()), waiters: [], cancelTimer: () => {} }
+export function createRateLimiter(clock: LimiterClock = systemClock, knownPerMs?: number): RateLimiter {
+  const limiter = newLimiterState(clock.now(), knownPerMs)
+  const state: State = { clock, limiter, waiters: [], cancelTimer: () => {} }
   return {
     acquire: (signal) => acquire(state, signal),
     pausedForMs: () => Math.max(0, state.limiter.pausedUntil - clock.now()),

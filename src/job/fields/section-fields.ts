@@ -2,6 +2,7 @@ import { baseUrl } from './base-url.ts'
 import { duration } from './duration.ts'
 import { booleanField, type Field, textMatching } from './field-type.ts'
 import { headerName } from './header-name.ts'
+import { QUOTA_FIELDS } from './quota-fields.ts'
 
 /** The sections of a job file: mappings that contain fields. */
 export const SECTIONS = {
@@ -36,6 +37,7 @@ export const SECTION_FIELDS = {
     examples: ['1m', '500ms'],
     synonyms: 'timeoutms requesttimeout timeoutseconds',
   },
+  ...QUOTA_FIELDS,
   'store.endpoint': {
     ...textMatching(
       /^https?:\/\/[^\s?#@\\/]+\/?$/i,

@@ -12,6 +12,8 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
   readonly address?: readonly string[] | undefined
   /** Base URL of the data service (http or https), or `demo`. */
   readonly baseUrl?: string | undefined
+  /** Tier of the API key: none, free, base, growth or pro. */
+  readonly tier?: string | undefined
   /** Local folder for the checkpoints of outputs in object stores. @default .walletlake-state */
   readonly stateDir?: string | undefined
   /** Put `'` before CSV text that a spreadsheet would run as a formula. @default true */
@@ -19,7 +21,7 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
 }
 
 /** Fields whose options have another name: their properties are declared above. */
-type RenamedField = 'addresses' | 'service.baseUrl'
+type RenamedField = 'addresses' | 'service.baseUrl' | 'service.tier'
 
 type OverriddenField = {
   [P in FieldPath]: (typeof FIELDS)[P] extends { readonly option: unknown } ? P : never

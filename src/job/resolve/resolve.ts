@@ -80,7 +80,15 @@ function resolveLayout({
 }
 
 function resolveService(values: Values): Job['service'] {
+  const quota = {
+    tier: values['service.tier']?.value,
+    computeUnitsPerMinute: values['service.computeUnitsPerMinute']?.value,
+    computeUnitsPerDay: values['service.computeUnitsPerDay']?.value,
+    computeUnits: values['service.computeUnits']?.value,
+  }
+  const isSet = ([, value]: [string, unknown]) => value !== undefined
   return {
+    ...Object.fromEntries(Object.entries(quota).filter(isSet)),
     baseUrl: values['service.baseUrl']?.value,
     apiKeyHeader: values['service.apiKeyHeader']?.value ?? keyHeaderOf(values['service.baseUrl']?.value),
     timeoutMs: values['service.timeout']?.value ?? durationMs(FIELDS['service.timeout'].default) ?? 0,

@@ -1,4 +1,5 @@
 import type { Source } from '../source.ts'
+import { createMeter } from './compute-units.ts'
 import { onChainFieldsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import { type AdaptivePageSize, createAdaptivePageSize } from './pages/adaptive-page-size.ts'
@@ -40,6 +41,7 @@ export const dataApi: Source = {
   readView,
   onChainFieldsOf,
   readFee,
+  openMeter: createMeter,
 }
 
 function reducedPageSize(size: AdaptivePageSize): number | undefined {

@@ -1,0 +1,69 @@
+import type { Job } from '../core/model/model.ts'
+import { type Cost, costOf, feeRequestsOf, timeAtQuota } from '../export/cost.ts'
+import { type Estimate, MAX_DENSITY_RATIO } from '../export/estimate.ts'
+import { formatBytes, formatCount, formatDuration, formatInteger } from '../terminal/format.ts'
+
+const UNKNOWN_UNTIL_PAGE = 'unknown until the first page'
+const UNKNOWN_UNTIL_EXPORT = 'unknown until the first export'
+
+/** Formats the estimated requests, compute units, time and disk space of a run as lines of at most 80 columns. */
+export function estimateLines(estimate: Estimate, job: Job): string[] {
+  const { bytesPerTransaction = 0, bytes } = estimate
+  const cost = costOf(job, estimate)
+  return [
+    `  quota  ${requestsText(estimate)}`,
+    ...(cost === undefined ? [] : [`  units  ${unitsText(cost)}`]),
+    ...feeLine(job),
+    `  time   ${quotaTimeText(cost, job) ?? pastTimeText(estimate, job)}`,
+    `  disk   ${bytes === undefined ? UNKNOWN_UNTIL_EXPORT : `about ${formatBytes(bytes)}: ${formatBytes(bytesPerTransaction)} a transaction`}`,
+  ]
+}
+
+function requestsText({ minRequests, requests, maxRequests }: Estimate): string {
+  const more =
+    requests === undefined
+      ? `; how many more is ${UNKNOWN_UNTIL_PAGE}`
+      : `, about ${formatInteger(requests)} in all`
+  return maxRequests === undefined
+    ? `at least ${formatCount(minRequests, 'request')}${more}`
+    : `about ${formatCount(requests ?? minRequests, 'request')}, ${formatInteger(minRequests)} to ${formatInteger(maxRequests)} if the rest is up to ${MAX_DENSITY_RATIO} times as dense`
+}
+
+function unitsText({ minUnits, units, maxUnits }: Cost): string {
+  if (units === undefined) return `at least ${formatCount(minUnits, 'compute unit')}`
+  const range = maxUnits === undefined ? '' : `, ${formatInteger(minUnits)} to ${formatInteger(maxUnits)}`
+  return `about ${formatCount(units, 'compute unit')}${range}`
+}
+
+/** The requests for fees, which come on top of the others. */
+function feeLine(job: Job): string[] {
+  const fees = feeRequestsOf(job)
+  if (fees === undefined) return []
+  const { probes, maxDetails } = fees
+  return maxDetails === undefined
+    ? ['  fees   one more request for each type-2 transaction that a wallet sent']
+    : [`  fees   at most ${formatInteger(probes + maxDetails)} more requests: ${probes} probes, then details`]
+}
+
+/** The time at the quota of the key, if it is known. */
+function quotaTimeText(cost: Cost | undefined, { service }: Job): string | undefined {
+  if (cost === undefined) return undefined
+  const { meter, minUnits, units = minUnits, maxUnits } = cost
+  const times = (maxUnits === undefined ? [units] : [minUnits, maxUnits]).map((count) =>
+    timeAtQuota(count, meter),
+  )
+  if (times.some((time) => time === undefined)) return undefined
+  const range = times.map((ms = 0) => formatDuration(ms)).join(' to ')
+  const tier = service.tier === undefined ? '' : ` (tier ${service.tier})`
+  const word = cost.units === undefined ? 'at least' : 'about'
+  return `${word} ${range} at ${formatInteger(meter.perMinute ?? 0)} units a minute${tier}`
+}
+
+/** The time at the rate of the last run. */
+function pastTimeText(estimate: Estimate, { concurrency }: Job): string {
+  const { minRequests, maxRequests, perSecond = 0, seconds } = estimate
+  if (seconds === undefined) return UNKNOWN_UNTIL_PAGE
+  const times = maxRequests === undefined ? [seconds] : [minRequests / perSecond, maxRequests / perSecond]
+  const range = times.map((time) => formatDuration(time * 1000)).join(' to ')
+  return `about ${range}: ${perSecond.toFixed(1)} requests/s as in the last run, up to ${concurrency} at once`
+}
