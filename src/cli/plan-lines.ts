@@ -1,7 +1,9 @@
 import type { Job } from '../core/model/model.ts'
 import { type Cost, costOf, feeRequestsOf, timeAtQuota } from '../export/cost.ts'
 import { type Estimate, MAX_DENSITY_RATIO } from '../export/estimate.ts'
+import { meterOf } from '../export/quota.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger } from '../terminal/format.ts'
+import { predictReconcile } from '../verify/reconcile/predict-requests.ts'
 
 const UNKNOWN_UNTIL_PAGE = 'unknown until the first page'
 const UNKNOWN_UNTIL_EXPORT = 'unknown until the first export'
@@ -66,4 +68,16 @@ function pastTimeText(estimate: Estimate, { concurrency }: Job): string {
   const times = maxRequests === undefined ? [seconds] : [minRequests / perSecond, maxRequests / perSecond]
   const range = times.map((time) => formatDuration(time * 1000)).join(' to ')
   return `about ${range}: ${perSecond.toFixed(1)} requests/s as in the last run, up to ${concurrency} at once`
+}
+
+/** The requests of `run --reconcile`: predicted from the ledger of an existing local export, else the minimum. */
+export async function reconcileLine(job: Job, isExported: boolean): Promise<string> {
+  const minPerWallet = job.startBlock > 0 ? 2 : 1
+  const requests =
+    isExported && job.store === undefined
+      ? await predictReconcile(job.output)
+      : minPerWallet * job.wallets.length
+  const each = meterOf(job)?.costs.balances
+  const units = each === undefined ? '' : ` (${formatCount(requests * each, 'compute unit')})`
+  return `  check  at least ${formatCount(requests, 'request')}${units} to reconcile`
 }

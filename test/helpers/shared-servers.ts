@@ -9,7 +9,7 @@ export { noRedis } from './start-redis.ts'
 export type TestServer = {
   readonly url: string
   /** The shared rate-limit state of a quota, with the server's clock unless another is given. */
-  book(quota: string, clock?: () => number): SharedRateLimitState
+  book(quota: string, clock?: () => number, knownPerMs?: number): SharedRateLimitState
   /** Deletes all data, as after the loss of the server. */
   flush(): Promise<void>
   /** Keys of runs that still exist on the server. */
@@ -25,7 +25,8 @@ export async function startTestServer(): Promise<TestServer> {
   return {
     url: server.url,
     restart: server.restart,
-    book: (quota, clock) => redisSharedState(redis, quota, clock === undefined ? {} : { clock }),
+    book: (quota, clock, knownPerMs) =>
+      redisSharedState(redis, quota, { ...(clock && { clock }), knownPerMs }),
     flush: async () => void (await redis.flushall()),
     remainingKeys: async () =>
       (await redis.keys('*')).filter((key) => !/^\{?walletlake:(quota|worker):/.test(key)),

@@ -9,20 +9,29 @@ import { print } from '../../terminal/print.ts'
 import { defineCommand } from '../command.ts'
 import { type InlineJobArguments, inlineJobOptions, readJobsOrInlineJob } from '../options/inline-job.ts'
 import { JOB_FILES, type Overrides, overrideOptions } from '../options/jobs.ts'
-import { estimateLines } from '../plan-lines.ts'
+import { estimateLines, reconcileLine } from '../plan-lines.ts'
+import { requireReconcilable } from '../reconcile-jobs.ts'
 
 export const command = defineCommand({
   name: 'plan',
   summary: 'Show what a run would request (dry run)',
   description: 'Show what a run would request and its estimated cost; sends no requests and writes nothing',
   arguments: [{ name: 'jobs', repeatable: true, description: JOB_FILES }],
-  options: [...inlineJobOptions, ...overrideOptions],
+  options: [
+    ...inlineJobOptions,
+    ...overrideOptions,
+    { name: 'reconcile', description: 'Also estimate the requests of run --reconcile' },
+  ],
   examples: [['plan jobs/mine.yaml', 'Before the first run or an incremental run']],
   run: ({ jobs, ...args }) => plan(jobs, args),
 })
 
-async function plan(files: string[], args: Overrides & InlineJobArguments): Promise<void> {
-  for (const job of await readJobsOrInlineJob(files, args)) {
+type PlanArguments = Overrides & InlineJobArguments & { reconcile?: boolean }
+
+async function plan(files: string[], args: PlanArguments): Promise<void> {
+  const jobs = await readJobsOrInlineJob(files, args)
+  if (args.reconcile) requireReconcilable(jobs)
+  for (const job of jobs) {
     const state = await inspectJob(job)
     const { wallets, blocks } = state
     const unfinished = wallets.filter(({ remaining }) => remaining.length > 0)
@@ -35,6 +44,7 @@ async function plan(files: string[], args: Overrides & InlineJobArguments): Prom
     )
     const estimate = estimateRun(job, state, await readPastRuns(job.output))
     if (estimate.minRequests > 0) print(estimateLines(estimate, job))
+    if (args.reconcile) print(await reconcileLine(job, state.manifest !== undefined))
     if (blocks.length > 0) print(`  blocks ${formatRanges(blocks)}`)
     for (const { address, label, remaining } of unfinished) {
       const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')

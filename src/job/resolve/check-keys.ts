@@ -71,7 +71,7 @@ function expectationFor(key: string, known: readonly string[], path: string | un
 }
 
 /** Up to this number of known names, a message lists all of them. */
-const MAX_LISTED_NAMES = 4
+const MAX_LISTED_NAMES = 8
 
 /** Options that exist only on the command line, by words that people use for them in a job file. */
 const CLI_ONLY_OPTIONS: ReadonlyMap<string, string> = new Map([

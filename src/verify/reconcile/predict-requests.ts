@@ -1,9 +1,21 @@
-import type { LedgerWallet } from './ledger-sums.ts'
+import { openExport } from '../../read/open-export.ts'
+import { type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
 import { CONTRACTS_PER_REQUEST } from './service-balances.ts'
 
 /** The number of requests that comparing these wallets takes at least: with full pages, and without differences. */
 export function predictRequests(wallets: readonly LedgerWallet[]): number {
   return wallets.reduce((sum, wallet) => sum + requestsOf(wallet), 0)
+}
+
+/** The same for all wallets of an export. Reads its ledger. */
+export async function predictReconcile(folder: string): Promise<number> {
+  const output = await openExport(folder)
+  try {
+    const covered = output.manifest.coverage.filter(({ fromBlock, toBlock }) => fromBlock < toBlock)
+    return predictRequests((await readLedgerSums(output, covered)).wallets)
+  } finally {
+    await output.close()
+  }
 }
 
 function requestsOf({ sums, fromBlock }: LedgerWallet): number {

@@ -32,6 +32,8 @@ export type Simulation = {
   /** Requests per second that another client of the same quota sends at a given time. */
   otherPerSecond?: (now: number) => number
   seed?: number
+  /** Requests per millisecond that the limiter knows from the beginning. */
+  knownPerMs?: number
   /** Maximum delay of timers (ms). */
   lateMs?: number
 }
@@ -54,7 +56,7 @@ export type Report = {
 export async function simulate(simulation: Simulation): Promise<Report> {
   const { service, requests, readers = 32, seed = 1, lateMs = 0 } = simulation
   const clock = virtualClock({ seed, lateMs })
-  const rateLimiter = createRateLimiter(clock)
+  const rateLimiter = createRateLimiter(clock, simulation.knownPerMs)
   const report = { granted: 0, throttled: 0, sent: [] as number[], pauses: [] as Report['pauses'] }
   const others = simulation.otherPerSecond === undefined ? undefined : startOther(simulation, clock)
   let finish = () => {}
