@@ -34,8 +34,14 @@ function operationsOf(job: QuotaJob): MeteredOperation[] {
 }
 
 /** Opens the daily budget of a run: the lowest of its jobs, less what earlier runs into their outputs used today. */
-export async function openBudgetOf(jobs: readonly Pick<Job, 'service' | 'output'>[]): Promise<DailyBudget> {
-  const limits = jobs.map((job) => meterOf(job)?.perDay).filter((perDay) => perDay !== undefined)
+export async function openBudgetOf(
+  jobs: readonly Pick<Job, 'service' | 'output'>[],
+  { reserveMs = 0 } = {},
+): Promise<DailyBudget> {
+  const limits = jobs.flatMap((job) => {
+    const { perDay, perMinute = 0 } = meterOf(job) ?? {}
+    return perDay === undefined ? [] : [perDay - (perMinute * reserveMs) / 60_000]
+  })
   if (limits.length === 0) return openDailyBudget({ perDay: undefined, used: 0 })
   const used = await unitsUsedToday(jobs.map(({ output }) => output))
   return openDailyBudget({ perDay: smallest(limits), used })

@@ -13,8 +13,8 @@ import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import type { TableName, TableRows } from '../core/table/index.ts'
 import { selectTables } from '../core/table/select-tables.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
-import { createRateLimiter } from '../http/rate-limit/rate-limiter.ts'
-import { startRunLimits } from '../http/run-limits.ts'
+import { createRateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
+import { type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
 import { missingBlocksMessage } from '../terminal/format.ts'
 import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import { cutBatches, pagesIn } from '../transform/batches.ts'
@@ -31,6 +31,7 @@ import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
 import { checkpointIdentity } from './private-folder.ts'
+import { knownRateOf, openBudgetOf } from './quota.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import { stageRows } from './stage-rows.ts'
 import { rowsIn } from './typed-rows.ts'
@@ -91,7 +92,7 @@ async function* readTable<T extends TableName>(
   requireJob(job)
   requireService(job, { ...options, apiKey: options.apiKey })
   requireTable(job, table)
-  const limits = startRunLimits({ signal: options.signal }, 'reading rows was aborted')
+  const limits = await startLimits(job, options)
   const folder = await createScratchFolder('rows', options.folder)
   try {
     const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
@@ -100,7 +101,7 @@ async function* readTable<T extends TableName>(
       ...options,
       ...{
         demoUrl: demo?.url,
-        rateLimiter: createRateLimiter(),
+        rateLimiter: createRateLimiter(systemClock, knownRateOf([job])),
         limit: limitConcurrency(job.concurrency),
         stats,
       },
@@ -136,6 +137,10 @@ async function* readTable<T extends TableName>(
     limits.end()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function startLimits(job: Job, { signal }: RowsOptions): Promise<StartedRunLimits> {
+  return startRunLimits({ signal }, 'reading rows was aborted', await openBudgetOf([job]))
 }
 
 const ROWS_OPTIONS = {

@@ -98,7 +98,7 @@ async function reindex(context: ReindexContext): Promise<ReindexResult> {
   const { folder, options, output } = context
   const { clock = Date.now } = options
   const { chain } = output.manifest.job
-  const service = await openService(options.service)
+  const service = await openService({ ...options.service, operation: 'reindex' })
   try {
     const { sql, counts } = await load(context)
     await compactRequestLog(sql, { path: requestLogPath(folder), chain })

@@ -118,9 +118,14 @@ export type Changes = {
 
 /** Counts a request that is about to be sent. */
 export function countRequest(stats: RunStats, units: number, now: number): void {
-  const day = utcDay(now)
   stats.requests += 1
   stats.computeUnits += units
+  countUnitsOfDay(stats, units, now)
+}
+
+/** Counts compute units in the UTC day of a time. */
+export function countUnitsOfDay(stats: RunStats, units: number, now: number): void {
+  const day = utcDay(now)
   stats.computeUnitsByDay[day] = (stats.computeUnitsByDay[day] ?? 0) + units
 }
 
