@@ -31,9 +31,13 @@ export function openDailyBudget({ perDay, used, now = Date.now }: DailyBudgetOpt
 }
 
 /** The error for a day whose budget is used up. */
-export function budgetReached(perDay: number, nowMs: number): ExportError {
+function budgetReached(perDay: number, nowMs: number): ExportError {
   const end = formatMinuteCeil(endOfUtcDay(nowMs))
-  return new ExportError('BUDGET_REACHED', `the budget of ${perDay} compute units a day is used up`, {
-    fix: `Run the same command again after ${end}: it resumes where it stopped.`,
-  })
+  return new ExportError(
+    'BUDGET_REACHED',
+    `the budget of ${perDay} compute units a day is used up until ${end}`,
+    {
+      fix: `Run the same command again after ${end}: it resumes where it stopped.`,
+    },
+  )
 }

@@ -11,14 +11,15 @@ type ErrorContext = {
 }
 
 /**
- * Adds the request's description to an error. Once the service has responded, the fix of the error table replaces
- * connection advice.
+ * Adds the request's label to an error. Once the service has responded, the fix of the error table replaces
+ * connection advice; a limit of the run keeps its own.
  */
 export function withRequestContext(
   error: ExportError,
   { description, mayHaveActed, hasResponded, redactKey }: ErrorContext,
 ): ExportError {
-  const fix = hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
+  const hasOwnFix = !hasResponded || error.code === 'BUDGET_REACHED'
+  const fix = hasOwnFix ? redactKey(error.fix) : error.failure.fix
   const { retryAfterMs, status } = error
   // The SyntaxError of JSON.parse quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause

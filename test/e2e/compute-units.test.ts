@@ -20,7 +20,15 @@ function writeJob(url: string, quota: object = {}) {
     writeFileSync(
       job,
       JSON.stringify({
-        ...{ chain: '43114', addresses, startBlock: 0, endBlock: 421, output, fees: 'listed' },
+        ...{
+          chain: '43114',
+          concurrency: 1,
+          addresses,
+          startBlock: 0,
+          endBlock: 421,
+          output,
+          fees: 'listed',
+        },
         service: { baseUrl: url, ...more },
       }),
     )

@@ -11,7 +11,7 @@ test('ends before the units of a day are exceeded, and says when to go on', () =
   expect(() => budget.count(1)).toThrow(
     expect.objectContaining({
       code: 'BUDGET_REACHED',
-      message: 'the budget of 100 compute units a day is used up',
+      message: 'the budget of 100 compute units a day is used up until 2025-02-01 00:00 UTC',
       fix: expect.stringContaining('after 2025-02-01 00:00 UTC: it resumes'),
     }),
   )
