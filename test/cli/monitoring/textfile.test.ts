@@ -15,7 +15,7 @@ async function runInto(path: string, outcome: RunOutcome) {
   return parseTextfile(readFileSync(path, 'utf8'))
 }
 
-const busy = { requests: 40, rateLimited: 3, retries: 2, bytes: 9_000, rejects: 0, endBlock: 421 }
+const busy = { requests: 40, computeUnits: 790, rateLimited: 3, retries: 2, bytes: 9_000, rejects: 0, endBlock: 421 }
 
 test('writes every metric of a run with help and type', async () => {
   const stats = { ...busy, totalRows: { transactions: 7, ledger: 12 } }
@@ -33,6 +33,7 @@ test('writes every metric of a run with help and type', async () => {
     walletlake_last_run_duration_seconds: [[{ job: 'night' }, 2.5]],
     walletlake_last_run_exit_code: [[{ job: 'night' }, 0]],
     walletlake_last_run_requests: [[{ job: 'night' }, 40]],
+    walletlake_last_run_compute_units: [[{ job: 'night' }, 790]],
     walletlake_last_run_rate_limited: [[{ job: 'night' }, 3]],
     walletlake_last_run_retries: [[{ job: 'night' }, 2]],
     walletlake_last_run_received_bytes: [[{ job: 'night' }, 9000]],
