@@ -11,15 +11,14 @@ type ErrorContext = {
 }
 
 /**
- * Adds the request's label to an error. Once the service has responded, the fix of the error table replaces
- * connection advice; a limit of the run keeps its own.
+ * Adds the request's description to an error. Once the service has responded, the fix of the error table replaces
+ * connection advice.
  */
 export function withRequestContext(
   error: ExportError,
   { description, mayHaveActed, hasResponded, redactKey }: ErrorContext,
 ): ExportError {
-  const hasOwnFix = !hasResponded || error.code === 'BUDGET_REACHED'
-  const fix = hasOwnFix ? redactKey(error.fix) : error.failure.fix
+  const fix = hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
   const { retryAfterMs, status } = error
   // The SyntaxError of JSON.parse quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause

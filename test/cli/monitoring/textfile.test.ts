@@ -15,7 +15,15 @@ async function runInto(path: string, outcome: RunOutcome) {
   return parseTextfile(readFileSync(path, 'utf8'))
 }
 
-const busy = { requests: 40, computeUnits: 790, rateLimited: 3, retries: 2, bytes: 9_000, rejects: 0, endBlock: 421 }
+const busy = {
+  requests: 40,
+  computeUnits: 790,
+  rateLimited: 3,
+  retries: 2,
+  bytes: 9_000,
+  rejects: 0,
+  endBlock: 421,
+}
 
 test('writes every metric of a run with help and type', async () => {
   const stats = { ...busy, totalRows: { transactions: 7, ledger: 12 } }
