@@ -1,4 +1,7 @@
-import { expect } from 'vitest'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, inject } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { testJob } from './jobs.ts'
@@ -6,8 +9,31 @@ import { demoWallets, nodeData } from './node-data.ts'
 
 type DemoJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
 
-/** Exports wallets of the demo chain into a folder, by default all 53. */
+/**
+ * Exports wallets of the demo chain into a folder, by default all 53. A new folder gets a copy of the export of the same job
+ * if a test file of this run has made one.
+ */
 export async function exportDemo(output: string, options: DemoJobOptions = {}): Promise<void> {
+  if (existsSync(output) && readdirSync(output).length > 0) return exportInto(output, options)
+  const key = createHash('sha256').update(JSON.stringify(options)).digest('hex')
+  const shared = join(inject('sharedExports'), key)
+  if (!existsSync(shared)) await exportShared(shared, options)
+  cpSync(shared, output, { recursive: true })
+}
+
+/** Test files that need the same export at the same time each make it. The first one to finish is kept. */
+async function exportShared(shared: string, options: DemoJobOptions): Promise<void> {
+  const own = mkdtempSync(`${shared}-`)
+  await exportInto(join(own, 'out'), options)
+  try {
+    renameSync(join(own, 'out'), shared)
+  } catch (thrown) {
+    if (!existsSync(shared)) throw thrown
+  }
+  rmSync(own, { recursive: true })
+}
+
+async function exportInto(output: string, options: DemoJobOptions): Promise<void> {
   const { code } = await run([testJob({ addresses: demoWallets, nativeSymbol: 'AVAX', output, ...options })])
   expect(code).toBeUndefined()
 }
