@@ -13,6 +13,10 @@ const LONG = [
   'survive/changes',
   'survive/faults',
   'load/chain-ids',
+  'e2e/bad-pages',
+  'e2e/queue-rounds',
+  'export/tamperings',
+  'survive/disk',
 ]
 
 class LongestFirst extends BaseSequencer {
