@@ -21,7 +21,7 @@ const output = join(folder, 'out')
 let ledger: TextRow[] = []
 
 beforeAll(async () => {
-  await exportDemo(output)
+  await exportDemo(output, { endBlock: 100 })
   ledger = await readCsvTable(output, 'ledger')
 })
 
