@@ -53,10 +53,19 @@ const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<st
   ),
 ]
 
+/** The conversions to formats of several files, by format. */
+const convertedFolders = new Map<string, Promise<unknown>>()
+
+async function convertedFolder(to: string, out: string): Promise<unknown> {
+  return convert(output, { to, out, prices: await writePrices(output, join(folder, 'prices.csv')) })
+}
+
 /** Returns the text of the longest file of one kind. */
 async function longestOf(to: string, pattern: string): Promise<string> {
   const out = join(folder, `${to}-all`)
-  await convert(output, { to, out, prices: await writePrices(output, join(folder, 'prices.csv')) })
+  const converted = convertedFolders.get(to) ?? convertedFolder(to, out)
+  convertedFolders.set(to, converted)
+  await converted
   const name = new RegExp(`^${pattern.replace('{wallet}', '0x[0-9a-f]{40}')}$`)
   const texts = readdirSync(out)
     .filter((file) => name.test(file))
