@@ -15,7 +15,9 @@ type DemoJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly str
  */
 export async function exportDemo(output: string, options: DemoJobOptions = {}): Promise<void> {
   if (existsSync(output) && readdirSync(output).length > 0) return exportInto(output, options)
-  const key = createHash('sha256').update(JSON.stringify(options)).digest('hex')
+  // An option that is undefined overrides a default.
+  const settings = JSON.stringify(options, (_, value: unknown) => (value === undefined ? 'undefined' : value))
+  const key = createHash('sha256').update(settings).digest('hex')
   const shared = join(inject('sharedExports'), key)
   if (!existsSync(shared)) await exportShared(shared, options)
   cpSync(shared, output, { recursive: true })
