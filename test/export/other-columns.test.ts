@@ -145,8 +145,11 @@ test('commands that read an export that lacks a column explain how to upgrade it
   }
   await expect(query(job.output, 'select 1')).rejects.toMatchObject(expected)
   await expect(balances(job.output)).rejects.toMatchObject(expected)
-  const { problems } = await verifyOutput(job.output)
-  expect(problems).toEqual([expect.stringContaining('ledger lacks the column asset_symbol')])
+  const { message, fix } = expected
+  const target = await sqlite.place()
+  await expect(loadInto(job.output, target.to)).rejects.toMatchObject({ code: 'VERIFY_FAILED', message, fix })
+  const { problems, isCurrent } = await verifyOutput(job.output)
+  expect([problems, isCurrent]).toEqual([[message], false])
   await chain.end()
 })
 
