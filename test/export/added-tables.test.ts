@@ -12,6 +12,9 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
 import { sqlite } from '../load/engines.ts'
 
+/** For machines that share their cores with other work. */
+const LONG = { timeout: 600_000 }
+
 /** Tables of the export to which the others are added. */
 const FEW: readonly TableName[] = ['erc20_transfers', 'wallet_transactions']
 const ADDED = TABLE_NAMES.filter((table) => !FEW.includes(table))
@@ -46,7 +49,7 @@ function linesOf(output: string, file: string | null | undefined): string[] {
 test.for([
   { format: 'csv', compression: 'gzip', partitionBy: 'blocks:50', isMerged: true },
   { format: 'parquet', compression: 'zstd', partitionBy: undefined, isMerged: false },
-] as const)('a run adds tables to an export from its stored pages: %o', async ({ isMerged, ...fields }) => {
+] as const)('a run adds tables to an export from its stored pages: %o', LONG, async ({ isMerged, ...fields }) => {
   const chain = await growingChain(120)
   const job = headJob(chain.url, { ...fields, escapeFormulas: false, count: 3 })
   const few = { ...job, tables: FEW }

@@ -16,6 +16,9 @@ import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
 
+/** For machines that share their cores with other work. */
+const LONG = { timeout: 600_000 }
+
 async function runOnce(job: Job) {
   const notices: string[] = []
   const { jobs } = await run([job], { onNotice: (notice) => notices.push(notice) })
@@ -62,6 +65,7 @@ test.for([
   { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:40', isMerged: true },
 ] as const)(
   'an export in an object store that lacks a column is upgraded like one in a folder: %o',
+  LONG,
   async ({ isMerged, ...fields }) => {
     const { location, endpoint } = await startObjectStore()
     process.env.AWS_ENDPOINT_URL_S3 = endpoint
