@@ -60,51 +60,43 @@ const query = async (output: string, sql: string) => {
   for await (const _ of queryExport(output, sql)) break
 }
 
-test.for([
-  { format: 'csv', compression: 'none', partitionBy: undefined, isMerged: false },
-  { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:40', isMerged: true },
-] as const)(
-  'an export in an object store that lacks a column is upgraded like one in a folder: %o',
-  LONG,
-  async ({ isMerged, ...fields }) => {
-    const { location, endpoint } = await startObjectStore()
-    process.env.AWS_ENDPOINT_URL_S3 = endpoint
-    const chain = await growingChain(40)
-    const store = { ...location, prefix: 'mine' }
-    const job = { ...headJob(chain.url, { count: 2, ...fields }), store }
-    await runOnce(job)
-    chain.advance(20)
-    await runOnce(job)
-    if (isMerged) await mergeFiles(job)
-    const target = await duckdb.place()
-    await loadInto((await openOutput('s3://lake/mine')).output, target.to)
-    await target.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
-    await dropColumnInBucket(store, 'ledger', 'asset_symbol')
+test('an export in an object store that lacks a column is upgraded like one in a folder', LONG, async () => {
+  const { location, endpoint } = await startObjectStore()
+  process.env.AWS_ENDPOINT_URL_S3 = endpoint
+  const chain = await growingChain(40)
+  const store = { ...location, prefix: 'mine' }
+  const job = { ...headJob(chain.url, { count: 2 }), store }
+  await runOnce(job)
+  chain.advance(20)
+  await runOnce(job)
+  const target = await duckdb.place()
+  await loadInto((await openOutput('s3://lake/mine')).output, target.to)
+  await target.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
+  await dropColumnInBucket(store, 'ledger', 'asset_symbol')
 
-    const old = await openOutput('s3://lake/mine')
-    const lacking = { message: expect.stringContaining('ledger lacks the column asset_symbol') }
-    await expect(query(old.output, 'select 1')).rejects.toMatchObject(lacking)
-    await expect(loadInto(old.output, target.to)).rejects.toMatchObject(lacking)
-    expect((await verifyOutput(old.output)).problems).toEqual([lacking.message])
-    const elsewhere = { ...job, output: tempFolder() }
-    expect((await runOnce(elsewhere)).error).toMatchObject({ code: 'OUTPUT_CHANGED', ...lacking })
+  const old = await openOutput('s3://lake/mine')
+  const lacking = { message: expect.stringContaining('ledger lacks the column asset_symbol') }
+  await expect(query(old.output, 'select 1')).rejects.toMatchObject(lacking)
+  await expect(loadInto(old.output, target.to)).rejects.toMatchObject(lacking)
+  expect((await verifyOutput(old.output)).problems).toEqual([lacking.message])
+  const elsewhere = { ...job, output: tempFolder() }
+  expect((await runOnce(elsewhere)).error).toMatchObject({ code: 'OUTPUT_CHANGED', ...lacking })
 
-    chain.advance(20)
-    expect((await runOnce(job)).error).toBeUndefined()
-    const { output } = await openOutput('s3://lake/mine')
-    expect((await verifyOutput(output)).problems).toEqual([])
-    const fresh = inNewFolder(job)
-    await runOnce(fresh)
-    const rows = await rowsIn(fresh.output)
-    expect(await rowsIn(output)).toEqual(rows)
-    await query(output, 'select asset_symbol from ledger')
-    await loadInto(output, target.to)
-    const [counts] = await target.run('SELECT count(*) AS n, count(asset_symbol) AS symbols FROM ledger')
-    const symbols = rows.ledger.filter(({ asset_symbol }) => asset_symbol !== '').length
-    expect(Object.values(counts ?? {}).map(Number)).toEqual([rows.ledger.length, symbols])
-    await chain.end()
-  },
-)
+  chain.advance(20)
+  expect((await runOnce(job)).error).toBeUndefined()
+  const { output } = await openOutput('s3://lake/mine')
+  expect((await verifyOutput(output)).problems).toEqual([])
+  const fresh = inNewFolder(job)
+  await runOnce(fresh)
+  const rows = await rowsIn(fresh.output)
+  expect(await rowsIn(output)).toEqual(rows)
+  await query(output, 'select asset_symbol from ledger')
+  await loadInto(output, target.to)
+  const [counts] = await target.run('SELECT count(*) AS n, count(asset_symbol) AS symbols FROM ledger')
+  const symbols = rows.ledger.filter(({ asset_symbol }) => asset_symbol !== '').length
+  expect(Object.values(counts ?? {}).map(Number)).toEqual([rows.ledger.length, symbols])
+  await chain.end()
+})
 
 test('a finished export that lacks a column and has no stored pages requires --fresh', async () => {
   const chain = await growingChain(421)
