@@ -14,6 +14,7 @@ import { fetchJob } from './fetch/fetch-job.ts'
 import { type MergeResult, type OutputWriter, openOutputWriter } from './output-writer.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import type { AlreadyExported } from './resume/already-exported.ts'
+import { findChangedSettings } from './resume/changed-settings.ts'
 import { hasLookbackChanged } from './resume/compare-lookback.ts'
 import { findExport } from './resume/find-export.ts'
 import {
@@ -120,7 +121,7 @@ async function fetchAndWriteOnce(
       return resetRowStats(stats, 'lookback changed')
     stats.leftOut = await countLeftOut(checkpoint, listings)
     const isNew =
-      manifest === undefined || end > from || from < minEnd || !manifestMatchesWallets(manifest, jobExport)
+      manifest === undefined || end > from || from < minEnd || !manifestMatchesJob(manifest, jobExport)
     if (!isNew) return finishUnchanged(jobExport, checkpoint, end)
     stats.phase = 'writing'
     stats.share = 1
@@ -178,11 +179,12 @@ function withoutRefused(listings: Listings, { refused }: RunStats): Listings {
   return new Map([...listings].filter(([name]) => !names.has(name)))
 }
 
-/** Whether the manifest has the job's wallets and the same refusals as this run. */
-function manifestMatchesWallets(manifest: Manifest, { job, stats: { refused } }: JobExport): boolean {
+/** Whether the manifest has the job's settings and wallets, and the same refusals as this run. */
+function manifestMatchesJob(manifest: Manifest, { job, stats: { refused } }: JobExport): boolean {
   const exportedErrors = new Map(manifest.coverage.map(({ address, error }) => [address, error]))
   const refusals = [...exportedErrors.values()].filter((error) => error !== undefined)
   return (
+    findChangedSettings(job, manifest).length === 0 &&
     hasSameWallets(job, manifest) &&
     refusals.length === refused.length &&
     refused.every(({ address, error }) => exportedErrors.get(address) === error)

@@ -67,7 +67,10 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
   return rows.map((row) => `{"table":"${name}","change":"${change}","row":${row}}\n`).join('')
 }
 
-/** Compares the files of a table. Files that are byte-identical on both sides are skipped. */
+/**
+ * Compares the files of a table. Files that are byte-identical on both sides are skipped. All rows of a table that the
+ * previous export lacks are added.
+ */
 async function* compareFiles(
   table: Table,
   { previousManifest, store, parts, localPath, ...rest }: ChangeListOptions,
@@ -76,7 +79,7 @@ async function* compareFiles(
   const listed =
     previousManifest.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
   const newParts = parts.get(table.name) ?? []
-  if (previousManifest.tables[table.name] === undefined || newParts.length === 0) return
+  if (newParts.length === 0) return
   const previousFiles = withoutIdentical(listed, newParts).map(({ path }) => join(store.folder, path))
   const newFiles = await Promise.all(withoutIdentical(newParts, listed).map(localPath))
   if (previousFiles.length + newFiles.length === 0) return

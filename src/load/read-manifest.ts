@@ -3,7 +3,7 @@ import type { Manifest, ManifestTable } from '../core/model/manifest.ts'
 import { manifestProblems } from '../core/model/manifest-schema.ts'
 import { invalidJsonReason, parseJson, previewJson } from '../core/platform/json-text.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
-import { columnDifferences } from '../core/table/schema-changes.ts'
+import { columnDifferences, UPGRADE_FIX } from '../core/table/schema-changes.ts'
 import { extensionPattern } from '../formats/index.ts'
 
 /**
@@ -17,10 +17,19 @@ export function readManifest(text: string, location: string): Manifest {
   const manifest = parseJson(text) as Partial<Manifest> | undefined
   const problem =
     manifest === undefined ? `it is ${invalidJsonReason(text)}` : problemOf(manifest as Manifest)
-  if (problem === undefined) return manifest as Manifest
-  throw new ExportError('VERIFY_FAILED', `${location}: ${problem}`, {
-    fix: 'Load an unmodified output of this version of walletlake, or export it again.',
-  })
+  if (problem !== undefined)
+    throw new ExportError('VERIFY_FAILED', `${location}: ${problem}`, {
+      fix: 'Load an unmodified output of this version of walletlake, or export it again.',
+    })
+  requireSameColumns(manifest as Manifest, location)
+  return manifest as Manifest
+}
+
+function requireSameColumns(manifest: Manifest, location: string): void {
+  const [difference] = columnDifferences(manifest)
+  if (difference === undefined) return
+  const message = `${location}: ${difference}: another version wrote this export`
+  throw new ExportError('VERIFY_FAILED', message, { fix: UPGRADE_FIX })
 }
 
 function problemOf(manifest: Manifest): string | undefined {
@@ -31,8 +40,6 @@ function problemOf(manifest: Manifest): string | undefined {
   const [shapeProblem] = manifestProblems(manifest)
   if (shapeProblem !== undefined)
     return `${shapeProblem.path}: expected ${shapeProblem.expected}, found ${previewJson(shapeProblem.found)}`
-  const [difference] = columnDifferences(manifest)
-  if (difference !== undefined) return `${difference}: another version wrote this export; run its job again`
   for (const table of TABLES) {
     const listed = tables[table.name]
     const problem = listed && fileProblem(table, listed)

@@ -7,7 +7,7 @@ import { readTextIfExists } from '../core/platform/disk.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import { type Column, type TableName, type TextRows, tableByName } from '../core/table/index.ts'
-import { columnDifferences } from '../core/table/schema-changes.ts'
+import { columnDifferences, UPGRADE_FIX } from '../core/table/schema-changes.ts'
 import { textCellSql, textColumns, unescapedSql } from '../formats/column-sql.ts'
 import type { DataFile } from '../formats/format.ts'
 import { FORMATS, hasEscapedText, openDataFile, sourceSql } from '../formats/index.ts'
@@ -166,9 +166,7 @@ function requireSameColumns(manifest: Manifest, folder: string): Manifest {
   throw new ExportError(
     'OUTPUT_CHANGED',
     `${folder} was written by another version of walletlake (${manifest.generator}): ${difference}`,
-    {
-      fix: 'Run its job again: the run rewrites all rows from the stored pages, or asks for --fresh if these are gone.',
-    },
+    { fix: UPGRADE_FIX },
   )
 }
 
@@ -191,7 +189,7 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
 export function requireLedger({ tables }: Manifest, output: string, use: string): void {
   if (tables.ledger !== undefined) return
   throw new ExportError('USAGE', `${output} has no ledger, which ${use}`, {
-    fix: 'Add ledger to the tables of the job (or remove tables to export all), then run it again with --fresh.',
+    fix: 'Add ledger to the tables of the job (or remove tables to export all), then run it again.',
   })
 }
 

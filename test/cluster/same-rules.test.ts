@@ -84,6 +84,15 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_000)
   })
 
+  test('tables that a job gains are added, and their rows are listed', LONG, async () => {
+    const { many, alone } = await start({ transfers: ofAlice(40) })
+    const few = { tables: ['wallet_transactions'] as const }
+    await expectSame({ ...many, ...few }, { ...alone, ...few })
+    const { figures } = await expectSame(many, alone)
+    expect(figures?.changes?.added).toMatchObject({ transactions: 70, wallet_transactions: 0 })
+    expect(Object.keys(outputBytes(many.output))).toContainEqual(expect.stringMatching(/^changes\//))
+  })
+
   test('the last block is requested once if the service has it', LONG, async () => {
     const { many, alone, listing } = await start({ transfers: ofAlice(20), head: 9_999 })
     expect((await runQueued(server.url, many)).figures?.endBlock).toBe(2_000)

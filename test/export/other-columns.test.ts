@@ -1,17 +1,23 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openOutput } from '../../src/cli/options/output-argument.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { loadInto } from '../../src/load/load.ts'
 import { queryExport } from '../../src/read/query-export.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { dropColumn } from '../helpers/drop-column.ts'
+import { dropColumn, dropColumnInBucket } from '../helpers/drop-column.ts'
 import { growingChain, headJob, inNewFolder, mergeFiles, rowsIn } from '../helpers/growing-chain.ts'
+import { startObjectStore } from '../helpers/object-store.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
+
+/** For machines that share their cores with other work. */
+const LONG = { timeout: 600_000 }
 
 async function runOnce(job: Job) {
   const notices: string[] = []
@@ -53,6 +59,44 @@ test.for([
 const query = async (output: string, sql: string) => {
   for await (const _ of queryExport(output, sql)) break
 }
+
+test('an export in an object store that lacks a column is upgraded like one in a folder', LONG, async () => {
+  const { location, endpoint } = await startObjectStore()
+  process.env.AWS_ENDPOINT_URL_S3 = endpoint
+  const chain = await growingChain(40)
+  const store = { ...location, prefix: 'mine' }
+  const job = { ...headJob(chain.url, { count: 2 }), store }
+  await runOnce(job)
+  chain.advance(20)
+  await runOnce(job)
+  const target = await duckdb.place()
+  await loadInto((await openOutput('s3://lake/mine')).output, target.to)
+  await target.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
+  await dropColumnInBucket(store, 'ledger', 'asset_symbol')
+
+  const old = await openOutput('s3://lake/mine')
+  const lacking = { message: expect.stringContaining('ledger lacks the column asset_symbol') }
+  await expect(query(old.output, 'select 1')).rejects.toMatchObject(lacking)
+  await expect(loadInto(old.output, target.to)).rejects.toMatchObject(lacking)
+  expect((await verifyOutput(old.output)).problems).toEqual([lacking.message])
+  const elsewhere = { ...job, output: tempFolder() }
+  expect((await runOnce(elsewhere)).error).toMatchObject({ code: 'OUTPUT_CHANGED', ...lacking })
+
+  chain.advance(20)
+  expect((await runOnce(job)).error).toBeUndefined()
+  const { output } = await openOutput('s3://lake/mine')
+  expect((await verifyOutput(output)).problems).toEqual([])
+  const fresh = inNewFolder(job)
+  await runOnce(fresh)
+  const rows = await rowsIn(fresh.output)
+  expect(await rowsIn(output)).toEqual(rows)
+  await query(output, 'select asset_symbol from ledger')
+  await loadInto(output, target.to)
+  const [counts] = await target.run('SELECT count(*) AS n, count(asset_symbol) AS symbols FROM ledger')
+  const symbols = rows.ledger.filter(({ asset_symbol }) => asset_symbol !== '').length
+  expect(Object.values(counts ?? {}).map(Number)).toEqual([rows.ledger.length, symbols])
+  await chain.end()
+})
 
 test('a finished export that lacks a column and has no stored pages requires --fresh', async () => {
   const chain = await growingChain(421)
@@ -97,8 +141,11 @@ test('commands that read an export that lacks a column explain how to upgrade it
   }
   await expect(query(job.output, 'select 1')).rejects.toMatchObject(expected)
   await expect(balances(job.output)).rejects.toMatchObject(expected)
-  const { problems } = await verifyOutput(job.output)
-  expect(problems).toEqual([expect.stringContaining('ledger lacks the column asset_symbol')])
+  const { message, fix } = expected
+  const target = await sqlite.place()
+  await expect(loadInto(job.output, target.to)).rejects.toMatchObject({ code: 'VERIFY_FAILED', message, fix })
+  const { problems, isCurrent } = await verifyOutput(job.output)
+  expect([problems, isCurrent]).toEqual([[message], false])
   await chain.end()
 })
 

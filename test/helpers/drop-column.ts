@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import type { BucketLocation } from '../../src/core/model/model.ts'
 import type { TableName } from '../../src/core/table/index.ts'
+import { openBucket } from '../../src/storage/bucket.ts'
+import { fetchExport } from '../../src/storage/fetch-export.ts'
 import { readManifest } from './read-output.ts'
+import { tempFolder } from './temp-folder.ts'
 
 /** Turns an export into one of an earlier version without this column: files, sizes, hashes and manifest. */
 export async function dropColumn(folder: string, table: TableName, column: string): Promise<void> {
@@ -24,6 +28,22 @@ export async function dropColumn(folder: string, table: TableName, column: strin
   instance.closeSync()
   listed.columns = listed.columns.filter(({ name }) => name !== column)
   writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** `dropColumn` for an export in an object store. */
+export async function dropColumnInBucket(
+  location: BucketLocation,
+  table: TableName,
+  column: string,
+): Promise<void> {
+  const copy = tempFolder()
+  await fetchExport(location, copy)
+  await dropColumn(copy, table, column)
+  const bucket = await openBucket(location)
+  for (const { path } of readManifest(copy).tables[table]?.files ?? [])
+    await bucket.putFile(path, join(copy, path))
+  await bucket.putText('manifest.json', readFileSync(join(copy, 'manifest.json'), 'utf8'))
+  bucket.close()
 }
 
 function copyWithout(column: string, { from, to }: { from: string; to: string }): string {

@@ -72,7 +72,7 @@ describe('a ClickHouse database', () => {
 
   test('is rejected if a table has incompatible columns', async () => {
     const { folder, place } = await written()
-    standIn?.create(
+    standIn?.run(
       'CREATE TABLE IF NOT EXISTS `ledger` (`chain_id` Int64) ENGINE = ReplacingMergeTree ORDER BY (`chain_id`)',
     )
     await expect(loadInto(folder, place.to)).rejects.toThrow('the column chain_id is Int64, expected String')

@@ -24,6 +24,9 @@ export type Engine = {
   readonly skipped: boolean
   /** Whether a failed load is rolled back. */
   readonly transactions: boolean
+  /** Types of a nullable column, as the engine reports them. */
+  readonly integer: string
+  readonly text: string
   start(): Promise<void>
   place(): Promise<Place>
   stop(): Promise<void>
@@ -33,6 +36,7 @@ const nothing = async () => {}
 
 export const duckdb: Engine = {
   ...{ name: 'duckdb', skipped: false, transactions: true, start: nothing, stop: nothing },
+  ...{ integer: 'INTEGER', text: 'VARCHAR' },
   place: async () => {
     const file = join(tempFolder(), 'lake.duckdb')
     const run = async (sql: string) => {
@@ -58,6 +62,7 @@ export const duckdb: Engine = {
 
 export const sqlite: Engine = {
   ...{ name: 'sqlite', skipped: false, transactions: true, start: nothing, stop: nothing },
+  ...{ integer: 'INTEGER', text: 'TEXT' },
   place: async () => {
     const file = join(tempFolder(), 'lake.sqlite')
     const run = async (sql: string) => {
@@ -77,7 +82,7 @@ let server: Postgres | undefined
 let databases = 0
 
 export const postgres: Engine = {
-  ...{ name: 'postgres', skipped: noPostgres, transactions: true },
+  ...{ name: 'postgres', skipped: noPostgres, transactions: true, integer: 'integer', text: 'text' },
   start: async () => {
     server = await startPostgres()
   },
@@ -99,6 +104,7 @@ export let standIn: ClickhouseStandIn | undefined
 
 export const clickhouse: Engine = {
   ...{ name: 'clickhouse', skipped: false, transactions: false, start: nothing },
+  ...{ integer: 'Nullable(Int64)', text: 'Nullable(String)' },
   stop: async () => standIn?.stop(),
   place: async () => {
     await standIn?.stop()
@@ -106,8 +112,16 @@ export const clickhouse: Engine = {
     standIn = started
     return {
       to: urlOf(`clickhouse://me:s3cr%40t@127.0.0.1:${started.port}/lake`),
-      run: async () => [],
-      rows: async (table, name = table) => started.rows(name),
+      run: async (sql) => {
+        started.run(sql)
+        return []
+      },
+      rows: async (table, name = table) =>
+        started
+          .rows(name)
+          .map((row) =>
+            Object.fromEntries(tableByName(table).columns.map(({ name: cell }) => [cell, row[cell] ?? null])),
+          ),
     }
   },
 }

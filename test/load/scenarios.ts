@@ -272,6 +272,30 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
+    test('gets a column that its table lacks, beside one that the user added', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      await place.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
+      await place.run(`ALTER TABLE ledger ADD COLUMN note ${engine.integer}`)
+      // Runs of a version with another column write all files again.
+      await writeExport(folder, goodLake(), { cuts: [0, 1000] })
+      await load()
+      await expectLake(place, goodLake())
+    })
+
+    test('is rejected if a column that its table lacked has another type there, naming both', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      await place.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
+      await place.run(`ALTER TABLE ledger ADD COLUMN asset_symbol ${engine.integer}`)
+      await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 300] })
+      await expect(load()).rejects.toMatchObject({
+        code: 'LOAD_FAILED',
+        message: expect.stringContaining(
+          `the column asset_symbol is ${engine.integer}, expected ${engine.text}`,
+        ),
+      })
+      await expectLake(place, goodLake(), { tables: ['erc20_transfers'] })
+    })
+
     test('can be loaded into tables with a prefix', async () => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())

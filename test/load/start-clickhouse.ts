@@ -22,8 +22,8 @@ export type ClickhouseStandIn = {
   readonly requests: StandInRequest[]
   /** Rows of a table; rows with the same key are merged into the last inserted one. */
   rows(table: string): StandInRow[]
-  /** Creates a table before a load. */
-  create(statement: string): void
+  /** Runs a statement of the user. */
+  run(statement: string): void
   /** Rejects matching requests from now on; undefined accepts all. */
   refuse(what: RegExp | undefined): void
   stop(): Promise<void>
@@ -50,7 +50,9 @@ export async function startClickhouse(): Promise<ClickhouseStandIn> {
     port: (server.address() as AddressInfo).port,
     requests,
     rows: (name) => merged(tableAt(tables, name)),
-    create: (statement) => void create(statement, tables),
+    run: (query) => {
+      answer({ query, search: new URLSearchParams(), authorization: '', body: '' }, tables)
+    },
     refuse: (what) => {
       refused = what
     },
@@ -81,6 +83,7 @@ function answer({ query, search, body }: StandInRequest, tables: Map<string, Sta
   if (/FROM system\.columns/.test(query)) return describe(tables, search)
   if (/^CREATE DATABASE/.test(query)) return ''
   if (/^CREATE TABLE/.test(query)) return create(query, tables)
+  if (/^ALTER TABLE/.test(query)) return alter(query, tables)
   if (/^DELETE FROM/.test(query)) return remove(query, { tables, search })
   const [, from] = /^SELECT \* FROM (\S+) FINAL\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
   if (from !== undefined)
@@ -127,6 +130,23 @@ function create(query: string, tables: Map<string, StandInTable>): string {
   return ''
 }
 
+/** Adds a column, which is null in the existing rows, or drops one that is not part of the key. */
+function alter(query: string, tables: Map<string, StandInTable>): string {
+  const parts = /^ALTER TABLE (\S+) (ADD|DROP) COLUMN (\S+)(?: (.+))?$/.exec(query)
+  if (parts === null) throw new Error(`Code: 62. DB::Exception: Syntax error: ${query}`)
+  const [, name = '', action, quoted = '', type = ''] = parts
+  const [table, column] = [tableAt(tables, name), bare(quoted)]
+  if (table.types.has(column) === (action === 'ADD')) throw new Error(`Code: 44. Cannot alter ${column}`)
+  if (action === 'ADD') table.types.set(column, type)
+  else if (table.key.includes(column)) throw new Error(`Code: 524. ${column} is part of the key`)
+  else table.types.delete(column)
+  for (const row of table.rows) {
+    if (action === 'ADD') row[column] = null
+    else delete row[column]
+  }
+  return ''
+}
+
 /** Deletes rows by `column = {name:Type} AND …`, with the values in the URL. */
 function remove(
   query: string,
@@ -165,6 +185,8 @@ function put({ table, names, format, body }: Put): string {
     return ''
   }
   const columns = (names ?? '').split(',').map((name) => bare(name.trim()))
+  const unknown = columns.find((name) => !table.types.has(name))
+  if (unknown !== undefined) throw new Error(`Code: 16. DB::Exception: No such column ${unknown} in table`)
   const rows = parse(body, { cast: (cell, { quoting }) => (cell === '' && !quoting ? null : cell) }) as (
     | string
     | null

@@ -1,5 +1,6 @@
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import { ExportError } from '../../core/model/errors.ts'
+import { UPGRADE_FIX } from '../../core/table/schema-changes.ts'
 import {
   formatCount,
   formatInteger,
@@ -36,10 +37,11 @@ async function verify(outputArg: string, { json = false }: { json?: boolean }): 
   return exit
 }
 
-function failureOf(output: string, { isFinished, problems }: Verdict): ExportError {
-  return isFinished
-    ? new ExportError('VERIFY_FAILED', `${output}: ${formatCount(problems.length, 'problem')} found`)
-    : new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
+function failureOf(output: string, { isFinished, isCurrent, problems }: Verdict): ExportError {
+  if (!isFinished)
+    return new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
+  const found = `${output}: ${formatCount(problems.length, 'problem')} found`
+  return new ExportError('VERIFY_FAILED', found, isCurrent ? {} : { fix: UPGRADE_FIX })
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {

@@ -6,6 +6,10 @@ import { TABLES, type Table } from './index.ts'
  */
 export const SCHEMA_VERSION = 1
 
+/** What users do about an export of another version. */
+export const UPGRADE_FIX =
+  'Run its job again: the run rewrites all rows from the stored pages, or asks for --fresh if these are gone.'
+
 /**
  * The differences between the columns of an export and those that this version writes, one phrase per table
  * that differs, such as `ledger lacks the column fee_usd`; empty if there are none.

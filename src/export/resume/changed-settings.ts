@@ -1,6 +1,7 @@
 import { wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { Job, Wraps } from '../../core/model/model.ts'
+import type { TableName } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { FORMATS } from '../../formats/index.ts'
 
@@ -22,7 +23,13 @@ export function findChangedSettings(job: Job, manifest: Manifest): string[] {
     ...(job.wallets.some(isRenamed) ? ['labels'] : []),
     ...(job.fees === 'exact' && (manifest.feesUpperBound ?? 0) > 0 ? ['fees'] : []),
     ...(columnDifferences(manifest).length > 0 ? ['columns'] : []),
+    ...(missingTables(job, manifest).length > 0 ? ['tables'] : []),
   ]
+}
+
+/** Returns the tables of the job that the export does not have. */
+export function missingTables({ tables }: Job, manifest: Pick<Manifest, 'tables'>): TableName[] {
+  return tables.filter((table) => manifest.tables[table] === undefined)
 }
 
 /** The setting that the exported rows follow; undefined if they are the same with any. */

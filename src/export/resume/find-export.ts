@@ -40,15 +40,13 @@ export async function findExport(job: Job, store: Store): Promise<FoundExport | 
 }
 
 /**
- * Throws OUTPUT_CHANGED if the job's rows do not fit into the export: other tables or another fixed setting.
+ * Throws OUTPUT_CHANGED if the job's rows do not fit into the export: fewer tables or another fixed setting.
  */
 function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
   const changes = FIXED_SETTINGS.flatMap((key) => {
     const [previous, current] = [exported[key] ?? DEFAULT_SETTINGS[key], job[key] ?? DEFAULT_SETTINGS[key]]
     return previous === current ? [] : [`${key} was ${previous} and is ${current}`]
   })
-  const missing = job.tables.filter((table) => tables[table] === undefined)
-  if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
   const removed = Object.keys(tables).filter((table) => job.tables.every((name) => name !== table))
   if (removed.length > 0) changes.push(`tables had ${removed.join(', ')}`)
   if (changes.length === 0) return

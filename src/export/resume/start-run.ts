@@ -8,7 +8,7 @@ import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
 import { checkpointIdentity, privateFolder } from '../private-folder.ts'
-import { findChangedSettings } from './changed-settings.ts'
+import { findChangedSettings, missingTables } from './changed-settings.ts'
 import { type FoundExport, findExport } from './find-export.ts'
 import {
   type ContinueOptions,
@@ -55,7 +55,7 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
     const previous = await findPreviousExport(runOptions, found, { checkpoint, from: checkpoint.from })
     const arePagesAvailable = hasPages(job, checkpoint, previous)
     if (found !== undefined)
-      requireUpgradable(job, found, arePagesAvailable && checkpoint.written().length > 0)
+      requireUpgradable(job, found, arePagesAvailable && canRewrite(job, checkpoint, found))
     if (arePagesAvailable) {
       noticeShortLookback(runOptions, checkpoint, found)
       return { checkpoint, previous, ...(await findUnchanged(runOptions, { found, checkpoint, previous })) }
@@ -100,19 +100,28 @@ function hasPages(job: Job, checkpoint: Checkpoint, { from, manifest }: Previous
   return from >= checkpoint.base && checkpoint.written().length > 0
 }
 
+/** Whether an export has stored pages, or needs none because it has no blocks yet. An export that has ended has none. */
+function canRewrite(job: Job, checkpoint: Checkpoint, { manifest }: FoundExport): boolean {
+  if (checkpoint.written().length > 0) return true
+  return isOpenEnded(job, manifest) && endOfExport(manifest) <= job.startBlock
+}
+
 /**
- * Throws OUTPUT_CHANGED if the export has other columns than this version writes and its pages are not
- * stored. Rows of two schemas are never mixed, and the whole history is requested again only if the user asks
- * for it (`--fresh`).
+ * Throws OUTPUT_CHANGED if the export lacks a table of the job, or has other columns than this version writes, and its
+ * pages are not stored. Rows of two schemas are never mixed, and the whole history is requested again only if the user
+ * asks for it (`--fresh`).
  */
 function requireUpgradable(job: Job, { manifest }: FoundExport, arePagesAvailable: boolean): void {
-  const [difference] = columnDifferences(manifest)
-  if (difference === undefined || arePagesAvailable) return
-  throw new ExportError(
-    'OUTPUT_CHANGED',
-    `${outputName(job)} has other columns than this version writes (${difference}), and its pages are gone`,
-    { fix: 'Run again with --fresh: it requests the whole history again.' },
-  )
+  const [columns] = columnDifferences(manifest)
+  const [table] = missingTables(job, manifest)
+  if (arePagesAvailable || (columns ?? table) === undefined) return
+  const difference =
+    columns === undefined
+      ? `lacks the table ${table}`
+      : `has other columns than this version writes (${columns})`
+  throw new ExportError('OUTPUT_CHANGED', `${outputName(job)} ${difference}, and its pages are gone`, {
+    fix: 'Run again with --fresh: it requests the whole history again.',
+  })
 }
 
 async function findPreviousExport(

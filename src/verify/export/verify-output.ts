@@ -30,6 +30,8 @@ export type Verdict = {
   readonly ok: boolean
   /** False if no run has finished: the folder has no manifest, and a checkpoint or no table files. */
   readonly isFinished: boolean
+  /** False if another version wrote the export, with other columns. It is not checked then. */
+  readonly isCurrent: boolean
   /** Files that the manifest lists; `rows` counts their rows. */
   readonly files: number
   readonly rows: number
@@ -80,6 +82,7 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
   return {
     ok: findings.count === 0,
     isFinished,
+    isCurrent: differences.length === 0,
     files: tables.reduce((sum, table) => sum + table.files.length, 0),
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
     missingBlocks: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
