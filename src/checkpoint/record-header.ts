@@ -1,16 +1,33 @@
 import { crc32 } from 'node:zlib'
 import { LISTED_PRICES } from '../core/model/fees.ts'
 
-/** First bytes of a record. The digit is the version of the format; a log of another version counts as damaged. */
+/** First bytes of a record. The digit is the version of the format. */
 export const RECORD_START = 'WLF2 '
+/** The part of it that records of all versions begin with. */
+export const ANY_RECORD_START = 'WLF'
+
+/** Kinds and fields of records that version 1 named differently. */
+const VERSION_1_KINDS: Readonly<Record<string, string>> = { again: 'reopen-missing', begun: 'partial' }
+const VERSION_1_FIELDS: Readonly<Record<string, string>> = {
+  cutMs: 'cutoffMs',
+  young: 'afterCutoff',
+  shown: 'ranges',
+}
+
+function fromVersion1(fields: Record<string, unknown>): Record<string, unknown> {
+  const renamed = Object.entries(fields).map(([name, value]) => [VERSION_1_FIELDS[name] ?? name, value])
+  const { kind, ...rest } = Object.fromEntries(renamed) as Record<string, unknown>
+  return { kind: VERSION_1_KINDS[String(kind)] ?? kind, ...rest }
+}
 
 /** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
 export function parseHeader(start: Buffer) {
   const length = start.indexOf(10) + 1
-  const [, crc = '', json = ''] =
-    /^WLF2 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
+  const [, version = '', crc = '', json = ''] =
+    /^WLF([12]) ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
   if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
-  const fields = JSON.parse(json) as Record<string, unknown>
+  const parsed = JSON.parse(json) as Record<string, unknown>
+  const fields = version === '1' ? fromVersion1(parsed) : parsed
   const { bytes, crc: bodyCrc } = fields
   return typeof bytes === 'number' && bytes >= 0 ? { length, bytes, crc: bodyCrc, fields } : undefined
 }
@@ -18,7 +35,7 @@ export function parseHeader(start: Buffer) {
 /** The intact record headers in a tail. */
 export function headersIn(tail: Buffer): Record<string, unknown>[] {
   const headers: Record<string, unknown>[] = []
-  for (let at = tail.indexOf(RECORD_START); at >= 0; at = tail.indexOf(RECORD_START, at + 1)) {
+  for (let at = tail.indexOf(ANY_RECORD_START); at >= 0; at = tail.indexOf(ANY_RECORD_START, at + 1)) {
     const header = parseHeader(tail.subarray(at))
     if (header !== undefined) headers.push(header.fields)
   }

@@ -6,7 +6,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { diskError, PRIVATE_MODE, requireRegularFile } from '../core/platform/disk.ts'
 import { requireLock } from '../core/platform/lock/lock.ts'
 import { createTemporary } from '../core/platform/temporary-file.ts'
-import { headersIn, parseHeader, RECORD_START } from './record-header.ts'
+import { ANY_RECORD_START, headersIn, parseHeader, RECORD_START } from './record-header.ts'
 
 /**
  * An append-only log of records. A record is a line of JSON (the header) and a body. It is valid if both
@@ -219,20 +219,17 @@ async function recoverRecords(
 async function readLine(file: FileHandle, offset: number, size: number): Promise<Buffer> {
   for (let limit = INITIAL_READ_BYTES; ; limit *= 8) {
     const start = await readBody(file, { offset, bytes: Math.min(limit, size - offset) })
-    if (start.includes(10) || limit >= size - offset || start.indexOf(RECORD_START) !== 0) return start
+    if (start.includes(10) || limit >= size - offset || start.indexOf(ANY_RECORD_START) !== 0) return start
   }
 }
 
-/**
- * Truncates the invalid tail. If it is more than one torn record, such as a log of another version, it is first
- * saved to `<path>.damaged`.
- */
+/** Truncates the invalid tail. If it is more than one torn record, it is first saved to `<path>.damaged`. */
 async function truncateTail(
   { path, file, end, size }: { path: string; file: FileHandle; end: number; size: number },
   { onDamage }: RecoveryHandlers,
 ): Promise<void> {
   const tail = await readBody(file, { offset: end, bytes: size - end })
-  const isTorn = !tail.includes('\nWLF')
+  const isTorn = !tail.includes(`\n${ANY_RECORD_START}`)
   const savedTo = isTorn ? undefined : `${path}.damaged`
   if (savedTo !== undefined) {
     const { path: temporary, handle } = await createTemporary(savedTo, PRIVATE_MODE)

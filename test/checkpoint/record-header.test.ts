@@ -1,10 +1,10 @@
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { CLOSED, NOW, open, page } from './open.ts'
+import { CLOSED, listed, NOW, open, page } from './open.ts'
 
 /** Appends a record with valid checksums, as another version of the program might have written it. */
 function appendRecord(folder: string, header: object): void {
@@ -44,4 +44,39 @@ test.for([
   expect(damage).toHaveLength(1)
   expect(existsSync(join(folder, 'pages.log.damaged'))).toBe(true)
   await second.close()
+})
+
+/** Names of version 1, by those of version 2. */
+const VERSION_1 = { cutoffMs: 'cutMs', afterCutoff: 'young', ranges: 'shown', partial: 'begun' } as const
+
+test('a log of version 1 is read, and continued in version 2', async () => {
+  const folder = tempFolder()
+  const first = await open(folder)
+  await first.addPage('0xa', { ...page(10, 40), afterCutoff: 2 })
+  await first.addPartial(50, { body: Buffer.from('{}'), token: 'next', pages: 1, items: 1, bad: 0 })
+  await first.close()
+  const path = join(folder, 'pages.log')
+  const older = readFileSync(path, 'latin1').replaceAll(
+    /^WLF2 [0-9a-f]{8} (\{.*\})$/gm,
+    (_, json: string) => {
+      const renamed = Object.entries(VERSION_1).reduce(
+        (text, [is, was]) => text.replace(`"${is}"`, `"${was}"`),
+        json,
+      )
+      return `WLF1 ${crc32(renamed).toString(16).padStart(8, '0')} ${renamed}`
+    },
+  )
+  expect(older).toMatch(/"cutMs".*"young".*"begun"/s)
+  writeFileSync(path, older, 'latin1')
+  const second = await open(folder)
+  expect(second.cutoffMs).toBe(first.cutoffMs)
+  expect(second.records(listed('0xa')).map(({ items, afterCutoff }) => [items, afterCutoff])).toEqual([
+    [page(10, 40).items, 2],
+  ])
+  expect(await second.partial(50)).toMatchObject({ token: 'next', pages: 1 })
+  await second.addPage('0xa', page(60, 70))
+  await second.close()
+  const third = await open(folder)
+  expect(third.records(listed('0xa'))).toHaveLength(2)
+  await third.close()
 })

@@ -108,14 +108,14 @@ test('the saved damaged bytes are those that were truncated', async () => {
   expect(readFileSync(`${path}.damaged`)).toEqual(bytes.subarray(retained))
 })
 
-test('a log of another version is saved before it is truncated', async () => {
+test('a log of an unknown version is saved before it is truncated', async () => {
   const path = join(tempFolder(), 'log')
   await visit(path, ['first', 'second'])
-  const older = readFileSync(path, 'latin1').replaceAll('WLF2 ', 'WLF1 ')
-  writeFileSync(path, older)
-  const damage = [{ bytes: older.length, savedTo: `${path}.damaged` }]
+  const other = readFileSync(path, 'latin1').replaceAll('WLF2 ', 'WLF3 ')
+  writeFileSync(path, other)
+  const damage = [{ bytes: other.length, savedTo: `${path}.damaged` }]
   expect(await visit(path)).toEqual({ records: [], damage })
-  expect(readFileSync(`${path}.damaged`, 'latin1')).toBe(older)
+  expect(readFileSync(`${path}.damaged`, 'latin1')).toBe(other)
 })
 
 test('the intact headers after a damaged record are counted', async () => {
