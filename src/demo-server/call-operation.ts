@@ -13,7 +13,7 @@ import { listWallet } from './list-wallet.ts'
 import { createReindexer } from './nft/reindexer.ts'
 import type { Chains } from './open-chains.ts'
 import type { OperationName } from './operations.ts'
-import { createPageTokens } from './page-tokens.ts'
+import { createOffsetTokens, createPageTokens } from './page-tokens.ts'
 import type { Call } from './route.ts'
 import { showTransaction } from './show-transaction.ts'
 import type { Registry } from './webhooks/registry.ts'
@@ -26,9 +26,9 @@ export function createCallOperation(
   options: DataServiceOptions,
   { chains, registry }: { chains: Chains; registry: Registry },
 ): CallOperation {
-  const tokens = createPageTokens()
   const reindexer = createReindexer(options)
   const quirks = new Set(options.quirks)
+  const tokens = quirks.has('offset-tokens') ? createOffsetTokens() : createPageTokens()
   const contextFor = ({ path }: Call) => {
     const chain = chains.get(path.chainId)
     return { chain, tokens, quirks, refreshMetadata: reindexer.refreshMetadata(chain.id) }

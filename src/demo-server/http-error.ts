@@ -1,6 +1,6 @@
 import type { ServiceResponse } from './data-service.ts'
 
-/** Reason phrases of the statuses in section 7 of the interface, plus 413, which only HTTP itself defines. */
+/** Reason phrases of the statuses in section 7 of the interface, plus 413 and 504, which only HTTP itself defines. */
 const REASON_PHRASES = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -11,6 +11,7 @@ const REASON_PHRASES = {
   500: 'Internal Server Error',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
+  504: 'Gateway Timeout',
 } as const
 
 export type HttpErrorStatus = keyof typeof REASON_PHRASES

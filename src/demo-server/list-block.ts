@@ -1,8 +1,9 @@
 import { HttpError } from './http-error.ts'
 import type { ListingContext, Page } from './list-wallet.ts'
+import { listedNative } from './listed.ts'
+import { pageLimit } from './page-limit.ts'
 import type { ListingKey } from './page-tokens.ts'
 import { readBlockId } from './path-parameters.ts'
-import { listedPrice } from './prices.ts'
 import { readBlockQuery } from './query.ts'
 import type { Call } from './route.ts'
 
@@ -19,8 +20,8 @@ export async function listBlock(
   }
   const listing: ListingKey = ['block', chain.id, block.number, pageSize]
   const start = pageToken === null ? 0 : tokens.decode(listing, pageToken)
-  const end = start + pageSize
-  const transactions = block.transactions.slice(start, end).map((native) => listedPrice(native, quirks))
+  const end = start + pageLimit({ query, pageSize }, quirks)
+  const transactions = block.transactions.slice(start, end).map((native) => listedNative(native, quirks))
   return end < block.transactions.length
     ? { nextPageToken: tokens.encode(listing, end), transactions }
     : { transactions }

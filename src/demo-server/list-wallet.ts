@@ -1,12 +1,13 @@
 import type { Chain, ChainItems } from './chain.ts'
 import type { JsonObject } from './json.ts'
-import { lowerBound } from './lower-bound.ts'
+import { listedItem } from './listed.ts'
+import { pageLimit } from './page-limit.ts'
 import type { ListingKey, PageTokens } from './page-tokens.ts'
 import { readAddress } from './path-parameters.ts'
-import { listedItem } from './prices.ts'
-import { readWalletQuery, type WalletQuery } from './query.ts'
+import { readWalletQuery, type WalletListing } from './query.ts'
 import type { Quirk } from './quirks.ts'
 import type { Call } from './route.ts'
+import { selectByOffset, selectPage } from './select-page.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
 export type Page = { readonly nextPageToken?: string; readonly transactions: readonly JsonObject[] }
@@ -28,64 +29,26 @@ export async function listWallet(
   const listingKey = listingKeyOf(chain.id, listing)
   const from = listing.pageToken === null ? null : tokens.decode(listingKey, listing.pageToken)
   const chainItems = await chain.items()
-  const { positions, next } = selectPage(chainItems, { listing, from, head: chain.head() })
+  const select = quirks.has('offset-tokens') ? selectByOffset : selectPage
+  const limit = pageLimit({ query, ...listing }, quirks)
+  const { positions, next } = select(chainItems, { listing, from, head: chain.head(), limit })
+  const { address } = listing
   const transactions = positions.map((position) =>
-    listedItem(refreshMetadata(viewItemAt(chainItems, { position, address: listing.address })), quirks),
+    refreshMetadata(viewItemAt(chainItems, { position, address, quirks })),
   )
   return next === undefined
     ? { transactions }
     : { nextPageToken: tokens.encode(listingKey, next), transactions }
 }
 
-/** `address` is in lower case. */
-type WalletListing = WalletQuery & { readonly address: string }
-
 function listingKeyOf(chain: string, listing: WalletListing): ListingKey {
   const { address, startBlock, endBlock, sortOrder, pageSize } = listing
   return ['wallet', chain, address, startBlock, endBlock, sortOrder, pageSize]
 }
 
-type PageSelection = {
-  readonly listing: WalletListing
-  /** Position of the first item of the page; null for the first page. */
-  readonly from: number | null
-  readonly head: number
-}
+type ViewedItem = { position: number; address: string; quirks: ReadonlySet<Quirk> }
 
-/**
- * Selects the positions of one page, in listing order, and the position of the next page. Positions do not depend on the
- * head, so a page token remains valid when the chain grows.
- */
-function selectPage(chainItems: ChainItems, { listing, from, head }: PageSelection) {
-  const all = chainItems.positionsOf(listing.address)
-  const firstAtBlock = (block: number) =>
-    lowerBound(all, (position) => (chainItems.blockNumbers[position] as number) >= block)
-  const low = firstAtBlock(listing.startBlock)
-  const high = Math.max(
-    low,
-    Math.min(firstAtBlock(listing.endBlock ?? Number.POSITIVE_INFINITY), firstAtBlock(head + 1)),
-  )
-  if (listing.sortOrder === 'asc') {
-    const start = Math.max(
-      low,
-      lowerBound(all, (position) => position >= (from ?? 0)),
-    )
-    const end = Math.min(start + listing.pageSize, high)
-    return { positions: all.slice(start, end), next: end < high ? all[end] : undefined }
-  }
-  const last = from ?? Number.POSITIVE_INFINITY
-  const end = Math.min(
-    high,
-    lowerBound(all, (position) => position > last),
-  )
-  const start = Math.max(low, end - listing.pageSize)
-  return { positions: all.slice(start, end).reverse(), next: start > low ? all[start - 1] : undefined }
-}
-
-function viewItemAt(
-  chainItems: ChainItems,
-  { position, address }: { position: number; address: string },
-): JsonObject {
-  const item = chainItems.items[position] as JsonObject
+function viewItemAt(chainItems: ChainItems, { position, address, quirks }: ViewedItem): JsonObject {
+  const item = listedItem(chainItems.items[position] as JsonObject, quirks)
   return viewItem(item, { address, dropsEmpty: dropsEmptyAt(chainItems, position) })
 }

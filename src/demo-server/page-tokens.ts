@@ -42,6 +42,17 @@ export function createPageTokens(): PageTokens {
   }
 }
 
+/** Creates page tokens that state the position, and do not belong to a query. */
+export function createOffsetTokens(): PageTokens {
+  return {
+    encode: (_, position) => String(position),
+    decode: (_, token) => {
+      if (/^\d{1,9}$/.test(token)) return Number(token)
+      throw new HttpError(400, `pageToken is not a number: ${PAGE_TOKEN_HINT}.`)
+    },
+  }
+}
+
 const PAGE_TOKEN_HINT =
   'send the nextPageToken of a response with the same path and parameters, or no token for the first page'
 const POSITION_BYTES = 6

@@ -1,6 +1,6 @@
 import { integerOf } from './base-fees.ts'
 import type { Chain } from './chain.ts'
-import { type JsonObject, objectOf } from './json.ts'
+import type { JsonObject } from './json.ts'
 import type { Quirk } from './quirks.ts'
 
 /** The gas prices of a transaction that details state in addition to the listing. */
@@ -37,11 +37,4 @@ function feeCapOf({ txType, txHash, gasPrice }: JsonObject): bigint | undefined 
   const price = integerOf(gasPrice)
   if (Number(txType) !== 2 || price === undefined) return undefined
   return /[0-3]$/.test(String(txHash)) ? price : 2n * price
-}
-
-/** Returns an item, with its lists, as the listings show it. */
-export function listedItem(item: JsonObject, quirks: ReadonlySet<Quirk>): JsonObject {
-  return quirks.size === 0
-    ? item
-    : { ...item, nativeTransaction: listedPrice(objectOf(item.nativeTransaction), quirks) }
 }

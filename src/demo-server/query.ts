@@ -9,6 +9,8 @@ export type WalletQuery = {
   readonly endBlock: number | null
   readonly sortOrder: 'asc' | 'desc'
 }
+/** A query and the address, in lower case. */
+export type WalletListing = WalletQuery & { readonly address: string }
 export type BlockQuery = Pick<WalletQuery, 'pageToken' | 'pageSize'>
 
 /**

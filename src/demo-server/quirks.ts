@@ -6,6 +6,12 @@ import { ExportError } from '../core/model/errors.ts'
  */
 export const QUIRKS = {
   'fee-cap': 'listings show the fee cap of a type-2 transaction as its gasPrice, not the price that was paid',
+  'top-level-call':
+    'internal lists of wallet listings begin with the top-level call and contain calls that move no coins',
+  'zero-milliseconds': 'transactions without blockTimestampMilliseconds show it as 0',
+  'offset-tokens': 'page tokens count the items before the page, so a growing chain shifts its pages',
+  'small-pages':
+    'listings refuse a pageSize above 40 with 413, or with 504 in descending order, and pages hold at most 20 items',
   'compute-units': 'the quota of the tier free: 8,000 compute units a minute, 2,000,000 a day',
 } as const
 

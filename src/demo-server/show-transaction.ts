@@ -2,8 +2,9 @@ import { describeChain } from './chain-info.ts'
 import { HttpError } from './http-error.ts'
 import { type JsonObject, objectOf } from './json.ts'
 import type { ListingContext } from './list-wallet.ts'
+import { listedNative } from './listed.ts'
 import { readHash } from './path-parameters.ts'
-import { listedPrice, priceDetails } from './prices.ts'
+import { priceDetails } from './prices.ts'
 import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
@@ -27,7 +28,7 @@ export async function showTransaction(
   const view = refreshMetadata(viewItem(item, { dropsEmpty: dropsEmptyAt(chainItems, position) }))
   const native = objectOf(view.nativeTransaction)
   const prices = await priceDetails(chain, native)
-  const nativeTransaction = { ...listedPrice(native, quirks), input: inputOf(view), ...prices }
+  const nativeTransaction = { ...listedNative(native, quirks), input: inputOf(view), ...prices }
   const { networkToken } = describeChain(chain.id)
   return { ...view, nativeTransaction, networkTokenDetails: { networkToken } }
 }

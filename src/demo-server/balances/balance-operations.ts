@@ -3,13 +3,14 @@ import { describeChain } from '../chain-info.ts'
 import type { ServiceResponse } from '../data-service.ts'
 import { HttpError, jsonResponse } from '../http-error.ts'
 import type { JsonObject } from '../json.ts'
-import type { PageTokens } from '../page-tokens.ts'
+import type { ListingContext } from '../list-wallet.ts'
+import { pageLimit } from '../page-limit.ts'
 import { readAddress } from '../path-parameters.ts'
 import { readBalanceQuery } from '../query.ts'
 import type { Call } from '../route.ts'
 import { type ChainState, recordedAt } from './chain-state.ts'
 
-type BalanceContext = { readonly chain: Chain; readonly tokens: PageTokens }
+type BalanceContext = Pick<ListingContext, 'chain' | 'tokens' | 'quirks'>
 
 type BalanceOperation = (call: Call, context: BalanceContext) => Promise<ServiceResponse>
 
@@ -88,13 +89,13 @@ type PageRequest = { readonly call: Call; readonly context: BalanceContext; read
 function pageOf(
   name: string,
   all: readonly JsonObject[],
-  { call, context: { chain, tokens }, block }: PageRequest,
+  { call, context: { chain, tokens, quirks }, block }: PageRequest,
 ): ServiceResponse {
   const { pageToken, pageSize, contractAddresses } = readBalanceQuery(call.query)
   const address = readAddress(call.path.address)
   const key = [name, chain.id, address, block, contractAddresses?.join(',') ?? null, pageSize]
   const start = pageToken === null ? 0 : tokens.decode(key, pageToken)
-  const end = start + pageSize
+  const end = start + pageLimit({ query: call.query, pageSize }, quirks)
   const next = end < all.length ? { nextPageToken: tokens.encode(key, end) } : {}
   return jsonResponse(200, { ...next, [name]: all.slice(start, end) })
 }

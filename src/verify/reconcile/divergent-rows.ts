@@ -8,6 +8,8 @@ export type DivergentTransaction = {
   hasFeeCap: boolean
   /** The fee that the wallet paid, or 0. */
   fee: bigint
+  /** By how much the fee exceeds what the transaction's details state; undefined if it does not, or was not looked up. */
+  overstatedBy?: bigint
   /** Whether it moves coins apart from the fee. */
   moves: boolean
 }

@@ -21,7 +21,11 @@ export function suspectOf({
   divergence: { excess },
   transactions,
 }: DivergentCoin): DivergentTransaction | undefined {
-  return transactions.find((one) => explainsFee(one, excess)) ?? transactions[0]
+  return (
+    transactions.find(({ overstatedBy }) => overstatedBy !== undefined) ??
+    transactions.find((one) => explainsFee(one, excess)) ??
+    transactions[0]
+  )
 }
 
 /** A fee computed from a cap is too high, by less than the whole fee. */
@@ -49,8 +53,9 @@ function describeSuspect(
   suspect: DivergentTransaction,
   { divergence: { excess }, amount }: { divergence: Divergence; amount: string },
 ): string {
-  if (explainsFee(suspect, excess))
-    return `the listed gas price is the fee cap, so the fee is ${excess} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
+  const { overstatedBy = explainsFee(suspect, excess) ? excess : undefined } = suspect
+  if (overstatedBy !== undefined)
+    return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
   return excess > 0n
     ? `an internal payment to the wallet is not listed (${amount}): see the internal transactions in a block explorer`
     : `a payment by the wallet is not listed, or a receipt is counted twice (${amount}): compare the internal transactions with a block explorer`

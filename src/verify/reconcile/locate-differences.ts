@@ -2,6 +2,7 @@ import type { OpenExport } from '../../read/open-export.ts'
 import type { ComparedBalance, ComparedWallet } from './compare-wallet.ts'
 import { readDivergentTransactions, walletBlockKey } from './divergent-rows.ts'
 import { type Divergence, findDivergence, type LedgerStep } from './find-divergence.ts'
+import { markOverstated } from './find-overstated.ts'
 import { coinCause, suspectOf } from './likely-cause.ts'
 import { groupByHistory, readNativeHistory } from './native-history.ts'
 import type { BalanceReader } from './service-balances.ts'
@@ -35,10 +36,10 @@ export async function locateDifferences(
     const found = await Promise.all(
       group.map(async ({ address }) => {
         const steps = histories.get(address) ?? []
-        return { address, divergence: await locate(byAddress.get(address), steps, reader) }
+        return { address, ...(await locate(byAddress.get(address), steps, reader)) }
       }),
     )
-    for (const { address, ...place } of await explain(output, found)) located.set(address, place)
+    for (const { address, ...place } of await explain(output, found, reader)) located.set(address, place)
   }
   return located
 }
@@ -47,37 +48,44 @@ async function locate(
   difference: CoinDifference | undefined,
   steps: readonly LedgerStep[],
   reader: BalanceReader,
-): Promise<Divergence | undefined> {
-  if (difference === undefined) return undefined
+): Promise<SearchResult> {
+  if (difference === undefined) return { divergence: undefined, requestsLeft: 0 }
+  let requestsLeft = MAX_REQUESTS
   const { wallet, coin, opening } = difference
   const excessAt = async (block: number, sum: bigint) => {
+    requestsLeft -= 1
     const found = await reader.read('native', { wallet: wallet.address, block, contracts: [] })
     const [native] = [...(found?.values() ?? [])]
     return (native?.value ?? 0n) - opening - sum
   }
   const search = { steps, excessAt, maxRequests: MAX_REQUESTS, differentAt: wallet.toBlock - 1 }
-  return findDivergence(
+  const divergence = await findDivergence(
     { ...search, equalAt: Math.max(wallet.fromBlock - 1, -1) },
     coin.service - coin.ledger,
   )
+  return { divergence, requestsLeft }
 }
 
-type Found = { address: string; divergence: Divergence | undefined }
+type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }
+type Found = SearchResult & { address: string }
 
 async function explain(
   output: OpenExport,
   found: readonly Found[],
+  reader: BalanceReader,
 ): Promise<(LocatedDifference & { address: string })[]> {
   const placeOf = ({ address, divergence }: Found) => ({ wallet: address, block: divergence?.toBlock ?? 0 })
   const own = found.filter(({ divergence }) => divergence?.isInOwnBlock === true)
   const transactions = await readDivergentTransactions(output, own.map(placeOf))
-  return found.flatMap((one) => {
-    const { address, divergence } = one
+  const explainOne = async (one: Found) => {
+    const { address, divergence, requestsLeft: maxRequests } = one
     if (divergence === undefined) return []
-    const { fromBlock, toBlock } = divergence
-    const inBlock = transactions.get(walletBlockKey(placeOf(one))) ?? []
-    const coin = { chain: output.manifest.job.chain, divergence, transactions: inBlock }
-    const transaction = divergence.isInOwnBlock ? (suspectOf(coin)?.hash ?? null) : null
+    const { fromBlock, toBlock, isInOwnBlock, excess } = divergence
+    const inBlock = isInOwnBlock ? (transactions.get(walletBlockKey(placeOf(one))) ?? []) : []
+    const marked = await markOverstated(inBlock, { excess, maxRequests }, reader)
+    const coin = { chain: output.manifest.job.chain, divergence, transactions: marked }
+    const transaction = suspectOf(coin)?.hash ?? null
     return [{ address, fromBlock, toBlock, transaction, cause: coinCause(coin) }]
-  })
+  }
+  return (await Promise.all(found.map(explainOne))).flat()
 }

@@ -18,6 +18,8 @@ export type BalanceReader = {
   ): Promise<ServiceBalances | undefined>
   /** The NFTs that a wallet owns now. */
   readNfts(wallet: string): Promise<ServiceBalances | undefined>
+  /** The fee that the details of a transaction state; undefined if the service does not state it. */
+  readFee(txHash: string): Promise<bigint | undefined>
   /** Whether the service lists a transaction of the wallet from this block on. */
   hasTransactionsFrom(wallet: string, block: number): Promise<boolean>
 }
@@ -61,12 +63,34 @@ export function createBalanceReader({ client, signal }: OpenedService, chainId: 
           erc721TokenBalances.map((token) => ({ ...nftOf('erc721', token), value: 1n })),
         ),
       ),
+    readFee: async (txHash) => {
+      const details = await client.getTransaction({ chainId, txHash }, options).catch(undefinedIfRefused)
+      return details === undefined ? undefined : feeOf({ ...details.nativeTransaction })
+    },
     hasTransactionsFrom: async (address, startBlock) => {
       const query = { chainId, address, startBlock, pageSize: 1 }
       return (await client.walletTransactionsPage(query, options)).transactions.length > 0
     },
   }
 }
+
+function undefinedIfRefused(thrown: unknown): undefined {
+  if (!(thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED')) throw thrown
+}
+
+/** gas used × the lower one of the fee cap and of base fee + tip; undefined if one of them is unknown. */
+function feeOf({ gasUsed, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas }: FeeFields): bigint | undefined {
+  const [used, base, cap, tip] = [gasUsed, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas].map(digitsOf)
+  if (used === undefined || base === undefined || cap === undefined || tip === undefined) return undefined
+  return used * (base + tip < cap ? base + tip : cap)
+}
+
+type FeeFields = Partial<
+  Record<'gasUsed' | 'baseFeePerGas' | 'maxFeePerGas' | 'maxPriorityFeePerGas', unknown>
+>
+
+const digitsOf = (value: unknown): bigint | undefined =>
+  typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : undefined
 
 type Found = Asset & { value: bigint }
 type ReadKind = (query: {

@@ -1,7 +1,8 @@
+import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
 import type { Erc20Balance, Erc721Balance, Erc1155Balance, NativeBalance } from '../resources/balance.ts'
 import type { Paged } from '../resources/pages.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
-import { followPages } from './follow-pages.ts'
+import { followPages, type PageHandling } from './follow-pages.ts'
 import { type PathSegment, path, queryOf } from './path.ts'
 import { malformedResponse, pageReader, readObject } from './read-response.ts'
 
@@ -60,24 +61,31 @@ export type BalanceOperations = {
 
 /** Creates the operations that read balances. */
 export function balanceOperations(call: Call): BalanceOperations {
+  const size = createAdaptivePageSize()
   return {
     getNativeBalance: async ({ blockNumber, ...wallet }, options) =>
       call(balancesSpec('getNative', wallet, { blockNumber }), readNative, options),
     listErc20Balances: ({ contractAddresses, blockNumber, ...query }, options) => {
       const parameters = { blockNumber, contractAddresses: contractAddresses?.join(',') }
-      const getPage = (pageToken: string | undefined) =>
-        call(balancesSpec('listErc20', { ...query, pageToken }, parameters), readErc20Page, options)
-      return followPages(getPage, query.pageToken)
+      const getPage = (paging: Paging, handling?: PageHandling) => {
+        const spec = balancesSpec('listErc20', { ...query, ...paging }, parameters)
+        return call({ ...spec, ...handling }, readErc20Page, options)
+      }
+      return followPages(getPage, query, size)
     },
     listErc1155Balances: ({ blockNumber, ...query }, options) => {
-      const getPage = (pageToken: string | undefined) =>
-        call(balancesSpec('listErc1155', { ...query, pageToken }, { blockNumber }), readErc1155Page, options)
-      return followPages(getPage, query.pageToken)
+      const getPage = (paging: Paging, handling?: PageHandling) => {
+        const spec = balancesSpec('listErc1155', { ...query, ...paging }, { blockNumber })
+        return call({ ...spec, ...handling }, readErc1155Page, options)
+      }
+      return followPages(getPage, query, size)
     },
     listErc721Balances: (query, options) => {
-      const getPage = (pageToken: string | undefined) =>
-        call(balancesSpec('listErc721', { ...query, pageToken }, {}), readErc721Page, options)
-      return followPages(getPage, query.pageToken)
+      const getPage = (paging: Paging, handling?: PageHandling) => {
+        const spec = balancesSpec('listErc721', { ...query, ...paging }, {})
+        return call({ ...spec, ...handling }, readErc721Page, options)
+      }
+      return followPages(getPage, query, size)
     },
   }
 }

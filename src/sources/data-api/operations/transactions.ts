@@ -1,7 +1,8 @@
+import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
 import type { BlockTransactionsPage, WalletTransactionsPage } from '../resources/pages.ts'
 import type { TransactionDetails } from '../resources/transaction.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
-import { followPages } from './follow-pages.ts'
+import { followPages, type PageHandling } from './follow-pages.ts'
 import { type PathSegment, path, queryOf } from './path.ts'
 import { pageReader, readObject } from './read-response.ts'
 
@@ -70,17 +71,30 @@ export type TransactionOperations = {
 
 /** Creates the operations that read transactions. */
 export function transactionOperations(call: Call): TransactionOperations {
-  const walletPage: TransactionOperations['walletTransactionsPage'] = (query, options) =>
-    call(walletPageSpec(query), pageReader<WalletTransactionsPage>('transactions'), options)
-  const blockPage: TransactionOperations['blockTransactionsPage'] = (query, options) =>
-    call(blockPageSpec(query), pageReader<BlockTransactionsPage>('transactions'), options)
+  const [walletSize, blockSize] = [createAdaptivePageSize(), createAdaptivePageSize()]
+  const walletPage = (query: WalletTransactionsQuery, options?: CallOptions, handling?: PageHandling) =>
+    call(
+      { ...walletPageSpec(query), ...handling },
+      pageReader<WalletTransactionsPage>('transactions'),
+      options,
+    )
+  const blockPage = (query: BlockTransactionsQuery, options?: CallOptions, handling?: PageHandling) =>
+    call({ ...blockPageSpec(query), ...handling }, pageReader<BlockTransactionsPage>('transactions'), options)
   return {
     walletTransactionsPage: async (query, options) => walletPage(query, options),
     listWalletTransactions: (query, options) =>
-      followPages((pageToken) => walletPage({ ...query, pageToken }, options), query.pageToken),
+      followPages(
+        (paging, handling) => walletPage({ ...query, ...paging }, options, handling),
+        query,
+        walletSize,
+      ),
     blockTransactionsPage: async (query, options) => blockPage(query, options),
     listBlockTransactions: (query, options) =>
-      followPages((pageToken) => blockPage({ ...query, pageToken }, options), query.pageToken),
+      followPages(
+        (paging, handling) => blockPage({ ...query, ...paging }, options, handling),
+        query,
+        blockSize,
+      ),
     getTransaction: async (query, options) =>
       call(transactionSpec(query), readObject<TransactionDetails>, options),
   }

@@ -1,3 +1,4 @@
+import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
 import type { WebhookAddressesPage } from '../resources/pages.ts'
 import type { Webhook } from '../resources/webhook.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
@@ -34,12 +35,13 @@ export type WebhookAddressOperations = {
 
 /** Creates the operations on the addresses of webhooks. */
 export function webhookAddressOperations(call: Call): WebhookAddressOperations {
+  const size = createAdaptivePageSize()
   const addressesPage: WebhookAddressOperations['webhookAddressesPage'] = (query, options) =>
     call(pageSpec(query), pageReader<WebhookAddressesPage>('addresses'), options)
   return {
     webhookAddressesPage: async (query, options) => addressesPage(query, options),
     listWebhookAddresses: (query, options) =>
-      followPages((pageToken) => addressesPage({ ...query, pageToken }, options), query.pageToken),
+      followPages((paging) => addressesPage({ ...query, ...paging }, options), query, size),
     addWebhookAddresses: async (query, options) =>
       call({ method: 'PATCH', ...changeSpec(query, 'adding') }, readAnyObject<Webhook>, options),
     removeWebhookAddresses: async (query, options) =>

@@ -1,4 +1,5 @@
 import { ExportError } from '../../../core/model/errors.ts'
+import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
 import type { WebhooksPage } from '../resources/pages.ts'
 import type { NewWebhook, Webhook, WebhookChanges, WebhookStatus } from '../resources/webhook.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
@@ -50,10 +51,11 @@ export type WebhookOperations = {
 
 /** Creates the operations on webhooks. Those on their addresses are separate. */
 export function webhookOperations(call: Call): WebhookOperations {
+  const size = createAdaptivePageSize()
   const webhooksPage: WebhookOperations['webhooksPage'] = (query, options) =>
     call(pageSpec(query), pageReader<WebhooksPage>('webhooks'), options)
   const listWebhooks: WebhookOperations['listWebhooks'] = (query, options) =>
-    followPages((pageToken) => webhooksPage({ ...query, pageToken }, options), query?.pageToken)
+    followPages((paging) => webhooksPage({ ...query, ...paging }, options), query ?? {}, size)
   return {
     webhooksPage: async (query, options) => webhooksPage(query, options),
     listWebhooks,
