@@ -1,8 +1,15 @@
+import type { Client } from '../../http/http-client.ts'
+import type { RequestContext } from '../../http/request.ts'
 import type { Source } from '../source.ts'
 import { createMeter } from './compute-units.ts'
 import { onChainFieldsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
-import { type AdaptivePageSize, createAdaptivePageSize } from './pages/adaptive-page-size.ts'
+import {
+  type AdaptivePageSize,
+  createAdaptivePageSize,
+  newSharedPageLimit,
+  type SharedPageLimit,
+} from './pages/adaptive-page-size.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readRange } from './pages/read-range.ts'
@@ -15,15 +22,18 @@ import { readFee } from './read-fee.ts'
 export const dataApi: Source = {
   pageSize: PAGE_SIZE,
   openWallet: (wallet) => {
-    const size = createAdaptivePageSize()
+    let size: AdaptivePageSize | undefined
     return {
-      readRange: (requestContext, request) => readRange(requestContext, { ...request, ...wallet, size }),
+      readRange: (requestContext, request) => {
+        size ??= createAdaptivePageSize(sharedLimitOf(requestContext))
+        return readRange(requestContext, { ...request, ...wallet, size })
+      },
       firstKeys: async (requestContext, range) => {
         const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
         const page = await fetchPage(requestContext, { ...request, ...wallet }, undefined)
         return page?.keys ?? []
       },
-      reducedPageSize: () => reducedPageSize(size),
+      reducedPageSize: () => (size === undefined ? undefined : reducedPageSize(size)),
     }
   },
   openBlocks: ({ chain }) => {
@@ -42,6 +52,15 @@ export const dataApi: Source = {
   onChainFieldsOf,
   readFee,
   openMeter: createMeter,
+}
+
+const sharedLimits = new WeakMap<Client, SharedPageLimit>()
+
+/** The page limit that the wallets of a job share, so that each of them need not find it again. */
+function sharedLimitOf({ client }: RequestContext): SharedPageLimit {
+  const limit = sharedLimits.get(client) ?? newSharedPageLimit()
+  sharedLimits.set(client, limit)
+  return limit
 }
 
 function reducedPageSize(size: AdaptivePageSize): number | undefined {

@@ -79,7 +79,12 @@ function undefinedIfRefused(thrown: unknown): undefined {
 }
 
 /** gas used × the lower one of the fee cap and of base fee + tip; undefined if one of them is unknown. */
-function feeOf({ gasUsed, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas }: FeeFields): bigint | undefined {
+function feeOf({
+  gasUsed,
+  baseFeePerGas,
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+}: FeeFields): bigint | undefined {
   const [used, base, cap, tip] = [gasUsed, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas].map(digitsOf)
   if (used === undefined || base === undefined || cap === undefined || tip === undefined) return undefined
   return used * (base + tip < cap ? base + tip : cap)

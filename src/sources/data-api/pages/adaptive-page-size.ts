@@ -24,21 +24,44 @@ export type AdaptivePageSize = {
   recordFailure(size: number, error: ExportError): boolean
 }
 
+/** Number of failures from which on a size counts as one that failed repeatedly; a 413 counts for as many. */
+const REPEATED = 2
 /** Minimum and maximum number of pages before a size that failed repeatedly is tried again. */
 const [MIN_WAIT_PAGES, MAX_WAIT_PAGES] = [8, 128]
 
-export function createAdaptivePageSize(): AdaptivePageSize {
-  const failures: number[] = PAGE_SIZES.map(() => 0)
-  let [index, lowestIndex, pages] = [0, 0, 0]
+/**
+ * The largest page size that the service has not refused with 413, for all listings of a job. Every so many new
+ * listings, one begins with the next larger size: another listing's items may just have been larger.
+ */
+export type SharedPageLimit = { index: number; listings: number; wait: number }
+
+export const newSharedPageLimit = (): SharedPageLimit => ({ index: 0, listings: 0, wait: MIN_WAIT_PAGES })
+
+/** Returns the index of the size with which a new listing begins. */
+function firstIndex(shared: SharedPageLimit): number {
+  if (shared.index === 0) return 0
+  shared.listings += 1
+  if (shared.listings % shared.wait !== 0) return shared.index
+  shared.wait = Math.min(MAX_WAIT_PAGES, shared.wait * 2)
+  return shared.index - 1
+}
+
+/** @param shared the limit that other listings have found. @default a limit of its own */
+export function createAdaptivePageSize(shared: SharedPageLimit = newSharedPageLimit()): AdaptivePageSize {
+  const failures = PAGE_SIZES.map((_, size) => (size < shared.index ? REPEATED : 0))
+  let [index, lowestIndex, pages] = [firstIndex(shared), 0, 0]
   const pagesToWait = (size: number) => {
     const failedIndex = failures[size] ?? 0
-    return failedIndex < 2 ? 1 : Math.min(MAX_WAIT_PAGES, MIN_WAIT_PAGES * 2 ** (failedIndex - 2))
+    return failedIndex < REPEATED
+      ? 1
+      : Math.min(MAX_WAIT_PAGES, MIN_WAIT_PAGES * 2 ** (failedIndex - REPEATED))
   }
   return {
     current: () => PAGE_SIZES[index] ?? PAGE_SIZE,
     smallest: () => PAGE_SIZES[lowestIndex] ?? PAGE_SIZE,
     recordSuccess: () => {
       failures[index] = 0
+      if (index < shared.index) Object.assign(shared, { ...newSharedPageLimit(), index })
       lowestIndex = Math.max(lowestIndex, index)
       pages += 1
       if (index === 0 || pages < pagesToWait(index - 1)) return
@@ -51,8 +74,10 @@ export function createAdaptivePageSize(): AdaptivePageSize {
       if (failedIndex < index) return true
       if (failedIndex === PAGE_SIZES.length - 1) return false
       index = failedIndex
-      failures[index] = (failures[index] ?? 0) + (error.status === 413 ? 2 : 1)
+      const isLimit = error.status === 413
+      failures[index] = (failures[index] ?? 0) + (isLimit ? REPEATED : 1)
       index += 1
+      if (isLimit) shared.index = Math.max(shared.index, index)
       pages = 0
       return true
     },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ExportError } from '../../../../src/core/model/errors.ts'
 import { bodyTooLarge } from '../../../../src/http/decompress.ts'
 import { TimeoutError } from '../../../../src/http/send-http-request.ts'
-import { createAdaptivePageSize } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
+import { createAdaptivePageSize, newSharedPageLimit } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
 import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'
 import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
@@ -85,6 +85,26 @@ test.for([
 test.for([400, 403, 500, 503])('pages keep their size after %i', async (status) => {
   const { sizes } = await readWith(5, (_, request) => (request === 1 ? { status } : undefined))
   expect(new Set(sizes)).toEqual(new Set([100]))
+})
+
+test('a limit that one listing has found is used by the others, until a larger page arrives', () => {
+  const shared = newSharedPageLimit()
+  const error = (status: number) => new ExportError('REQUEST_REFUSED', 'too large', { status })
+  const first = createAdaptivePageSize(shared)
+  first.recordFailure(100, error(504))
+  expect(createAdaptivePageSize(shared).current()).toBe(100)
+  first.recordFailure(50, error(413))
+  const second = createAdaptivePageSize(shared)
+  expect([first.current(), second.current(), second.smallest()]).toEqual([25, 25, 100])
+  for (let page = 0; page < 7; page += 1) second.recordSuccess()
+  expect([second.current(), second.smallest()]).toEqual([25, 25])
+  second.recordSuccess()
+  expect(second.current()).toBe(50)
+  // Every eighth new listing tries a larger size.
+  const sizes = Array.from({ length: 7 }, () => createAdaptivePageSize(shared).current())
+  expect(sizes).toEqual([25, 25, 25, 25, 25, 25, 50])
+  second.recordSuccess()
+  expect(createAdaptivePageSize(shared).current()).toBe(50)
 })
 
 test('concurrent failures of one size shrink the pages once', () => {

@@ -1,0 +1,49 @@
+import { expect } from 'vitest'
+import type { Job } from '../../../src/core/model/model.ts'
+import { type ReconcileResult, reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
+import type { TextRow } from '../read-output.ts'
+import { transactionsOf } from './compare-exports.ts'
+import type { PlainExport } from './quirk-job.ts'
+
+/** The native coin of all wallets agrees, and token balances are read as from a server without quirks. */
+export async function expectNoGap(job: Job, plain: PlainExport): Promise<void> {
+  const result = await reconcile(job, job.service.baseUrl)
+  expect(nativeRows(result)).toEqual([])
+  expect(result.wallets.compared).toBe(coveredWallets(result))
+  const reference = await reconcile(job, plain.url)
+  expect(result.rows).toEqual(reference.rows)
+}
+
+/**
+ * The wallets that sent transactions with another price than the listed one are named, each with the first of
+ * these, and no others.
+ */
+export async function expectOverstatedFees(job: Job, plain: PlainExport): Promise<void> {
+  const result = await reconcile(job, job.service.baseUrl)
+  const own = new Set(job.wallets.map(({ address }) => address))
+  const first = new Map<string, string>()
+  for (const row of await transactionsOf(plain.job)) {
+    const { from_address: sender = '', transaction_hash: hash = '' } = row
+    if (own.has(sender) && showsFeeCap(row) && !first.has(sender)) first.set(sender, hash)
+  }
+  const located = [...result.located].map(([wallet, { transaction }]) => [wallet, transaction])
+  expect(Object.fromEntries(located)).toEqual(Object.fromEntries(first))
+  const rows = nativeRows(result)
+  expect(rows.map(({ wallet_address }) => wallet_address).sort()).toEqual([...first.keys()].sort())
+  for (const { likely_cause } of rows) {
+    expect(likely_cause).toMatch(/^the listed gas price is the fee cap, so the fee is \d+ too high: run/)
+    expect(likely_cause).toContain('--fees exact')
+  }
+}
+
+/** Whether the embedded server shows a fee cap that is not the price. It derives both from the hash. */
+const showsFeeCap = ({ transaction_type: type, transaction_hash: hash = '' }: TextRow) =>
+  type === '2' && !/[0-3]$/.test(hash)
+
+function reconcile({ output }: Job, baseUrl: string): Promise<ReconcileResult> {
+  return reconcileOutput(output, { service: { baseUrl, retry: { retries: 1, firstDelayMs: 1 } } })
+}
+
+const nativeRows = ({ rows }: ReconcileResult) => rows.filter(({ asset_type }) => asset_type === 'native')
+
+const coveredWallets = ({ wallets }: ReconcileResult) => wallets.selected

@@ -1,0 +1,81 @@
+import type { Job } from '../../../src/core/model/model.ts'
+import type { Quirk } from '../../../src/demo-server/quirks.ts'
+import { demoWallets, nodeData } from '../node-data.ts'
+import { createSeededRandom, type SeededRandom } from '../seeded-random.ts'
+import { QUIRK_EFFECTS } from './quirk-effects.ts'
+
+/** A random job against the embedded server, and how it is run. */
+export type QuirkJob = {
+  quirks: readonly Quirk[]
+  fields: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }
+  /** The head of the chain during each run. With `grows`, it reaches that block only while the run is in progress. */
+  heads: readonly number[]
+  grows: boolean
+  /** Each run is interrupted after this many requests and continued. */
+  maxRequests: number | undefined
+}
+
+/** The export of the same job from a server without quirks, and that server. */
+export type PlainExport = { job: Job; url: string }
+
+/** The wallets but the largest ones, whose exports would take most of the time, and one of these. */
+const SMALL = demoWallets.filter((address) => itemsOf(address) <= 250)
+const LARGE = demoWallets.filter((address) => itemsOf(address) > 250 && itemsOf(address) <= 1_000)
+
+function itemsOf(wallet: string): number {
+  const [, membership] =
+    Object.entries(nodeData.membership).find(([one]) => one.toLowerCase() === wallet) ?? []
+  return membership?.items ?? 0
+}
+
+export function randomQuirkJob(seed: number): QuirkJob {
+  const random = createSeededRandom(seed)
+  const quirks = pickQuirks(random)
+  const isIncremental = random.next() < 0.5
+  const startBlock = random.pick([0, 0, 0, random.between(1, 250)])
+  const last = random.pick([420, random.between(startBlock + 60, 420)])
+  return {
+    quirks,
+    fields: {
+      addresses: pickWallets(random),
+      startBlock,
+      ...{ endBlock: isIncremental ? undefined : last + 1, ...pickOptions(random) },
+    },
+    heads: isIncremental ? pickHeads(random, { startBlock, last }) : [last],
+    grows: isIncremental && random.next() < 0.6,
+    maxRequests: random.pick([undefined, undefined, random.between(30, 60)]),
+  }
+}
+
+function pickQuirks(random: SeededRandom): Quirk[] {
+  const known = Object.keys(QUIRK_EFFECTS) as (keyof typeof QUIRK_EFFECTS)[]
+  const first = random.pick(known)
+  return known.filter((quirk) => quirk === first || random.next() < 0.3)
+}
+
+function pickWallets(random: SeededRandom): string[] {
+  const small = SMALL.filter(() => random.next() < 0.12)
+  const picked = [...small, ...(random.next() < 0.3 ? [random.pick(LARGE)] : [])]
+  return picked.length === 0 ? [random.pick(SMALL)] : picked
+}
+
+function pickHeads(
+  random: SeededRandom,
+  { startBlock, last }: { startBlock: number; last: number },
+): number[] {
+  const middle = Array.from({ length: random.between(1, 2) }, () => random.between(startBlock + 1, last))
+  return [...middle.sort((a, b) => a - b), last]
+}
+
+function pickOptions(random: SeededRandom): Partial<Omit<Job, 'wallets'>> {
+  const format = random.pick(['csv', 'csv', 'parquet'] as const)
+  return {
+    ...{ format, compression: format === 'csv' ? random.pick(['none', 'gzip'] as const) : 'zstd' },
+    fees: random.pick(['auto', 'exact', 'listed'] as const),
+    feesBudget: random.pick([2_000, 2_000, 5]),
+    wraps: random.pick(['ledger', 'ledger', 'off'] as const),
+    concurrency: random.pick([1, 3, 16]),
+    keepRaw: random.next() < 0.2,
+    maxRowsPerFile: random.pick([1_000_000, 300]),
+  }
+}
