@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { QUIRKS, type Quirk, readQuirks } from '../../src/demo-server/quirks.ts'
+import { runInProcess } from '../helpers/in-process.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { blockPath, fetchAll, fetchJson, fetchPages, type Item, walletPath, withToken } from './requests.ts'
 
@@ -16,6 +17,24 @@ test('names are read from lists, and unknown ones are refused with the known one
   ])
   const known = Object.keys(QUIRKS).join(', ')
   expect(() => readQuirks(['fee-cap,none'])).toThrow(`there is no quirk "none": expected one of ${known}`)
+})
+
+test('serve names the quirks in its help, and refuses others', async () => {
+  const { exit, stderr } = await runInProcess([
+    'serve',
+    '--port',
+    '0',
+    '--quirk',
+    'fee-cap',
+    '--quirk',
+    'none',
+  ])
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringContaining('there is no quirk "none": expected one of fee-cap,'),
+  ])
+  const help = await runInProcess(['serve', '--help'])
+  for (const name of Object.keys(QUIRKS)) expect(help.stdout).toContain(`${name} (`)
 })
 
 type Call = { internalTxType: string; from: object; to: { address: string }; value: string }
@@ -53,7 +72,7 @@ test('top-level-call: internal lists begin with the transaction itself, and keep
 test('zero-milliseconds: the field is never absent, and 0 where it was', async () => {
   const withoutMs = (listed: readonly Item[]) =>
     listed.map((item) => ({ blockTimestampMilliseconds: 0, ...item.nativeTransaction }))
-  const query = 'pageSize=100&startBlock=0&endBlock=100'
+  const query = 'pageSize=100&startBlock=190&endBlock=230'
   const listed = await fetchAll(plain, walletPath(BUSIEST, query))
   const shown = await fetchAll(withQuirks('zero-milliseconds'), walletPath(BUSIEST, query))
   expect(shown.map(({ nativeTransaction }) => nativeTransaction)).toEqual(withoutMs(listed))

@@ -1,11 +1,19 @@
 import { test } from 'vitest'
-import { runQuirkJob } from '../helpers/quirks/run-quirk-job.ts'
+import { demoWallets } from '../helpers/node-data.ts'
+import { checkQuirkJob, checkRandomJob } from '../helpers/quirks/check-quirk-job.ts'
 
 // More of them: `npm run soak -- quirks`.
 const SEEDS = [1, 2, 3, 4, 5, 6]
 
 test.for(SEEDS)(
-  'random jobs are right although the service has quirks, seed %i',
+  'a random job is right although the service has quirks, seed %i',
   { timeout: 300_000 },
-  (seed) => runQuirkJob(seed),
+  (seed) => checkRandomJob(seed),
 )
+
+test('reconcile names the wallets whose listed fees are too high, each with its first such transaction', () =>
+  checkQuirkJob({
+    quirks: ['fee-cap'],
+    fields: { addresses: demoWallets.filter((_, at) => at % 3 === 2), fees: 'listed', endBlock: 421 },
+    ...{ heads: [420], grows: false, maxRequests: undefined },
+  }))

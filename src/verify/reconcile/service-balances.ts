@@ -87,7 +87,8 @@ function feeOf({
 }: FeeFields): bigint | undefined {
   const [used, base, cap, tip] = [gasUsed, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas].map(digitsOf)
   if (used === undefined || base === undefined || cap === undefined || tip === undefined) return undefined
-  return used * (base + tip < cap ? base + tip : cap)
+  const isCapped = base + tip > cap
+  return used * (isCapped ? cap : base + tip)
 }
 
 type FeeFields = Partial<

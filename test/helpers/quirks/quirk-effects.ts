@@ -3,8 +3,8 @@ import type { Quirk } from '../../../src/demo-server/quirks.ts'
 
 /** What an export may show of a quirk. Everything else must be as without it. */
 export type QuirkEffect = {
-  /** Whether listings show other items, so that files may differ where rows may. */
-  changesItems: boolean
+  /** Whether rows may differ in what is named below, or only the items in `raw/`. */
+  changes: 'rows' | 'raw' | 'nothing'
   /** Columns that may have other values. */
   columns?: Partial<Record<TableName, readonly string[]>>
   /** Tables that may have more rows, with the columns in which the same rows may differ. */
@@ -13,18 +13,13 @@ export type QuirkEffect = {
 
 /** A new quirk needs an entry here to be part of the matrix. */
 export const QUIRK_EFFECTS = {
-  'fee-cap': { changesItems: true, columns: { transactions: ['gas_price'] } },
+  'fee-cap': { changes: 'rows', columns: { transactions: ['gas_price'] } },
   'top-level-call': {
-    changesItems: true,
+    changes: 'rows',
     columns: { wallet_transactions: ['internal_transactions'], ledger: ['entry_id'] },
     adds: { internal_transactions: ['internal_id'] },
   },
-  'zero-milliseconds': { changesItems: true },
-  'offset-tokens': { changesItems: false },
-  'small-pages': { changesItems: false },
+  'zero-milliseconds': { changes: 'raw' },
+  'offset-tokens': { changes: 'nothing' },
+  'small-pages': { changes: 'nothing' },
 } as const satisfies Partial<Record<Quirk, QuirkEffect>>
-
-/** Columns that may also differ where fees are upper bounds, because the listing shows fee caps. */
-export const FEE_COLUMNS: Partial<Record<TableName, readonly string[]>> = {
-  transactions: ['gas_price', 'effective_gas_price', 'transaction_fee'],
-}

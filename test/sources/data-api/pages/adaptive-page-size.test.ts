@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { ExportError } from '../../../../src/core/model/errors.ts'
 import { bodyTooLarge } from '../../../../src/http/decompress.ts'
 import { TimeoutError } from '../../../../src/http/send-http-request.ts'
-import { createAdaptivePageSize, newSharedPageLimit } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
+import {
+  createAdaptivePageSize,
+  newSharedPageLimit,
+} from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
 import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'
 import { fakeRequester, type Query, type Reply } from './fake-requester.ts'

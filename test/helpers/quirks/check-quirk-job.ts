@@ -14,13 +14,15 @@ import { expectSameExport } from './compare-exports.ts'
 import { expectNoGap, expectOverstatedFees } from './expect-reconciled.ts'
 import { type PlainExport, type QuirkJob, randomQuirkJob } from './quirk-job.ts'
 
+/** Checks the job of a seed; see `checkQuirkJob`. */
+export const checkRandomJob = (seed: number): Promise<void> => checkQuirkJob(randomQuirkJob(seed))
+
 /**
- * Exports a random job from the embedded server with quirks, and without them in one run. Every table must be
+ * Exports a job from the embedded server with quirks, and without them in one run. Every table must be
  * the same but for what the quirks may show, and every balance must agree with the node's. Where fees are upper
  * bounds, `reconcile` must name the wallets and the option with which they agree.
  */
-export async function runQuirkJob(seed: number): Promise<void> {
-  const plan = randomQuirkJob(seed)
+export async function checkQuirkJob(plan: QuirkJob): Promise<void> {
   const plain = await exportPlain(plan)
   const quirky = await startService(plan.quirks)
   const job = jobFor(plan, quirky.url)
@@ -43,8 +45,8 @@ export async function runQuirkJob(seed: number): Promise<void> {
 async function exportPlain(plan: QuirkJob): Promise<PlainExport> {
   const { url, setHead } = await startService([])
   setHead(plan.heads.at(-1) ?? 0, 0)
-  // The effective prices that this listing shows are those that details state.
-  const job = { ...jobFor(plan, url), fees: 'auto' as const, feesBudget: 2_000 }
+  const fees = plan.fields.fees === 'auto' ? 'auto' : 'exact'
+  const job: Job = { ...jobFor(plan, url), fees, feesBudget: 2_000 }
   await runToEnd(job, undefined)
   return { job, url }
 }
