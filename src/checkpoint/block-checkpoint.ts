@@ -3,8 +3,15 @@ import type { BlockRange } from '../core/model/model.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import type { RecordLocation, RecordLog } from './record-log.ts'
 
-/** The first pages of a block, joined by commas, and the token of the next page. */
-type StoredPartialBlock = { body: Buffer; token: string; pages: number; items: number; bad: number }
+/** The first pages of a block, joined by commas, the token of the next page, and the page size that it belongs to. */
+type StoredPartialBlock = {
+  body: Buffer
+  token: string
+  pageSize?: number | undefined
+  pages: number
+  items: number
+  bad: number
+}
 
 /** The part of a checkpoint that is specific to blocks jobs: partially read blocks and missing blocks. */
 export type BlockCheckpoint = {
@@ -48,8 +55,8 @@ export function blockCheckpointOn(log: RecordLog, context: BlockReplayContext): 
   const { blocks } = context
   return {
     addPartial: async (block, { body, ...partial }) => {
-      const { token, pages, items, bad } = partial
-      const header = { block, token, pages, items, bad }
+      const { token, pageSize, pages, items, bad } = partial
+      const header = { block, token, pageSize, pages, items, bad }
       applyPartial(context, header, await log.append({ kind: 'partial', ...header }, body))
     },
     partial: async (block) => {
@@ -80,10 +87,10 @@ type PartialBlockHeader = Omit<StoredPartialBlock, 'body'> & { block: number }
 
 function applyPartial(
   { blocks }: BlockReplayContext,
-  { block, token, pages, items, bad }: PartialBlockHeader,
+  { block, token, pageSize, pages, items, bad }: PartialBlockHeader,
   location: RecordLocation,
 ) {
-  blocks.partial.set(block, { location, token, pages, items, bad })
+  blocks.partial.set(block, { location, token, pageSize, pages, items, bad })
 }
 
 function applyMissing({ blocks, listing }: BlockReplayContext, block: number): void {

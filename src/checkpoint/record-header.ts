@@ -90,7 +90,10 @@ const isWritten: Validator = (value) =>
 
 const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRange)
 const isBlocks: Validator = (value) => value === 'blocks'
-const PARTIAL_BLOCK_FIELDS = { block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount }
+const PARTIAL_BLOCK_FIELDS = {
+  ...{ block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount },
+  pageSize: optional(isCount),
+}
 
 const IDENTITY_FIELDS = {
   kind: optional(isBlocks),

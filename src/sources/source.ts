@@ -213,8 +213,12 @@ export type BlockPages = {
   bad: number
 }
 
-/** The first pages of a block and the source's token of the next one. */
-export type PartialBlock = BlockPages & { token: string }
+/** The first pages of a block and the source's token of the next one, with the page size that the token belongs to. */
+export type PartialBlock = BlockPages & {
+  token: string
+  /** @default the size of a full page */
+  pageSize?: number | undefined
+}
 
 export type ViewContext = {
   /** The requested chain; items and entries of others are invalid. */

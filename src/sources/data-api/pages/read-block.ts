@@ -1,6 +1,6 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
-import type { BlockPages, BlockRequest, BlockTime, Page } from '../../source.ts'
+import type { BlockPages, BlockRequest, BlockTime, Page, PartialBlock } from '../../source.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
 import {
@@ -30,9 +30,10 @@ export type BlockSpec = BlockRequest & {
  */
 export async function readBlock(requestContext: RequestContext, spec: BlockSpec): Promise<BlockPages> {
   const { size = createAdaptivePageSize() } = spec
-  let { partial } = spec
+  // A token may count pages of its size.
+  let partial = isDeliverable(spec.partial, size) ? spec.partial : undefined
   for (let starts = 0; starts < MAX_IDLE_RESTARTS; ) {
-    const pageSize = size.current()
+    const pageSize = partial === undefined ? size.current() : pageSizeOf(partial)
     try {
       const pages = await followTokens(requestContext, { ...spec, size, pageSize, partial })
       if (pages !== undefined) return pages
@@ -48,6 +49,12 @@ export async function readBlock(requestContext: RequestContext, spec: BlockSpec)
   )
 }
 
+const pageSizeOf = ({ pageSize = PAGE_SIZE }: PartialBlock) => pageSize
+
+function isDeliverable(partial: PartialBlock | undefined, size: AdaptivePageSize): boolean {
+  return partial !== undefined && pageSizeOf(partial) <= size.current()
+}
+
 type SizedBlockSpec = BlockSpec & { size: AdaptivePageSize; pageSize: number }
 
 /** Reads all pages of the block; undefined if a token is unusable or the block was replaced. */
@@ -55,10 +62,9 @@ async function followTokens(
   requestContext: RequestContext,
   spec: SizedBlockSpec,
 ): Promise<BlockPages | undefined> {
-  // The token of an earlier run may count pages of the default size.
-  const isDefaultSize = spec.pageSize === PAGE_SIZE
-  const pages: BlockPages[] = spec.partial === undefined || !isDefaultSize ? [] : [spec.partial]
-  let token = pages.length === 0 ? undefined : spec.partial?.token
+  const { partial, pageSize } = spec
+  const pages: BlockPages[] = partial === undefined ? [] : [partial]
+  let token = partial?.token
   const seenHashes = new Set<string>()
   let idle = 0
   const seenTokens = new Set([token])
@@ -80,7 +86,7 @@ async function followTokens(
       seenTokens.add(token)
     }
   } catch (thrown) {
-    if (token !== undefined && isDefaultSize) await spec.onIncomplete?.({ ...joinPages(pages), token })
+    if (token !== undefined) await spec.onIncomplete?.({ ...joinPages(pages), token, pageSize })
     throw thrown
   }
 }

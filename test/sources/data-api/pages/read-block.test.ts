@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { ApiResponse } from '../../../../src/http/http-client.ts'
 import { createRateLimiter } from '../../../../src/http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../../../../src/http/request.ts'
+import { createAdaptivePageSize } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
 import { readBlock } from '../../../../src/sources/data-api/pages/read-block.ts'
 import type { PartialBlock } from '../../../../src/sources/source.ts'
 import { fakeClient } from '../../../helpers/fake-client.ts'
@@ -77,6 +78,25 @@ test('continues after the pages that an earlier run has read', async () => {
   expect(received).toHaveLength(1)
   expect(counts).toEqual({ pages: 3, items: 3, bad: 0 })
   expect(pagesIn(body)).toHaveLength(3)
+})
+
+test('continues with the page size of the token, unless it has become too large', async () => {
+  const incomplete: PartialBlock[] = []
+  const onIncomplete = async (pages: PartialBlock) => void incomplete.push(pages)
+  const small = (path: string | undefined) => /pageSize=50\b/.test(path ?? '')
+  const broken = fakeRequester((token) => {
+    if (!small(broken.received.at(-1))) return { status: 413 }
+    return token === undefined ? page([0], 'a') : { status: 500 }
+  })
+  await expect(readBlock(broken.requester, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
+  const [partial] = incomplete
+  const resumed = fakeRequester(() => page([1]))
+  expect(await readBlock(resumed.requester, { ...ask, partial })).toMatchObject({ pages: 2, items: 2 })
+  expect(resumed.received).toEqual([expect.stringContaining('pageSize=50&pageToken=a')])
+  const size = createAdaptivePageSize({ index: 2, listings: 0, wait: 8 })
+  const smaller = fakeRequester(() => page([0, 1]))
+  expect(await readBlock(smaller.requester, { ...ask, partial, size })).toMatchObject({ pages: 1, items: 2 })
+  expect(smaller.received).toEqual([expect.stringMatching(/pageSize=25$/)])
 })
 
 test('reads the whole block if the token of an earlier run has expired', async () => {
