@@ -34,7 +34,7 @@ test('serve names the quirks in its help, and refuses others', async () => {
     expect.stringContaining('there is no quirk "none": expected one of fee-cap,'),
   ])
   const help = await runInProcess(['serve', '--help'])
-  for (const name of Object.keys(QUIRKS)) expect(help.stdout).toContain(`${name} (`)
+  for (const name of Object.keys(QUIRKS)) expect(help.stdout.replace(/\s+/g, ' ')).toContain(`${name} (`)
 })
 
 type Call = { internalTxType: string; from: object; to: { address: string }; value: string }

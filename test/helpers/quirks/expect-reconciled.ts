@@ -5,13 +5,11 @@ import type { TextRow } from '../read-output.ts'
 import { transactionsOf } from './compare-exports.ts'
 import type { PlainExport } from './quirk-job.ts'
 
-/** The native coin of all wallets agrees, and token balances are read as from a server without quirks. */
-export async function expectNoGap(job: Job, plain: PlainExport): Promise<void> {
-  const result = await reconcile(job, job.service.baseUrl)
-  expect(nativeRows(result)).toEqual([])
-  expect(result.wallets.compared).toBe(coveredWallets(result))
-  const reference = await reconcile(job, plain.url)
-  expect(result.rows).toEqual(reference.rows)
+/** The native coin and the NFTs of all wallets agree. The chain has tokens that change balances without events. */
+export async function expectNoGap(job: Job): Promise<void> {
+  const { rows, wallets } = await reconcile(job, job.service.baseUrl)
+  expect(rows.filter(({ asset_type }) => asset_type !== 'erc20')).toEqual([])
+  expect(wallets.compared).toBe(wallets.selected)
 }
 
 /**
@@ -45,5 +43,3 @@ function reconcile({ output }: Job, baseUrl: string): Promise<ReconcileResult> {
 }
 
 const nativeRows = ({ rows }: ReconcileResult) => rows.filter(({ asset_type }) => asset_type === 'native')
-
-const coveredWallets = ({ wallets }: ReconcileResult) => wallets.selected

@@ -54,8 +54,8 @@ function pickQuirks(random: SeededRandom): Quirk[] {
 }
 
 function pickWallets(random: SeededRandom): string[] {
-  const small = SMALL.filter(() => random.next() < 0.12)
-  const picked = [...small, ...(random.next() < 0.3 ? [random.pick(LARGE)] : [])]
+  const small = SMALL.filter(() => random.next() < 0.08)
+  const picked = [...small, ...(random.next() < 0.15 ? [random.pick(LARGE)] : [])]
   return picked.length === 0 ? [random.pick(SMALL)] : picked
 }
 
