@@ -4,13 +4,14 @@ import { TABLE_NAMES, type TableName } from '../../../src/core/table/index.ts'
 import { outputBytes } from '../output-bytes.ts'
 import { readCsvTable, readManifest, readParquetTable, type TextRow } from '../read-output.ts'
 import { QUIRK_EFFECTS, type QuirkEffect } from './quirk-effects.ts'
-import type { PlainExport, QuirkJob } from './quirk-job.ts'
+import type { QuirkJob } from './quirk-job.ts'
 
 export type Comparison = {
   plan: QuirkJob
   /** The job that was exported from the server with quirks. */
   job: Job
-  plain: PlainExport
+  /** The same job, exported in one run from a server without quirks. */
+  plain: Job
   /** Whether fees may be too high. */
   isOverstated: boolean
 }
@@ -19,13 +20,13 @@ export type Comparison = {
 export async function expectSameExport(comparison: Comparison): Promise<void> {
   const { plan, job, plain } = comparison
   if (plan.heads.length === 1 && hasSameFiles(comparison))
-    expect(outputBytes(job.output)).toEqual(outputBytes(plain.job.output))
-  expect(coverageOf(job)).toEqual(coverageOf(plain.job))
+    expect(outputBytes(job.output)).toEqual(outputBytes(plain.output))
+  expect(coverageOf(job)).toEqual(coverageOf(plain))
   for (const table of TABLE_NAMES) await expectSameTable(table, comparison)
 }
 
 function hasSameFiles({ plan, job, plain }: Comparison): boolean {
-  if (job.fees !== plain.job.fees || job.feesBudget !== plain.job.feesBudget) return false
+  if (job.fees !== plain.fees || job.feesBudget !== plain.feesBudget) return false
   const isSame = ({ changes }: QuirkEffect) => changes === 'nothing' || (changes === 'raw' && !job.keepRaw)
   return plan.quirks.map(effectOf).every(isSame)
 }
@@ -44,7 +45,7 @@ async function expectSameTable(table: TableName, comparison: Comparison): Promis
       .map(([name, value]) => `${name}=${value}`)
       .join(' ')
   const rows = (await readTable(job, table)).map(shown)
-  const expected = (await readTable(plain.job, table)).map(shown)
+  const expected = (await readTable(plain, table)).map(shown)
   if (plan.quirks.map(effectOf).some(({ adds }) => adds?.[table] !== undefined))
     expect([table, missingRows(rows, expected)]).toEqual([table, []])
   else expect([table, rows]).toEqual([table, expected])

@@ -3,11 +3,10 @@ import type { Job } from '../../../src/core/model/model.ts'
 import { type ReconcileResult, reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
 import type { TextRow } from '../read-output.ts'
 import { transactionsOf } from './compare-exports.ts'
-import type { PlainExport } from './quirk-job.ts'
 
 /** The native coin and the NFTs of all wallets agree. The chain has tokens that change balances without events. */
 export async function expectNoGap(job: Job): Promise<void> {
-  const { rows, wallets } = await reconcile(job, job.service.baseUrl)
+  const { rows, wallets } = await reconcile(job)
   expect(rows.filter(({ asset_type }) => asset_type !== 'erc20')).toEqual([])
   expect(wallets.compared).toBe(wallets.selected)
 }
@@ -16,11 +15,11 @@ export async function expectNoGap(job: Job): Promise<void> {
  * The wallets that sent transactions with another price than the listed one are named, each with the first of
  * these, and no others.
  */
-export async function expectOverstatedFees(job: Job, plain: PlainExport): Promise<void> {
-  const result = await reconcile(job, job.service.baseUrl)
+export async function expectOverstatedFees(job: Job, plain: Job): Promise<void> {
+  const result = await reconcile(job)
   const own = new Set(job.wallets.map(({ address }) => address))
   const first = new Map<string, string>()
-  for (const row of await transactionsOf(plain.job)) {
+  for (const row of await transactionsOf(plain)) {
     const { from_address: sender = '', transaction_hash: hash = '' } = row
     if (own.has(sender) && showsFeeCap(row) && !first.has(sender)) first.set(sender, hash)
   }
@@ -38,7 +37,7 @@ export async function expectOverstatedFees(job: Job, plain: PlainExport): Promis
 const showsFeeCap = ({ transaction_type: type, transaction_hash: hash = '' }: TextRow) =>
   type === '2' && !/[0-3]$/.test(hash)
 
-function reconcile({ output }: Job, baseUrl: string): Promise<ReconcileResult> {
+function reconcile({ output, service: { baseUrl = '' } }: Job): Promise<ReconcileResult> {
   return reconcileOutput(output, { service: { baseUrl, retry: { retries: 1, firstDelayMs: 1 } } })
 }
 

@@ -15,9 +15,6 @@ export type QuirkJob = {
   maxRequests: number | undefined
 }
 
-/** The export of the same job from a server without quirks, and that server. */
-export type PlainExport = { job: Job; url: string }
-
 /** The wallets but the largest ones, whose exports would take most of the time, and one of these. */
 const SMALL = demoWallets.filter((address) => itemsOf(address) <= 250)
 const LARGE = demoWallets.filter((address) => itemsOf(address) > 250 && itemsOf(address) <= 1_000)

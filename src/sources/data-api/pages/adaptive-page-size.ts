@@ -48,7 +48,7 @@ function firstIndex(shared: SharedPageLimit): number {
 
 /** @param shared the limit that other listings have found. @default a limit of its own */
 export function createAdaptivePageSize(shared: SharedPageLimit = newSharedPageLimit()): AdaptivePageSize {
-  const failures = PAGE_SIZES.map((_, size) => (size < shared.index ? REPEATED : 0))
+  const failures: number[] = PAGE_SIZES.map((_, size) => (size < shared.index ? REPEATED : 0))
   let [index, lowestIndex, pages] = [firstIndex(shared), 0, 0]
   const pagesToWait = (size: number) => {
     const failedIndex = failures[size] ?? 0
