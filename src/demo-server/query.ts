@@ -1,6 +1,6 @@
 import { HttpError } from './http-error.ts'
 
-export type WalletQuery = {
+type WalletQuery = {
   readonly pageToken: string | null
   readonly pageSize: number
   /** Inclusive. */
