@@ -88,14 +88,19 @@ test('continues with the page size of the token, unless it has become too large'
     if (!small(broken.received.at(-1))) return { status: 413 }
     return token === undefined ? page([0], 'a') : { status: 500 }
   })
-  await expect(readBlock(broken.requester, { ...request, onIncomplete })).rejects.toMatchObject({ status: 500 })
+  await expect(readBlock(broken.requester, { ...request, onIncomplete })).rejects.toMatchObject({
+    status: 500,
+  })
   const [partial] = incomplete
   const resumed = fakeRequester(() => page([1]))
   expect(await readBlock(resumed.requester, { ...request, partial })).toMatchObject({ pages: 2, items: 2 })
   expect(resumed.received).toEqual([expect.stringContaining('pageSize=50&pageToken=a')])
   const size = createAdaptivePageSize({ index: 2, listings: 0, wait: 8 })
   const smaller = fakeRequester(() => page([0, 1]))
-  expect(await readBlock(smaller.requester, { ...request, partial, size })).toMatchObject({ pages: 1, items: 2 })
+  expect(await readBlock(smaller.requester, { ...request, partial, size })).toMatchObject({
+    pages: 1,
+    items: 2,
+  })
   expect(smaller.received).toEqual([expect.stringMatching(/pageSize=25$/)])
 })
 
