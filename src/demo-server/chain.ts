@@ -26,7 +26,7 @@ export type ChainItems = {
   positionsOf(address: string): readonly number[]
   /** Position of the transaction with this hash (lower case). */
   positionOf(hash: string): number | undefined
-  /** Omit empty lists from items of blocks with an odd number, because an API may omit them. */
+  /** Omit empty lists from items of blocks with an odd number, because a service may omit them. */
   readonly dropsEmptyInOddBlocks: boolean
 }
 

@@ -24,7 +24,7 @@ export function identifyOutput(
 
 /**
  * Encodes the chain ids of a file's rows as one cell of its record: a single id as it is, several as a JSON list,
- * undefined for none (a file without rows). Rows have the chain id that the API returns, which may differ from the
+ * undefined for none (a file without rows). Rows have the chain id that the service returns, which may differ from the
  * job's.
  */
 export function joinChainIds(ids: readonly string[]): string | undefined {

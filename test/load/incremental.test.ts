@@ -40,7 +40,7 @@ test.for(CASES)(
     const targets = await Promise.all(
       engines.map(async ({ name, place }) => ({ name, place: await place() })),
     )
-    // Number of last blocks that the API may list late and the chain may replace.
+    // Number of last blocks that the service may list late and the chain may replace.
     const unsettled = 2 * blocksANight
     for (let night = 1; night <= nights; night += 1) {
       const head = night * blocksANight

@@ -42,7 +42,7 @@ export function redisSharedState(
  * processes together.
  *
  * A sample window holds the requests between two pauses. Its grants were paid from the burst capacity of the
- * API and from the refill meanwhile, so grants / (window + pause) is a lower bound of the rate. The rate is
+ * service and from the refill meanwhile, so grants / (window + pause) is a lower bound of the rate. The rate is
  * higher if the lower bound would need a larger burst than earlier windows did (as in estimate-rate.ts).
  * After a pause, requests are sent at the learned rate, which rises with (limited / doubling)³ until the next
  * 429 (as in learned-rate.ts).

@@ -10,7 +10,7 @@ import type { FeeSource } from '../../transform/fees.ts'
 import { fingerprint } from '../../transform/merge/fingerprints.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'
 import { overBudgetNotice } from './over-budget-notice.ts'
-import { type AskFee, MAX_PROBES, openProbe, type Probe } from './probe.ts'
+import { MAX_PROBES, openProbe, type Probe, type RequestFee } from './probe.ts'
 
 export type FeeResolverOptions = {
   job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency'>
@@ -29,12 +29,13 @@ export function openFeeResolver(options: FeeResolverOptions): FeeResolver {
   const { job, checkpoint, requestContext } = options
   const readFee = source.readFee?.bind(source)
   if (job.kind === 'blocks' || job.fees === 'listed' || readFee === undefined) return fixedFees(LISTING)
-  const ask: AskFee = ({ hash, blockHash }) => readFee(requestContext, { chain: job.chain, hash, blockHash })
+  const requestFee: RequestFee = ({ hash, blockHash }) =>
+    readFee(requestContext, { chain: job.chain, hash, blockHash })
   const onUnavailable = ({ message }: Error) =>
     options.onNotice(
       `${job.name}: fees may be upper bounds, because the details of transactions cannot be read (${message}); --fees exact tries again`,
     )
-  return new DetailsResolver(options, ask, openProbe(checkpoint, ask, onUnavailable))
+  return new DetailsResolver(options, requestFee, openProbe(checkpoint, requestFee, onUnavailable))
 }
 
 /** A resolver whose prices are known from the beginning. */
@@ -44,7 +45,7 @@ export function fixedFees(fees: FeeSource): FeeResolver {
 
 class DetailsResolver implements FeeResolver {
   readonly #options: FeeResolverOptions
-  readonly #ask: AskFee
+  readonly #requestFee: RequestFee
   readonly #probe: Probe
   /** Keys of transactions whose details the service did not have. */
   readonly #absent = new Set<string>()
@@ -53,15 +54,15 @@ class DetailsResolver implements FeeResolver {
   #running: Promise<unknown> | undefined
   #isNoticed = false
 
-  constructor(options: FeeResolverOptions, ask: AskFee, probe: Probe) {
+  constructor(options: FeeResolverOptions, requestFee: RequestFee, probe: Probe) {
     this.#options = options
-    this.#ask = ask
+    this.#requestFee = requestFee
     this.#probe = probe
     if (options.checkpoint.fees.details.size > 0) this.#resolved = this.#knownDetails()
   }
 
   current(): FeeSource {
-    return this.#shown() ?? this.#resolved ?? UNDECIDED
+    return this.#probed() ?? this.#resolved ?? UNDECIDED
   }
 
   offer(transaction: OpenFee): void {
@@ -76,8 +77,8 @@ class DetailsResolver implements FeeResolver {
 
   async #resolve(transactions: () => OpenFees): Promise<FeeSource> {
     if (this.#options.job.fees === 'auto') await this.#finishProbe(transactions)
-    const shown = this.#shown()
-    if (shown !== undefined) return shown
+    const probed = this.#probed()
+    if (probed !== undefined) return probed
     if (this.#options.job.fees === 'exact' || (await this.#isWithinBudget(transactions)))
       await this.#fetchAll(transactions)
     this.#resolved = this.#knownDetails()
@@ -99,7 +100,7 @@ class DetailsResolver implements FeeResolver {
   }
 
   /** The prices if the probe makes details unnecessary or shows that there are none. */
-  #shown(): FeeSource | undefined {
+  #probed(): FeeSource | undefined {
     const { job, checkpoint } = this.#options
     if (job.fees !== 'auto') return undefined
     const { listedPrice } = checkpoint.fees
@@ -168,7 +169,7 @@ class DetailsResolver implements FeeResolver {
   async #fetch(key: string, transaction: OpenFee): Promise<void> {
     const { checkpoint } = this.#options
     const { hash, blockHash } = transaction
-    const details = checkpoint.fees.probes.get(key) ?? (await this.#ask(transaction))
+    const details = checkpoint.fees.probes.get(key) ?? (await this.#requestFee(transaction))
     if (details === undefined) this.#absent.add(key)
     else await checkpoint.addFee({ hash, blockHash, ...details })
   }

@@ -4,7 +4,7 @@ import { type FeeDetails, feeKey, type ListedPrice } from '../../core/model/fees
 import type { OpenFee } from '../../transform/staged/page-index.ts'
 
 /** Requests the details of one transaction; undefined if the service has none. */
-export type AskFee = (transaction: OpenFee) => Promise<FeeDetails | undefined>
+export type RequestFee = (transaction: OpenFee) => Promise<FeeDetails | undefined>
 
 /**
  * A probe costs at most this many requests. One is usually enough, but a transaction whose fee cap equals the
@@ -30,7 +30,7 @@ export type Probe = {
  */
 export function openProbe(
   checkpoint: FeeCheckpoint,
-  ask: AskFee,
+  requestFee: RequestFee,
   onUnavailable: (error: ExportError) => void,
 ): Probe {
   const candidates: OpenFee[] = []
@@ -47,7 +47,8 @@ export function openProbe(
     if (tried.has(key)) return
     tried.add(key)
     requested += 1
-    if (await tryTransaction(transaction, { checkpoint, ask: () => ask(transaction) })) found += 1
+    if (await tryTransaction(transaction, { checkpoint, requestFee: () => requestFee(transaction) }))
+      found += 1
     else if (found === 0 && requested === MAX_PROBES) await checkpoint.setListedPrice('no details')
   }
   const run = async () => {
@@ -79,14 +80,17 @@ export function openProbe(
 /** Requests the details unless they are stored, and stores what they prove. Returns false if there are none. */
 async function tryTransaction(
   { hash, blockHash, price }: OpenFee,
-  { checkpoint, ask }: { checkpoint: FeeCheckpoint; ask: () => Promise<FeeDetails | undefined> },
+  {
+    checkpoint,
+    requestFee,
+  }: { checkpoint: FeeCheckpoint; requestFee: () => Promise<FeeDetails | undefined> },
 ): Promise<boolean> {
   const stored = checkpoint.fees.probes.get(feeKey(blockHash, hash))
-  const details = stored ?? (await ask())
+  const details = stored ?? (await requestFee())
   if (details === undefined) return false
   if (stored === undefined) await checkpoint.addFee({ hash, blockHash, ...details, probe: true })
-  const shown = compare(price, details)
-  if (shown !== undefined) await checkpoint.setListedPrice(shown)
+  const proven = compare(price, details)
+  if (proven !== undefined) await checkpoint.setListedPrice(proven)
   return true
 }
 
@@ -101,7 +105,7 @@ const MAX_CANDIDATES = 20
 
 /** What the listed price proves, if anything: if the price paid equals the cap, both explain it. */
 function compare(listed: string, { price, cap }: FeeDetails): ListedPrice | undefined {
-  const [shown, paid, max] = [BigInt(listed), BigInt(price), BigInt(cap)]
+  const [listedPrice, paid, max] = [BigInt(listed), BigInt(price), BigInt(cap)]
   if (paid === max) return undefined
-  return shown < max ? 'effective' : 'cap'
+  return listedPrice < max ? 'effective' : 'cap'
 }

@@ -30,7 +30,7 @@ const RATE_STEP = 1.01
 /**
  * Estimates the rate of a quota from the sample window that a 429 ended.
  *
- * The model is a token bucket: the API holds up to a burst capacity of tokens and refills them at the quota's
+ * The model is a token bucket: the service holds up to a burst capacity of tokens and refills them at the quota's
  * rate. A fixed window behaves similarly. A window's grants were paid from the tokens at its start and from
  * the refill during the window. Therefore grants / (window + pause) is a lower bound of the rate, where pause
  * is the shorter of the pauses before and after the window.

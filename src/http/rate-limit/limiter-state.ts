@@ -15,11 +15,11 @@ import {
   type SentRequest,
 } from './sample-window.ts'
 
-/** Outcome of a request. A field is `undefined` if the API does not send it. */
+/** Outcome of a request. A field is `undefined` if the service does not send it. */
 export type RequestOutcome =
   /** A response that consumed quota. `remaining`: requests left; `resetMs`: time until the quota resets. */
   | { kind: 'granted'; remaining: number | undefined; resetMs: number | undefined }
-  /** The API responded with 429. */
+  /** The service responded with 429. */
   | { kind: 'throttled'; retryAfterMs: number | undefined }
   /** An error status, or no response: indicates nothing about the rate. */
   | { kind: 'failed'; retryAfterMs: number | undefined }
@@ -51,7 +51,7 @@ type ThrottledPeriod = {
   /** Round-trip time of the first throttled request (ms). */
   roundTripMs: number
   /** The learned rate that was throttled; undefined for the first 429. */
-  refusedRate: LearnedRate | undefined
+  throttledRate: LearnedRate | undefined
   /** 429s in a row without a grant, counted once per burst. */
   consecutiveThrottles: number
   /** The delay is unknown or was too short: one probe is sent; the others follow once it is granted. */
@@ -118,7 +118,7 @@ export function send(state: LimiterState, now: number): SentRequest {
 /** Starts a new sample window after a pause, at the rate estimated from all retained windows. */
 function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod, now: number): void {
   const { window, earlierWindows: previous } = state
-  const { refusedRate: learnedRate, roundTripMs } = throttledPeriod
+  const { throttledRate: learnedRate, roundTripMs } = throttledPeriod
   const pausedMs = now - window.end
   const peakPerMs = learnedRate === undefined ? undefined : currentRate(learnedRate)
   const { perMs, minPerMs } = estimateRate({ window, previous, peakPerMs, pausedMs, roundTripMs })
@@ -223,7 +223,7 @@ function startThrottledPeriod(
   return {
     since: now,
     roundTripMs,
-    refusedRate: learnedRate,
+    throttledRate: learnedRate,
     consecutiveThrottles: 1,
     probing: !explicitDelay,
     nextWindow: undefined,

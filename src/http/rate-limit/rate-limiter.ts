@@ -54,8 +54,8 @@ type State = { clock: LimiterClock; limiter: LimiterState; waiters: Waiter[]; ca
 type Waiter = (permit: Permit) => void
 
 /**
- * Creates a rate limiter. Clients that use the same API key should share one, because the API counts their
- * requests together.
+ * Creates a rate limiter. Clients that use the same API key should share one, because the service counts
+ * their requests together.
  *
  * @param clock time, randomness and timers; tests pass a virtual clock
  * @param knownPerMs requests per millisecond that the quota allows: sending starts at this rate and never

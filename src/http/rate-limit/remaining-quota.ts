@@ -1,5 +1,5 @@
 /**
- * The limit that follows from `ratelimit-remaining`. If the API reports the remaining quota, it need not send
+ * The limit that follows from `ratelimit-remaining`. If the service reports the remaining quota, it need not send
  * a 429: the limiter allows no more requests since the last report than it stated, plus the replenishment
  * observed recently.
  */

@@ -26,7 +26,7 @@ export type BulkContext = {
 
 /**
  * SQL condition that a row belongs to this chain and to blocks that the files cover. Rows have the chain id that the
- * API returns, which may differ from the job's, so the ids in the staging table count too.
+ * service returns, which may differ from the job's, so the ids in the staging table count too.
  */
 export function blockCondition(
   { blocks }: BulkTable,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { FeeCheckpoint } from '../../../src/checkpoint/fee-state.ts'
 import { ExportError } from '../../../src/core/model/errors.ts'
 import { type FeeDetails, feeKey, type ListedPrice } from '../../../src/core/model/fees.ts'
-import { type AskFee, MAX_PROBES, openProbe } from '../../../src/export/fees/probe.ts'
+import { MAX_PROBES, openProbe, type RequestFee } from '../../../src/export/fees/probe.ts'
 
 const transaction = (at: number, price = '100') => ({
   ...{ hash: `0x${at}`, blockHash: '0xb', block: at, index: 0, price },
@@ -29,12 +29,12 @@ function memoryCheckpoint(): FeeCheckpoint {
 }
 
 /** Offers ten transactions, each listed with the price 100, and returns what the probe concludes. */
-async function probeTen(ask: AskFee, checkpoint = memoryCheckpoint()) {
+async function probeTen(requestFee: RequestFee, checkpoint = memoryCheckpoint()) {
   const errors: string[] = []
   let requests = 0
-  const counted: AskFee = (one) => {
+  const counted: RequestFee = (one) => {
     requests += 1
-    return ask(one)
+    return requestFee(one)
   }
   const probe = openProbe(checkpoint, counted, ({ code }) => errors.push(code))
   for (let at = 0; at < 10; at += 1) probe.offer(transaction(at))

@@ -4,7 +4,7 @@ import type { QuotaService, Verdict } from './quota-service.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
 /**
- * The delay (ms) that a client reads from a 429. The API decided at `sentAt` that `waitMs` remain; the
+ * The delay (ms) that a client reads from a 429. The service decided at `sentAt` that `waitMs` remain; the
  * response arrived at `respondedAt`.
  */
 export type RetryAfterPolicy = (response: {
@@ -42,7 +42,7 @@ export type Report = {
   seconds: number
   granted: number
   throttled: number
-  /** Requests granted to the readers and the other client, as a share of what the API could have granted. */
+  /** Requests granted to the readers and the other client, as a share of what the service could have granted. */
   used: number
   /** Share of the readers' requests that were throttled. */
   throttledShare: number
@@ -91,7 +91,7 @@ type SendContext = {
   report: Pick<Report, 'granted' | 'throttled' | 'pauses'>
 }
 
-/** Sends one request and waits for its response. The API decides when the request is sent. */
+/** Sends one request and waits for its response. The service decides when the request is sent. */
 async function sendOne(simulation: Simulation, { clock, permit, report }: SendContext): Promise<void> {
   const {
     service,

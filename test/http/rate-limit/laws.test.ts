@@ -175,7 +175,7 @@ test('reaches 32 requests in flight within ten round trips without a quota', asy
   expect(seconds).toBeLessThan(8.2)
 })
 
-test('recovers quickly from a single 429 of an API without a quota', async () => {
+test('recovers quickly from a single 429 of a service without a quota', async () => {
   let requests = 0
   const service: QuotaService = {
     ...noQuota,

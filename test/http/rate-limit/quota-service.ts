@@ -1,4 +1,4 @@
-/** The API's decision on a request. Times in milliseconds. */
+/** The service's decision on a request. Times in milliseconds. */
 export type Verdict = {
   granted: boolean
   waitMs: number
