@@ -63,3 +63,7 @@ function findWraps(movements: readonly Movement[]): ReadonlySet<Movement> {
   }
   return found
 }
+
+/** The amounts of a statement, in the order of its columns. */
+export const AMOUNTS = ['opening', ...FLOWS, 'closing'] as const
+export type AmountName = (typeof AMOUNTS)[number]

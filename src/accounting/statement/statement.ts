@@ -1,3 +1,4 @@
+import { isNft } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { BalanceSums } from '../../ledger/balances/balance-sums.ts'
 import {
@@ -10,38 +11,45 @@ import {
 } from '../../ledger/balances/balances.ts'
 import { readOpening } from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
-import { type OpenExport, openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
-import type { Movement } from '../movement.ts'
-import type { Contracts } from '../names/contracts.ts'
+import { requireOneChain } from '../../ledger/prices/require-one-chain.ts'
+import { openExport, requireLedger } from '../../read/open-export.ts'
+import type { Asset } from '../movement.ts'
 import type { Period } from '../period.ts'
-import { groupByWallet } from '../text-writer.ts'
-import { MOVEMENT_COLUMNS, movementOf } from '../transactions.ts'
-import { FLOWS, flowsOf, isInflow } from './flows.ts'
+import { comparePrices, type PriceNeeded } from '../prices-needed.ts'
+import { type AmountName, FLOWS, isInflow } from './flows.ts'
 import { type PeriodOptions, parseStatementPeriod } from './statement-period.ts'
-import { type AssetSums, StatementSums } from './statement-sums.ts'
+import { type AssetSums, type EntryTotal, StatementSums, type ValueOf } from './statement-sums.ts'
+import { type Newest, sumLedger } from './sum-ledger.ts'
+import { openValuation, type Valuation, type ValuationOptions } from './valuation.ts'
 
 /** Options of `statement`: `year`, or `from` and `until`. */
-export type StatementOptions = PeriodOptions & {
-  /** Addresses or labels of the wallets. @default all wallets */
-  wallets?: readonly string[]
-  /** CSV file of opening balances, held before the first row of the export; for one export only. */
-  opening?: string | undefined
-}
-
-/** What happened to a wallet's asset in the period. Amounts are in the asset's smallest unit and not negative. */
-export type StatementLine = Omit<Balance, 'value' | 'amount'> &
-  AssetSums & {
-    chain_id: string
-    /** opening + received - sent + swapped in - swapped out + wrapped in - wrapped out - fees */
-    closing: bigint
+export type StatementOptions = PeriodOptions &
+  ValuationOptions & {
+    /** Addresses or labels of the wallets. @default all wallets */
+    wallets?: readonly string[]
+    /** CSV file of opening balances, held before the first row of the export; for one export only. */
+    opening?: string | undefined
   }
+
+/** What happened to a wallet's asset in the period. */
+export type StatementLine = Omit<Balance, 'value' | 'amount'> & {
+  chain_id: string
+  /**
+   * In the asset's smallest unit; flows are not negative. `closing` = `opening` + `received` - `sent` + `swapped_in` -
+   * `swapped_out` + `wrapped_in` - `wrapped_out` - `fees`.
+   */
+  amounts: Record<AmountName, bigint>
+  /** Values of the amounts in units of 10^-8 of the currency; null if a price is missing. */
+  values: Record<AmountName, bigint | null>
+  /** What the movements of each entry type add up to, sorted by type. */
+  entries: EntryTotal[]
+}
 
 /** An export of a statement, and findings about it. */
 export type StatementExport = {
   output: string
   chain: string
-  /** The newest row up to the end of the period; undefined if there is none. */
-  newest: { block: number; time: string } | undefined
+  newest: Newest
   /** The last block up to which every selected wallet was read. */
   lastBlock: number
   wallets: NamedWallet[]
@@ -57,6 +65,10 @@ export type Statement = {
   exports: StatementExport[]
   /** By export, wallet and asset, as balances are sorted. Without assets that had no balance and no movement. */
   lines: StatementLine[]
+  /** The currency of the values; undefined if there are no prices. */
+  currency: string | undefined
+  /** Prices that are missing, sorted by day and asset. */
+  pricesNeeded: PriceNeeded[]
 }
 
 /**
@@ -64,8 +76,8 @@ export type Statement = {
  * integers. Memory grows with the number of wallets and assets, not with the number of rows.
  *
  * @param outputs - the folders of the exports, usually one per chain
- * @throws ExportError with the code USAGE if the period is invalid, a wallet is in two exports of one chain, and as
- * `balances` does
+ * @throws ExportError with the code USAGE if the period is invalid, a wallet is in two exports of one chain, there are
+ * prices for several chains, and as `balances` does
  * @example
  * ```ts
  * const { lines } = await statement(['output/mine'], { year: '2024' })
@@ -80,18 +92,32 @@ export async function statement(
     throw new ExportError('USAGE', '--opening applies to one export', {
       fix: 'Write one statement per export, each with its opening balances.',
     })
-  const all: Statement = {
-    period: { from: period.from, until: new Date(Date.parse(period.to) - 1).toISOString() },
-    exports: [],
-    lines: [],
-  }
+  const instants = { from: period.from, until: new Date(Date.parse(period.to) - 1).toISOString() }
+  const parts: Part[] = []
   for (const output of outputs) {
-    const { lines, ...one } = await stateExport(output, { period, options })
-    requireNewWallets(one, all.exports)
-    all.exports.push(one)
-    for (const line of lines) all.lines.push(line)
+    const part = await stateExport(output, { period, instants, options })
+    const exports = parts.map(({ about }) => about)
+    requireNewWallets(part.about, exports)
+    const isPriced = options.prices !== undefined || options.collectsNeeded === true
+    if (isPriced)
+      requireOneChain(
+        [...exports, part.about].map(({ chain }) => chain),
+        'statement',
+      )
+    parts.push(part)
   }
-  return all
+  return {
+    period: instants,
+    exports: parts.map(({ about }) => about),
+    lines: parts.flatMap(({ lines }) => lines),
+    currency: parts[0]?.currency,
+    pricesNeeded: mergePrices(parts.flatMap(({ pricesNeeded }) => pricesNeeded)),
+  }
+}
+
+function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
+  const merged = new Map(all.map((one) => [`${one.date} ${one.asset}`, one]))
+  return [...merged.values()].sort(comparePrices)
 }
 
 /** Throws USAGE if a wallet is in another export of the same chain: its movements would be counted twice. */
@@ -108,110 +134,91 @@ function requireNewWallets({ output, chain, wallets }: StatementExport, others: 
   }
 }
 
-type StatementContext = { period: Period; options: StatementOptions }
+type StatementContext = { period: Period; instants: Statement['period']; options: StatementOptions }
 
-async function stateExport(
-  output: string,
-  { period, options }: StatementContext,
-): Promise<StatementExport & { lines: StatementLine[] }> {
+/** The part of a statement about one export. */
+type Part = Pick<Statement, 'lines' | 'currency' | 'pricesNeeded'> & { about: StatementExport }
+
+async function stateExport(output: string, context: StatementContext): Promise<Part> {
+  const { period, options } = context
   const opened = await openExport(output)
   try {
     const { manifest } = opened
+    const { chain } = manifest.job
     requireLedger(manifest, output, 'statements are made from')
     const labels = labelsOf(manifest)
     const covered = selectWallets(manifest, undefined)
     const selected = selectWallets(manifest, options.wallets)
     const opening = await readOpening(options.opening, { opened, labels, wallets: covered })
-    const sums = { balances: new BalanceSums(), statement: new StatementSums(() => null) }
+    const valuation = await openValuation(opened, options)
+    const priceFlow: ValueOf = ({ asset, value }, time) => valuation.valueAt(asset, value, time)
+    const sums = { balances: new BalanceSums(), statement: new StatementSums(priceFlow) }
     for (const { wallet, asset, value } of opening.amounts) {
       if (!selected.has(wallet)) continue
       sums.balances.open(wallet, asset, value)
       sums.statement.open(wallet, asset, value)
     }
-    const newest = await sumLedger(opened, sums, {
-      period,
-      labels,
-      covered,
-      selected,
-      contracts: NO_CONTRACTS,
-    })
+    const { contracts, currency } = valuation
+    const newest = await sumLedger(opened, sums, { period, labels, covered, selected, contracts })
     const { balances, belowZero } = toBalances(sums.balances, { labels, manifest, newest, all: true })
-    return {
-      ...{ output, chain: manifest.job.chain, newest, belowZero, unfilledOpening: opening.unfilled },
-      wallets: [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null })),
-      lastBlock: lastBlockOf(manifest, selected),
-      lines: balances.flatMap((balance) => linesOf(balance, sums.statement, manifest.job.chain)),
-    }
+    const lines = balances.flatMap((balance) =>
+      linesOf(balance, { all: sums.statement, chain, valuation, instants: context.instants }),
+    )
+    const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
+    const lastBlock = lastBlockOf(manifest, selected)
+    const about = { output, chain, newest, belowZero, wallets, lastBlock, unfilledOpening: opening.unfilled }
+    return { about, lines, currency, pricesNeeded: valuation.needed() }
   } finally {
     await opened.close()
   }
 }
 
-const NO_CONTRACTS: Contracts = new Map()
-
-type Sums = { balances: BalanceSums; statement: StatementSums }
-type SumContext = {
-  period: Period
-  labels: Map<string, string | null>
-  covered: ReadonlySet<string>
-  selected: ReadonlySet<string>
-  contracts: Contracts
-}
-
-/** Adds the rows up to the end of the period to the sums, and returns the position of the last one. */
-async function sumLedger(opened: OpenExport, sums: Sums, context: SumContext) {
-  const { period, labels, covered, selected, contracts } = context
-  let newest: StatementExport['newest']
-  let transaction: Movement[] = []
-  for await (const rows of opened.stream('ledger', MOVEMENT_COLUMNS)) {
-    for (const row of rows) {
-      const { wallet_address: wallet, block_timestamp: time } = row
-      if (!covered.has(wallet)) throw uncoveredWalletError(wallet)
-      if (!selected.has(wallet) || time >= period.to) continue
-      newest = { block: Number(row.block_number), time }
-      if (!labels.has(wallet)) labels.set(wallet, row.wallet_label)
-      sums.balances.add(row)
-      if (time < period.from) {
-        const asset = { type: row.asset_type, address: row.asset_address, tokenId: row.token_id }
-        sums.statement.open(wallet, asset, BigInt(row.value))
-        continue
-      }
-      const movement = movementOf(row, contracts)
-      if (transaction[0]?.transaction !== movement.transaction) {
-        addTransaction(transaction, sums.statement)
-        transaction = []
-      }
-      transaction.push(movement)
-    }
-  }
-  addTransaction(transaction, sums.statement)
-  return newest
-}
-
-function addTransaction(transaction: readonly Movement[], sums: StatementSums): void {
-  for (const movements of groupByWallet(transaction)) {
-    const [{ wallet, time }] = movements
-    for (const movement of movements) sums.count(movement)
-    for (const flow of flowsOf(movements)) sums.add(wallet, flow, time)
-  }
+type LineContext = {
+  all: StatementSums
+  chain: string
+  valuation: Valuation
+  instants: Statement['period']
 }
 
 /** Returns the line of a balance at the end of the period; none if there was no balance and no movement. */
-function linesOf(balance: Balance, all: StatementSums, chain_id: string): StatementLine[] {
-  const { value: closing, amount: _, ...asset } = balance
-  const sums = all.get(asset.wallet_address, {
-    ...{ type: asset.asset_type, address: asset.asset_address, tokenId: asset.token_id },
-  })
+function linesOf(balance: Balance, { all, chain, valuation, instants }: LineContext): StatementLine[] {
+  const { value: closing, amount: _, ...columns } = balance
+  const { asset_type, asset_address: address, token_id: tokenId, asset_symbol: symbol } = columns
+  const asset: Asset = {
+    ...{ type: asset_type as Asset['type'], address, tokenId, symbol, decimals: decimalsOf(columns) },
+  }
+  const sums = all.get(columns.wallet_address, asset)
   if (sums === undefined || (closing === 0n && sums.opening === 0n && sums.entries.length === 0)) return []
-  const end = FLOWS.reduce(
-    (sum, name) => (isInflow(name) ? sum + sums.flows[name] : sum - sums.flows[name]),
-    sums.opening,
-  )
-  if (end !== closing)
-    throw new ExportError(
-      'VERIFY_FAILED',
-      `the rows of ${asset.asset_address ?? 'the native coin'} of ${asset.wallet_address} do not add up to its balance`,
-      { fix: 'Check the export with walletlake verify.' },
-    )
-  return [{ chain_id, ...asset, ...sums, closing }]
+  const { opening, flows, entries } = sums
+  requireSum({ ...columns, opening, flows, closing })
+  const before = new Date(Date.parse(instants.from) - 1).toISOString()
+  const values = {
+    opening: valuation.valueAt(asset, opening, before),
+    ...sums.values,
+    closing: valuation.valueAt(asset, closing, instants.until),
+  }
+  return [{ chain_id: chain, ...columns, amounts: { opening, ...flows, closing }, entries, values }]
 }
+
+type Reached = Pick<Balance, 'wallet_address' | 'asset_address'> & AssetSums & { closing: bigint }
+
+/** Throws VERIFY_FAILED if the flows of an asset do not lead from its opening to its closing balance. */
+function requireSum({
+  opening,
+  flows,
+  closing,
+  asset_address,
+  wallet_address,
+}: Omit<Reached, 'entries' | 'values'>) {
+  const end = FLOWS.reduce((sum, name) => (isInflow(name) ? sum + flows[name] : sum - flows[name]), opening)
+  if (end === closing) return
+  throw new ExportError(
+    'VERIFY_FAILED',
+    `the rows of ${asset_address ?? 'the native coin'} of ${wallet_address} do not add up to its balance`,
+    { fix: 'Check the export with walletlake verify.' },
+  )
+}
+
+/** The decimals of an asset's amounts; null if unknown. ERC-1155 tokens without decimals are counted in pieces. */
+export const decimalsOf = ({ asset_type, asset_decimals }: Pick<Balance, 'asset_type' | 'asset_decimals'>) =>
+  asset_decimals ?? (isNft({ type: asset_type }) ? 0 : null)
