@@ -9,6 +9,7 @@ import { safeText } from './names/asset-name.ts'
 import type { ConvertOptions } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 import type { OutputFile, TextChunk, TextWriter } from './text-writer.ts'
+import { openWorkbooks } from './workbook-target.ts'
 
 /** The destination of a conversion: files, or the caller's `write` function. */
 export type ConversionTarget = {
@@ -44,15 +45,18 @@ export async function openConversionTarget(
     paths.set(file, path)
     files.add(path, text, fileHeader)
   }
-  const extension = JOURNALS.some(({ name }) => name === to) ? to : 'csv'
+  const workbooks = options.format === 'xlsx' ? openWorkbooks(options, { header, files }) : undefined
+  const add = workbooks?.add ?? ((path: string, text: string) => files.add(path, text, header))
+  const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
   const pathOf = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, extension)) : out)
   return {
     write: ({ text, wallet, outputFile }) =>
-      outputFile === undefined ? files.add(pathOf(wallet), text, header) : addPart(outputFile, text),
+      outputFile === undefined ? add(pathOf(wallet), text) : addPart(outputFile, text),
     flush: () => files.flush(),
     end: async () => {
       for (const part of outputFiles ?? []) addPart(part, '')
-      if (!isFolder) files.add(out, '', header)
+      if (!isFolder) add(out, '')
+      await workbooks?.end()
     },
   }
 }

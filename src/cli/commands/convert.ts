@@ -16,6 +16,12 @@ import { writePriceTemplate } from '../write-price-template.ts'
 const options = defineOptions([
   { name: 'to', value: '<preset>', choices: FORMAT_NAMES, description: 'Import format' },
   { name: 'out', value: '<path>', description: 'File, or folder for several files (default: stdout)' },
+  {
+    name: 'format',
+    value: '<format>',
+    choices: ['csv', 'xlsx'],
+    description: 'xlsx writes a workbook instead (generic only)',
+  },
   { name: 'per-wallet', description: 'Write one file per wallet' },
   { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
   { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },

@@ -196,8 +196,11 @@ function displayTable({ lines }: Statement): PrintableResult {
   }
 }
 
+/** Maximum length of an amount in the table, which has seven of them in a line. */
+const MAX_LENGTH = 12
+
 function displayAmount(value: bigint, line: StatementLine): string {
   if (value === 0n) return '0'
   const amount = wholeUnits(value, line)
-  return amount === null ? `${roundAmount(String(value))} units` : roundAmount(amount)
+  return amount === null ? `${roundAmount(String(value), MAX_LENGTH)} units` : roundAmount(amount, MAX_LENGTH)
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Statement, statement } from '../../../src/accounting/statement/statement.ts'
@@ -9,7 +10,7 @@ import { testJob } from '../../helpers/jobs.ts'
 import { readCsvTable, type TextRow } from '../../helpers/read-output.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
-import { GOLDEN_CHAIN, WALLETS } from '../golden-chain.ts'
+import { GOLDEN_CHAIN, GOLDEN_PRICES, WALLETS } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
 
 /** Addresses with many transactions in the two mainnet blocks. */
@@ -182,6 +183,78 @@ describe('the statement of 2024 for the made-up chain', () => {
     expect(new Set(lines.map(({ wallet_address }) => wallet_address))).toEqual(new Set([ann]))
     expect(exports[0]?.wallets).toEqual([WALLETS[0]])
   })
+})
+
+describe('with prices', () => {
+  const [ann = ''] = WALLETS.map(({ address }) => address)
+  const prices = join(folder, 'prices.csv')
+  const period = { from: '2024-01-01', until: '2024-02-29' }
+  beforeAll(() => writeFileSync(prices, GOLDEN_PRICES))
+
+  test('each amount has its value, at the price of its time', async () => {
+    const stated = await statement([madeUp], { ...period, prices })
+    const { columns } = statementTable(stated)
+    expect(columns.slice(15).map(({ name }) => name)).toEqual([
+      ...[
+        'currency',
+        'opening_value',
+        'received_value',
+        'sent_value',
+        'swapped_in_value',
+        'swapped_out_value',
+      ],
+      ...['wrapped_in_value', 'wrapped_out_value', 'fees_value', 'closing_value'],
+    ])
+    const values = (symbol: string) => {
+      const entries = Object.entries(amountsOf(statementTable(stated), ann)[symbol] ?? {})
+      return Object.fromEntries(entries.filter(([name]) => name.endsWith('_value')))
+    }
+    expect(values('AVAX')).toEqual({
+      ...{ opening_value: '3855', swapped_in_value: '41.12345679', swapped_out_value: '61.68518518' },
+      ...{ fees_value: '0.15421296', closing_value: '4091.62973754' },
+    })
+    expect(values('USDC')).toEqual({
+      ...{ received_value: '4997.5', swapped_in_value: '61.24069046', swapped_out_value: '500.05' },
+      closing_value: '4561.69069046',
+    })
+    expect(values('WETH.e')).toEqual({
+      ...{ swapped_in_value: null, swapped_out_value: null, closing_value: null },
+    })
+  })
+
+  test('lists the prices that are missing, also those before and at the end of the period', async () => {
+    const daysOf = async (options: Parameters<typeof statement>[1]) =>
+      (await statement([madeUp], { ...options, collectsNeeded: true })).pricesNeeded.map(
+        ({ date, symbol }) => `${date} ${symbol}`,
+      )
+    expect(await daysOf({ ...period, prices })).toEqual(['2024-02-29 WETH.e'])
+    const all = await daysOf({ year: '2024' })
+    expect(all).toEqual(expect.arrayContaining(['2023-12-31 AVAX', '2024-12-31 AVAX', '2024-12-31 USDC']))
+    expect(all).not.toEqual(expect.arrayContaining([expect.stringMatching(/^2023-12-31 USDC/)]))
+    expect(await daysOf({ year: '2025' })).toContain('2025-12-31 USDC')
+    expect((await statement([madeUp], { year: '2024' })).pricesNeeded).toEqual([])
+  })
+
+  test('covers one chain, because the coins of all chains have one name', async () => {
+    await expect(statement([madeUp, mainnet], { year: '2024', prices })).rejects.toMatchObject({
+      code: 'USAGE',
+      fix: 'Write one statement per chain, each with the prices of its coin.',
+    })
+  })
+})
+
+test('adds opening balances, as balances do', async () => {
+  const opening = join(folder, 'opening.csv')
+  const [, ben] = WALLETS
+  const head = 'wallet_address,asset_type,asset_address,token_id,amount'
+  writeFileSync(opening, `${head}\n${ben?.address},erc20,0x${'c'.repeat(40)},,2\n`)
+  const { lines, exports } = await statement([madeUp], { year: '2024', opening })
+  const usdc = lines.find(
+    ({ asset_symbol, wallet_label }) => asset_symbol === 'USDC' && wallet_label === ben?.label,
+  )
+  expect(usdc?.amounts).toMatchObject({ opening: 2_000_000n, sent: 1n, closing: 1_999_999n })
+  expect(exports[0]?.belowZero).toEqual([])
+  expect((await statement([madeUp], { year: '2024' })).exports[0]?.belowZero).toHaveLength(1)
 })
 
 describe('several exports', () => {
