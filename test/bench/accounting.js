@@ -1,6 +1,6 @@
 // Balances, the report and accounting files of a large ledger: rows per second and peak memory of whole processes.
 // Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, statement, report, xlsx or a
-// format, default all]. xlsx is the generic format as a workbook, for up to 200,000 rows.
+// format, default all]. xlsx is the generic format as a workbook, for up to 150,000 rows.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FORMAT_NAMES } from '../../dist/accounting/writers.js'
@@ -36,7 +36,7 @@ export function benchAccounting(transactions = 200_000, format = 'csv', filter =
       const prices = to === 'rp2' ? ['--prices', writePrices({ folder, output })] : []
       return measured(to, ['convert', output, '--to', to, '--out', join(folder, to), ...prices])
     }
-    const workbook = rows <= 200_000 ? ['xlsx'] : []
+    const workbook = rows <= 150_000 ? ['xlsx'] : []
     const selected = ['balances', 'statement', 'report', ...workbook, ...FORMAT_NAMES].filter(
       (name) => filter === undefined || name === filter,
     )

@@ -10,8 +10,8 @@ export type Sheet = {
   rows: readonly (readonly (string | null)[])[]
 }
 
-/** Maximum number of rows of a sheet. The library keeps all cells in memory, about 6 KB a row. */
-const MAX_ROWS = 200_000
+/** Maximum number of rows of a sheet. The library keeps all cells in memory, about 9 KB a row. */
+const MAX_ROWS = 150_000
 
 /**
  * Returns the bytes of an XLSX workbook. Numbers with more than 15 significant digits are text, because a spreadsheet
@@ -82,17 +82,22 @@ function numberFormat(text: string): string {
   return decimals === 0 ? '0' : `0.${'0'.repeat(decimals)}`
 }
 
-/** The format of text. Without it, a spreadsheet converts long numbers when a user edits their cells. */
+/** The format of digits that are text. Without it, a spreadsheet converts them when a user edits their cells. */
 const TEXT_FORMAT = '@'
+const NUMERIC = /^[+-]?[\d.]+(e[+-]?\d+)?$/i
+/**
+ * Texts such as `constructor`, which get a space at the end: the library looks up texts in a plain object, where it would
+ * find what all objects inherit.
+ */
+const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype))
 /** Maximum length of a text in a spreadsheet. */
 const MAX_TEXT = 32_767
 
 function textCell(text: string, align?: 'right'): Cell {
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text
-  // The library looks up texts in a plain object, whose prototype has these names as properties.
-  const value = cut in Object.prototype ? `${cut} ` : cut
+  const value = INHERITED.has(cut) ? `${cut} ` : cut
   const style = align === undefined ? {} : { align }
-  return /^[\d+.-]/.test(value) ? { value, type: String, format: TEXT_FORMAT, ...style } : value
+  return NUMERIC.test(value) ? { value, type: String, format: TEXT_FORMAT, ...style } : value
 }
 
 const [MIN_WIDTH, MAX_WIDTH, SAMPLE_ROWS] = [8, 45, 100]
