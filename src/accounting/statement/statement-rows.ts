@@ -70,7 +70,7 @@ function periodTable({ period: { from, until }, exports }: Statement): TextTable
     ],
     rows: exports.map(({ chain, newest, lastBlock }) => [
       ...[chain, from, until, newest?.time ?? null],
-      String(lastBlock),
+      lastBlock < 0 ? null : String(lastBlock),
     ]),
   }
 }

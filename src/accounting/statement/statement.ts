@@ -59,6 +59,7 @@ export type StatementExport = {
   unfilledOpening: number
 }
 
+/** The statement of one or several exports for a period. */
 export type Statement = {
   /** First and last included instant, in the format of the tables. */
   period: { from: string; until: string }

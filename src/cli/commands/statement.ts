@@ -136,7 +136,8 @@ function periodLine(
 ): string {
   const rows =
     newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`
-  return `from ${from} to ${until}: ${rows}; the export ends with block ${lastBlock}`
+  const end = lastBlock < 0 ? 'the export contains no block' : `the export ends with block ${lastBlock}`
+  return `from ${from} to ${until}: ${rows}; ${end}`
 }
 
 function unfilledLines(
