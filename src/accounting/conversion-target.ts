@@ -20,6 +20,9 @@ export type ConversionTarget = {
   end(): Promise<void>
 }
 
+/** Adds text to the file of a path. */
+type AddText = (path: string, chunk: Pick<TextChunk, 'text' | 'lines'>) => void
+
 type WriterHeaders = Pick<TextWriter, 'header' | 'outputFiles'>
 
 /**
@@ -46,16 +49,18 @@ export async function openConversionTarget(
     files.add(path, text, fileHeader)
   }
   const workbooks = options.format === 'xlsx' ? openWorkbooks(options, { header, files }) : undefined
-  const add = workbooks?.add ?? ((path: string, text: string) => files.add(path, text, header))
+  const add: AddText = workbooks?.add ?? ((path, { text }) => files.add(path, text, header))
   const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
   const pathOf = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, extension)) : out)
   return {
-    write: ({ text, wallet, outputFile }) =>
-      outputFile === undefined ? add(pathOf(wallet), text) : addPart(outputFile, text),
+    write: (chunk) =>
+      chunk.outputFile === undefined
+        ? add(pathOf(chunk.wallet), chunk)
+        : addPart(chunk.outputFile, chunk.text),
     flush: () => files.flush(),
     end: async () => {
       for (const part of outputFiles ?? []) addPart(part, '')
-      if (!isFolder) add(out, '')
+      if (!isFolder) add(out, { text: '', lines: 0 })
       await workbooks?.end()
     },
   }

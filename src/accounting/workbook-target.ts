@@ -1,10 +1,11 @@
 import { ExportError } from '../core/model/errors.ts'
-import { type SheetColumn, xlsxBytes } from '../core/platform/xlsx.ts'
+import { requireSheetRows, type SheetColumn, xlsxBytes } from '../core/platform/xlsx.ts'
 import { parseCsv } from '../read/csv-records.ts'
 import type { Preset, Role } from './csv/preset.ts'
 import type { ConvertOptions } from './options.ts'
 import { PRESETS } from './presets/index.ts'
 import type { TextFiles } from './text-files.ts'
+import type { TextChunk } from './text-writer.ts'
 
 /**
  * Returns the preset of a workbook. Throws USAGE if the format is for a program, which reads text, or if there is no
@@ -27,14 +28,16 @@ export function openWorkbooks(
   { header, files }: { header: string; files: TextFiles },
 ) {
   const { columns } = requireWorkbookPreset(options)
-  const texts = new Map<string, string[]>()
-  const add = (path: string, text: string) => {
-    const parts = texts.get(path) ?? [header]
-    parts.push(text)
-    texts.set(path, parts)
+  const sheets = new Map<string, { parts: string[]; rows: number }>()
+  const add = (path: string, { text, lines }: Pick<TextChunk, 'text' | 'lines'>) => {
+    const sheet = sheets.get(path) ?? { parts: [header], rows: 0 }
+    sheet.parts.push(text)
+    sheet.rows += lines
+    requireSheetRows(sheet.rows)
+    sheets.set(path, sheet)
   }
   const end = async () => {
-    for (const [path, parts] of texts) {
+    for (const [path, { parts }] of sheets) {
       const [names = [], ...rows] = parseCsv(parts.join(''))
       const sheet = {
         name: options.to,

@@ -93,7 +93,7 @@ export async function statement(
     throw new ExportError('USAGE', '--opening applies to one export', {
       fix: 'Write one statement per export, each with its opening balances.',
     })
-  const instants = { from: period.from, until: new Date(Date.parse(period.to) - 1).toISOString() }
+  const instants = { before: instantBefore(period.from), until: instantBefore(period.to) }
   const parts: Part[] = []
   for (const output of outputs) {
     const part = await stateExport(output, { period, instants, options })
@@ -108,13 +108,15 @@ export async function statement(
     parts.push(part)
   }
   return {
-    period: instants,
+    period: { from: period.from, until: instants.until },
     exports: parts.map(({ about }) => about),
     lines: parts.flatMap(({ lines }) => lines),
     currency: parts[0]?.currency,
     pricesNeeded: mergePrices(parts.flatMap(({ pricesNeeded }) => pricesNeeded)),
   }
 }
+
+const instantBefore = (time: string) => new Date(Date.parse(time) - 1).toISOString()
 
 function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
   const merged = new Map(all.map((one) => [`${one.date} ${one.asset}`, one]))
@@ -135,7 +137,10 @@ function requireNewWallets({ output, chain, wallets }: StatementExport, others: 
   }
 }
 
-type StatementContext = { period: Period; instants: Statement['period']; options: StatementOptions }
+/** The last instants before the period and of the period, in the format of the tables. */
+type Instants = { before: string; until: string }
+
+type StatementContext = { period: Period; instants: Instants; options: StatementOptions }
 
 /** The part of a statement about one export. */
 type Part = Pick<Statement, 'lines' | 'currency' | 'pricesNeeded'> & { about: StatementExport }
@@ -145,7 +150,6 @@ async function stateExport(output: string, context: StatementContext): Promise<P
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    const { chain } = manifest.job
     requireLedger(manifest, output, 'statements are made from')
     const labels = labelsOf(manifest)
     const covered = selectWallets(manifest, undefined)
@@ -161,6 +165,8 @@ async function stateExport(output: string, context: StatementContext): Promise<P
     }
     const { contracts, currency } = valuation
     const newest = await sumLedger(opened, sums, { period, labels, covered, selected, contracts })
+    // The chain of a job may have another name than its id.
+    const chain = newest?.chain ?? manifest.job.chain
     const { balances, belowZero } = toBalances(sums.balances, { labels, manifest, newest, all: true })
     const lines = balances.flatMap((balance) =>
       linesOf(balance, { all: sums.statement, chain, valuation, instants: context.instants }),
@@ -174,43 +180,31 @@ async function stateExport(output: string, context: StatementContext): Promise<P
   }
 }
 
-type LineContext = {
-  all: StatementSums
-  chain: string
-  valuation: Valuation
-  instants: Statement['period']
-}
+type LineContext = { all: StatementSums; chain: string; valuation: Valuation; instants: Instants }
 
 /** Returns the line of a balance at the end of the period; none if there was no balance and no movement. */
 function linesOf(balance: Balance, { all, chain, valuation, instants }: LineContext): StatementLine[] {
   const { value: closing, amount: _, ...columns } = balance
   const { asset_type, asset_address: address, token_id: tokenId, asset_symbol: symbol } = columns
-  const asset: Asset = {
-    ...{ type: asset_type as Asset['type'], address, tokenId, symbol, decimals: decimalsOf(columns) },
-  }
+  const type = asset_type as Asset['type']
+  const asset: Asset = { type, address, tokenId, symbol, decimals: decimalsOf(columns) }
   const sums = all.get(columns.wallet_address, asset)
   if (sums === undefined || (closing === 0n && sums.opening === 0n && sums.entries.length === 0)) return []
   const { opening, flows, entries } = sums
-  requireSum({ ...columns, opening, flows, closing })
-  const before = new Date(Date.parse(instants.from) - 1).toISOString()
+  requireSum(sums, balance)
   const values = {
-    opening: valuation.valueAt(asset, opening, before),
+    opening: valuation.valueAt(asset, opening, instants.before),
     ...sums.values,
     closing: valuation.valueAt(asset, closing, instants.until),
   }
   return [{ chain_id: chain, ...columns, amounts: { opening, ...flows, closing }, entries, values }]
 }
 
-type Reached = Pick<Balance, 'wallet_address' | 'asset_address'> & AssetSums & { closing: bigint }
-
 /** Throws VERIFY_FAILED if the flows of an asset do not lead from its opening to its closing balance. */
-function requireSum({
-  opening,
-  flows,
-  closing,
-  asset_address,
-  wallet_address,
-}: Omit<Reached, 'entries' | 'values'>) {
+function requireSum(
+  { opening, flows }: AssetSums,
+  { value: closing, asset_address, wallet_address }: Balance,
+): void {
   const end = FLOWS.reduce((sum, name) => (isInflow(name) ? sum + flows[name] : sum - flows[name]), opening)
   if (end === closing) return
   throw new ExportError(

@@ -9,9 +9,9 @@ import { flowsOf } from './flows.ts'
 import type { StatementSums } from './statement-sums.ts'
 
 /** The sums of an export up to the end of a period. */
-export type Sums = { balances: BalanceSums; statement: StatementSums }
+type Sums = { balances: BalanceSums; statement: StatementSums }
 /** The newest row up to the end of the period; undefined if there is none. */
-export type Newest = { block: number; time: string } | undefined
+export type Newest = { block: number; time: string; chain: string } | undefined
 
 type SumContext = {
   period: Period
@@ -33,7 +33,7 @@ export async function sumLedger(opened: OpenExport, sums: Sums, context: SumCont
       const { wallet_address: wallet, block_timestamp: time } = row
       if (!covered.has(wallet)) throw uncoveredWalletError(wallet)
       if (!selected.has(wallet) || time >= period.to) continue
-      newest = { block: Number(row.block_number), time }
+      newest = { block: Number(row.block_number), time, chain: row.chain_id }
       if (!labels.has(wallet)) labels.set(wallet, row.wallet_label)
       sums.balances.add(row)
       if (time < period.from) {

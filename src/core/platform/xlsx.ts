@@ -19,7 +19,7 @@ const MAX_ROWS = 150_000
  * each sheet is frozen. The same sheets give the same bytes. Throws USAGE if a sheet has too many rows.
  */
 export async function xlsxBytes(sheets: readonly Sheet[]): Promise<Buffer> {
-  for (const { rows } of sheets) requireFit(rows.length)
+  for (const { rows } of sheets) requireSheetRows(rows.length)
   const { default: writeXlsxFile } = await import('write-excel-file/node')
   const workbook = writeXlsxFile(
     sheets.map(({ name, columns, rows }) => ({
@@ -32,9 +32,10 @@ export async function xlsxBytes(sheets: readonly Sheet[]): Promise<Buffer> {
   return withFixedTimes(await workbook.toBuffer())
 }
 
-function requireFit(rows: number): void {
+/** Throws USAGE if a sheet cannot have this number of rows. */
+export function requireSheetRows(rows: number): void {
   if (rows <= MAX_ROWS) return
-  throw new ExportError('USAGE', `${rows} rows are too many for XLSX: at most ${MAX_ROWS}`, {
+  throw new ExportError('USAGE', `a sheet can have at most ${MAX_ROWS} rows`, {
     fix: 'Use CSV, or a shorter period.',
   })
 }
