@@ -34,7 +34,7 @@ export async function assertNotFolder(path: string): Promise<void> {
 }
 
 /** Atomically writes a file that the user named; creates missing folders. Throws OUTPUT_FAILED. */
-export async function writeNamedFile(path: string, text: string): Promise<void> {
+export async function writeNamedFile(path: string, text: string | Uint8Array): Promise<void> {
   await makeParentFolder(path).catch((cause: unknown) => {
     throw diskError(`cannot write ${path}`, cause)
   })
