@@ -16,6 +16,7 @@ export function estimateLines(estimate: Estimate, job: Job): string[] {
     `  quota  ${requestsText(estimate)}`,
     ...(cost === undefined ? [] : [`  units  ${unitsText(cost)}`]),
     ...feeLine(job),
+    ...internalsLines(job),
     `  time   ${quotaTimeText(cost, job) ?? pastTimeText(estimate, job)}`,
     `  disk   ${bytes === undefined ? UNKNOWN_UNTIL_EXPORT : `about ${formatBytes(bytes)}: ${formatBytes(bytesPerTransaction)} a transaction`}`,
   ]
@@ -45,6 +46,15 @@ function feeLine(job: Job): string[] {
   return maxDetails === undefined
     ? ['  fees   one more request for each type-2 transaction that a wallet sent']
     : [`  fees   at most ${formatInteger(probes + maxDetails)} more requests: ${probes} probes, then details`]
+}
+
+/** What the listing of internal transactions costs beyond the first request of each range. */
+function internalsLines({ kind, internals }: Job): string[] {
+  if (kind === 'blocks' || internals !== 'full') return []
+  return [
+    '         internals: 1 request per wallet and per 100 internal transactions, and 1 for',
+    '         each transaction that only they name',
+  ]
 }
 
 /** The time at the quota of the key, if it is known. */

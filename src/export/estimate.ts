@@ -60,9 +60,12 @@ function estimateBlocks({ blocks, pages, items }: JobState): RequestEstimate {
 }
 
 function estimateWallets(job: Job, state: JobState, runs: readonly PastRun[]): RequestEstimate {
-  const minRequests = state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
+  // Internal transactions have a listing of their own.
+  const listings = job.internals === 'full' ? 2 : 1
+  const minRequests = listings * state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
   if (minRequests === 0) return { minRequests, requests: 0, transactions: 0 }
-  const amount = state.state === 'unfinished' ? remainingUsage(job, state) : incrementalUsage(state, runs)
+  const amount =
+    state.state === 'unfinished' ? remainingUsage(job, state) : incrementalUsage(state, { runs, listings })
   // If no page has reached endBlock, findEnd sends one more request.
   const checksEnd = job.endBlock === undefined || (state.head ?? -1) >= job.endBlock - 1 ? 0 : 1
   const requests = amount && Math.max(minRequests, Math.ceil(amount.requests)) + checksEnd
@@ -87,7 +90,10 @@ function remainingUsage(job: Job, { wallets, pages, items, head }: JobState): Us
  * Estimates an incremental run: an existing wallet takes as much as in the last incremental run, a new wallet
  * as much as the average complete history of the others.
  */
-function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRun[]): Usage {
+function incrementalUsage(
+  { wallets, manifest }: JobState,
+  { runs, listings }: { runs: readonly PastRun[]; listings: number },
+): Usage {
   if (manifest === undefined) return undefined
   const exported = new Map(manifest.coverage.map((covered) => [covered.address, covered]))
   const open = wallets.filter(({ remaining }) => remaining.length > 0)
@@ -102,7 +108,7 @@ function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRu
   return {
     requests:
       share * (lastIncremental?.requests ?? 0) +
-      added * Math.ceil((transactionsPerWallet + 1) / source.pageSize),
+      added * (Math.ceil((transactionsPerWallet + 1) / source.pageSize) + listings - 1),
     transactions: share * (lastIncremental?.transactions ?? 0) + added * transactionsPerWallet,
   }
 }

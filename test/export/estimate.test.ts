@@ -49,6 +49,17 @@ test('before the first run, only the minimum of one request per wallet is known'
   })
 })
 
+test('with the listing of internal transactions, each wallet takes another request', () => {
+  const full = testJob({ addresses: [A, B], endBlock: undefined, internals: 'full' })
+  const begun = stateOf({ [A]: toHead(0), [B]: toHead(0) })
+  expect(estimateRun(full, begun, [])).toMatchObject({ minRequests: 4 })
+  const added = stateOf({ [A]: [], [B]: [], [C]: toHead(0) }, { state: 'complete', manifest })
+  const requests = [open, full].map(
+    (job) => estimateRun(job, added, [runOf({ fromBlock: 50 })]).requests ?? 0,
+  )
+  expect(requests[1]).toBe((requests[0] ?? 0) + 1)
+})
+
 test('a complete job takes no requests', () => {
   const state = stateOf({ [A]: [], [B]: [] }, { state: 'complete', manifest })
   expect(estimateRun(ended, state, [])).toMatchObject({ minRequests: 0, requests: 0, bytes: 0 })

@@ -109,7 +109,8 @@ type AssignmentContext = WalletsContext & { onProgress: () => void }
 async function readAssignment(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { job, requestContext, checkpoint, stats, onPage, onProgress, opened, refusals } = context
   const { address, range, order } = assignment
-  const listing = opened.get(address) ?? source.openWallet({ chain: job.chain, address })
+  const listing =
+    opened.get(address) ?? source.openWallet({ chain: job.chain, address, internals: job.internals })
   opened.set(address, listing)
   const narrowRange = (rest: BlockRange, page: Page) => {
     const remaining = assignment.recordPage(rest, page)

@@ -12,6 +12,7 @@ import {
 } from './pages/adaptive-page-size.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
+import { readFullRange } from './pages/read-full-range.ts'
 import { readRange } from './pages/read-range.ts'
 import { fetchPage } from './pages/read-token-chain.ts'
 import { splitPage } from './pages/split-page.ts'
@@ -21,12 +22,16 @@ import { readFee } from './read-fee.ts'
 /** The HTTP interface that INTERFACE.md describes. */
 export const dataApi: Source = {
   pageSize: PAGE_SIZE,
-  openWallet: (wallet) => {
+  openWallet: ({ internals, ...wallet }) => {
     let size: AdaptivePageSize | undefined
+    let internalSize: AdaptivePageSize | undefined
     return {
       readRange: (requestContext, request) => {
-        size ??= createAdaptivePageSize(sharedLimitOf(requestContext))
-        return readRange(requestContext, { ...request, ...wallet, size })
+        const limit = sharedLimitOf(requestContext)
+        size ??= createAdaptivePageSize(limit)
+        if (internals !== 'full') return readRange(requestContext, { ...request, ...wallet, size })
+        internalSize ??= createAdaptivePageSize(limit)
+        return readFullRange(requestContext, { ...request, ...wallet, size, internalSize })
       },
       firstKeys: async (requestContext, range) => {
         const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const

@@ -1,0 +1,77 @@
+import type { BlockRange } from '../../../core/model/model.ts'
+import type { RequestContext } from '../../../http/request.ts'
+import type { Page, PageKey, PageLimits } from '../../source.ts'
+import { itemFromInternal } from '../parse-item-key.ts'
+import type { AdaptivePageSize } from './adaptive-page-size.ts'
+import { type CompleteBlocks, completeBlocks, isWithin, type Listed, readListed } from './complete-blocks.ts'
+import { readPage } from './page.ts'
+import { readRange } from './read-range.ts'
+import type { RangeSpec } from './read-token-chain.ts'
+
+/** Internal transactions of blocks, complete. */
+export type InternalBlocks = Pick<CompleteBlocks, 'covered' | 'entries'>
+
+/** The internal transactions of a wallet in a block range, read as far as they are needed. */
+export type InternalCursor = {
+  /**
+   * Returns those of the first blocks, in the order of reading, of a range that continues the one before. At most one
+   * page is requested at a time, so that not all blocks of the range may be included.
+   */
+  next(range: BlockRange): Promise<InternalBlocks>
+  close(): Promise<void>
+}
+
+/** Opens the listing of internal transactions. Sends no request. */
+export function openInternals(
+  requestContext: RequestContext,
+  { chain, address, range, order, cutoffMs, head, mutableBlocks }: RangeSpec,
+  size: AdaptivePageSize,
+): InternalCursor {
+  const request = { chain, address, range, order, cutoffMs, mutableBlocks, size, ...(head && { head }) }
+  const pages = readRange(requestContext, { ...request, listing: 'internal', read: createPageReader() })
+  const read = (page: Pick<Page, 'body'>): Listed[] => readListed(page, chain, itemFromInternal)
+  const blocks = completeBlocks(pages, read)
+  let known: CompleteBlocks | undefined
+  return {
+    next: async (wanted) => {
+      while (known === undefined || !isReached(known, wanted, order)) {
+        const { value } = await blocks.next()
+        if (!value) return { covered: wanted, entries: [] }
+        known = value
+      }
+      const covered = {
+        from: Math.max(known.covered.from, wanted.from),
+        to: Math.min(known.covered.to, wanted.to),
+      }
+      const { entries } = known
+      known = { ...known, entries: entries.filter(({ block }) => block !== undefined) }
+      return {
+        covered,
+        entries: entries.filter(({ block }) => block === undefined || isWithin(block, covered)),
+      }
+    },
+    close: async () => {
+      await blocks.return()
+    },
+  }
+}
+
+/** Whether blocks include the first one of a range, in the order of reading. */
+function isReached({ covered }: CompleteBlocks, { from, to }: BlockRange, order: 'asc' | 'desc'): boolean {
+  return order === 'asc' ? covered.to > from : covered.from < to
+}
+
+/**
+ * Creates the reader of the pages of a listing. A transaction counts as one item, however many internal transactions it
+ * has, also if they continue on the next page.
+ */
+function createPageReader(): (body: Buffer, limits: PageLimits) => Page {
+  let last: string | undefined
+  return (body, limits) => {
+    const page = readPage(body, limits, 'internal')
+    const previous = limits.isContinued === true ? last : undefined
+    last = page.keys.at(-1)?.hash ?? previous
+    const isNew = ({ hash }: PageKey, at: number) => hash !== (at === 0 ? previous : page.keys[at - 1]?.hash)
+    return { ...page, keys: page.keys.filter(isNew) }
+  }
+}

@@ -1,0 +1,75 @@
+import type { BlockRange } from '../../../core/model/model.ts'
+import { jsonText } from '../../../core/platform/json-text.ts'
+import type { RequestContext } from '../../../http/request.ts'
+import type { RangePage } from '../../source.ts'
+import type { AdaptivePageSize } from './adaptive-page-size.ts'
+import { type CompleteBlocks, completeBlocks, isEmptyRange, isWithin, readListed } from './complete-blocks.ts'
+import { type InternalBlocks, openInternals } from './internal-listing.ts'
+import { readPage } from './page.ts'
+import { readRange } from './read-range.ts'
+import type { RangeSpec } from './read-token-chain.ts'
+import { uniteInternals } from './unite-internals.ts'
+
+type FullRangeSpec = RangeSpec & {
+  /** Page size of the listing of internal transactions. */
+  internalSize: AdaptivePageSize
+}
+
+/**
+ * Reads the pages of one wallet's block range like `readRange`, and unites them with the listing of its internal
+ * transactions. The body of each page then contains the transactions of exactly the blocks that it covers, with all
+ * internal transactions of either listing: as received if the second listing adds nothing, otherwise composed. A
+ * transaction that only the second listing names is completed by its details.
+ */
+export async function* readFullRange(
+  requestContext: RequestContext,
+  { internalSize, read = readPage, ...spec }: FullRangeSpec,
+): AsyncGenerator<RangePage, void, void> {
+  const { chain, cutoffMs, order } = spec
+  const internals = openInternals(requestContext, spec, internalSize)
+  const pages = readRange(requestContext, spec)
+  try {
+    for await (const listed of completeBlocks(pages, (page) => readListed(page, chain))) {
+      let open = listed.covered
+      while (!isEmptyRange(open)) {
+        const added = await internals.next(open)
+        const { covered } = added
+        const body = await bodyOf(requestContext, { listed, added, chain, order })
+        const page = await read(body, { range: covered, cutoffMs, order, chain })
+        open = order === 'asc' ? { from: covered.to, to: open.to } : { from: open.from, to: covered.from }
+        yield {
+          ...page,
+          covered,
+          rest: isEmptyRange(open) ? listed.page.rest : joined(open, listed.page.rest),
+        }
+      }
+    }
+  } finally {
+    await internals.close()
+  }
+}
+
+type Parts = Pick<RangeSpec, 'chain' | 'order'> & { listed: CompleteBlocks; added: InternalBlocks }
+
+/** Returns the JSON of a page with the transactions of the blocks that `added` covers. */
+async function bodyOf(
+  requestContext: RequestContext,
+  { listed, added, chain, order }: Parts,
+): Promise<Buffer> {
+  const { covered } = added
+  const isWhole = covered.from === listed.covered.from && covered.to === listed.covered.to
+  const isFirst = order === 'asc' ? covered.from === listed.covered.from : covered.to === listed.covered.to
+  const items = isWhole
+    ? listed.entries
+    : listed.entries.filter(({ block }) => (block === undefined ? isFirst : isWithin(block, covered)))
+  const united = await uniteInternals(requestContext, { chain, items, internals: added.entries })
+  if (united === undefined && isWhole && listed.isWholePage) return listed.page.body
+  const transactions = united ?? items.map(({ entry }) => entry)
+  return Buffer.from(jsonText({ transactions }))
+}
+
+/** The blocks of two ranges, of which one continues the other. */
+function joined(open: BlockRange, rest: BlockRange | undefined): BlockRange {
+  if (rest === undefined) return open
+  return { from: Math.min(open.from, rest.from), to: Math.max(open.to, rest.to) }
+}

@@ -1,0 +1,141 @@
+import { ExportError } from '../../../core/model/errors.ts'
+import type { RequestContext } from '../../../http/request.ts'
+import { RejectError } from '../flatten/fields.ts'
+import { readInternal } from '../flatten/internal.ts'
+import { readTransaction } from '../read-transaction.ts'
+import type { JsonObject, Listed } from './complete-blocks.ts'
+
+export type Listings = {
+  chain: string
+  /** Items of the listing of transactions. */
+  items: readonly Listed[]
+  /** Entries of the listing of internal transactions, of the same blocks. */
+  internals: readonly Listed[]
+}
+
+/**
+ * Adds internal transactions to the items of their transactions, as if the listing of transactions had contained them. Of
+ * internal transactions with the same content, the larger count of the two listings is kept. A transaction without an
+ * item is requested. Entries without a valid position become items without one, so that they are rejected.
+ *
+ * @returns undefined if nothing is added
+ */
+export async function uniteInternals(
+  requestContext: RequestContext,
+  { chain, items, internals }: Listings,
+): Promise<JsonObject[] | undefined> {
+  if (internals.length === 0) return undefined
+  const byHash = groupByTransaction(internals)
+  const united: JsonObject[] = []
+  let isChanged = false
+  const listed = new Set<string | undefined>()
+  for (const { hash, entry } of items) {
+    const added = hash === undefined ? undefined : byHash.get(hash)
+    const item = added === undefined ? entry : withInternals(entry, added)
+    listed.add(hash)
+    united.push(item)
+    if (item !== entry) isChanged = true
+  }
+  const unlisted = [...byHash].filter(([hash]) => !listed.has(hash))
+  if (!isChanged && unlisted.length === 0) return undefined
+  const found = await Promise.all(
+    unlisted.map(([hash, entries]) => itemOf(requestContext, { chain, hash, entries })),
+  )
+  return [...united, ...found.flat()]
+}
+
+function groupByTransaction(internals: readonly Listed[]): Map<string | undefined, JsonObject[]> {
+  const byHash = new Map<string | undefined, JsonObject[]>()
+  for (const { hash, entry } of internals) {
+    const entries = byHash.get(hash)
+    if (entries === undefined) byHash.set(hash, [entry])
+    else entries.push(entry)
+  }
+  return byHash
+}
+
+type Unlisted = { chain: string; hash: string | undefined; entries: readonly JsonObject[] }
+
+/** The items of a transaction that only the listing of internal transactions names. */
+async function itemOf(
+  requestContext: RequestContext,
+  { chain, hash, entries }: Unlisted,
+): Promise<JsonObject[]> {
+  if (hash === undefined) return entries.map((entry) => ({ internalTransactions: [entry] }))
+  const nativeTransaction = await readTransaction(requestContext, { chain, hash }).catch(adviseListing)
+  // After a reorg, the block of one of the responses is outdated. The lookback reads it again.
+  const current = entries.filter((entry) => isOfBlock(entry, nativeTransaction))
+  return current.length === 0 ? [] : [withInternals({ nativeTransaction }, current)]
+}
+
+/** A service without details cannot complete these transactions. */
+function adviseListing(thrown: unknown): never {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'REQUEST_REFUSED') throw thrown
+  const { code, message, status } = thrown
+  throw new ExportError(
+    code,
+    `${message}; only the listing of internal transactions names this transaction`,
+    {
+      fix: 'Run the job again, or set internals: listing if the service has no details of transactions.',
+      cause: thrown,
+      ...(status === undefined ? {} : { status }),
+    },
+  )
+}
+
+/** Adds the entries that an item lacks. Returns the item itself if it lacks none. */
+function withInternals(item: JsonObject, entries: readonly JsonObject[]): JsonObject {
+  const { internalTransactions, nativeTransaction } = item
+  const own: readonly unknown[] = Array.isArray(internalTransactions) ? internalTransactions : []
+  const counts = new Map<string, number>()
+  for (const entry of own) counts.set(contentOf(entry), (counts.get(contentOf(entry)) ?? 0) + 1)
+  const missing = inFixedOrder(entries).filter((entry) => {
+    const content = contentOf(entry)
+    const count = counts.get(content) ?? 0
+    counts.set(content, count - 1)
+    return count <= 0 && isOfBlock(entry, nativeTransaction)
+  })
+  if (missing.length === 0) return item
+  return { ...item, internalTransactions: [...own, ...missing.map(withoutPosition)] }
+}
+
+/**
+ * Sorts entries by the gas that was left for them, which mostly is the order of their execution. The order in the listing
+ * cannot be used: it depends on the sort order of the request.
+ */
+function inFixedOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
+  if (entries.length < 2) return entries
+  const sorted = entries.map((entry) => {
+    const { internalTxType, gasUsed, gasLimit, isReverted } = entry
+    const text = JSON.stringify([contentOf(entry), internalTxType, gasUsed, gasLimit, isReverted])
+    return { entry, text, gas: Number(gasLimit) || 0 }
+  })
+  sorted.sort((a, b) => b.gas - a.gas || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+  return sorted.map(({ entry }) => entry)
+}
+
+/** The identity of an internal transaction; for an invalid one, its JSON. */
+function contentOf(entry: unknown): string {
+  try {
+    return readInternal(entry as JsonObject).content
+  } catch (thrown) {
+    if (thrown instanceof RejectError || thrown instanceof TypeError) return JSON.stringify(entry) ?? ''
+    throw thrown
+  }
+}
+
+/** Whether an entry and a transaction name the same block, as far as the entry names its hash. */
+function isOfBlock({ blockHash, blockNumber }: JsonObject, native: unknown): boolean {
+  const of = native as JsonObject
+  const isSameHash =
+    typeof blockHash !== 'string' ||
+    blockHash === '' ||
+    blockHash.toLowerCase() === String(of.blockHash).toLowerCase()
+  return isSameHash && String(blockNumber) === String(of.blockNumber)
+}
+
+/** The fields of an entry that an internal transaction of the other listing has too. */
+function withoutPosition(entry: JsonObject): JsonObject {
+  const { blockNumber, blockTimestamp, blockTimestampMilliseconds, blockHash, txHash, ...internal } = entry
+  return internal
+}
