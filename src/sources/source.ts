@@ -86,7 +86,7 @@ export type Meter = {
 export type WalletRequest = {
   chain: string
   address: string
-  /** `full` unites the transactions with the listing of internal transactions, if the API has one. @default listing */
+  /** `full` unites the transactions with the listing of internal transactions, if the service has one. @default listing */
   internals?: Internals
 }
 

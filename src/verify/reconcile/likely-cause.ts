@@ -51,7 +51,7 @@ export function coinCause(coin: DivergentCoin): string {
   if (hasAtomicTransfers(job.chain))
     return `block ${toBlock} changes the balance by ${amount} without a transaction of the wallet: an import from or export to the X-Chain or P-Chain; look for the wallet's atomic transactions in that block`
   return excess > 0n
-    ? `block ${toBlock} adds ${amount} without a listed transaction: a block reward, a validator withdrawal or an internal payment that the API lacks; see that block in a block explorer`
+    ? `block ${toBlock} adds ${amount} without a listed transaction: a block reward, a validator withdrawal or an internal payment that the service lacks; see that block in a block explorer`
     : `block ${toBlock} changes the balance by ${amount} without a listed transaction: see the wallet's transactions of that block in a block explorer`
 }
 
