@@ -147,10 +147,10 @@ test('a service without the listing, or without details, does not lose receipts 
 })
 
 test('plan counts the requests of both listings', async () => {
-  const addresses = join(tempFolder(), 'addresses.txt')
+  const output = join(tempFolder(), 'output')
   const { stdout } = await runInProcess([
-    ...['plan', '--chain', '43114', '--addresses', RECEIVER, '--internals', 'full'],
-    ...['--base-url', 'demo', '--output', addresses],
+    ...['plan', '--chain', '43114', '--address', RECEIVER, '--internals', 'full'],
+    ...['--base-url', 'demo', '--output', output],
   ])
   expect(stdout).toContain('at least 2 requests')
   expect(stdout).toContain('internals')
