@@ -1,9 +1,16 @@
-import type { BlockRange } from '../../../core/model/model.ts'
+import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
-import type { Page, PageKey, PageLimits } from '../../source.ts'
+import type { Page, PageKey, PageLimits, RangePage } from '../../source.ts'
 import { itemFromInternal } from '../parse-item-key.ts'
 import type { AdaptivePageSize } from './adaptive-page-size.ts'
-import { type CompleteBlocks, completeBlocks, isWithin, type Listed, readListed } from './complete-blocks.ts'
+import {
+  type CompleteBlocks,
+  completeBlocks,
+  isEmptyRange,
+  isWithin,
+  type Listed,
+  readListed,
+} from './complete-blocks.ts'
 import { readPage } from './page.ts'
 import { readRange } from './read-range.ts'
 import type { RangeSpec } from './read-token-chain.ts'
@@ -28,7 +35,7 @@ export function openInternals(
   size: AdaptivePageSize,
 ): InternalCursor {
   const request = { chain, address, range, order, cutoffMs, mutableBlocks, size, ...(head && { head }) }
-  const pages = readRange(requestContext, { ...request, listing: 'internal', read: createPageReader() })
+  const pages = readFixedOrder(requestContext, { ...request, listing: 'internal', read: createPageReader() })
   const read = (page: Pick<Page, 'body'>): Listed[] => readListed(page, chain, itemFromInternal)
   const blocks = completeBlocks(pages, read)
   let known: CompleteBlocks | undefined
@@ -53,6 +60,29 @@ export function openInternals(
     close: async () => {
       await blocks.return()
     },
+  }
+}
+
+/**
+ * Reads pages like `readRange`, but follows no page token in a range up to the head. A token may count the entries
+ * before its page. New blocks would shift it, and repeated entries cannot be told from equal ones. If the first page
+ * completes no block, the blocks up to its newest one are requested as a range of their own.
+ */
+async function* readFixedOrder(
+  requestContext: RequestContext,
+  spec: RangeSpec,
+): AsyncGenerator<RangePage, void, void> {
+  const { from, to } = spec.range
+  let isOpen = spec.order === 'desc' && to === NO_END
+  let newest = from - 1
+  for await (const page of readRange(requestContext, spec)) {
+    if (isOpen && page.isContinued === true && newest >= from) {
+      yield* readFixedOrder(requestContext, { ...spec, range: { from: newest + 1, to } })
+      return yield* readRange(requestContext, { ...spec, range: { from, to: newest + 1 } })
+    }
+    isOpen = isOpen && isEmptyRange(page.covered)
+    newest = Math.max(newest, page.blocks?.max ?? newest)
+    yield page
   }
 }
 

@@ -4,11 +4,12 @@ import type { RequestContext } from '../../../http/request.ts'
 import type { RangePage } from '../../source.ts'
 import type { AdaptivePageSize } from './adaptive-page-size.ts'
 import { type CompleteBlocks, completeBlocks, isEmptyRange, isWithin, readListed } from './complete-blocks.ts'
-import { type InternalBlocks, openInternals } from './internal-listing.ts'
+import { openInternals } from './internal-listing.ts'
 import { readPage } from './page.ts'
 import { readRange } from './read-range.ts'
 import type { RangeSpec } from './read-token-chain.ts'
 import { uniteInternals } from './unite-internals.ts'
+import { type DetailedBlocks, readUnlisted } from './unlisted-transactions.ts'
 
 type FullRangeSpec = RangeSpec & {
   /** Page size of the listing of internal transactions. */
@@ -32,9 +33,10 @@ export async function* readFullRange(
     for await (const listed of completeBlocks(pages, (page) => readListed(page, chain))) {
       let open = listed.covered
       while (!isEmptyRange(open)) {
-        const added = await internals.next(open)
+        const blocks = { listed, added: await internals.next(open), chain, order }
+        const added = await readUnlisted(requestContext, blocks)
         const { covered } = added
-        const body = await bodyOf(requestContext, { listed, added, chain, order })
+        const body = bodyOf({ listed, added, order })
         const page = await read(body, { range: covered, cutoffMs, order, chain })
         open = order === 'asc' ? { from: covered.to, to: open.to } : { from: open.from, to: covered.from }
         yield {
@@ -42,6 +44,7 @@ export async function* readFullRange(
           covered,
           rest: isEmptyRange(open) ? listed.page.rest : joined(open, listed.page.rest),
         }
+        if (added.failure !== undefined) throw added.failure
       }
     }
   } finally {
@@ -49,20 +52,17 @@ export async function* readFullRange(
   }
 }
 
-type Parts = Pick<RangeSpec, 'chain' | 'order'> & { listed: CompleteBlocks; added: InternalBlocks }
+type Parts = Pick<RangeSpec, 'order'> & { listed: CompleteBlocks; added: DetailedBlocks }
 
 /** Returns the JSON of a page with the transactions of the blocks that `added` covers. */
-async function bodyOf(
-  requestContext: RequestContext,
-  { listed, added, chain, order }: Parts,
-): Promise<Buffer> {
-  const { covered } = added
+function bodyOf({ listed, added, order }: Parts): Buffer {
+  const { covered, details } = added
   const isWhole = covered.from === listed.covered.from && covered.to === listed.covered.to
   const isFirst = order === 'asc' ? covered.from === listed.covered.from : covered.to === listed.covered.to
   const items = isWhole
     ? listed.entries
     : listed.entries.filter(({ block }) => (block === undefined ? isFirst : isWithin(block, covered)))
-  const united = await uniteInternals(requestContext, { chain, items, internals: added.entries })
+  const united = uniteInternals({ items, internals: added.entries, details })
   if (united === undefined && isWhole && listed.isWholePage) return listed.page.body
   const transactions = united ?? items.map(({ entry }) => entry)
   return Buffer.from(jsonText({ transactions }))

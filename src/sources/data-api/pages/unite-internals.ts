@@ -1,29 +1,24 @@
-import { ExportError } from '../../../core/model/errors.ts'
-import type { RequestContext } from '../../../http/request.ts'
 import { RejectError } from '../flatten/fields.ts'
 import { readInternal } from '../flatten/internal.ts'
-import { readTransaction } from '../read-transaction.ts'
 import type { JsonObject, Listed } from './complete-blocks.ts'
 
-export type Listings = {
-  chain: string
+type Listings = {
   /** Items of the listing of transactions. */
   items: readonly Listed[]
   /** Entries of the listing of internal transactions, of the same blocks. */
   internals: readonly Listed[]
+  /** By hash, the transactions that only the second listing names. */
+  details: ReadonlyMap<string, JsonObject>
 }
 
 /**
  * Adds internal transactions to the items of their transactions, as if the listing of transactions had contained them. Of
  * internal transactions with the same content, the larger count of the two listings is kept. A transaction without an
- * item is requested. Entries without a valid position become items without one, so that they are rejected.
+ * item gets one from its details. Entries without a valid position become items without one, so that they are rejected.
  *
  * @returns undefined if nothing is added
  */
-export async function uniteInternals(
-  requestContext: RequestContext,
-  { chain, items, internals }: Listings,
-): Promise<JsonObject[] | undefined> {
+export function uniteInternals({ items, internals, details }: Listings): JsonObject[] | undefined {
   if (internals.length === 0) return undefined
   const byHash = groupByTransaction(internals)
   const united: JsonObject[] = []
@@ -36,51 +31,25 @@ export async function uniteInternals(
     united.push(item)
     if (item !== entry) isChanged = true
   }
-  const unlisted = [...byHash].filter(([hash]) => !listed.has(hash))
-  if (!isChanged && unlisted.length === 0) return undefined
-  const found = await Promise.all(
-    unlisted.map(([hash, entries]) => itemOf(requestContext, { chain, hash, entries })),
-  )
-  return [...united, ...found.flat()]
+  for (const { hash, entry } of internals)
+    if (hash === undefined) united.push({ internalTransactions: [entry] })
+  for (const [hash, nativeTransaction] of details) {
+    // After a reorg, the block of one of the responses is outdated. The lookback reads it again.
+    const current = (byHash.get(hash) ?? []).filter((entry) => isOfBlock(entry, nativeTransaction))
+    if (!listed.has(hash) && current.length > 0) united.push(withInternals({ nativeTransaction }, current))
+  }
+  return isChanged || united.length > items.length ? united : undefined
 }
 
-function groupByTransaction(internals: readonly Listed[]): Map<string | undefined, JsonObject[]> {
-  const byHash = new Map<string | undefined, JsonObject[]>()
+function groupByTransaction(internals: readonly Listed[]): Map<string, JsonObject[]> {
+  const byHash = new Map<string, JsonObject[]>()
   for (const { hash, entry } of internals) {
+    if (hash === undefined) continue
     const entries = byHash.get(hash)
     if (entries === undefined) byHash.set(hash, [entry])
     else entries.push(entry)
   }
   return byHash
-}
-
-type Unlisted = { chain: string; hash: string | undefined; entries: readonly JsonObject[] }
-
-/** The items of a transaction that only the listing of internal transactions names. */
-async function itemOf(
-  requestContext: RequestContext,
-  { chain, hash, entries }: Unlisted,
-): Promise<JsonObject[]> {
-  if (hash === undefined) return entries.map((entry) => ({ internalTransactions: [entry] }))
-  const nativeTransaction = await readTransaction(requestContext, { chain, hash }).catch(adviseListing)
-  // After a reorg, the block of one of the responses is outdated. The lookback reads it again.
-  const current = entries.filter((entry) => isOfBlock(entry, nativeTransaction))
-  return current.length === 0 ? [] : [withInternals({ nativeTransaction }, current)]
-}
-
-/** A service without details cannot complete these transactions. */
-function adviseListing(thrown: unknown): never {
-  if (!(thrown instanceof ExportError) || thrown.code !== 'REQUEST_REFUSED') throw thrown
-  const { code, message, status } = thrown
-  throw new ExportError(
-    code,
-    `${message}; only the listing of internal transactions names this transaction`,
-    {
-      fix: 'Run the job again, or set internals: listing if the service has no details of transactions.',
-      cause: thrown,
-      ...(status === undefined ? {} : { status }),
-    },
-  )
 }
 
 /** Adds the entries that an item lacks. Returns the item itself if it lacks none. */
@@ -124,14 +93,13 @@ function contentOf(entry: unknown): string {
   }
 }
 
-/** Whether an entry and a transaction name the same block, as far as the entry names its hash. */
+/** Whether an entry and a transaction name the same block, as far as both name its hash. */
 function isOfBlock({ blockHash, blockNumber }: JsonObject, native: unknown): boolean {
   const of = native as JsonObject
-  const isSameHash =
-    typeof blockHash !== 'string' ||
-    blockHash === '' ||
-    blockHash.toLowerCase() === String(of.blockHash).toLowerCase()
-  return isSameHash && String(blockNumber) === String(of.blockNumber)
+  const [hash, other] = [blockHash, of.blockHash].map((one) =>
+    typeof one === 'string' ? one.toLowerCase() : '',
+  )
+  return (!hash || !other || hash === other) && String(blockNumber) === String(of.blockNumber)
 }
 
 /** The fields of an entry that an internal transaction of the other listing has too. */

@@ -52,10 +52,16 @@ function listingsOf(transactions: readonly Transaction[]) {
   return { items, internals }
 }
 
-type Service = { pageSize?: number; hasTokens?: boolean; given?: readonly Given[] }
+type Service = {
+  pageSize?: number
+  hasTokens?: boolean
+  given?: readonly Given[]
+  /** Number of requests before which the last block does not exist. @default 0 */
+  lastAppearsAfter?: number
+}
 
 /** A service whose pages are smaller than requested, and whose tokens are offsets, refused at first without `hasTokens`. */
-function startService({ pageSize = 3, hasTokens = true, given = [] }: Service) {
+function startService({ pageSize = 3, hasTokens = true, given = [], lastAppearsAfter = 0 }: Service) {
   const transactions = transactionsOf(given)
   const { items, internals } = listingsOf(transactions)
   const received: string[] = []
@@ -68,8 +74,9 @@ function startService({ pageSize = 3, hasTokens = true, given = [] }: Service) {
     if (hash !== undefined)
       return reply(Buffer.from(JSON.stringify({ ...found?.item, internalTransactions: [] })))
     const [from, to] = [Number(query.get('startBlock')), Number(query.get('endBlock'))]
+    const head = received.length > lastAppearsAfter ? given.length : given.length - 1
     const all = (pathname.endsWith(':listInternals') ? internals : items).filter(
-      ({ block }) => block >= from && block < to,
+      ({ block }) => block >= from && block < to && block < head,
     )
     if (query.get('sortOrder') === 'desc') all.reverse()
     const token = query.get('pageToken')
@@ -99,16 +106,22 @@ type Reading = {
   range?: BlockRange
   order?: 'asc' | 'desc'
   keep?: (rest: BlockRange) => BlockRange | undefined
+  /** Receives the pages. */
+  pages?: RangePage[]
 }
 
 async function read(
   { requestContext }: Pick<ReturnType<typeof startService>, 'requestContext'>,
   given: Reading = {},
 ) {
-  const { range = { from: 0, to: NO_END }, order = 'asc', keep = (rest: BlockRange) => rest } = given
+  const {
+    range = { from: 0, to: NO_END },
+    order = 'asc',
+    keep = (rest: BlockRange) => rest,
+    pages = [],
+  } = given
   const listing = dataApi.openWallet({ chain: '1', address: ADDRESS, internals: 'full' })
   const request = { range, order, cutoffMs: Number.POSITIVE_INFINITY, narrowRange: keep } as const
-  const pages: RangePage[] = []
   for await (const page of listing.readRange(requestContext, request)) pages.push(page)
   return pages
 }
@@ -178,6 +191,44 @@ test('requests each transaction once that only the second listing names', async 
   const [page] = await read(service)
   expect(page).toMatchObject({ items: 3, bad: 0, blocks: { min: 0, max: 2 } })
   expect(service.received).toHaveLength(4)
+})
+
+test('many of these are requested in parts', async () => {
+  const given = Array.from({ length: 60 }, () => ({ values: [1], isListed: false }))
+  for (const [order, covered] of [
+    ['asc', [0, 25, 50]],
+    ['desc', [35, 10, 0]],
+  ] as const) {
+    const service = startService({ pageSize: 100, given })
+    const pages = await read(service, { order })
+    expect(pages.map((page) => page.covered.from)).toEqual(covered)
+    expect(valuesIn(pages)).toEqual(expectedValues(service.transactions))
+    expect(service.received).toHaveLength(62)
+  }
+})
+
+test('the blocks before a failed request are not lost', async () => {
+  const given = Array.from({ length: 6 }, () => ({ values: [1], isListed: false }))
+  const service = startService({ pageSize: 100, given })
+  const { client } = service.requestContext
+  const failing = service.transactions[3]?.item.nativeTransaction.txHash ?? ''
+  const broken = fakeClient(async (one, signal) =>
+    one.pathAndQuery.includes(failing)
+      ? { status: 404, headers: {}, body: Buffer.from('{}') }
+      : client.send(one, signal),
+  )
+  const pages: RangePage[] = []
+  const reading = read({ requestContext: { ...service.requestContext, client: broken } }, { pages })
+  await expect(reading).rejects.toThrow('only the listing of internal transactions names this transaction')
+  expect(pages.map(({ covered }) => covered)).toEqual([{ from: 0, to: 3 }])
+  expect(valuesIn(pages)).toEqual({ 0: [1], 1: [1], 2: [1] })
+})
+
+test('a new block at the head duplicates no internal transactions, although it shifts the tokens', async () => {
+  const values = Array.from({ length: 8 }, () => 1)
+  const given = [{ values, listedValues: [] }, { values: [2, 2] }]
+  const service = startService({ given, lastAppearsAfter: 2 })
+  expect(valuesIn(await read(service, { order: 'desc' }))).toEqual(expectedValues(service.transactions))
 })
 
 test('internal transactions of an outdated block are left to the next run', async () => {
