@@ -52,8 +52,8 @@ function feeLine(job: Job): string[] {
 function internalsLines({ kind, internals }: Job): string[] {
   if (kind === 'blocks' || internals !== 'full') return []
   return [
-    '         internals: 1 request per wallet and per 100 internal transactions, and 1 for',
-    '         each transaction that only they name',
+    '  calls  internals: 1 more request per 100 internal transactions, and 1 for each',
+    '         transaction that only their listing names',
   ]
 }
 

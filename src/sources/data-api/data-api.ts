@@ -27,10 +27,9 @@ export const dataApi: Source = {
     let internalSize: AdaptivePageSize | undefined
     return {
       readRange: (requestContext, request) => {
-        const limit = sharedLimitOf(requestContext)
-        size ??= createAdaptivePageSize(limit)
+        size ??= createAdaptivePageSize(sharedLimitOf(requestContext, sharedLimits))
         if (internals !== 'full') return readRange(requestContext, { ...request, ...wallet, size })
-        internalSize ??= createAdaptivePageSize(limit)
+        internalSize ??= createAdaptivePageSize(sharedLimitOf(requestContext, sharedInternalLimits))
         return readFullRange(requestContext, { ...request, ...wallet, size, internalSize })
       },
       firstKeys: async (requestContext, range) => {
@@ -59,12 +58,14 @@ export const dataApi: Source = {
   openMeter: createMeter,
 }
 
-const sharedLimits = new WeakMap<Client, SharedPageLimit>()
+type SharedLimits = WeakMap<Client, SharedPageLimit>
+const sharedLimits: SharedLimits = new WeakMap()
+const sharedInternalLimits: SharedLimits = new WeakMap()
 
 /** The page limit that the wallets of a job share, so that each of them need not find it again. */
-function sharedLimitOf({ client }: RequestContext): SharedPageLimit {
-  const limit = sharedLimits.get(client) ?? newSharedPageLimit()
-  sharedLimits.set(client, limit)
+function sharedLimitOf({ client }: RequestContext, limits: SharedLimits): SharedPageLimit {
+  const limit = limits.get(client) ?? newSharedPageLimit()
+  limits.set(client, limit)
   return limit
 }
 
