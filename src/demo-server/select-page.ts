@@ -2,7 +2,7 @@ import { lowerBound } from './lower-bound.ts'
 import type { WalletQuery } from './query.ts'
 
 /** The entries of a listing: ascending ids, and the block of each. */
-export type Entries = {
+type Entries = {
   readonly ids: readonly number[]
   readonly blockOf: (id: number) => number
 }
