@@ -136,6 +136,6 @@ function assertOptionsFit(multiFile: MultiFileWriter, { options, prices, opened 
   if (multiFile.needsTransactions && opened.manifest.tables.transactions === undefined)
     throw usageError(
       'it needs the transactions table, which this export does not have',
-      'Add transactions to the tables of the job, and run it again with --fresh.',
+      'Add transactions to the tables of the job, and run it again.',
     )
 }

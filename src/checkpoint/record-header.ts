@@ -22,6 +22,7 @@ function fromVersion1(fields: Record<string, unknown>): Record<string, unknown> 
 
 /** Parses the header that the bytes begin with; undefined if invalid. `length` is that of its line. */
 export function parseHeader(start: Buffer) {
+  if (!/^WLF[12] $/.test(start.toString('latin1', 0, RECORD_START.length))) return undefined
   const length = start.indexOf(10) + 1
   const [, version = '', crc = '', json = ''] =
     /^WLF([12]) ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []

@@ -57,7 +57,7 @@ async function reconcileJob(
   const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
   const used = await unitsUsedToday([output])
   const access = {
-    ...{ ...service, ...limits, concurrency, unitsUsedToday: used },
+    ...{ ...service, ...limits, concurrency, unitsUsedToday: used, operation: 'balances' as const },
     ...(await readCredentials(args)),
   }
   const result = await reconcileAndStore(located, { access, signal }, log)

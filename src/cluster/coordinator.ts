@@ -3,7 +3,6 @@ import { ExportError } from '../core/model/errors.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { countUnitsOfDay } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
-import type { DailyBudget } from '../http/daily-budget.ts'
 import { type FinishReadsContext, finishReads, recordReads } from './finish-reads.ts'
 import { mergeStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
@@ -27,8 +26,7 @@ import type { LiveWorkers, TaskKind } from './server/shared-server.ts'
 import type { Task, WriteTask } from './task.ts'
 import { listWrites, rangeKey, WRITE_RESULTS, type WriteResult } from './write-results.ts'
 
-export type CoordinatorContext = PublishContext &
-  Omit<FinishReadsContext, 'server'> & { queue: TaskQueue; budget: DailyBudget }
+export type CoordinatorContext = PublishContext & Omit<FinishReadsContext, 'server'> & { queue: TaskQueue }
 
 /** Interval between polls of the queue, in milliseconds. */
 const POLL_MS = 300
@@ -49,6 +47,8 @@ const EMPTY_POLLS = 2
  */
 export async function coordinate(context: CoordinatorContext): Promise<void> {
   const { stats, plan, runState, queue } = context
+  // What an earlier coordinator's workers have used is not counted for the current day.
+  Object.assign(stats, await readProgress(queue.server, plan.id))
   const reconciler = createReconciler(context)
   for (let repairs = 0; ; ) {
     stats.phase = 'reading'
@@ -194,13 +194,11 @@ async function tasksFailed({ queue, plan }: CoordinatorContext, kind: TaskKind):
 
 const MAX_NAMED_TASKS = 5
 
-/** Updates the statistics with the counters of the workers. Throws BUDGET_REACHED if the units of the day are used up. */
-async function updateProgress({ queue, plan, stats, budget }: CoordinatorContext): Promise<void> {
+/** Updates the statistics with the counters of the workers. */
+async function updateProgress({ queue, plan, stats }: CoordinatorContext): Promise<void> {
   const before = stats.computeUnits
   Object.assign(stats, await readProgress(queue.server, plan.id))
-  const units = Math.max(0, stats.computeUnits - before)
-  countUnitsOfDay(stats, units, Date.now())
-  budget.count(units)
+  countUnitsOfDay(stats, Math.max(0, stats.computeUnits - before), Date.now())
 }
 
 /**

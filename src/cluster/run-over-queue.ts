@@ -8,7 +8,6 @@ import { type JobResult, noticeRemovedWallets, runExport } from '../export/expor
 import { saveRunReport } from '../export/history/run-report.ts'
 import { requireService } from '../export/open-request-context.ts'
 import { privateFolder } from '../export/private-folder.ts'
-import { openBudgetOf } from '../export/quota.ts'
 import { findExport } from '../export/resume/find-export.ts'
 import { noPreviousExport, type PreviousExport } from '../export/resume/previous-export.ts'
 import { newRunId, type RunResult, requireDistinctOutputs, worstCode } from '../export/run.ts'
@@ -84,9 +83,6 @@ async function runJob(
   return { ...result, stats }
 }
 
-/** Workers report what they used a moment later, and finish their requests: this much of a day's units stays unused. */
-const BUDGET_RESERVE_MS = 5_000
-
 /** A job whose output this process has locked. */
 type LockedJob = CheckedJob & {
   fresh: boolean
@@ -109,8 +105,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
     await removeRefusedReads(runState, plan)
     await queue.clear(plan.id)
     const requestOptions = { apiKey, allowPlainHttp, signal, checkWait }
-    const budget = await openBudgetOf([job], { reserveMs: BUDGET_RESERVE_MS })
-    await coordinate({ ...locked, ...requestOptions, budget, plan, runState, queue, run, previous })
+    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous })
       .catch(throwQueueError)
       .finally(() => unregisterRun(queue, plan.id))
     // The checkpoint of an earlier run on one machine does not belong to this export.

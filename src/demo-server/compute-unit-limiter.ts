@@ -1,3 +1,4 @@
+import { DAY_MS } from '../core/model/utc.ts'
 import type { DataServiceOptions } from './data-service.ts'
 import type { OperationName } from './operations.ts'
 import { type QuotaResult, tooManyRequests } from './quota-limiter.ts'
@@ -8,7 +9,6 @@ export type ChargeUnits = (operation: OperationName, key: number) => QuotaResult
 /** The tier `free` of the Avalanche Data API. */
 const FREE_TIER = { perMinute: 8_000, perDay: 2_000_000 }
 const MINUTE_MS = 60_000
-const DAY_MS = 1_440 * MINUTE_MS
 
 /** Compute units of the operations that do not cost `DEFAULT_UNITS`. */
 const UNITS: Readonly<Partial<Record<OperationName, number>>> = {

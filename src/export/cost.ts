@@ -30,8 +30,8 @@ export function timeAtQuota(
   units: number,
   { perMinute, perDay }: Pick<Meter, 'perMinute' | 'perDay'>,
 ): number | undefined {
-  const days = perDay === undefined ? 0 : Math.floor(Math.max(0, units - 1) / perDay)
   if (perMinute === undefined) return undefined
+  const days = perDay === undefined ? 0 : Math.floor(Math.max(0, units - 1) / perDay)
   const rest = units - days * (perDay ?? 0)
   return days * DAY_MS + (rest / perMinute) * 60_000
 }

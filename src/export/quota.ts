@@ -36,18 +36,24 @@ function operationsOf(job: QuotaJob): MeteredOperation[] {
   return fees === 'listed' ? ['listing'] : ['listing', 'transaction']
 }
 
-/** Opens the daily budget of a run: the lowest of its jobs, less what earlier runs into their outputs used today. */
-export async function openBudgetOf(
+/**
+ * Opens the daily budgets of a run. Jobs of one service share one: the lowest that any of them states, less what earlier
+ * runs into their outputs used today.
+ */
+export async function openBudgetsOf(
   jobs: readonly Pick<Job, 'service' | 'output'>[],
-  { reserveMs = 0 } = {},
-): Promise<DailyBudget> {
-  const limits = jobs.flatMap((job) => {
-    const { perDay, perMinute = 0 } = meterOf(job) ?? {}
-    return perDay === undefined ? [] : [perDay - (perMinute * reserveMs) / 60_000]
-  })
-  if (limits.length === 0) return openDailyBudget({ perDay: undefined, used: 0 })
-  const used = await unitsUsedToday(jobs.map(({ output }) => output))
-  return openDailyBudget({ perDay: smallest(limits), used })
+): Promise<(job: Pick<Job, 'service'>) => DailyBudget> {
+  const budgets = new Map<string | undefined, DailyBudget>()
+  for (const { service } of jobs) {
+    const { baseUrl } = service
+    if (budgets.has(baseUrl)) continue
+    const sharing = jobs.filter((job) => job.service.baseUrl === baseUrl)
+    const limits = sharing.flatMap((job) => meterOf(job)?.perDay ?? [])
+    const perDay = limits.length === 0 ? undefined : smallest(limits)
+    const used = perDay === undefined ? 0 : await unitsUsedToday(sharing.map(({ output }) => output))
+    budgets.set(baseUrl, openDailyBudget({ perDay, used }))
+  }
+  return ({ service }) => budgets.get(service.baseUrl) ?? openDailyBudget({ perDay: undefined, used: 0 })
 }
 
 /** Compute units that the runs into these outputs used in the current UTC day, according to their reports. */
@@ -55,15 +61,15 @@ export async function unitsUsedToday(outputs: readonly string[], now = Date.now(
   let units = 0
   for (const output of outputs)
     for await (const report of readReports(output)) {
-      const { startedAt = '', computeUnitsByDay = {} } = report as ReportedUnits
+      const { startedAt = '', computeUnitsByDay } = report as ReportedUnits
       if (Date.parse(startedAt) < now - MAX_RUN_DAYS * DAY_MS) break
-      const reported = computeUnitsByDay[utcDay(now)]
-      if (Number.isSafeInteger(reported)) units += Number(reported)
+      const reported = computeUnitsByDay?.[utcDay(now)]
+      if (Number.isSafeInteger(reported)) units += Math.max(0, Number(reported))
     }
   return units
 }
 
-type ReportedUnits = { startedAt?: string; computeUnitsByDay?: Record<string, unknown> }
+type ReportedUnits = { startedAt?: string; computeUnitsByDay?: Record<string, unknown> | null }
 
 /** Reports of runs that started earlier are not read. */
 const MAX_RUN_DAYS = 30

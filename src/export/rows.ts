@@ -31,7 +31,7 @@ import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
 import { checkpointIdentity } from './private-folder.ts'
-import { knownRateOf, openBudgetOf } from './quota.ts'
+import { knownRateOf, openBudgetsOf } from './quota.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import { stageRows } from './stage-rows.ts'
 import { rowsIn } from './typed-rows.ts'
@@ -140,7 +140,8 @@ async function* readTable<T extends TableName>(
 }
 
 async function startLimits(job: Job, { signal }: RowsOptions): Promise<StartedRunLimits> {
-  return startRunLimits({ signal }, 'reading rows was aborted', await openBudgetOf([job]))
+  const budgetOf = await openBudgetsOf([job])
+  return startRunLimits({ signal }, 'reading rows was aborted', budgetOf(job))
 }
 
 const ROWS_OPTIONS = {

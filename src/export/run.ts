@@ -8,6 +8,7 @@ import { largest } from '../core/platform/extremes.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
+import type { DailyBudget } from '../http/daily-budget.ts'
 import { createRateLimiter, type RateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../http/request.ts'
 import { type RunLimits, type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
@@ -16,7 +17,7 @@ import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 import { saveRunReport } from './history/run-report.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
-import { knownRateOf, openBudgetOf } from './quota.ts'
+import { knownRateOf, openBudgetsOf } from './quota.ts'
 
 /** Options of `run`. */
 export type RunOptions = RunLimits & {
@@ -28,10 +29,10 @@ export type RunOptions = RunLimits & {
   fresh?: boolean
   /**
    * Number of blocks at the end of the previous export that are read and written again. A number above
-   * LOOKBACK_BLOCKS also widens the zone below the head that is read by closed block ranges, in case a reorg
+   * 32 also widens the zone below the head that is read by closed block ranges, in case a reorg
    * happens while pages are read. 0 disables the lookback.
    *
-   * @default the last LOOKBACK_BLOCKS blocks are read again, and written again if they changed
+   * @default the last 32 blocks are read again, and written again if they changed
    */
   lookbackBlocks?: number | undefined
   /** Number of retries and backoff. */
@@ -131,12 +132,18 @@ export function requireDistinctOutputs(jobs: readonly Job[]): void {
   }
 }
 
-type SharedLimits = StartedRunLimits & { rateLimiter: RateLimiter; limit: RequestContext['limit'] }
+type SharedLimits = StartedRunLimits & {
+  rateLimiter: RateLimiter
+  limit: RequestContext['limit']
+  /** The daily budget of a job's service. */
+  budgetOf: (job: Job) => DailyBudget
+}
 
 async function shareLimits(jobs: readonly Job[], options: RunOptions): Promise<SharedLimits> {
-  const budget = await openBudgetOf(jobs)
+  const budgetOf = await openBudgetsOf(jobs)
   return {
-    ...startRunLimits(options, 'the run was aborted', budget),
+    ...startRunLimits(options, 'the run was aborted'),
+    budgetOf,
     rateLimiter: createRateLimiter(systemClock, knownRateOf(jobs)),
     limit: limitConcurrency(largest(jobs.map(({ concurrency }) => concurrency))),
   }
@@ -145,10 +152,15 @@ async function shareLimits(jobs: readonly Job[], options: RunOptions): Promise<S
 type RunContext = { shared: SharedLimits; options: RunOptions; demoUrl: string | undefined; id: string }
 
 async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }: RunContext) {
+  const budget = shared.budgetOf(job)
   const { requestContext, close } = openRequestContext(job, {
     ...shared,
     ...options,
     signal: shared.signal,
+    countRequest: (units) => {
+      budget.count(units)
+      shared.countRequest()
+    },
     demoUrl,
     stats,
     onDetail: (detail) => options.onDetail?.(`${job.name}: ${detail}`),

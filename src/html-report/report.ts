@@ -104,7 +104,7 @@ async function overviewModel(
 ): Promise<PageModel> {
   if (opening !== undefined || prices !== undefined)
     throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
-      fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again with --fresh.',
+      fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again.',
     })
   return overviewPageModel(await collectOverview(output, labels), title)
 }

@@ -74,8 +74,8 @@ test('zero-milliseconds: the field is never absent, and 0 where it was', async (
     listed.map((item) => ({ blockTimestampMilliseconds: 0, ...item.nativeTransaction }))
   const query = 'pageSize=100&startBlock=190&endBlock=230'
   const listed = await fetchAll(plain, walletPath(BUSIEST, query))
-  const shown = await fetchAll(withQuirks('zero-milliseconds'), walletPath(BUSIEST, query))
-  expect(shown.map(({ nativeTransaction }) => nativeTransaction)).toEqual(withoutMs(listed))
+  const received = await fetchAll(withQuirks('zero-milliseconds'), walletPath(BUSIEST, query))
+  expect(received.map(({ nativeTransaction }) => nativeTransaction)).toEqual(withoutMs(listed))
   const zeros = withoutMs(listed).filter((native) => native.blockTimestampMilliseconds === 0)
   expect([zeros.length > 0, zeros.length < listed.length]).toEqual([true, true])
 })

@@ -59,7 +59,7 @@ async function reconcile(outputArg: string, args: ReconcileArguments): Promise<n
   const sample = readCount('sample', args.sample)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   return withSignals(args, async ({ log, signal }) => {
-    const access = await readAccessOfOutput(located, { args, onNotice: log.info })
+    const access = await readAccessOfOutput(located, { args, operation: 'balances', onNotice: log.info })
     const result = await reconcileAndStore(located, { access, signal, wallets, sample, all, bisect }, log)
     const lines = [...(format === 'table' ? causeLines(result) : []), ...verdictLines(result)]
     if (format !== 'table') await writeQueryResult(exactTable(result.rows), format, stdoutWriter())

@@ -1,4 +1,5 @@
 import { parseBaseUrl } from '../../core/model/base-url.ts'
+import type { MeteredOperation } from '../../core/model/compute-units.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isKnownService } from '../../core/model/service-key.ts'
 import { type LastService, readLastService } from '../../export/history/last-service.ts'
@@ -46,13 +47,19 @@ export async function readAccess(
   }
 }
 
-/** The known quota of the key, with what the runs of an output have used of it today. */
+/** The known quota of the key, what the runs of an output have used of it today, and the operation that requests it. */
 function quotaOf(settings: ServiceDefaults) {
-  const { tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits, unitsUsedToday } = settings
-  return { tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits, unitsUsedToday }
+  const { tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits, unitsUsedToday, operation } =
+    settings
+  return { tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits, unitsUsedToday, operation }
 }
 
-type AccessOptions = { args: ServiceArguments; onNotice: (message: string) => void }
+type AccessOptions = {
+  args: ServiceArguments
+  /** The operation that most requests belong to. @default listing */
+  operation?: MeteredOperation
+  onNotice: (message: string) => void
+}
 
 /**
  * Reads how to access the service that an output was read from: from options and environment, then from the job if one
@@ -62,11 +69,11 @@ type AccessOptions = { args: ServiceArguments; onNotice: (message: string) => vo
  */
 export async function readAccessOfOutput(
   { output, job }: LocatedOutput,
-  { args, onNotice }: AccessOptions,
+  { args, operation, onNotice }: AccessOptions,
 ): Promise<ServiceAccess> {
   if (job !== undefined) {
     const used = await unitsUsedToday([job.output])
-    return readAccess(args, { ...job.service, concurrency: job.concurrency, unitsUsedToday: used })
+    return readAccess(args, { ...job.service, concurrency: job.concurrency, unitsUsedToday: used, operation })
   }
   const last = await readLastService(output)
   const givenBaseUrl = args.baseUrl ?? process.env.WALLETLAKE_BASE_URL

@@ -9,7 +9,7 @@ local settings = cjson.decode(ARGV[1])
 local now = settings.now or time[1] * 1000 + time[2] / 1000
 local op = ARGV[2]
 local NAMES = {'base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last',
-  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest', 'firstAt'}
+  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest', 'firstAt', 'known'}
 
 -- The value as a number; nil if it is not a number within [least, most].
 local function number(value, least, most)

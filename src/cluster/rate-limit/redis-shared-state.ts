@@ -66,7 +66,9 @@ export function redisSharedState(
 const SCRIPT = `
 ${READ_STATE}
 if s.since == 0 then s.since = now; s.rested = settings.ttlMs; s.stride = 1; s.isFull = 1 end
-if settings.knownPerMs and s.base == 0 then s.base = settings.knownPerMs; s.doubling = 1e15 end
+-- A state of another known rate starts over at this one, which does not rise.
+local known = settings.knownPerMs or 0
+if op ~= 'read' and s.known ~= known then s.known, s.base, s.doubling, s.risen = known, known, 1e15, 0 end
 
 local function text(number) return string.format('%.6f', number) end
 
@@ -178,7 +180,7 @@ local function resumeAfterPause()
   if grants > 0 then learnRate(grants)
   else
     s.base = math.max(rate() * settings.minRetainedShare, settings.minPerMs)
-    s.doubling = math.max(settings.probeMinMs, s.doubling)
+    s.doubling = s.doubling == 1e15 and settings.probeMinMs or math.max(settings.probeMinMs, s.doubling)
     s.rested = s.rested + now - s.since
     s.droughts = s.droughts + 1
   end

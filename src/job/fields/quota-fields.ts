@@ -19,7 +19,7 @@ export const QUOTA_FIELDS = {
   'service.tier': {
     ...oneOf<Tier>(TIERS),
     description:
-      'Tier of the API key (none: no key). Its quota sets the rate from the first request on, and a run stops before its compute units of a day are used up. Without it the rate is found out from the responses with status 429.',
+      'Tier of the API key (none: no key). Its quota sets the rate from the first request on, and a run stops before its compute units of a day are used up. Without it the rate is learned from the responses with status 429.',
     examples: ['free', 'pro'],
     synonyms: 'plan subscription quota ratelimit',
     option: { name: 'tier', value: '<name>', description: `Tier of the API key: ${TIERS.join(', ')}` },

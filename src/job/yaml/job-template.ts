@@ -1,3 +1,4 @@
+import { TIERS } from '../../core/model/compute-units.ts'
 import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
 import { compressionChoices } from '../fields/compression.ts'
 
@@ -63,6 +64,8 @@ service:
   baseUrl: ${JSON.stringify(baseUrl)}
   # Timeout of one request.
   # timeout: 30s
+  # Tier of your API key, if you know it: sending starts at its rate, and a run ends before a day's compute units are used up.
+  # tier: ${TIERS.join(', ').replace(/, (\w+)$/, ' or $1')}
 `
 }
 

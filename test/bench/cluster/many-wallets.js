@@ -88,11 +88,11 @@ async function measurePlanning({ folder, url, queue, wallets }) {
   const began = performance.now()
   const args = [BIN, 'run', job, '--output', join(folder, 'planned'), '--queue', queue, '--quiet']
   const run = spawn(process.execPath, args, { stdio: 'ignore' })
-  let units = 0
-  while (units < wallets / 25) {
+  let tasks = 0
+  while (tasks < wallets / 25) {
     const { stdout } = await walletlake(['status', '--queue', queue, '--json'])
     const planned = JSON.parse(stdout).runs.find(({ output }) => output === join(folder, 'planned'))
-    units = planned?.units.read.left ?? 0
+    tasks = planned?.tasks.read.remaining ?? 0
   }
   const took = ((performance.now() - began) / 1000).toFixed(1)
   const [, peakKB] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.pid}/status`, 'utf8')) ?? []
@@ -101,7 +101,7 @@ async function measurePlanning({ folder, url, queue, wallets }) {
   await once(run, 'close')
   return {
     'planned wallets': wallets,
-    units,
+    tasks,
     seconds: took,
     'run, MB': Math.round(peakKB / 1024),
     'server, MB': Math.round(bytes / 2 ** 20),

@@ -44,4 +44,24 @@ describe.skipIf(noRedis)('a known rate', () => {
     expect(after.length).toBeLessThan(6 * 20)
     expect(after.length).toBeGreaterThan(6 * 12)
   })
+
+  test('of another tier replaces the one in the stored state', async () => {
+    await take(openBook('tiers', 0.02), 1_000_000, 1_002_000)
+    const faster = await take(openBook('tiers', 0.05), 1_002_000, 1_006_000)
+    expect(faster.length).toBeGreaterThanOrEqual(4 * 49)
+  })
+
+  test('rises again after windows without a grant', async () => {
+    const book = openBook('recovering', 0.02)
+    let time = 1_000_000
+    for (let window = 0; window < 8; window += 1, time += 2_000) {
+      const [permit] = await take(book, time, time + 1_000)
+      if (permit !== undefined) await book.state('pause', permit.window, permit.sequence, permit.at, 1_000)
+    }
+    const first = await take(book, time, time + 2_000)
+    await take(book, time + 2_000, time + 60_000)
+    const later = await take(book, time + 60_000, time + 62_000)
+    expect(first.length).toBeLessThan(30)
+    expect(later.length).toBeGreaterThanOrEqual(39)
+  })
 })

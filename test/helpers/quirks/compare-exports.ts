@@ -39,13 +39,13 @@ const coverageOf = ({ output }: Job) => readManifest(output).coverage
 async function expectSameTable(table: TableName, comparison: Comparison): Promise<void> {
   const { plan, job, plain } = comparison
   const isHidden = hiddenCells(table, comparison)
-  const shown = (row: TextRow) =>
+  const comparable = (row: TextRow) =>
     Object.entries(row)
       .filter(([name]) => !isHidden(row, name))
       .map(([name, value]) => `${name}=${value}`)
       .join(' ')
-  const rows = (await readTable(job, table)).map(shown)
-  const expected = (await readTable(plain, table)).map(shown)
+  const rows = (await readTable(job, table)).map(comparable)
+  const expected = (await readTable(plain, table)).map(comparable)
   if (plan.quirks.map(effectOf).some(({ adds }) => adds?.[table] !== undefined))
     expect([table, missingRows(rows, expected)]).toEqual([table, []])
   else expect([table, rows]).toEqual([table, expected])

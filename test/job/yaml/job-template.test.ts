@@ -55,6 +55,9 @@ test('a new job explains every field that wallet jobs often use', () => {
     'keepRaw',
     'fees',
     'feesBudget',
+    'computeUnits',
+    'computeUnitsPerDay',
+    'computeUnitsPerMinute',
   ]
   const wanted = FIELD_PATHS.map((path) => path.replace(/^(service|store)\./, ''))
   const text = jobTemplate(NEW)

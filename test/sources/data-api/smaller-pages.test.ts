@@ -48,3 +48,12 @@ test('a page size that the caller states is kept', async () => {
   await expect(countOf(client.listWalletTransactions(query))).rejects.toMatchObject({ status: 413 })
   expect(sizes()).toEqual(['60'])
 })
+
+test('a token of the caller belongs to the default page size, whatever other listings needed', async () => {
+  const { client, sizes } = await startRefusing()
+  await countOf(client.listWalletTransactions({ chainId: 43114, address: OTHER }))
+  sizes()
+  const query = { chainId: 43114, address: WALLET, pageToken: 'of an earlier page' }
+  await expect(countOf(client.listWalletTransactions(query))).rejects.toThrow()
+  expect(sizes()).toEqual(['100'])
+})

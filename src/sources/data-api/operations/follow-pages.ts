@@ -3,7 +3,7 @@ import type { RequestSpec } from '../../../http/request.ts'
 import { type AdaptivePageSize, isPageTooLarge, MIN_PAGE_SIZE } from '../pages/adaptive-page-size.ts'
 import { endlessListingError, MAX_IDLE_PAGES } from '../pages/endless-listing.ts'
 import type { Paged } from '../resources/pages.ts'
-import type { Paging } from './call.ts'
+import { PAGE_SIZE, type Paging } from './call.ts'
 
 /** How failures of a page's request are handled. */
 export type PageHandling = Pick<RequestSpec, 'isHandledByCaller'>
@@ -14,7 +14,8 @@ type GetPage<Page> = (paging: Paging, handling?: PageHandling) => Promise<Page>
 /**
  * Follows page tokens from that of the query (by default the first page) to the last page, which has none. If
  * the first page is too large for the service (413, 504, a timeout) and the query states no page size, smaller
- * pages are requested; all pages of a listing have the same size, because a token may count pages.
+ * pages are requested; all pages of a listing have the same size, because a token may count pages. A token of
+ * the caller belongs to the page size of the query, by default `PAGE_SIZE`.
  *
  * @throws PAGE_MALFORMED if a token is repeated, or if the same page is returned again and again with new
  *   tokens: the listing would never end
@@ -25,7 +26,7 @@ export async function* followPages<Page extends Paged<object>>(
   size: AdaptivePageSize,
 ): AsyncGenerator<Page, void, void> {
   const seenTokens = new Set<string | undefined>()
-  let paging = { pageToken: query.pageToken, pageSize: query.pageSize ?? size.current() }
+  let paging = { pageToken: query.pageToken, pageSize: query.pageSize ?? PAGE_SIZE }
   let isFirst = query.pageToken === undefined && query.pageSize === undefined
   let [last, idle] = ['', 0]
   do {
