@@ -19,6 +19,8 @@ import type { View } from './view.ts'
 export type Source = {
   /** Items of a full page. Estimates, and the division of a wallet's blocks among readers, depend on it. */
   pageSize: number
+  /** Requests that a page of a wallet's listing takes at most, apart from pages of one large block. */
+  requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */
   openWallet(wallet: WalletRequest): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */
@@ -103,8 +105,8 @@ export type WalletListing = {
    */
   readRange(requestContext: RequestContext, request: RangeRequest): AsyncGenerator<RangePage, void, void>
   /**
-   * Returns the keys of the first items of a block range. Costs one small request, which also shows that the
-   * service responds for this wallet.
+   * Returns the keys of the first items of a block range. Costs one small request, or two with `internals: full`, which
+   * also shows that the service responds for this wallet.
    */
   firstKeys(requestContext: RequestContext, range: BlockRange): Promise<readonly PageKey[]>
   /** The smallest page size that was needed so far; undefined if all pages had full size. */

@@ -10,18 +10,21 @@ import {
   newSharedPageLimit,
   type SharedPageLimit,
 } from './pages/adaptive-page-size.ts'
+import { requireInternals } from './pages/internal-listing.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readFullRange } from './pages/read-full-range.ts'
 import { readRange } from './pages/read-range.ts'
 import { fetchPage } from './pages/read-token-chain.ts'
 import { splitPage } from './pages/split-page.ts'
+import { MAX_DETAILS } from './pages/unlisted-transactions.ts'
 import { keyOfItem } from './parse-item-key.ts'
 import { readFee } from './read-fee.ts'
 
 /** The HTTP interface that INTERFACE.md describes. */
 export const dataApi: Source = {
   pageSize: PAGE_SIZE,
+  requestsPerPage: ({ internals }) => (internals === 'full' ? 2 + MAX_DETAILS : 1),
   openWallet: ({ internals, ...wallet }) => {
     let size: AdaptivePageSize | undefined
     let internalSize: AdaptivePageSize | undefined
@@ -35,6 +38,7 @@ export const dataApi: Source = {
       firstKeys: async (requestContext, range) => {
         const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
         const page = await fetchPage(requestContext, { ...request, ...wallet }, undefined)
+        if (internals === 'full') await requireInternals(requestContext, { ...wallet, range })
         return page?.keys ?? []
       },
       reducedPageSize: () => (size === undefined ? undefined : reducedPageSize(size)),

@@ -1,11 +1,6 @@
 import type { BlockRange } from '../../../core/model/model.ts'
 import type { RangePage } from '../../source.ts'
-import { keyOfItem } from '../parse-item-key.ts'
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-/** An entry of a listing, with its block and transaction; both are undefined for an entry without a valid position. */
-export type Listed = { block: number | undefined; hash: string | undefined; entry: JsonObject }
+import type { Listed } from './listed.ts'
 
 /** Blocks of a listing of which all entries are known. */
 export type CompleteBlocks = {
@@ -44,22 +39,3 @@ export async function* completeBlocks(
 export const isEmptyRange = ({ from, to }: BlockRange): boolean => from >= to
 
 export const isWithin = (block: number, { from, to }: BlockRange): boolean => block >= from && block < to
-
-/**
- * Reads the entries of a page's body, which is valid.
- *
- * @param toItem converts an entry to an item of the wallet listing
- */
-export function readListed(
-  { body }: Pick<RangePage, 'body'>,
-  chain: string,
-  toItem: (entry: unknown) => unknown = (entry) => entry,
-): Listed[] {
-  const { transactions } = JSON.parse(body.toString('utf8')) as { transactions: JsonObject[] }
-  return transactions.map((entry) => {
-    const key = keyOfItem(toItem(entry), chain)
-    return typeof key === 'string'
-      ? { block: undefined, hash: undefined, entry }
-      : { block: key.block, hash: key.hash, entry }
-  })
-}

@@ -1,19 +1,14 @@
+import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { Page, PageKey, PageLimits, RangePage } from '../../source.ts'
 import { itemFromInternal } from '../parse-item-key.ts'
 import type { AdaptivePageSize } from './adaptive-page-size.ts'
-import {
-  type CompleteBlocks,
-  completeBlocks,
-  isEmptyRange,
-  isWithin,
-  type Listed,
-  readListed,
-} from './complete-blocks.ts'
+import { type CompleteBlocks, completeBlocks, isEmptyRange, isWithin } from './complete-blocks.ts'
+import { type Listed, readListed } from './listed.ts'
 import { readPage } from './page.ts'
 import { readRange } from './read-range.ts'
-import type { RangeSpec } from './read-token-chain.ts'
+import { fetchPage, type RangeSpec } from './read-token-chain.ts'
 
 /** Internal transactions of blocks, complete. */
 export type InternalBlocks = Pick<CompleteBlocks, 'covered' | 'entries'>
@@ -42,8 +37,8 @@ export function openInternals(
   return {
     next: async (wanted) => {
       while (known === undefined || !isReached(known, wanted, order)) {
-        const { value } = await blocks.next()
-        if (!value) return { covered: wanted, entries: [] }
+        const { value } = await blocks.next().catch(nameListing)
+        if (!value) throw incompleteListingError(address)
         known = value
       }
       const covered = {
@@ -85,6 +80,35 @@ async function* readFixedOrder(
     yield page
   }
 }
+
+/** Requests one entry, which shows that the service lists internal transactions for this wallet. */
+export async function requireInternals(
+  requestContext: RequestContext,
+  spec: Pick<RangeSpec, 'chain' | 'address' | 'range'>,
+): Promise<void> {
+  const request = { ...spec, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
+  const read = createPageReader()
+  await fetchPage(requestContext, { ...request, listing: 'internal', read }, undefined).catch(nameListing)
+}
+
+/** Names the listing in the message of a refusal: a service may refuse this one only. */
+function nameListing(thrown: unknown): never {
+  if (!(thrown instanceof ExportError) || !REFUSED_CODES.has(thrown.code)) throw thrown
+  const { code, message, status, fix } = thrown
+  throw new ExportError(code, `${message} (listing of internal transactions)`, {
+    fix: `${fix} Or set internals: listing, if the service lacks this listing.`,
+    cause: thrown,
+    ...(status === undefined ? {} : { status }),
+  })
+}
+
+const REFUSED_CODES: ReadonlySet<string> = new Set(['REQUEST_REFUSED', 'KEY_REFUSED'])
+
+const incompleteListingError = (address: string) =>
+  new ExportError(
+    'PAGE_MALFORMED',
+    `the listing of internal transactions of wallet ${address} ends too early`,
+  )
 
 /** Whether blocks include the first one of a range, in the order of reading. */
 function isReached({ covered }: CompleteBlocks, { from, to }: BlockRange, order: 'asc' | 'desc'): boolean {

@@ -5,7 +5,7 @@ import { type RequestContext, type RequestSpec, request } from '../../../http/re
 import type { Page, RangePage, RangeRequest } from '../../source.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type AdaptivePageSize, isPageTooLarge, MIN_PAGE_SIZE } from './adaptive-page-size.ts'
-import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
+import { countIdlePage, NO_IDLE_PAGES } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
 import { readPage } from './page.ts'
 import { createPageOrderGuard } from './page-order-guard.ts'
@@ -56,7 +56,7 @@ export async function* readTokenChain(
   const pageSize = size.current()
   const guard = createPageOrderGuard(spec.order, spec.range)
   let token: string | undefined
-  let idle = 0
+  let idle = NO_IDLE_PAGES
   do {
     const page = await fetchPage(requestContext, { ...spec, pageSize }, token)
     if (page === undefined) return
@@ -66,8 +66,8 @@ export async function* readTokenChain(
     const before = guard.remainingRange()
     const isContinued = token !== undefined
     if (page.next === undefined) return yield { ...page, covered: before, rest: undefined, isContinued }
-    idle = guard.add(page.keys) ? 0 : idle + 1
-    if (idle === MAX_IDLE_PAGES) throw endlessListingError(describeRange(spec))
+    const internals = spec.listing === 'internal' ? page.items : 0
+    idle = guard.add(page.keys) ? NO_IDLE_PAGES : countIdlePage(idle, internals, describeRange(spec))
     const rest = guard.remainingRange()
     const remaining = narrowRange(rest, page)
     yield { ...page, covered: coveredBetween(before, rest), rest: remaining, isContinued }

@@ -1,6 +1,6 @@
 import { RejectError } from '../flatten/fields.ts'
 import { readInternal } from '../flatten/internal.ts'
-import type { JsonObject, Listed } from './complete-blocks.ts'
+import { isOfBlock, type JsonObject, type Listed } from './listed.ts'
 
 type Listings = {
   /** Items of the listing of transactions. */
@@ -91,15 +91,6 @@ function contentOf(entry: unknown): string {
     if (thrown instanceof RejectError || thrown instanceof TypeError) return JSON.stringify(entry) ?? ''
     throw thrown
   }
-}
-
-/** Whether an entry and a transaction name the same block, as far as both name its hash. */
-function isOfBlock({ blockHash, blockNumber }: JsonObject, native: unknown): boolean {
-  const of = native as JsonObject
-  const [hash, other] = [blockHash, of.blockHash].map((one) =>
-    typeof one === 'string' ? one.toLowerCase() : '',
-  )
-  return (!hash || !other || hash === other) && String(blockNumber) === String(of.blockNumber)
 }
 
 /** The fields of an entry that an internal transaction of the other listing has too. */

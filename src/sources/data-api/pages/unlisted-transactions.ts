@@ -1,68 +1,72 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import type { RequestContext } from '../../../http/request.ts'
-import { readTransaction } from '../read-transaction.ts'
-import { type CompleteBlocks, isEmptyRange, isWithin, type JsonObject } from './complete-blocks.ts'
+import { isEmptyRange, isWithin } from './complete-blocks.ts'
 import type { InternalBlocks } from './internal-listing.ts'
-import type { RangeSpec } from './read-token-chain.ts'
-
-type AddedBlocks = Pick<RangeSpec, 'chain' | 'order'> & {
-  listed: CompleteBlocks
-  added: InternalBlocks
-}
+import type { JsonObject, Listed } from './listed.ts'
+import { type AddedBlocks, type BlockFailure, findContradiction } from './outdated-blocks.ts'
+import { readSharedTransaction } from './shared-transactions.ts'
 
 /** Internal transactions of blocks, and by hash the transactions that only they name. */
 export type DetailedBlocks = InternalBlocks & {
   details: ReadonlyMap<string, JsonObject>
-  /** Why the transactions of the next block could not be read. */
-  failure?: unknown
+  /** Why the next block could not be completed. */
+  failure?: BlockFailure
 }
 
 /** Maximum number of transactions that are requested before their blocks are passed on, unless a block has more. */
-const MAX_DETAILS = 25
+export const MAX_DETAILS = 25
 
 /**
  * Requests the transactions that only the listing of internal transactions names. If there are many, or if one of them
- * fails, only the blocks before the first one that is missing are returned, so that a run with a limit of requests makes
- * progress.
- *
- * @throws the failure if it concerns the first block with such transactions
+ * fails or contradicts the listing, only the blocks before the first one that is missing are returned, so that a run with
+ * a limit of requests makes progress. They may be none.
  */
 export async function readUnlisted(
   requestContext: RequestContext,
-  { listed, added, chain, order }: AddedBlocks,
+  blocks: AddedBlocks,
 ): Promise<DetailedBlocks> {
+  const { listed, added, chain, order } = blocks
   const distance = (from: number, to: number) => (order === 'asc' ? to - from : from - to)
   const unlisted = unlistedIn(listed, added).sort((a, b) => distance(b.block, a.block))
   const last = unlisted[MAX_DETAILS - 1]?.block
   const requested = unlisted.filter(({ block }) => last === undefined || distance(last, block) <= 0)
-  const results = await Promise.allSettled(
-    requested.map(({ hash }) => readTransaction(requestContext, { chain, hash }).catch(adviseListing)),
-  )
-  const details = new Map<string, JsonObject>()
-  for (const [at, result] of results.entries()) {
-    const { hash = '', block = 0 } = requested[at] ?? {}
-    if (result.status === 'fulfilled') {
-      details.set(hash, result.value)
-      continue
-    }
-    const read = blocksBefore(added, { block, order })
-    if (isEmptyRange(read.covered)) throw result.reason
-    return { ...read, details, failure: result.reason }
-  }
-  const next = unlisted[requested.length]
-  return { ...(next === undefined ? added : blocksBefore(added, { block: next.block, order })), details }
+  const { details, failed } = await requestDetails(requestContext, { requested, chain })
+  const next = failed ?? unlisted[requested.length]
+  const complete = next === undefined ? added : blocksBefore(added, { block: next.block, order })
+  const contradiction = findContradiction({ ...blocks, added: complete }, details)
+  if (contradiction !== undefined)
+    return { ...blocksBefore(complete, { ...contradiction, order }), details, failure: contradiction.failure }
+  return { ...complete, details, ...(failed && { failure: failed.failure }) }
 }
 
-type Unlisted = { hash: string; block: number }
+type Unlisted = Listed & { hash: string; block: number }
 
 /** The transactions without an item, each once. */
-function unlistedIn({ entries: items }: CompleteBlocks, { entries }: InternalBlocks): Unlisted[] {
+function unlistedIn({ entries: items }: AddedBlocks['listed'], { entries }: InternalBlocks): Unlisted[] {
   const known = new Set(items.map(({ hash }) => hash))
-  return entries.flatMap(({ hash, block }) => {
+  return entries.flatMap(({ hash, block, entry }) => {
     if (hash === undefined || block === undefined || known.has(hash)) return []
     known.add(hash)
-    return [{ hash, block }]
+    return [{ hash, block, entry }]
   })
+}
+
+/** Requests transactions. Returns those that were received, and the first of the others. */
+async function requestDetails(
+  requestContext: RequestContext,
+  { requested, chain }: { requested: readonly Unlisted[]; chain: string },
+) {
+  const results = await Promise.allSettled(
+    requested.map((listed) => readSharedTransaction(requestContext, { chain, listed })),
+  )
+  const details = new Map<string, JsonObject>()
+  let failed: { block: number; failure: BlockFailure } | undefined
+  for (const [at, { hash, block }] of requested.entries()) {
+    const result = results[at]
+    if (result?.status === 'fulfilled') details.set(hash, result.value)
+    else failed ??= { block, failure: detailsFailure(result?.reason) }
+  }
+  return { details, failed }
 }
 
 /** The blocks before a block, in the order of reading. Entries without a block belong to the first ones. */
@@ -71,17 +75,19 @@ function blocksBefore(
   { block: end, order }: { block: number; order: 'asc' | 'desc' },
 ): InternalBlocks {
   const before = order === 'asc' ? { from: covered.from, to: end } : { from: end + 1, to: covered.to }
+  if (isEmptyRange(before)) return { covered: before, entries: [] }
   return {
     covered: before,
     entries: entries.filter(({ block }) => block === undefined || isWithin(block, before)),
   }
 }
 
-/** A service without details cannot complete these transactions. */
-function adviseListing(thrown: unknown): never {
-  if (!(thrown instanceof ExportError) || thrown.code !== 'REQUEST_REFUSED') throw thrown
+/** A service without details cannot complete a transaction. One that a reorg has removed has no details either. */
+function detailsFailure(thrown: unknown): BlockFailure {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'REQUEST_REFUSED')
+    return { thrown, mayBeOutdated: false }
   const { code, message, status } = thrown
-  throw new ExportError(
+  const refusal = new ExportError(
     code,
     `${message}; only the listing of internal transactions names this transaction`,
     {
@@ -90,4 +96,5 @@ function adviseListing(thrown: unknown): never {
       ...(status === undefined ? {} : { status }),
     },
   )
+  return { thrown: refusal, mayBeOutdated: status === 404 }
 }

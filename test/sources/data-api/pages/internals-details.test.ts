@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import { NO_END } from '../../../../src/core/model/model.ts'
+import type { ApiResponse } from '../../../../src/http/http-client.ts'
+import { fakeClient } from '../../../helpers/fake-client.ts'
+import {
+  expectedValues,
+  internalOf,
+  read,
+  reply,
+  startService,
+  type Transaction,
+  valuesIn,
+} from './internals-service.ts'
+import { bodyOf } from './listing.ts'
+
+const ranges = [
+  ['asc', { from: 0, to: 3 }],
+  ['desc', { from: 0, to: 3 }],
+  ['desc', { from: 0, to: NO_END }],
+] as const
+
+test.for(ranges)(
+  'a transaction may have more than 50 pages of internal transactions (%s, %o)',
+  async ([order, range]) => {
+    const values = Array.from({ length: 200 }, (_, at) => 1 + (at % 7))
+    for (const large of [
+      { values, isListed: false },
+      { values, listedValues: [] },
+    ]) {
+      const service = startService({ given: [{ values: [1] }, large, { values: [2] }] })
+      expect(valuesIn(await read(service, { order, range }))).toEqual(expectedValues(service.transactions))
+      expect(service.received.length).toBeLessThan(150)
+    }
+  },
+)
+
+test('a listing of internal transactions that does not end is an error', async () => {
+  const position = { blockNumber: '1', blockTimestamp: 1, txHash: '0x1' }
+  const entries = Array.from({ length: 1_000 }, () => ({ ...position, ...internalOf(1) }))
+  let pages = 0
+  const fault = (pathAndQuery: string) => {
+    if (!pathAndQuery.includes(':listInternals')) return undefined
+    pages += 1
+    return reply(bodyOf(entries, `token ${pages}`))
+  }
+  await expect(read(startService({ fault }))).rejects.toMatchObject({
+    code: 'PAGE_MALFORMED',
+    message: expect.stringContaining('the pages of one transaction contained more than 50000 entries'),
+  })
+  expect(pages).toBe(52)
+})
+
+const detailsIn = (received: readonly string[]) => received.filter((name) => name.startsWith('0x'))
+
+test('the details of a transaction are requested once for all wallets of a run', async () => {
+  const given = [{ values: [1], isListed: false }, {}, { values: [2], isListed: false }]
+  const service = startService({ pageSize: 100, given })
+  const readWallet = (digit: string) => read(service, { address: `0x${digit.repeat(40)}` })
+  const [first, second] = await Promise.all([readWallet('1'), readWallet('2')])
+  const third = await readWallet('3')
+  for (const pages of [first, second, third]) expect(pages[0]?.body).toEqual(first[0]?.body)
+  expect(detailsIn(service.received)).toHaveLength(2)
+  const { client } = service.requestContext
+  const other = { ...service.requestContext, client: fakeClient(client.send) }
+  expect(await read({ requestContext: other })).toHaveLength(1)
+  expect(detailsIn(service.received)).toHaveLength(4)
+})
+
+const notFound: ApiResponse = { status: 404, headers: {}, body: Buffer.from('{}') }
+const blockOf = (transactions: readonly Transaction[], block: number) => {
+  const found = transactions[block]
+  if (found === undefined) throw new Error(`no block ${block}`)
+  return found
+}
+
+test.for(['asc', 'desc'] as const)(
+  'a transaction that a reorg removes before its details arrive is not missed (%s)',
+  async (order) => {
+    const given = Array.from({ length: 4 }, () => ({ values: [1], isListed: false }))
+    const service = startService({
+      pageSize: 100,
+      given,
+      fault: (pathAndQuery) => {
+        const transaction = blockOf(service.transactions, 2)
+        if (!pathAndQuery.endsWith(transaction.item.nativeTransaction.txHash)) return undefined
+        transaction.values = []
+        return notFound
+      },
+    })
+    const pages = await read(service, { order, range: { from: 0, to: 4 } })
+    expect(valuesIn(pages)).toEqual({ 0: [1], 1: [1], 3: [1] })
+    expect(detailsIn(service.received)).toHaveLength(4)
+  },
+)
+
+test('a block that changes before its details arrive is read again', async () => {
+  const given = [{ values: [1], isListed: false }, { values: [2], isListed: false }, { values: [3] }]
+  let requests = 0
+  const service = startService({
+    pageSize: 100,
+    given,
+    fault: (pathAndQuery) => {
+      const transaction = blockOf(service.transactions, 1)
+      const { nativeTransaction } = transaction.item
+      if (!pathAndQuery.endsWith(nativeTransaction.txHash)) return undefined
+      requests += 1
+      // The listing has stated the block before the reorg.
+      transaction.internalsHash = '0xnew'
+      Object.assign(nativeTransaction, { blockHash: '0xnew' })
+      return undefined
+    },
+  })
+  const pages = await read(service, { range: { from: 0, to: 3 } })
+  expect(valuesIn(pages)).toEqual({ 0: [1], 1: [2], 2: [3] })
+  expect(requests).toBe(2)
+})
+
+test.for([
+  ['unlisted', { values: [2], isListed: false }],
+  ['listed', { values: [2], listedValues: [] }],
+] as const)('a lasting contradiction is an error, and not a gap (%s transaction)', async ([, second]) => {
+  for (const [order, covered] of [
+    ['asc', { from: 0, to: 1 }],
+    ['desc', { from: 2, to: 3 }],
+  ] as const) {
+    const service = startService({ pageSize: 100, given: [{}, second, {}] })
+    Object.assign(blockOf(service.transactions, 1).item.nativeTransaction, { blockHash: '0xother' })
+    const pages: Awaited<ReturnType<typeof read>> = []
+    await expect(read(service, { order, range: { from: 0, to: 3 }, pages })).rejects.toMatchObject({
+      code: 'PAGE_MALFORMED',
+      message: expect.stringContaining('its internal transactions are listed in block 1, and itself in'),
+    })
+    expect(pages.map((page) => page.covered)).toEqual([covered])
+  }
+})
+
+test('of an open range, only blocks that the lookback reads again may be contradictory', async () => {
+  const given = Array.from({ length: 50 }, () => ({ values: [1], listedValues: [] }))
+  for (const [block, isError] of [
+    [18, false],
+    [17, true],
+  ] as const) {
+    const service = startService({ pageSize: 100, given })
+    Object.assign(blockOf(service.transactions, block).item.nativeTransaction, { blockHash: '0xother' })
+    const reading = read(service, { order: 'desc' })
+    if (isError) await expect(reading).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+    else expect(valuesIn(await reading)[block]).toEqual([])
+  }
+})
