@@ -6,48 +6,22 @@ import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { runInProcess } from '../helpers/in-process.ts'
-import { testJob } from '../helpers/jobs.ts'
-import { type Fault, type Loopback, startLoopback } from '../helpers/loopback.ts'
+import {
+  CONTRACT,
+  jobOf,
+  RECEIVER,
+  RECEIVERS,
+  refuseWith,
+  rowsOf,
+  SMALL,
+  startQuirky,
+  TABLES,
+} from '../helpers/internals-job.ts'
+import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-
-const TABLES = ['transactions', 'internal_transactions', 'wallet_transactions', 'ledger'] as const
-/** It takes part in transactions only as the receiver of internal transactions. */
-const RECEIVER = '0x48a0b31dd707cfb02cbc8706fe88c676630a796b'
-/** A contract that sends and receives hundreds of internal transactions. */
-const CONTRACT = '0xf24cfea53992bf5aada7300f4c74f79e1d9695c3'
-/** Wallets with such receipts. */
-const RECEIVERS = [
-  RECEIVER,
-  '0x4c95db2e1100eaf6dbb786ae0938e3f5c1861b01',
-  '0xbc7e6521f269a3a2d8178e65bdb0a4a7d26891b7',
-]
-const SMALL = [...RECEIVERS, CONTRACT]
-
-type Given = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
-
-function jobOf({ url }: Pick<Loopback, 'url'>, fields: Given = {}): Job {
-  return testJob({
-    addresses: SMALL,
-    output: tempFolder(),
-    internals: 'full',
-    fees: 'listed',
-    tables: TABLES,
-    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
-    ...fields,
-  })
-}
-
-/** Starts a service whose listing lacks receipts of internal transactions. */
-const startQuirky = (options: { head?: () => number } = {}, fault?: Fault) =>
-  startLoopback(createDataService({ quirks: ['no-internal-receipts'], ...options }), fault)
-
-const rowsOf = (output: string) =>
-  Promise.all(
-    TABLES.map(async (table) => (await readCsvTable(output, table)).map((row) => JSON.stringify(row)).sort()),
-  )
 
 /** Runs a job, and reconciles the native coin of its wallets. */
 async function reconcileCoin(job: Job) {
@@ -117,28 +91,47 @@ test('neither interruptions nor increments nor the number of readers change the 
   expect(await rowsOf(atOnce.output)).toEqual(await rowsOf(calm.output))
 })
 
-test('an export is not continued with another setting', async () => {
-  const service = await startQuirky()
-  const job = jobOf(service, { addresses: [RECEIVER], endBlock: undefined })
-  await run([job])
-  const { jobs } = await run([{ ...job, internals: 'listing' }])
-  expect(jobs[0]?.error?.code).toBe('OUTPUT_CHANGED')
-  expect(jobs[0]?.error?.message).toContain('internals was full and is listing')
-})
+test.for([420, undefined])(
+  'an export is not continued with another setting, but made anew with --fresh (endBlock %s)',
+  async (endBlock) => {
+    const service = await startQuirky()
+    const fields = { addresses: [RECEIVER], endBlock }
+    const [job, whole] = [jobOf(service, fields), jobOf(service, fields)]
+    await run([whole])
+    const settings = ['listing', 'full', 'listing'] as const
+    for (const [at, internals] of settings.entries()) {
+      const [previous, changed] = [settings[at - 1], { ...job, internals }]
+      if (previous !== undefined) {
+        const before = outputBytes(job.output)
+        const { error } = (await run([changed])).jobs[0] ?? {}
+        expect(error?.code).toBe('OUTPUT_CHANGED')
+        expect(error?.message).toContain(`internals was ${previous} and is ${internals}`)
+        expect(error?.fix).toContain('--fresh')
+        expect(outputBytes(job.output)).toEqual(before)
+      }
+      expect((await run([changed], { fresh: true })).code).toBeUndefined()
+      if (internals === 'full') expect(outputBytes(job.output)).toEqual(outputBytes(whole.output))
+    }
+  },
+)
 
-const notFound: ReturnType<Fault> = (response) => {
-  response.writeHead(404).end('{"message":"no such path"}')
-}
+test('an unfinished run is not resumed with another setting', async () => {
+  const job = jobOf(await startQuirky(), { concurrency: 1 })
+  expect((await run([job], { maxRequests: 10 })).code).toBe('BUDGET_REACHED')
+  const { error } = (await run([{ ...job, internals: 'listing' }])).jobs[0] ?? {}
+  expect(error?.code).toBe('OUTPUT_CHANGED')
+  expect(error?.message).toContain('an unfinished run of another job: internals was full and is listing')
+})
 
 test('a service without the listing, or without details, does not lose receipts silently', async () => {
   const noListing = await startQuirky({}, ({ path }) =>
-    path.includes(':listInternals') ? notFound : undefined,
+    path.includes(':listInternals') ? refuseWith() : undefined,
   )
   const refused = await run([jobOf(noListing)])
   expect(refused.jobs[0]?.error).toMatchObject({ code: 'REQUEST_REFUSED', status: 404 })
   expect(refused.jobs[0]?.error?.message).toContain('internal transactions of wallet')
   const noDetails = await startQuirky({}, ({ path }) =>
-    /transactions\/0x/.test(path) ? notFound : undefined,
+    /transactions\/0x/.test(path) ? refuseWith() : undefined,
   )
   const job = jobOf(noDetails)
   const { code } = await run([job])

@@ -44,7 +44,7 @@ const toHead = (from: number): Remaining => [{ from, to: undefined }]
 test('before the first run, only the minimum of one request per wallet is known', () => {
   const estimate = estimateRun(open, stateOf({ [A]: toHead(0), [B]: toHead(0) }), [])
   expect(estimate).toEqual({
-    ...{ minRequests: 2, requests: undefined, perSecond: undefined, seconds: undefined },
+    ...{ minRequests: 2, internals: 0, requests: undefined, perSecond: undefined, seconds: undefined },
     ...{ bytesPerTransaction: undefined, bytes: undefined },
   })
 })

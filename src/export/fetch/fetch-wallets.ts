@@ -50,11 +50,12 @@ async function readRanges(context: WalletsContext, ranges: Iterable<Range>): Pro
 }
 
 /**
- * `concurrency`, or fewer if not all readers could complete a page with the requests that are left: an incomplete page is
- * not stored, so that a run with a low limit would make no progress.
+ * `concurrency`, or fewer if not all readers could complete a page with the requests that are left: pages whose internal
+ * transactions are incomplete are not stored, so that a run with a low limit would make no progress.
  */
 function readerCount({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): number {
-  const left = requestContext.requestsLeft?.() ?? Number.POSITIVE_INFINITY
+  const left = requestContext.requestsLeft?.()
+  if (left === undefined || job.internals !== 'full') return job.concurrency
   return Math.max(1, Math.min(job.concurrency, Math.floor(left / source.requestsPerPage(job))))
 }
 

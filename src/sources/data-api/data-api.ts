@@ -24,7 +24,8 @@ import { readFee } from './read-fee.ts'
 /** The HTTP interface that INTERFACE.md describes. */
 export const dataApi: Source = {
   pageSize: PAGE_SIZE,
-  requestsPerPage: ({ internals }) => (internals === 'full' ? 2 + MAX_DETAILS : 1),
+  requestsPerPage: ({ internals }) =>
+    internals === 'full' ? 2 * PAGES_TO_CONFIRM + MAX_DETAILS : PAGES_TO_CONFIRM,
   openWallet: ({ internals, ...wallet }) => {
     let size: AdaptivePageSize | undefined
     let internalSize: AdaptivePageSize | undefined
@@ -61,6 +62,9 @@ export const dataApi: Source = {
   readFee,
   openMeter: createMeter,
 }
+
+/** The next page of a listing confirms the order of a page. */
+const PAGES_TO_CONFIRM = 2
 
 type SharedLimits = WeakMap<Client, SharedPageLimit>
 const sharedLimits: SharedLimits = new WeakMap()
