@@ -154,7 +154,7 @@ export const FIELDS = {
   internals: {
     ...oneOf<Internals>(INTERNALS),
     description:
-      'Internal transactions: listing takes those that the listed transactions contain; full also reads the listing of internal transactions, at one more request per 100 of them and per transaction that only it names.',
+      'Internal transactions: listing takes those that the listed transactions contain; full also reads the listing of internal transactions, for receipts that the listing of transactions lacks, at one more request per 100 of them and per transaction that only it names.',
     default: 'listing',
     examples: ['full'],
     synonyms: 'internal internaltransactions internaltxs traces',
