@@ -105,27 +105,47 @@ test('a service without the listing is noticed after 20 wallets', async () => {
   expect(sent.length).toBeLessThan(3 * 20 + 2)
 })
 
-test('internal transactions that appear late are found by the lookback', async () => {
-  let head = 300
-  let isLate = true
-  const late: Fault = ({ path }) =>
-    isLate && path.endsWith(':listInternals')
-      ? (response, { headers, body }) => {
-          const page = JSON.parse(String(body)) as { transactions: { blockNumber: string }[] }
-          const transactions = page.transactions.filter(({ blockNumber }) => Number(blockNumber) < 275)
-          response.writeHead(200, { 'content-type': headers['content-type'] ?? '' })
-          response.end(JSON.stringify({ ...page, transactions }))
-        }
-      : undefined
-  const growing = jobOf(await startQuirky({ head: () => head }, late), { endBlock: undefined })
-  await run([growing])
-  const before = await rowsOf(growing.output)
-  isLate = false
-  head = 320
-  expect((await run([growing])).code).toBeUndefined()
-  const whole = jobOf(await startQuirky({ head: () => head }), { endBlock: undefined })
-  await run([whole])
-  expect(await rowsOf(growing.output)).toEqual(await rowsOf(whole.output))
-  expect(before).not.toEqual(await rowsOf(whole.output))
-  expect((await verifyOutput(growing.output)).problems).toEqual([])
+test('details that are missing at first do not refuse the wallet', async () => {
+  const missed = new Set<string>()
+  const isFirst = (path: string) => missed.size < missed.add(path).size
+  const service = await startQuirky({}, ({ path }) =>
+    /transactions\/0x/.test(path) && isFirst(path) ? refuseWith() : undefined,
+  )
+  const job = jobOf(service, { addresses: RECEIVERS })
+  expect((await run([job])).code).toBeUndefined()
+  expect(missed.size).toBeGreaterThan(3)
+  expect(outputBytes(job.output)).toEqual((await calmRun()).bytes)
 })
+
+/** Omits the internal transactions from a block on. */
+const omitFrom =
+  (first: number): ReturnType<Fault> =>
+  (response, { headers, body }) => {
+    const page = JSON.parse(String(body)) as { transactions: { blockNumber: string }[] }
+    const transactions = page.transactions.filter(({ blockNumber }) => Number(blockNumber) < first)
+    response.writeHead(200, { 'content-type': headers['content-type'] ?? '' })
+    response.end(JSON.stringify({ ...page, transactions }))
+  }
+
+test.for([
+  [275, {}],
+  [245, { lookbackBlocks: 60 }],
+] as const)(
+  'internal transactions that appear late are found by the lookback (block %i, %o)',
+  async ([first, options]) => {
+    let [head, isLate] = [300, true]
+    const late: Fault = ({ path }) =>
+      isLate && path.endsWith(':listInternals') ? omitFrom(first) : undefined
+    const growing = jobOf(await startQuirky({ head: () => head }, late), { endBlock: undefined })
+    await run([growing])
+    const before = await rowsOf(growing.output)
+    isLate = false
+    head = 320
+    expect((await run([growing], options)).code).toBeUndefined()
+    const whole = jobOf(await startQuirky({ head: () => head }), { endBlock: undefined })
+    await run([whole])
+    expect(await rowsOf(growing.output)).toEqual(await rowsOf(whole.output))
+    expect(before).not.toEqual(await rowsOf(whole.output))
+    expect((await verifyOutput(growing.output)).problems).toEqual([])
+  },
+)

@@ -66,6 +66,17 @@ test('the details of a transaction are requested once for all wallets of a run',
   expect(detailsIn(service.received)).toHaveLength(4)
 })
 
+test('details of a block that a reorg has replaced are requested again for the next wallet', async () => {
+  const service = startService({ pageSize: 100, given: [{}, { values: [1], isListed: false }] })
+  const range = { from: 0, to: 2 }
+  await read(service, { range })
+  const transaction = blockOf(service.transactions, 1)
+  transaction.internalsHash = '0xnew'
+  Object.assign(transaction.item.nativeTransaction, { blockHash: '0xnew' })
+  expect(valuesIn(await read(service, { range, address: `0x${'1'.repeat(40)}` }))).toEqual({ 0: [], 1: [1] })
+  expect(service.received).toHaveLength(2 * 3)
+})
+
 const notFound: ApiResponse = { status: 404, headers: {}, body: Buffer.from('{}') }
 const blockOf = (transactions: readonly Transaction[], block: number) => {
   const found = transactions[block]
@@ -93,27 +104,43 @@ test.for(['asc', 'desc'] as const)(
   },
 )
 
-test('a block that changes before its details arrive is read again', async () => {
-  const given = [{ values: [1], isListed: false }, { values: [2], isListed: false }, { values: [3] }]
-  let requests = 0
-  const service = startService({
-    pageSize: 100,
-    given,
-    fault: (pathAndQuery) => {
-      const transaction = blockOf(service.transactions, 1)
-      const { nativeTransaction } = transaction.item
-      if (!pathAndQuery.endsWith(nativeTransaction.txHash)) return undefined
-      requests += 1
-      // The listing has stated the block before the reorg.
-      transaction.internalsHash = '0xnew'
-      Object.assign(nativeTransaction, { blockHash: '0xnew' })
-      return undefined
-    },
-  })
-  const pages = await read(service, { range: { from: 0, to: 3 } })
-  expect(valuesIn(pages)).toEqual({ 0: [1], 1: [2], 2: [3] })
-  expect(requests).toBe(2)
+test('a transaction whose details are missing at first is requested again', async () => {
+  let isMissing = true
+  const fault = (pathAndQuery: string) => {
+    if (!isMissing || !pathAndQuery.includes('/transactions/0x')) return undefined
+    isMissing = false
+    return notFound
+  }
+  const service = startService({ pageSize: 100, given: [{ values: [1], isListed: false }], fault })
+  expect(valuesIn(await read(service, { range: { from: 0, to: 1 } }))).toEqual({ 0: [1] })
+  expect(service.received).toHaveLength(6)
 })
+
+test.for(['listing', 'details'] as const)(
+  'a block is read again if its %s are of a time before a reorg',
+  async (outdated) => {
+    const given = [{ values: [1], isListed: false }, { values: [2], isListed: false }, { values: [3] }]
+    let requests = 0
+    const service = startService({
+      pageSize: 100,
+      given,
+      fault: (pathAndQuery) => {
+        const transaction = blockOf(service.transactions, 1)
+        const { nativeTransaction } = transaction.item
+        if (!pathAndQuery.endsWith(nativeTransaction.txHash)) return undefined
+        requests += 1
+        const isOld = outdated === 'details' && requests === 1
+        if (outdated === 'listing') transaction.internalsHash = '0xnew'
+        const blockHash = isOld ? '0xold' : transaction.internalsHash
+        Object.assign(nativeTransaction, { blockHash })
+        return undefined
+      },
+    })
+    const pages = await read(service, { range: { from: 0, to: 3 } })
+    expect(valuesIn(pages)).toEqual({ 0: [1], 1: [2], 2: [3] })
+    expect(requests).toBe(2)
+  },
+)
 
 test.for([
   ['unlisted', { values: [2], isListed: false }],
