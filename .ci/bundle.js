@@ -20,7 +20,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   external: APART,
-  // The width of text, for help and progress: the one that is asked for makes a segmenter at every start, for 0.03 s.
+  // The width of text, for help and progress: the default one creates a segmenter at every start, which takes 0.03 s.
   alias: {
     'string-width': fileURLToPath(import.meta.resolve('fast-string-width')),
     // Half as large as its other form.

@@ -1,3 +1,4 @@
+import type { Manifest } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { type Cost, costOf, feeRequestsOf, timeAtQuota } from '../export/cost.ts'
 import { type Estimate, MAX_DENSITY_RATIO } from '../export/estimate.ts'
@@ -9,16 +10,15 @@ const UNKNOWN_UNTIL_PAGE = 'unknown until the first page'
 const UNKNOWN_UNTIL_EXPORT = 'unknown until the first export'
 
 /** Formats the estimated requests, compute units, time and disk space of a run as lines of at most 80 columns. */
-export function estimateLines(estimate: Estimate, job: Job): string[] {
-  const { bytesPerTransaction = 0, bytes } = estimate
+export function estimateLines(estimate: Estimate, job: Job, manifest: Manifest | undefined): string[] {
   const cost = costOf(job, estimate)
   return [
     `  quota  ${requestsText(estimate)}`,
     ...(cost === undefined ? [] : [`  units  ${unitsText(cost)}`]),
-    ...feeLine(job),
+    ...feeLines(job, manifest?.feesUpperBound ?? 0),
     ...internalsLines(job),
     `  time   ${quotaTimeText(cost, job) ?? pastTimeText(estimate, job)}`,
-    `  disk   ${bytes === undefined ? UNKNOWN_UNTIL_EXPORT : `about ${formatBytes(bytes)}: ${formatBytes(bytesPerTransaction)} a transaction`}`,
+    `  disk   ${diskText(estimate)}`,
   ]
 }
 
@@ -38,14 +38,28 @@ function unitsText({ minUnits, units, maxUnits }: Cost): string {
   return `about ${formatCount(units, 'compute unit')}${range}`
 }
 
-/** The requests for fees, which come on top of the others. */
-function feeLine(job: Job): string[] {
+function diskText({ bytes, bytesPerTransaction }: Estimate): string {
+  if (bytesPerTransaction === undefined) return UNKNOWN_UNTIL_EXPORT
+  const each = `${formatBytes(bytesPerTransaction)} a transaction`
+  return bytes === undefined
+    ? `${each}; how many is ${UNKNOWN_UNTIL_PAGE}`
+    : `about ${formatBytes(bytes)}: ${each}`
+}
+
+/** The requests for fees, which come on top of the others: also for exported fees that are upper bounds. */
+function feeLines(job: Job, upperBounds: number): string[] {
   const fees = feeRequestsOf(job)
   if (fees === undefined) return []
   const { probes, maxDetails } = fees
-  return maxDetails === undefined
-    ? ['  fees   one more request for each type-2 transaction that a wallet sent']
-    : [`  fees   at most ${formatInteger(probes + maxDetails)} more requests: ${probes} probes, then details`]
+  if (maxDetails !== undefined)
+    return [
+      `  fees   at most ${formatInteger(probes + maxDetails)} more requests: ${probes} probes, then details`,
+    ]
+  if (upperBounds === 0) return ['  fees   one more request for each type-2 transaction that a wallet sent']
+  return [
+    `  fees   at most ${formatCount(upperBounds, 'more request')} for exported fees that are upper bounds,`,
+    '         and one for each new type-2 transaction that a wallet sent',
+  ]
 }
 
 /** What the listing of internal transactions costs beyond the first request of each range. */

@@ -9,6 +9,7 @@ import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
 import { benchProfile } from './profile.js'
 import { benchQuota } from './quota.js'
+import { benchReconcile } from './reconcile.js'
 import { benchThroughput } from './throughput.js'
 
 const BENCHES = {
@@ -20,6 +21,7 @@ const BENCHES = {
   parquet: benchParquet,
   nightly: benchIncremental,
   quota: benchQuota,
+  reconcile: benchReconcile,
   books: benchAccounting,
   page: benchHtmlReport,
 }

@@ -89,8 +89,8 @@ describe('src/README.md', () => {
     expect(existsSync(join(ROOT, path)) && pageAt(path)).toContain(title)
   })
 
-  test('traces a row from `run` to its file in ten files', () => {
-    const section = sectionOf(page, '## From `run` to a row in a file, in ten files')
+  test('lists ten files from `run` to a published row', () => {
+    const section = sectionOf(page, '## From `run` to a published row: ten files to read')
     expect(section.match(/^\d+\. \[/gm)).toHaveLength(10)
   })
 

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { estimateLines } from '../../src/cli/plan-lines.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { estimateRun } from '../../src/export/estimate.ts'
+import { readPastRuns } from '../../src/export/history/past-runs.ts'
+import { inspectJob } from '../../src/export/inspect-job.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { rows } from '../../src/index.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
@@ -41,6 +45,11 @@ async function runAndVerify(job: Job, options: RunOptions = {}) {
   expect((await verifyOutput(job.output)).problems).toEqual([])
   const { feesUpperBound = 0, job: exported } = readManifest(job.output)
   return { code, notices, stats: jobs[0]?.stats, fees: [exported.fees, feesUpperBound] }
+}
+
+async function plannedLines(job: Job): Promise<string[]> {
+  const state = await inspectJob(job)
+  return estimateLines(estimateRun(job, state, await readPastRuns(job.output)), job, state.manifest)
 }
 
 /** The transactions of type 2 that wallets of the job sent. */
@@ -120,7 +129,11 @@ test('beyond the budget fees are upper bounds, until exact fees are requested', 
     ),
   ])
   expect(details().length).toBeLessThanOrEqual(5)
-  const second = await runAndVerify({ ...job, fees: 'exact' })
+  const exact = { ...job, fees: 'exact' } as const
+  expect(await plannedLines(exact)).toContain(
+    `  fees   at most ${sent.length} more requests for exported fees that are upper bounds,`,
+  )
+  const second = await runAndVerify(exact)
   expect(second.fees).toEqual(['exact', 0])
   expect(second.notices).toContain('test: fees changed, so all rows are written again')
   expect(details().sort()).toEqual(sent.map(pathOf).sort())

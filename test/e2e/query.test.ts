@@ -13,10 +13,14 @@ const folder = suiteFolder()
 /** Paths with `*` and `'`, which must not be special to DuckDB. */
 const outputs = { csv: join(folder, "c*s'v"), gzip: join(folder, 'gzip'), parquet: join(folder, 'parquet') }
 
+/** Enough blocks for every table, and for two partitions. */
+const endBlock = 110
+
 beforeAll(async () => {
-  await exportDemo(outputs.csv)
-  await exportDemo(outputs.gzip, { compression: 'gzip' })
-  await exportDemo(outputs.parquet, { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100' })
+  await exportDemo(outputs.csv, { endBlock })
+  await exportDemo(outputs.gzip, { endBlock, compression: 'gzip' })
+  const partitioned = { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100' } as const
+  await exportDemo(outputs.parquet, { endBlock, ...partitioned })
 })
 
 async function ask(output: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -159,7 +163,7 @@ describe('walletlake query', () => {
 
   test('names a damaged file', async () => {
     const damaged = join(folder, 'damaged')
-    await exportDemo(damaged, { format: 'parquet', compression: 'zstd', tables: ['ledger'] })
+    await exportDemo(damaged, { endBlock: 20, format: 'parquet', compression: 'zstd', tables: ['ledger'] })
     const [file = ''] = execFileSync('find', [damaged, '-name', '*.parquet']).toString().split('\n')
     writeFileSync(file, 'no parquet')
     const { exit, stderr } = await runCommand(['query', damaged, 'select * from ledger'])
@@ -169,7 +173,7 @@ describe('walletlake query', () => {
 
   test('names the invalid row of a CSV file that is not an export table', async () => {
     const damaged = join(folder, 'damaged-csv')
-    await exportDemo(damaged, { tables: ['ledger'] })
+    await exportDemo(damaged, { endBlock: 20, tables: ['ledger'] })
     const path = readManifest(damaged).tables.ledger?.files[0]?.path ?? ''
     const whole = readFileSync(join(damaged, path), 'utf8').split('\n')
     const spoilt = [whole[2]?.replace(/,\d/, ',x'), whole[2]?.replaceAll(',', ';')]

@@ -122,7 +122,7 @@ async function startWatch(url: string, given: Given = {}) {
   }).catch((thrown: unknown) => thrown as ExportError)
   await Promise.race([first, ended])
   /** Fires all timers up to a delay until none is left. */
-  const settle = async (mostMs = DEBOUNCE_MS) => {
+  const flushTimers = async (mostMs = DEBOUNCE_MS) => {
     for (;;) {
       const next = ran()
       if (!timers.pass(mostMs)) return
@@ -135,7 +135,7 @@ async function startWatch(url: string, given: Given = {}) {
     return ended
   }
   onTestFinished(async () => void (await end()))
-  return { job, proxy, timers, notices, occasions, settle, ran, end, ended }
+  return { job, proxy, timers, notices, occasions, flushTimers, ran, end, ended }
 }
 
 /** Rows of every table of an output, and of a fresh export of the current chain. */
@@ -159,13 +159,13 @@ function random(seed: number): (below: number) => number {
 
 test('exports new transactions after events alone', async () => {
   const { url, grow } = await startChain()
-  const { job, settle, occasions, proxy } = await startWatch(url)
+  const { job, flushTimers, occasions, proxy } = await startWatch(url)
   await expectFreshRows(job)
   await grow(60)
   expect(proxy.passed.length).toBeGreaterThan(10)
   expect(new Set(proxy.passed.map(({ status }) => status))).toEqual(new Set([200]))
   expect(readManifest(job.output).coverage[0]?.toBlock).toBeLessThanOrEqual(101)
-  await settle()
+  await flushTimers()
   expect(readManifest(job.output).coverage[0]?.toBlock).toBeGreaterThan(150)
   await expectFreshRows(job)
   expect(occasions).toEqual(['start', 'event'])
@@ -183,16 +183,16 @@ test('ends with the rows of a fresh export, even with lost, duplicate, reordered
         .map(([, one]) => one)
     },
   })
-  const { job, settle, proxy, timers } = await startWatch(url)
+  const { job, flushTimers, proxy, timers } = await startWatch(url)
   for (let step = 0; step < 20; step += 1) {
     await grow(1 + roll(40))
     const old = proxy.passed[roll(Math.max(1, proxy.passed.length))]
     for (const body of ['{"event":{"transaction":{"txHash":"0xforged"}}}', '{', String(old?.body ?? '{}')])
       await fetch(proxy.target.url + (old?.path ?? '/'), { method: 'POST', body })
-    if (roll(2) > 0) await settle()
+    if (roll(2) > 0) await flushTimers()
   }
-  await settle()
-  await settle(CATCH_UP_MS)
+  await flushTimers()
+  await flushTimers(CATCH_UP_MS)
   await expectFreshRows(job)
   expect(readManifest(job.output).coverage[0]?.toBlock).toBeGreaterThan(400)
   expect(timers.pass(DEBOUNCE_MS)).toBe(false)
@@ -200,11 +200,11 @@ test('ends with the rows of a fresh export, even with lost, duplicate, reordered
 
 test('finds transactions without events in the catch-up run', async () => {
   const { url, grow } = await startChain({ deliver: () => [] })
-  const { job, settle, occasions } = await startWatch(url)
+  const { job, flushTimers, occasions } = await startWatch(url)
   await grow(40)
-  await settle()
+  await flushTimers()
   expect(occasions).toEqual(['start'])
-  await settle(CATCH_UP_MS)
+  await flushTimers(CATCH_UP_MS)
   expect(occasions).toEqual(['start', 'catch-up'])
   await expectFreshRows(job)
 })
@@ -225,9 +225,9 @@ test.for([
       },
     })
     onTestFinished(close)
-    const { job, settle } = await startWatch(url, { watch: { lookbackBlocks } })
+    const { job, flushTimers } = await startWatch(url, { watch: { lookbackBlocks } })
     late.hidden = false
-    await settle(CATCH_UP_MS)
+    await flushTimers(CATCH_UP_MS)
     const comparing = expectFreshRows(job)
     if (finds) await comparing
     else await expect(comparing).rejects.toThrow()
@@ -246,10 +246,10 @@ test.for([
   async ({ signature, secretScheme, taken }) => {
     const { url, grow } = await startChain({ signature })
     await clientOf(url).rotateSharedSecret()
-    const { job, settle, proxy } = await startWatch(url, { watch: { secretScheme } })
+    const { job, flushTimers, proxy } = await startWatch(url, { watch: { secretScheme } })
     await grow(6)
     expect(new Set(proxy.passed.map(({ status }) => status))).toEqual(new Set([taken ? 200 : 401]))
-    await settle(taken ? DEBOUNCE_MS : CATCH_UP_MS)
+    await flushTimers(taken ? DEBOUNCE_MS : CATCH_UP_MS)
     await expectFreshRows(job)
   },
 )
@@ -323,7 +323,7 @@ test.for([
   const away = { status: undefined as 503 | undefined }
   const outage: DataServiceOptions['outage'] = ({ method }) => (method === 'GET' ? away.status : undefined)
   const { url, grow } = await startChain({ outage, deliver })
-  const { job, settle, occasions, notices, timers, ran } = await startWatch(url)
+  const { job, flushTimers, occasions, notices, timers, ran } = await startWatch(url)
   await grow(30)
   away.status = 503
   const failed = ran()
@@ -331,7 +331,7 @@ test.for([
   await failed
   expect(notices.join('\n')).toContain('will be retried: SERVICE_UNAVAILABLE')
   away.status = undefined
-  await settle()
+  await flushTimers()
   expect(occasions.slice(-1)).toEqual(['late'])
   await expectFreshRows(job)
 })

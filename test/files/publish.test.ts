@@ -50,7 +50,7 @@ test('files that the new manifest does not list are removed', async () => {
   const folder = tempFolder()
   await publishTexts(folder, { [NAME(0)]: 'zero', [NAME(1)]: 'one' }, ['{"a":1}', '{"b":2}'])
   expect(readFileSync(join(folder, 'rejects.ndjson'), 'utf8')).toBe('{"a":1}\n{"b":2}\n')
-  writeFileSync(join(folder, 'ledger', 'mine.txt'), 'a stranger file')
+  writeFileSync(join(folder, 'ledger', 'mine.txt'), 'an unrelated file')
   await publishTexts(folder, { [NAME(0)]: 'changed' })
   expect(readdirSync(join(folder, 'ledger')).sort()).toEqual([NAME(0).slice(7), 'mine.txt'])
   expect(readFileSync(join(folder, NAME(0)), 'utf8')).toBe('changed')
@@ -102,7 +102,7 @@ test('empty partition folders of a killed run are removed, other folders are kep
   const folder = tempFolder()
   for (const name of ['day=2023-11-14', 'month=2023-11', 'blocks=000000000000-000000000100', 'mine', 'day=x'])
     mkdirSync(join(folder, 'ledger', name), { recursive: true })
-  writeFileSync(join(folder, 'ledger', 'month=2023-11', 'mine.txt'), 'a stranger file')
+  writeFileSync(join(folder, 'ledger', 'month=2023-11', 'mine.txt'), 'an unrelated file')
   await publishTexts(folder, { [NAME(0)]: 'zero' })
   expect(readdirSync(join(folder, 'ledger')).sort()).toEqual([
     'day=x',

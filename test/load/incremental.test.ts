@@ -41,13 +41,13 @@ test.for(CASES)(
       engines.map(async ({ name, place }) => ({ name, place: await place() })),
     )
     // Number of last blocks that the service may list late and the chain may replace.
-    const unsettled = 2 * blocksANight
+    const reorgDepth = 2 * blocksANight
     for (let night = 1; night <= nights; night += 1) {
       const head = night * blocksANight
-      const young = () => random.between(Math.max(1, head - unsettled + 1), head)
+      const young = () => random.between(Math.max(1, head - reorgDepth + 1), head)
       const [late, replaced] = [withoutBlocks(young(), young()), forked(young(), young())]
       chain.listing.view = night === nights ? unchanged : (items) => late(replaced(items))
-      await runOnce(job, night === 1 ? {} : { lookbackBlocks: unsettled })
+      await runOnce(job, night === 1 ? {} : { lookbackBlocks: reorgDepth })
       const isChecked = night % (nights / 3) === 0
       // To save time, only DuckDB loads after every run; the others load the changes of three runs together.
       for (const { name, place } of targets)

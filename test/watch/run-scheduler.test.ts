@@ -21,7 +21,7 @@ function openScheduler(given: Partial<RunSchedulerOptions> = {}) {
       new Promise<boolean>((resolve) => {
         const end = async (good = true) => {
           resolve(good)
-          await settled()
+          await nextTurn()
         }
         runs.push({ trigger, atMs: now, end })
       }),
@@ -35,7 +35,7 @@ function openScheduler(given: Partial<RunSchedulerOptions> = {}) {
       timers.delete(next)
       now = Math.max(now, next.dueMs)
       next.run()
-      await settled()
+      await nextTurn()
     }
     now = until
   }
@@ -44,7 +44,7 @@ function openScheduler(given: Partial<RunSchedulerOptions> = {}) {
   return { scheduler, pass, runs, triggers, end, timers }
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('runs at once, then whenever a catch-up run is due', async () => {
   const { scheduler, pass, triggers, end } = openScheduler()
@@ -142,7 +142,7 @@ test('waits for the current run when stopped, and starts no other', async () => 
   const stopping = scheduler.stop().then(() => {
     stopped = true
   })
-  await settled()
+  await nextTurn()
   expect(stopped).toBe(false)
   await end()
   await stopping

@@ -26,7 +26,7 @@ export type ComparedWallet = {
 }
 
 /**
- * Compares a wallet's sums with the service. Only kinds and ERC-20 tokens of which the ledger has rows are asked for, and
+ * Compares a wallet's sums with the service. Only kinds and ERC-20 tokens of which the ledger has rows are requested, and
  * the native coin always. A history that begins after block 0 is compared with the difference between two blocks.
  */
 export async function compareWallet(wallet: LedgerWallet, reader: BalanceReader): Promise<ComparedWallet> {
@@ -69,7 +69,7 @@ function nothingIfRefused(thrown: unknown): undefined {
 const NOTHING: ServiceBalances = new Map()
 const NATIVE_KEY = assetBalanceKey('', { type: 'native', address: null, tokenId: null })
 
-/** Coins of block 0 are in no transaction. Asked for only if the sum differs, so that most wallets cost one request. */
+/** Coins of block 0 are in no transaction. Requested only if the sum differs, so that most wallets cost one request. */
 function compareFromGenesis(
   wallet: LedgerWallet,
   sums: readonly BalanceSum[],

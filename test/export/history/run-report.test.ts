@@ -23,7 +23,7 @@ test('a run succeeds even if its report cannot be written, and reports that', as
   })
 })
 
-test('a run that cannot write its output does not also complain about its report', async () => {
+test('a run that cannot write its output reports only that error', async () => {
   const output = join(tempFolder(), 'out')
   writeFileSync(output, '')
   expect(await runInto(output)).toEqual({ code: 'OUTPUT_FAILED', notices: [] })
