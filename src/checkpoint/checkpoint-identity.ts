@@ -12,6 +12,8 @@ export type CheckpointIdentity = {
   /** null if the export extends to the head. */
   endBlock: number | null
   finalityMs: number
+  /** Present if the pages contain the listing of internal transactions. */
+  internals?: 'full'
 }
 
 type IdentifiedState = {
@@ -55,8 +57,10 @@ function differingKeys({ stored, identity, isDone }: IdentifiedState): (keyof Ch
   return IDENTITY_KEYS.filter((key) => stored[key] !== identity[key] && !(isDone && key === 'finalityMs'))
 }
 
-const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs'] as const
+const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs', 'internals'] as const
 
 function formatIdentityField(key: keyof CheckpointIdentity, identity: CheckpointIdentity): number | string {
-  return identity[key] ?? (key === 'kind' ? 'wallets' : 'the head')
+  return identity[key] ?? ABSENT_FIELDS[key] ?? 'the head'
 }
+
+const ABSENT_FIELDS: Readonly<Record<string, string>> = { kind: 'wallets', internals: 'listing' }

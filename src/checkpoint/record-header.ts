@@ -102,6 +102,7 @@ const IDENTITY_FIELDS = {
   startBlock: isCount,
   endBlock: nullable(isCount),
   finalityMs: isTime,
+  internals: optional((value) => value === 'full'),
 }
 
 const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {

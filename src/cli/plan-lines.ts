@@ -16,6 +16,7 @@ export function estimateLines(estimate: Estimate, job: Job, manifest: Manifest |
     `  quota  ${requestsText(estimate)}`,
     ...(cost === undefined ? [] : [`  units  ${unitsText(cost)}`]),
     ...feeLines(job, manifest?.feesUpperBound ?? 0),
+    ...internalsLines(job),
     `  time   ${quotaTimeText(cost, job) ?? pastTimeText(estimate, job)}`,
     `  disk   ${diskText(estimate)}`,
   ]
@@ -58,6 +59,15 @@ function feeLines(job: Job, upperBounds: number): string[] {
   return [
     `  fees   at most ${formatCount(upperBounds, 'more request')} for exported fees that are upper bounds,`,
     '         and one for each new type-2 transaction that a wallet sent',
+  ]
+}
+
+/** What the listing of internal transactions costs beyond the first request of each range. */
+function internalsLines({ kind, internals }: Job): string[] {
+  if (kind === 'blocks' || internals !== 'full') return []
+  return [
+    '  calls  internals: 1 more request per 100 internal transactions, and 1 for each',
+    '         transaction that only their listing names',
   ]
 }
 

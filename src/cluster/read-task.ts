@@ -126,7 +126,7 @@ async function readPages(
   address: string,
 ): Promise<number> {
   const { plan, requestContext, stats, refusals, checkpoint, findings } = context
-  const { chain } = plan.job
+  const { chain, internals } = plan.job
   let [requested, pages] = [0, 0]
   const { from, to } = task
   const narrowRange = (rest: BlockRange) => {
@@ -136,7 +136,7 @@ async function readPages(
   const range = { from, to }
   const cutoffMs = Number.POSITIVE_INFINITY
   const head = () => plan.range.to - 1
-  const listing = source.openWallet({ chain, address })
+  const listing = source.openWallet({ chain, address, internals })
   const request = { range, order: 'asc', cutoffMs, narrowRange, head } as const
   for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse()

@@ -9,6 +9,7 @@ import type { DataServiceOptions, ServiceResponse } from './data-service.ts'
 import { jsonResponse } from './http-error.ts'
 import { listBlock } from './list-block.ts'
 import { listChains } from './list-chains.ts'
+import { listInternals } from './list-internals.ts'
 import { listWallet } from './list-wallet.ts'
 import { createReindexer } from './nft/reindexer.ts'
 import type { Chains } from './open-chains.ts'
@@ -40,6 +41,7 @@ export function createCallOperation(
     listChains: (call) => jsonResponse(200, listChains(call, chains.ids)),
     showChain: ({ path }) => jsonResponse(200, describeChain(chains.get(path.chainId).id)),
     listWallet: async (call) => jsonResponse(200, await listWallet(call, contextFor(call))),
+    listInternals: async (call) => jsonResponse(200, await listInternals(call, contextFor(call))),
     listBlock: async (call) => jsonResponse(200, await listBlock(call, contextFor(call))),
     showTransaction: async (call) => jsonResponse(200, await showTransaction(call, contextFor(call))),
     showNativeBalance: (call) => showNativeBalance(call, contextFor(call)),

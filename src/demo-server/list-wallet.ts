@@ -8,7 +8,7 @@ import { readWalletQuery, type WalletListing } from './query.ts'
 import type { Quirk } from './quirks.ts'
 import type { Call } from './route.ts'
 import { selectByOffset, selectPage } from './select-page.ts'
-import { dropsEmptyAt, viewItem } from './wallet-view.ts'
+import { dropsEmptyAt, isOnlyReceiverOfInternals, viewItem } from './wallet-view.ts'
 
 export type Page = { readonly nextPageToken?: string; readonly transactions: readonly JsonObject[] }
 
@@ -29,11 +29,15 @@ export async function listWallet(
   const listingKey = listingKeyOf(chain.id, listing)
   const from = listing.pageToken === null ? null : tokens.decode(listingKey, listing.pageToken)
   const chainItems = await chain.items()
+  const { address } = listing
+  const entries = {
+    ids: listedPositions(chainItems, { address, quirks }),
+    blockOf: (position: number) => chainItems.blockNumbers[position] as number,
+  }
   const select = quirks.has('offset-tokens') ? selectByOffset : selectPage
   const limit = pageLimit({ query, ...listing }, quirks)
-  const { positions, next } = select(chainItems, { listing, from, head: chain.head(), limit })
-  const { address } = listing
-  const transactions = positions.map((position) =>
+  const { selected, next } = select(entries, { query: listing, from, head: chain.head(), limit })
+  const transactions = selected.map((position) =>
     refreshMetadata(viewItemAt(chainItems, { position, address, quirks })),
   )
   return next === undefined
@@ -46,7 +50,19 @@ function listingKeyOf(chain: string, listing: WalletListing): ListingKey {
   return ['wallet', chain, address, startBlock, endBlock, sortOrder, pageSize]
 }
 
-type ViewedItem = { position: number; address: string; quirks: ReadonlySet<Quirk> }
+type WalletView = { address: string; quirks: ReadonlySet<Quirk> }
+
+/** The positions of the transactions that the listing of a wallet contains. */
+function listedPositions(
+  { items, positionsOf }: ChainItems,
+  { address, quirks }: WalletView,
+): readonly number[] {
+  const positions = positionsOf(address)
+  if (!quirks.has('no-internal-receipts')) return positions
+  return positions.filter((position) => !isOnlyReceiverOfInternals(items[position] as JsonObject, address))
+}
+
+type ViewedItem = WalletView & { position: number }
 
 function viewItemAt(chainItems: ChainItems, { position, address, quirks }: ViewedItem): JsonObject {
   const item = listedItem(chainItems.items[position] as JsonObject, quirks)

@@ -10,6 +10,11 @@ export const OPERATIONS = {
     path: '/v1/chains/{chainId}/addresses/{address}/transactions',
     takes: ['pageToken', 'pageSize 1-100', 'startBlock', 'endBlock (exclusive)', 'sortOrder asc|desc'],
   },
+  listInternals: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/addresses/{address}/transactions:listInternals',
+    takes: ['pageToken', 'pageSize 1-100', 'startBlock', 'endBlock (exclusive)', 'sortOrder asc|desc'],
+  },
   listBlock: {
     method: 'GET',
     path: '/v1/chains/{chainId}/blocks/{blockId}/transactions',

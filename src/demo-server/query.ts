@@ -1,6 +1,6 @@
 import { HttpError } from './http-error.ts'
 
-type WalletQuery = {
+export type WalletQuery = {
   readonly pageToken: string | null
   readonly pageSize: number
   /** Inclusive. */

@@ -12,6 +12,8 @@ export const QUIRKS = {
   'offset-tokens': 'page tokens count the items before the page, so a growing chain shifts its pages',
   'small-pages':
     'listings refuse a pageSize above 40 with 413, or with 504 in descending order, and pages hold at most 20 items',
+  'no-internal-receipts':
+    'the listing of a wallet omits transactions that it is only the receiver of an internal transaction of',
   'compute-units': 'the quota of the tier free: 8,000 compute units a minute, 2,000,000 a day',
 } as const
 

@@ -27,6 +27,13 @@ export function addressesOf(item: JsonObject): Set<string> {
   return new Set(movements.flatMap(partiesOf).filter((address) => address !== ''))
 }
 
+/** Whether an address (lower case) is a party of a transaction only as receiver of its internal transactions. */
+export function isOnlyReceiverOfInternals(item: JsonObject, address: string): boolean {
+  const { internalTransactions: internals, ...others } = item
+  if (!Array.isArray(internals) || addressesOf(others).has(address)) return false
+  return !internals.some((entry) => partiesOf({ from: objectOf(entry).from }).includes(address))
+}
+
 type ViewOptions = {
   readonly address?: string
   readonly dropsEmpty: boolean
@@ -44,7 +51,8 @@ function viewField(field: string, value: unknown, address: string | undefined): 
   return value.filter((entry) => partiesOf(entry).includes(address))
 }
 
-function partiesOf(movement: unknown): string[] {
+/** The addresses (lower case) of the sender and the receiver; empty text for none. */
+export function partiesOf(movement: unknown): string[] {
   const { from, to } = objectOf(movement)
   return [from, to].map((party) => String(objectOf(party).address ?? '').toLowerCase())
 }

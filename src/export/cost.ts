@@ -14,12 +14,21 @@ export type Cost = {
 }
 
 /** Undefined if the source counts requests only. */
-export function costOf(job: Job, { minRequests, requests, maxRequests }: Estimate): Cost | undefined {
+export function costOf(
+  job: Job,
+  { minRequests, internals, requests, maxRequests }: Estimate,
+): Cost | undefined {
   const meter = meterOf(job)
   if (meter === undefined) return undefined
   const each = meter.costs[mainOperation(job)]
-  const unitsOf = (count: number | undefined) => (count === undefined ? undefined : count * each)
-  return { meter, minUnits: minRequests * each, units: unitsOf(requests), maxUnits: unitsOf(maxRequests) }
+  const internalUnits = internals * (meter.costs.internals - each)
+  const unitsOf = (count: number) => count * each + internalUnits
+  return {
+    meter,
+    minUnits: unitsOf(minRequests),
+    units: requests && unitsOf(requests),
+    maxUnits: maxRequests && unitsOf(maxRequests),
+  }
 }
 
 /**

@@ -9,6 +9,8 @@ import type { JobState } from './inspect-job.ts'
 export type Estimate = {
   /** Minimum number of requests. */
   minRequests: number
+  /** How many of these are for the listings of internal transactions. */
+  internals: number
   /** Expected number of requests. */
   requests: number | undefined
   /**
@@ -26,13 +28,13 @@ export type Estimate = {
 
 /** Estimates a run from the export, the checkpoint of an unfinished run and the reports of earlier runs. */
 export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[]): Estimate {
-  const { minRequests, requests, transactions } =
+  const { minRequests, internals, requests, transactions } =
     job.kind === 'blocks' ? estimateBlocks(state) : estimateWallets(job, state, runs)
   const timed = runs.find((run) => run.requests > 0 && run.seconds > 0)
   const perSecond = timed && timed.requests / timed.seconds
   const bytesPerTransaction = averageTransactionBytes(state)
   return {
-    ...{ minRequests, requests, perSecond, bytesPerTransaction },
+    ...{ minRequests, internals, requests, perSecond, bytesPerTransaction },
     maxRequests: state.state === 'unfinished' && job.kind === 'wallets' ? upperBound(requests) : undefined,
     seconds: perSecond && requests !== undefined ? requests / perSecond : undefined,
     bytes:
@@ -47,32 +49,47 @@ export const MAX_DENSITY_RATIO = 4
 
 const upperBound = (requests: number | undefined) => requests && Math.ceil(requests * MAX_DENSITY_RATIO)
 
-type RequestEstimate = { minRequests: number; requests: number | undefined; transactions: number | undefined }
+type RequestEstimate = Pick<Estimate, 'minRequests' | 'internals' | 'requests'> & {
+  transactions: number | undefined
+}
 
 /** Each block takes one request, or several if it is large. */
 function estimateBlocks({ blocks, pages, items }: JobState): RequestEstimate {
   const remainingBlocks = countBlocks(blocks)
   return {
     minRequests: remainingBlocks,
+    internals: 0,
     requests: remainingBlocks,
     transactions: pages > 0 ? (items / pages) * remainingBlocks : undefined,
   }
 }
 
 function estimateWallets(job: Job, state: JobState, runs: readonly PastRun[]): RequestEstimate {
-  const minRequests = state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
-  if (minRequests === 0) return { minRequests, requests: 0, transactions: 0 }
-  const amount = state.state === 'unfinished' ? remainingUsage(job, state) : incrementalUsage(state, runs)
+  const ranges = state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
+  // Internal transactions have a listing of their own. How many pages it has is unknown.
+  const internals = job.internals === 'full' ? ranges : 0
+  const minRequests = ranges + internals
+  if (ranges === 0) return { minRequests, internals, requests: 0, transactions: 0 }
+  const listings = minRequests / ranges
+  const amount =
+    state.state === 'unfinished'
+      ? remainingUsage(job, state, internals)
+      : incrementalUsage(state, { runs, listings })
   // If no page has reached endBlock, findEnd sends one more request.
   const checksEnd = job.endBlock === undefined || (state.head ?? -1) >= job.endBlock - 1 ? 0 : 1
   const requests = amount && Math.max(minRequests, Math.ceil(amount.requests)) + checksEnd
-  return { minRequests, requests, transactions: amount?.transactions }
+  return { minRequests, internals, requests, transactions: amount?.transactions }
 }
 
 type Usage = { requests: number; transactions: number } | undefined
 
-/** Extrapolates the usage of the remaining blocks from the usage per block of the pages in the checkpoint. */
-function remainingUsage(job: Job, { wallets, pages, items, head }: JobState): Usage {
+/**
+ * Extrapolates the usage of the remaining blocks from the usage per block of the pages in the checkpoint, each of which
+ * counts as one request.
+ *
+ * @param internals requests for internal transactions, which come on top
+ */
+function remainingUsage(job: Job, { wallets, pages, items, head }: JobState, internals: number): Usage {
   const end = job.endBlock ?? (head === undefined ? undefined : head + 1)
   if (end === undefined) return undefined
   const totalBlocks = (end - job.startBlock) * wallets.length
@@ -80,14 +97,19 @@ function remainingUsage(job: Job, { wallets, pages, items, head }: JobState): Us
     .flatMap(({ remaining }) => remaining)
     .reduce((sum, { from, to = end }) => sum + to - from, 0)
   const share = remainingBlocks / (totalBlocks - remainingBlocks)
-  return totalBlocks > remainingBlocks ? { requests: pages * share, transactions: items * share } : undefined
+  return totalBlocks > remainingBlocks
+    ? { requests: pages * share + internals, transactions: items * share }
+    : undefined
 }
 
 /**
  * Estimates an incremental run: an existing wallet takes as much as in the last incremental run, a new wallet
  * as much as the average complete history of the others.
  */
-function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRun[]): Usage {
+function incrementalUsage(
+  { wallets, manifest }: JobState,
+  { runs, listings }: { runs: readonly PastRun[]; listings: number },
+): Usage {
   if (manifest === undefined) return undefined
   const exported = new Map(manifest.coverage.map((covered) => [covered.address, covered]))
   const open = wallets.filter(({ remaining }) => remaining.length > 0)
@@ -102,7 +124,7 @@ function incrementalUsage({ wallets, manifest }: JobState, runs: readonly PastRu
   return {
     requests:
       share * (lastIncremental?.requests ?? 0) +
-      added * Math.ceil((transactionsPerWallet + 1) / source.pageSize),
+      added * (Math.ceil((transactionsPerWallet + 1) / source.pageSize) + listings - 1),
     transactions: share * (lastIncremental?.transactions ?? 0) + added * transactionsPerWallet,
   }
 }

@@ -25,6 +25,8 @@ export type RequestContextOptions = {
   stats: RunStats
   /** Called before each request, with its compute units. An exception ends the job. */
   countRequest: (units: number) => void
+  /** Number of requests that may still be sent. @default unlimited */
+  requestsLeft?: (() => number) | undefined
   /**
    * Called with the wait that the service requests, in milliseconds. The returned text is passed to `onNotice`.
    */
@@ -40,7 +42,7 @@ export function openRequestContext(
   job: Job,
   options: RequestContextOptions,
 ): { requestContext: RequestContext; close: () => Promise<void> } {
-  const { rateLimiter, limit, signal, retry, stats, onDetail } = options
+  const { rateLimiter, limit, signal, retry, stats, requestsLeft, onDetail } = options
   const warnOfRetry = warnOnce(options, job.name)
   const client = clientFor(job, options)
   const health = stats.service
@@ -60,6 +62,7 @@ export function openRequestContext(
     health,
     onEvent,
     ...(retry === undefined ? {} : { retry }),
+    ...(requestsLeft === undefined ? {} : { requestsLeft }),
   }
   return { requestContext, close: () => client.close() }
 }

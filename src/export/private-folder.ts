@@ -15,7 +15,9 @@ export function checkpointIdentity({
   startBlock,
   endBlock,
   finalityMs,
+  internals,
 }: Job): CheckpointIdentity {
   const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
-  return kind === 'blocks' ? { kind, ...common } : common
+  if (kind === 'blocks') return { kind, ...common }
+  return internals === 'full' ? { ...common, internals } : common
 }

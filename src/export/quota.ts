@@ -7,7 +7,7 @@ import { source } from '../sources/index.ts'
 import type { Meter } from '../sources/source.ts'
 import { readReports } from './history/past-runs.ts'
 
-type QuotaJob = Pick<Job, 'kind' | 'fees' | 'service'>
+type QuotaJob = Pick<Job, 'kind' | 'fees' | 'service'> & Partial<Pick<Job, 'internals'>>
 
 /** The meter of a job's service; undefined if the source counts requests only. */
 export function meterOf({ service }: Pick<Job, 'service'>): Meter | undefined {
@@ -30,7 +30,10 @@ export function knownRateOf(jobs: readonly QuotaJob[]): number | undefined {
 }
 
 function operationsOf(job: QuotaJob): MeteredOperation[] {
-  return job.kind === 'blocks' || job.fees === 'listed' ? [mainOperation(job)] : ['listing', 'transaction']
+  const { kind, fees, internals } = job
+  if (kind === 'blocks') return [mainOperation(job)]
+  if (internals === 'full') return ['listing', 'internals', 'transaction']
+  return fees === 'listed' ? ['listing'] : ['listing', 'transaction']
 }
 
 /**

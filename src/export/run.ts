@@ -17,7 +17,7 @@ import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 import { saveRunReport } from './history/run-report.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
-import { knownRateOf, openBudgetsOf } from './quota.ts'
+import { knownRateOf, mainOperation, meterOf, openBudgetsOf } from './quota.ts'
 
 /** Options of `run`. */
 export type RunOptions = RunLimits & {
@@ -153,6 +153,7 @@ type RunContext = { shared: SharedLimits; options: RunOptions; demoUrl: string |
 
 async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }: RunContext) {
   const budget = shared.budgetOf(job)
+  const unitsEach = meterOf(job)?.costs[mainOperation(job)] ?? 0
   const { requestContext, close } = openRequestContext(job, {
     ...shared,
     ...options,
@@ -161,6 +162,7 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
       budget.count(units)
       shared.countRequest()
     },
+    requestsLeft: () => Math.min(shared.requestsLeft(), budget.left() / Math.max(1, unitsEach)),
     demoUrl,
     stats,
     onDetail: (detail) => options.onDetail?.(`${job.name}: ${detail}`),

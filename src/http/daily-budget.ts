@@ -5,6 +5,8 @@ import { endOfUtcDay, formatMinuteCeil, utcDay } from '../core/model/utc.ts'
 export type DailyBudget = {
   /** Counts units that are about to be used. Throws BUDGET_REACHED, and counts nothing, if they exceed what is left. */
   count(units: number): void
+  /** Units that may still be used on this day; Infinity without a limit. */
+  left(): number
 }
 
 export type DailyBudgetOptions = {
@@ -19,14 +21,16 @@ export type DailyBudgetOptions = {
 /** Opens the budget of a command. It is renewed when the UTC day ends. */
 export function openDailyBudget({ perDay, used, now = Date.now }: DailyBudgetOptions): DailyBudget {
   let [day, usedToday] = [utcDay(now()), used]
+  const usedOn = (nowMs: number) => (utcDay(nowMs) === day ? usedToday : 0)
   return {
     count: (units) => {
       if (perDay === undefined) return
       const nowMs = now()
-      if (utcDay(nowMs) !== day) [day, usedToday] = [utcDay(nowMs), 0]
-      if (usedToday + units > perDay) throw budgetReached(perDay, nowMs)
-      usedToday += units
+      const usedBefore = usedOn(nowMs)
+      if (usedBefore + units > perDay) throw budgetReached(perDay, nowMs)
+      ;[day, usedToday] = [utcDay(nowMs), usedBefore + units]
     },
+    left: () => (perDay === undefined ? Number.POSITIVE_INFINITY : Math.max(0, perDay - usedOn(now()))),
   }
 }
 

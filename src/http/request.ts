@@ -28,6 +28,8 @@ export type RequestContext = {
   /** Runs a task within the run's concurrency limit. */
   limit: <T>(task: () => Promise<T>) => Promise<T>
   retry?: RetryOptions
+  /** Number of requests that may still be sent. @default unlimited */
+  requestsLeft?: () => number
   signal: AbortSignal
   /** Health of the service. Without it, the service counts as having responded. */
   health?: ServiceHealth

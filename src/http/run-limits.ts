@@ -30,6 +30,8 @@ export type StartedRunLimits = {
    * daily budget is reached.
    */
   countRequest(units?: number): void
+  /** Number of requests that may still be sent; Infinity without a limit. */
+  requestsLeft(): number
   /**
    * Checks a delay that the service requests. A delay past the deadline aborts the command immediately with
    * BUDGET_REACHED, one above `MAX_WAIT_MS` with RATE_LIMITED.
@@ -69,6 +71,7 @@ export function startRunLimits(
       budget?.count(units)
       usage.requests += 1
     },
+    requestsLeft: () => Math.max(0, (maxRequests ?? Number.POSITIVE_INFINITY) - usage.requests),
     checkWait: (waitMs) => {
       if (waitMs > MAX_WAIT_MS) controller.abort(waitTooLongError(waitMs))
       else if (Date.now() + waitMs > startedMs + (deadlineMs ?? Number.POSITIVE_INFINITY))

@@ -1,7 +1,7 @@
 import type { MeteredOperation, QuotaSettings } from '../core/model/compute-units.ts'
 import type { FeeDetails } from '../core/model/fees.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
-import type { BlockRange } from '../core/model/model.ts'
+import type { BlockRange, Internals } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
 import type { RequestLine } from '../http/request-events.ts'
 import type { View } from './view.ts'
@@ -19,8 +19,10 @@ import type { View } from './view.ts'
 export type Source = {
   /** Items of a full page. Estimates, and the division of a wallet's blocks among readers, depend on it. */
   pageSize: number
+  /** Requests that a page of a wallet's listing takes at most, apart from pages of one large block. */
+  requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */
-  openWallet(wallet: { chain: string; address: string }): WalletListing
+  openWallet(wallet: WalletRequest): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */
   openBlocks(blocks: { chain: string }): BlockListing
   /**
@@ -83,6 +85,13 @@ export type Meter = {
   requestsPerMs(operation: MeteredOperation): number | undefined
 }
 
+export type WalletRequest = {
+  chain: string
+  address: string
+  /** `full` unites the transactions with the listing of internal transactions, if the service has one. @default listing */
+  internals?: Internals
+}
+
 export type FeeRequest = { chain: string; hash: string; blockHash: string }
 
 /**
@@ -96,8 +105,8 @@ export type WalletListing = {
    */
   readRange(requestContext: RequestContext, request: RangeRequest): AsyncGenerator<RangePage, void, void>
   /**
-   * Returns the keys of the first items of a block range. Costs one small request, which also shows that the
-   * service responds for this wallet.
+   * Returns the keys of the first items of a block range. Costs one small request, or two with `internals: full`, which
+   * also shows that the service responds for this wallet.
    */
   firstKeys(requestContext: RequestContext, range: BlockRange): Promise<readonly PageKey[]>
   /** The smallest page size that was needed so far; undefined if all pages had full size. */
@@ -133,11 +142,13 @@ export type PageLimits = {
   order: 'asc' | 'desc'
   /** The requested chain; items of others are invalid. @default any */
   chain?: string
+  /** Whether the page was requested by a page token. @default false */
+  isContinued?: boolean
 }
 
 /** A page of a wallet's listing. Structured-cloneable. */
 export type Page = {
-  /** The body as received (JSON). The checkpoint stores it unchanged. */
+  /** The body as received, or as composed by the source (JSON). The checkpoint stores it unchanged. */
   body: Buffer
   /** Items in the page, invalid ones included. */
   items: number
@@ -161,7 +172,12 @@ export type Page = {
 export type PageKey = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
 
 /** A page, the remaining range after it (undefined: none), and the blocks that it completes. */
-export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
+export type RangePage = Page & {
+  rest: BlockRange | undefined
+  covered: BlockRange
+  /** Whether it continues the page before it. Otherwise it lists the remaining range from its start. @default false */
+  isContinued?: boolean
+}
 
 /** A parsed page, so that its items need not be parsed again. */
 export type ParsedPage = {

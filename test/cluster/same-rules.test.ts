@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { runQueued } from '../helpers/run-queued.ts'
@@ -78,6 +81,19 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
       expect((await verifyOutput(many.output)).problems).toEqual([])
     },
   )
+
+  test('both listings of a wallet are read', LONG, async () => {
+    const { url } = await startLoopback(createDataService({ quirks: ['no-internal-receipts'] }))
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const given = { internals: 'full', fees: 'listed', partitionBy: 'blocks:100', service } as const
+    // The receiver of internal transactions that no other wallet sees.
+    const addresses = ['0x48a0b31dd707cfb02cbc8706fe88c676630a796b', demoWallets[1] ?? '']
+    const [many, alone] = [tempFolder(), tempFolder()].map((output) =>
+      testJob({ ...given, addresses, output }),
+    )
+    const { figures } = await expectSame(many as Job, alone as Job)
+    expect(figures?.totalRows.internal_transactions).toBeGreaterThan(90)
+  })
 
   test('a chain that has not reached the first block yields an empty export', LONG, async () => {
     const { many, alone } = await start({ transfers: [] })

@@ -191,7 +191,10 @@ test('ends with exit code 10 and the transaction whose row is missing', async ()
   const { exit, stdout, stderr } = await runInProcess(['reconcile', output, '--base-url', url])
   expect(exit).toBe(10)
   expect(stdout).toContain('3 of 4 wallets reconciled at block 420')
-  expect(stdout).toContain(`an internal payment to the wallet is not listed (+${row.value})`)
+  expect(stdout).toContain(
+    `an internal payment to the wallet is not listed (+${row.value}): run the job with`,
+  )
+  expect(stdout).toContain('--internals full --fresh')
   expect(stdout).toContain(`(transaction ${row.transaction_hash}, block ${row.block_number})`)
   expect(stderr).toContain('comparing 4 wallets at block 420: at least ')
   expect(stderr).toContain('VERIFY_FAILED: ')

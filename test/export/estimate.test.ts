@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
+import { costOf } from '../../src/export/cost.ts'
 import { estimateRun } from '../../src/export/estimate.ts'
 import type { PastRun } from '../../src/export/history/past-runs.ts'
 import type { JobState } from '../../src/export/inspect-job.ts'
@@ -44,8 +45,36 @@ const toHead = (from: number): Remaining => [{ from, to: undefined }]
 test('before the first run, only the minimum of one request per wallet is known', () => {
   const estimate = estimateRun(open, stateOf({ [A]: toHead(0), [B]: toHead(0) }), [])
   expect(estimate).toEqual({
-    ...{ minRequests: 2, requests: undefined, perSecond: undefined, seconds: undefined },
+    ...{ minRequests: 2, internals: 0, requests: undefined, perSecond: undefined, seconds: undefined },
     ...{ bytesPerTransaction: undefined, bytes: undefined },
+  })
+})
+
+test('with the listing of internal transactions, each wallet takes another request', () => {
+  const full = testJob({ addresses: [A, B], endBlock: undefined, internals: 'full' })
+  const begun = stateOf({ [A]: toHead(0), [B]: toHead(0) })
+  expect(estimateRun(full, begun, [])).toMatchObject({ minRequests: 4 })
+  const added = stateOf({ [A]: [], [B]: [], [C]: toHead(0) }, { state: 'complete', manifest })
+  const requests = [open, full].map(
+    (job) => estimateRun(job, added, [runOf({ fromBlock: 50 })]).requests ?? 0,
+  )
+  expect(requests[1]).toBe((requests[0] ?? 0) + 1)
+})
+
+test('of an unfinished run, the remaining ranges take another request each', () => {
+  const state = { ...{ state: 'unfinished' as const, pages: 30, items: 3_000 } }
+  const half = stateOf({ [A]: [], [B]: [{ from: 0, to: 100 }] }, state)
+  const full = { ...ended, internals: 'full' as const }
+  const [listing, both] = [ended, full].map((job) => estimateRun(job, half, []))
+  expect(listing).toMatchObject({ minRequests: 1, internals: 0, requests: 31 })
+  expect(both).toMatchObject({ minRequests: 2, internals: 1, requests: 32 })
+})
+
+test('compute units count requests for internal transactions at their own cost', () => {
+  const service = { ...ended.service, computeUnits: { listing: 10, internals: 50 } }
+  const estimate = { ...estimateRun(ended, stateOf({}), []), minRequests: 4, internals: 2, requests: 9 }
+  expect(costOf({ ...ended, service }, { ...estimate, maxRequests: 11 })).toMatchObject({
+    ...{ minUnits: 2 * 10 + 2 * 50, units: 7 * 10 + 2 * 50, maxUnits: 9 * 10 + 2 * 50 },
   })
 })
 

@@ -21,6 +21,7 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
     finalityMs: 0,
     nativeSymbol: null,
     wraps: 'ledger',
+    internals: 'listing',
     keepRaw: false,
     fees: 'auto',
     feesBudget: 2_000,

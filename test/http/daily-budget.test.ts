@@ -21,7 +21,9 @@ test('is renewed when the UTC day ends', () => {
   let now = NOON
   const budget = openDailyBudget({ perDay: 100, used: 90, now: () => now })
   expect(() => budget.count(20)).toThrow('used up')
+  expect(budget.left()).toBe(10)
   now += 12 * 3_600_000
+  expect(budget.left()).toBe(100)
   budget.count(100)
   expect(() => budget.count(1)).toThrow('used up')
 })

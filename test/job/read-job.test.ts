@@ -24,6 +24,7 @@ test('applies every default of the contract', async () => {
     finalityMs: 0,
     nativeSymbol: 'ETH',
     wraps: 'ledger',
+    internals: 'listing',
     fees: 'auto',
     feesBudget: 2_000,
     keepRaw: false,
@@ -46,6 +47,7 @@ const FULL = {
   concurrency: 256,
   nativeSymbol: 'X',
   wraps: 'off',
+  internals: 'full',
   keepRaw: true,
   service: { baseUrl: 'http://10.0.0.7:8080/data//', apiKeyHeader: 'X-Key', timeout: '500ms' },
 }
@@ -68,6 +70,7 @@ const FULL_JOB = {
   finalityMs: 0,
   nativeSymbol: 'X',
   wraps: 'off',
+  internals: 'full',
   keepRaw: true,
   service: { baseUrl: 'http://10.0.0.7:8080/data', apiKeyHeader: 'X-Key', timeoutMs: 500 },
 }

@@ -102,6 +102,7 @@ const JOB = fields({
   wraps: v.optional(oneOf(...WRAPS)),
   escapeFormulas: v.optional(flag),
   fees: v.optional(oneOf('exact', 'listed')),
+  internals: v.optional(exactly('full')),
   partitionBy: v.optional(
     checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
   ),

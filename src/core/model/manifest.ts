@@ -71,6 +71,8 @@ type ManifestJob = {
    * older versions.
    */
   fees?: 'exact' | 'listed'
+  /** `full` if internal transactions were read from their own listing too; otherwise absent. */
+  internals?: 'full'
   /** Number of addresses. */
   addresses: number
   /** SHA-256 of the sorted lower-case addresses, one per line. */

@@ -42,6 +42,13 @@ export type JobKind = 'wallets' | 'blocks'
 export const FEE_MODES = ['auto', 'exact', 'listed'] as const
 export type FeeMode = (typeof FEE_MODES)[number]
 
+/**
+ * Where internal transactions are read from: the transactions that list them, or also the separate listing of internal
+ * transactions, for services whose transactions omit some.
+ */
+export const INTERNALS = ['listing', 'full'] as const
+export type Internals = (typeof INTERNALS)[number]
+
 /** A location in an S3-compatible object store. */
 export type BucketLocation = {
   readonly bucket: string
@@ -87,6 +94,7 @@ export type Job = {
   readonly finalityMs: number
   readonly nativeSymbol: string | null
   readonly wraps: Wraps
+  readonly internals: Internals
   readonly keepRaw: boolean
   readonly fees: FeeMode
   /** Maximum number of details that a run with fees `auto` requests. */

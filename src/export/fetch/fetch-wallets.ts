@@ -41,12 +41,22 @@ function* openRanges({ listings, checkpoint, refusals }: WalletsContext): Genera
   }
 }
 
-/** Reads all ranges with `concurrency` readers. The first failure stops all of them. */
+/** Reads all ranges concurrently. The first failure stops all readers. */
 async function readRanges(context: WalletsContext, ranges: Iterable<Range>): Promise<void> {
-  const { job, requestContext } = context
+  const { requestContext } = context
   const open = (signal: AbortSignal) =>
     shareRanges({ ...context, requestContext: { ...requestContext, signal } }, ranges)
-  await runReaders({ count: job.concurrency, signal: requestContext.signal, open })
+  await runReaders({ count: readerCount(context), signal: requestContext.signal, open })
+}
+
+/**
+ * `concurrency`, or fewer if not all readers could complete a page with the requests that are left: pages whose internal
+ * transactions are incomplete are not stored, so that a run with a low limit would make no progress.
+ */
+function readerCount({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): number {
+  const left = requestContext.requestsLeft?.()
+  if (left === undefined || job.internals !== 'full') return job.concurrency
+  return Math.max(1, Math.min(job.concurrency, Math.floor(left / source.requestsPerPage(job))))
 }
 
 function shareRanges(context: WalletsContext, ranges: Iterable<Range>): ReaderTask {
@@ -109,7 +119,8 @@ type AssignmentContext = WalletsContext & { onProgress: () => void }
 async function readAssignment(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { job, requestContext, checkpoint, stats, onPage, onProgress, opened, refusals } = context
   const { address, range, order } = assignment
-  const listing = opened.get(address) ?? source.openWallet({ chain: job.chain, address })
+  const listing =
+    opened.get(address) ?? source.openWallet({ chain: job.chain, address, internals: job.internals })
   opened.set(address, listing)
   const narrowRange = (rest: BlockRange, page: Page) => {
     const remaining = assignment.recordPage(rest, page)

@@ -80,7 +80,8 @@ export async function requireServiceResponds(
   const other = [...listings.keys()].find((wallet) => !refused.has(wallet))
   if (other === undefined) throw first
   const range = { from: job.startBlock, to: job.startBlock + 1 }
-  await source.openWallet({ chain: job.chain, address: other }).firstKeys(requestContext, range)
+  const { chain, internals } = job
+  await source.openWallet({ chain, address: other, internals }).firstKeys(requestContext, range)
 }
 
 /** The message without the name of the request. */

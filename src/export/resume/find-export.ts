@@ -43,7 +43,9 @@ export async function findExport(job: Job, store: Store): Promise<FoundExport | 
  * Throws OUTPUT_CHANGED if the job's rows do not fit into the export: fewer tables or another fixed setting.
  */
 function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
-  const changes = FIXED_SETTINGS.flatMap((key) => {
+  // Blocks have no listing of internal transactions.
+  const settings = FIXED_SETTINGS.filter((key) => job.kind === 'wallets' || key !== 'internals')
+  const changes = settings.flatMap((key) => {
     const [previous, current] = [exported[key] ?? DEFAULT_SETTINGS[key], job[key] ?? DEFAULT_SETTINGS[key]]
     return previous === current ? [] : [`${key} was ${previous} and is ${current}`]
   })
@@ -59,10 +61,18 @@ function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
   )
 }
 
-const FIXED_SETTINGS = ['kind', 'chain', 'startBlock', 'endBlock', 'format', 'partitionBy'] as const
+const FIXED_SETTINGS = [
+  'kind',
+  'chain',
+  'startBlock',
+  'endBlock',
+  'format',
+  'partitionBy',
+  'internals',
+] as const
 /** Values of settings that a job or manifest omits. */
 const DEFAULT_SETTINGS = {
-  ...{ kind: 'wallets', endBlock: 'the head', partitionBy: 'none' },
+  ...{ kind: 'wallets', endBlock: 'the head', partitionBy: 'none', internals: 'listing' },
   ...{ chain: undefined, startBlock: undefined, format: undefined },
 }
 

@@ -1,4 +1,11 @@
-import { FORMAT_NAMES, type FormatName, WRAPS, type Wraps } from '../../core/model/model.ts'
+import {
+  FORMAT_NAMES,
+  type FormatName,
+  INTERNALS,
+  type Internals,
+  WRAPS,
+  type Wraps,
+} from '../../core/model/model.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
 import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
@@ -141,6 +148,20 @@ export const FIELDS = {
       name: 'wraps',
       value: '<mode>',
       description: 'Token side of wrapped native coins: ledger, off',
+    },
+  },
+  /** `listing` or `full`. */
+  internals: {
+    ...oneOf<Internals>(INTERNALS),
+    description:
+      'Internal transactions: listing takes those that the listed transactions contain; full also reads the listing of internal transactions, for receipts that the listing of transactions lacks, at one more request per 100 of them and per transaction that only it names.',
+    default: 'listing',
+    examples: ['full'],
+    synonyms: 'internal internaltransactions internaltxs traces',
+    option: {
+      name: 'internals',
+      value: '<mode>',
+      description: `Internal transactions: ${INTERNALS.join(', ')} (also read their own listing)`,
     },
   },
   keepRaw: {

@@ -10,27 +10,36 @@ import {
   newSharedPageLimit,
   type SharedPageLimit,
 } from './pages/adaptive-page-size.ts'
+import { requireInternals } from './pages/internal-listing.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
+import { readFullRange } from './pages/read-full-range.ts'
 import { readRange } from './pages/read-range.ts'
 import { fetchPage } from './pages/read-token-chain.ts'
 import { splitPage } from './pages/split-page.ts'
+import { MAX_DETAILS } from './pages/unlisted-transactions.ts'
 import { keyOfItem } from './parse-item-key.ts'
 import { readFee } from './read-fee.ts'
 
 /** The HTTP interface that INTERFACE.md describes. */
 export const dataApi: Source = {
   pageSize: PAGE_SIZE,
-  openWallet: (wallet) => {
+  requestsPerPage: ({ internals }) =>
+    internals === 'full' ? 2 * PAGES_TO_CONFIRM + MAX_DETAILS : PAGES_TO_CONFIRM,
+  openWallet: ({ internals, ...wallet }) => {
     let size: AdaptivePageSize | undefined
+    let internalSize: AdaptivePageSize | undefined
     return {
       readRange: (requestContext, request) => {
-        size ??= createAdaptivePageSize(sharedLimitOf(requestContext))
-        return readRange(requestContext, { ...request, ...wallet, size })
+        size ??= createAdaptivePageSize(sharedLimitOf(requestContext, sharedLimits))
+        if (internals !== 'full') return readRange(requestContext, { ...request, ...wallet, size })
+        internalSize ??= createAdaptivePageSize(sharedLimitOf(requestContext, sharedInternalLimits))
+        return readFullRange(requestContext, { ...request, ...wallet, size, internalSize })
       },
       firstKeys: async (requestContext, range) => {
         const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
         const page = await fetchPage(requestContext, { ...request, ...wallet }, undefined)
+        if (internals === 'full') await requireInternals(requestContext, { ...wallet, range })
         return page?.keys ?? []
       },
       reducedPageSize: () => (size === undefined ? undefined : reducedPageSize(size)),
@@ -54,12 +63,17 @@ export const dataApi: Source = {
   openMeter: createMeter,
 }
 
-const sharedLimits = new WeakMap<Client, SharedPageLimit>()
+/** The next page of a listing confirms the order of a page. */
+const PAGES_TO_CONFIRM = 2
+
+type SharedLimits = WeakMap<Client, SharedPageLimit>
+const sharedLimits: SharedLimits = new WeakMap()
+const sharedInternalLimits: SharedLimits = new WeakMap()
 
 /** The page limit that the wallets of a job share, so that each of them need not find it again. */
-function sharedLimitOf({ client }: RequestContext): SharedPageLimit {
-  const limit = sharedLimits.get(client) ?? newSharedPageLimit()
-  sharedLimits.set(client, limit)
+function sharedLimitOf({ client }: RequestContext, limits: SharedLimits): SharedPageLimit {
+  const limit = limits.get(client) ?? newSharedPageLimit()
+  limits.set(client, limit)
   return limit
 }
 

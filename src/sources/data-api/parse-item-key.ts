@@ -56,6 +56,12 @@ export function itemFromNative(native: unknown): { nativeTransaction: unknown } 
   return { nativeTransaction: native }
 }
 
+/** Wraps an entry of the listing of internal transactions, which does not name its position within the block. */
+export function itemFromInternal(entry: unknown): { nativeTransaction: unknown } {
+  const isObject = typeof entry === 'object' && entry !== null
+  return { nativeTransaction: isObject ? { ...entry, blockIndex: 0 } : entry }
+}
+
 const INT32_MAX = 2 ** 31 - 1
 
 /** 9999-12-31T23:59:59.999Z: the last instant that can be written with a four-digit year. */

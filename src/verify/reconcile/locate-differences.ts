@@ -83,7 +83,7 @@ async function explain(
     const { fromBlock, toBlock, isInOwnBlock, excess } = divergence
     const inBlock = isInOwnBlock ? (transactions.get(walletBlockKey(placeOf(one))) ?? []) : []
     const marked = await markOverstated(inBlock, { excess, maxRequests }, reader)
-    const coin = { chain: output.manifest.job.chain, divergence, transactions: marked }
+    const coin = { job: output.manifest.job, divergence, transactions: marked }
     const transaction = suspectOf(coin)?.hash ?? null
     return [{ address, fromBlock, toBlock, transaction, cause: coinCause(coin) }]
   }

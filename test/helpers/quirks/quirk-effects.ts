@@ -22,4 +22,6 @@ export const QUIRK_EFFECTS = {
   'zero-milliseconds': { changes: 'raw' },
   'offset-tokens': { changes: 'nothing' },
   'small-pages': { changes: 'nothing' },
+  // Jobs with this quirk read the listing of internal transactions.
+  'no-internal-receipts': { changes: 'rows' },
 } as const satisfies Partial<Record<Quirk, QuirkEffect>>

@@ -31,16 +31,19 @@ export function randomQuirkJob(seed: number): QuirkJob {
   const isIncremental = random.next() < 0.5
   const startBlock = random.pick([0, 0, 0, random.between(1, 250)])
   const last = random.pick([420, random.between(startBlock + 60, 420)])
+  const isFull = quirks.includes('no-internal-receipts')
   return {
     quirks,
     fields: {
       addresses: pickWallets(random),
       startBlock,
       ...{ endBlock: isIncremental ? undefined : last + 1, ...pickOptions(random) },
+      internals: isFull ? 'full' : 'listing',
     },
     heads: isIncremental ? pickHeads(random, { startBlock, last }) : [last],
     grows: isIncremental && random.next() < 0.6,
-    maxRequests: random.pick([undefined, undefined, random.between(30, 60)]),
+    // A page is stored only once both listings of its blocks have been read.
+    maxRequests: random.pick([undefined, undefined, random.between(30, 60) * (isFull ? 2 : 1)]),
   }
 }
 

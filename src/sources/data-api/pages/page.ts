@@ -6,10 +6,10 @@ import type { BlockRange } from '../../../core/model/model.ts'
 import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
 import type { Page, PageKey, PageLimits, ParsedPage } from '../../source.ts'
-import { itemFromNative, keyOfItem } from '../parse-item-key.ts'
+import { itemFromInternal, itemFromNative, keyOfItem } from '../parse-item-key.ts'
 
-/** The endpoint of a page. Entries of the block listing are converted to items of the wallet listing. */
-type Listing = 'wallet' | 'block'
+/** The endpoint of a page. Entries of the other listings are converted to items of the wallet listing. */
+type Listing = 'wallet' | 'block' | 'internal'
 
 /**
  * Parses and validates a body. Single invalid items are accepted.
@@ -98,10 +98,12 @@ export function itemsOf(
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
-  const items: unknown[] = listing === 'wallet' ? transactions : transactions.map(itemFromNative)
+  const items: unknown[] = listing === 'wallet' ? transactions : transactions.map(CONVERSIONS[listing])
   const keys = items.map((item) => keyOfItem(item, chain))
   return { items, keys, next: next ? toText(next) : undefined }
 }
+
+const CONVERSIONS = { block: itemFromNative, internal: itemFromInternal }
 
 function tooManyItemsError(items: number): ExportError {
   const what = `the page has ${items} items, more than the limit of ${MAX_PAGE_ITEMS}`

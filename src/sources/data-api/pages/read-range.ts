@@ -28,7 +28,8 @@ export async function* readRange(
   const { size = createAdaptivePageSize() } = spec
   const head = trackHead(spec)
   let rest: BlockRange | undefined = spec.range
-  let [idle, maxPages, hasStableOrder] = [0, 0, true]
+  // The order of the internal transactions of one transaction cannot be checked.
+  let [idle, maxPages, hasStableOrder] = [0, 0, spec.listing !== 'internal']
   const repeatBudget = { items: MAX_REPEATED_ITEMS }
   const onReordered = () => {
     hasStableOrder = false

@@ -5,7 +5,7 @@ import { type RequestContext, type RequestSpec, request } from '../../../http/re
 import type { Page, RangePage, RangeRequest } from '../../source.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type AdaptivePageSize, isPageTooLarge, MIN_PAGE_SIZE } from './adaptive-page-size.ts'
-import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
+import { countIdlePage, NO_IDLE_PAGES } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
 import { readPage } from './page.ts'
 import { createPageOrderGuard } from './page-order-guard.ts'
@@ -15,6 +15,8 @@ export type RangeSpec = RangeRequest & {
   address: string
   /** Page size, shared by all readers of a wallet. @default one of its own */
   size?: AdaptivePageSize
+  /** @default transactions */
+  listing?: 'transactions' | 'internal'
 }
 
 /** Yielded instead of a page that reveals a gap before it. */
@@ -54,7 +56,7 @@ export async function* readTokenChain(
   const pageSize = size.current()
   const guard = createPageOrderGuard(spec.order, spec.range)
   let token: string | undefined
-  let idle = 0
+  let idle = NO_IDLE_PAGES
   do {
     const page = await fetchPage(requestContext, { ...spec, pageSize }, token)
     if (page === undefined) return
@@ -62,12 +64,13 @@ export async function* readTokenChain(
     if (guard.isReordered(page.keys)) return spec.onReordered()
     size.recordSuccess()
     const before = guard.remainingRange()
-    if (page.next === undefined) return yield { ...page, covered: before, rest: undefined }
-    idle = guard.add(page.keys) ? 0 : idle + 1
-    if (idle === MAX_IDLE_PAGES) throw endlessListingError(describeRange(spec))
+    const isContinued = token !== undefined
+    if (page.next === undefined) return yield { ...page, covered: before, rest: undefined, isContinued }
+    const internals = spec.listing === 'internal' ? page.items : 0
+    idle = guard.add(page.keys) ? NO_IDLE_PAGES : countIdlePage(idle, internals, describeRange(spec))
     const rest = guard.remainingRange()
     const remaining = narrowRange(rest, page)
-    yield { ...page, covered: coveredBetween(before, rest), rest: remaining }
+    yield { ...page, covered: coveredBetween(before, rest), rest: remaining, isContinued }
     if (remaining === undefined) return
     const isResized = pageSize !== size.current()
     const isFinished =
@@ -136,7 +139,7 @@ export async function fetchPage(
 ): Promise<Page | undefined> {
   const { chain, range, cutoffMs, order, read = readPage } = spec
   const response = request(requestContext, pageSpec(spec, token), (body) =>
-    read(body, { chain, range, cutoffMs, order }),
+    read(body, { chain, range, cutoffMs, order, ...(token === undefined ? {} : { isContinued: true }) }),
   )
   return response.catch(ignoreRefusedToken(token))
 }
@@ -147,15 +150,17 @@ function formatRange({ from, to }: BlockRange): string {
   return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
 }
 
-const describeRange = ({ address, range }: RangeSpec) => `wallet ${address}, ${formatRange(range)}`
+const describeRange = ({ address, range, listing }: RangeSpec) =>
+  `${listing === 'internal' ? 'internal transactions of ' : ''}wallet ${address}, ${formatRange(range)}`
 
 function pageSpec(spec: RangeSpec & { pageSize: number }, token: string | undefined): RequestSpec {
   const { chain, address, range, order, pageSize } = spec
   const blocks = { startBlock: range.from, endBlock: range.to }
   const query = queryOf({ pageSize, sortOrder: order, ...blocks, pageToken: token })
+  const transactions = path`/v1/chains/${chain}/addresses/${address}/transactions`
   return {
     method: 'GET',
-    pathAndQuery: path`/v1/chains/${chain}/addresses/${address}/transactions` + query,
+    pathAndQuery: `${transactions}${spec.listing === 'internal' ? ':listInternals' : ''}${query}`,
     description: describeRange(spec),
     isHandledByCaller: (error) => pageSize > MIN_PAGE_SIZE && isPageTooLarge(error),
   }

@@ -1,0 +1,100 @@
+import { ExportError } from '../../../core/model/errors.ts'
+import type { RequestContext } from '../../../http/request.ts'
+import { isEmptyRange, isWithin } from './complete-blocks.ts'
+import type { InternalBlocks } from './internal-listing.ts'
+import type { JsonObject, Listed } from './listed.ts'
+import { type AddedBlocks, type BlockFailure, findContradiction } from './outdated-blocks.ts'
+import { readSharedTransaction } from './shared-transactions.ts'
+
+/** Internal transactions of blocks, and by hash the transactions that only they name. */
+export type DetailedBlocks = InternalBlocks & {
+  details: ReadonlyMap<string, JsonObject>
+  /** Why the next block could not be completed. */
+  failure?: BlockFailure
+}
+
+/** Maximum number of transactions that are requested before their blocks are passed on, unless a block has more. */
+export const MAX_DETAILS = 25
+
+/**
+ * Requests the transactions that only the listing of internal transactions names. If there are many, or if one of them
+ * fails or contradicts the listing, only the blocks before the first one that is missing are returned, so that a run with
+ * a limit of requests makes progress. They may be none.
+ */
+export async function readUnlisted(
+  requestContext: RequestContext,
+  blocks: AddedBlocks,
+): Promise<DetailedBlocks> {
+  const { listed, added, chain, order } = blocks
+  const distance = (from: number, to: number) => (order === 'asc' ? to - from : from - to)
+  const unlisted = unlistedIn(listed, added).sort((a, b) => distance(b.block, a.block))
+  const last = unlisted[MAX_DETAILS - 1]?.block
+  const requested = unlisted.filter(({ block }) => last === undefined || distance(last, block) <= 0)
+  const { details, failed } = await requestDetails(requestContext, { requested, chain })
+  const next = failed ?? unlisted[requested.length]
+  const complete = next === undefined ? added : blocksBefore(added, { block: next.block, order })
+  const contradiction = findContradiction({ ...blocks, added: complete }, details)
+  if (contradiction !== undefined)
+    return { ...blocksBefore(complete, { ...contradiction, order }), details, failure: contradiction.failure }
+  return { ...complete, details, ...(failed && { failure: failed.failure }) }
+}
+
+type Unlisted = Listed & { hash: string; block: number }
+
+/** The transactions without an item, each once. */
+function unlistedIn({ entries: items }: AddedBlocks['listed'], { entries }: InternalBlocks): Unlisted[] {
+  const known = new Set(items.map(({ hash }) => hash))
+  return entries.flatMap(({ hash, block, entry }) => {
+    if (hash === undefined || block === undefined || known.has(hash)) return []
+    known.add(hash)
+    return [{ hash, block, entry }]
+  })
+}
+
+/** Requests transactions. Returns those that were received, and the first of the others. */
+async function requestDetails(
+  requestContext: RequestContext,
+  { requested, chain }: { requested: readonly Unlisted[]; chain: string },
+) {
+  const results = await Promise.allSettled(
+    requested.map((listed) => readSharedTransaction(requestContext, { chain, listed })),
+  )
+  const details = new Map<string, JsonObject>()
+  let failed: { block: number; failure: BlockFailure } | undefined
+  for (const [at, { hash, block }] of requested.entries()) {
+    const result = results[at]
+    if (result?.status === 'fulfilled') details.set(hash, result.value)
+    else failed ??= { block, failure: detailsFailure(result?.reason) }
+  }
+  return { details, failed }
+}
+
+/** The blocks before a block, in the order of reading. Entries without a block belong to the first ones. */
+function blocksBefore(
+  { covered, entries }: InternalBlocks,
+  { block: end, order }: { block: number; order: 'asc' | 'desc' },
+): InternalBlocks {
+  const before = order === 'asc' ? { from: covered.from, to: end } : { from: end + 1, to: covered.to }
+  if (isEmptyRange(before)) return { covered: before, entries: [] }
+  return {
+    covered: before,
+    entries: entries.filter(({ block }) => block === undefined || isWithin(block, before)),
+  }
+}
+
+/** A service without details cannot complete a transaction. One that a reorg has removed has no details either. */
+function detailsFailure(thrown: unknown): BlockFailure {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'REQUEST_REFUSED')
+    return { thrown, mayBeOutdated: false }
+  const { code, message, status } = thrown
+  const refusal = new ExportError(
+    code,
+    `${message}; only the listing of internal transactions names this transaction`,
+    {
+      fix: 'Run the job again, or set internals: listing if the service has no details of transactions.',
+      cause: thrown,
+      ...(status === undefined ? {} : { status }),
+    },
+  )
+  return { thrown: refusal, mayBeOutdated: status === 404 }
+}
