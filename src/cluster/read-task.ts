@@ -139,7 +139,7 @@ async function readPages(
   const listing = source.openWallet({ chain, address })
   const request = { range, order: 'asc', cutoffMs, narrowRange, head } as const
   for await (const page of listing.readRange(requestContext, request)) {
-    refusals.recordResponse()
+    refusals.recordResponse(address)
     await checkpoint.addPage(address, page)
     recordStarts(findings.starts, page.keys, plan.partitionBy)
     recordNewest(findings, address, headBefore(page.keys, plan, stats))

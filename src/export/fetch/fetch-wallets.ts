@@ -4,6 +4,7 @@ import { source } from '../../sources/index.ts'
 import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 import { findEnd, headBefore } from './find-end.ts'
+import { openListing } from './open-listing.ts'
 import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
 import { createRefusals, type Refusals } from './wallet-refusals.ts'
@@ -101,7 +102,7 @@ async function readUnlessWalletRefused(context: AssignmentContext, assignment: A
 
 type WalletsContext = FetchContext & {
   refusals: Refusals
-  /** By wallet. All readers of a wallet share one listing. */
+  /** By the name of the listing. All readers of a listing share it. */
   opened: Map<string, WalletListing>
 }
 type AssignmentContext = WalletsContext & { onProgress: () => void }
@@ -109,7 +110,7 @@ type AssignmentContext = WalletsContext & { onProgress: () => void }
 async function readAssignment(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { job, requestContext, checkpoint, stats, onPage, onProgress, opened, refusals } = context
   const { address, range, order } = assignment
-  const listing = opened.get(address) ?? source.openWallet({ chain: job.chain, address })
+  const listing = opened.get(address) ?? openListing(job, address)
   opened.set(address, listing)
   const narrowRange = (rest: BlockRange, page: Page) => {
     const remaining = assignment.recordPage(rest, page)
@@ -124,7 +125,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
   const { mutableBlocks } = context
   const request = { range, order, cutoffMs: checkpoint.cutoffMs, mutableBlocks, narrowRange, read, head }
   for await (const page of listing.readRange(requestContext, request)) {
-    refusals.recordResponse()
+    refusals.recordResponse(address)
     const headBlock = job.endBlock === undefined ? page.head : headBefore(page.keys, checkpoint, stats)
     const { offset } = await checkpoint.addPage(address, { ...page, head: headBlock })
     onPage({ body: page.body, offset })

@@ -1,5 +1,5 @@
 import { FORMAT_NAMES, type FormatName, WRAPS, type Wraps } from '../../core/model/model.ts'
-import { TABLE_NAMES } from '../../core/table/index.ts'
+import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
 import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
 import { FEE_FIELDS } from './fee-fields.ts'
@@ -26,7 +26,7 @@ export const FIELDS = {
   tables: {
     ...tableList(),
     description: 'Tables to write.',
-    default: TABLE_NAMES,
+    default: DEFAULT_TABLES,
     examples: [['transactions', 'ledger']],
     synonyms: 'datasets columns include',
     option: {
@@ -142,6 +142,15 @@ export const FIELDS = {
       value: '<mode>',
       description: 'Token side of wrapped native coins: ledger, off',
     },
+  },
+  atomic: {
+    ...booleanField(),
+    description:
+      'Also read the atomic transactions of the Avalanche C-Chain (43114, 43113): imports from the X-Chain and the P-Chain, and exports to them, which change the balance of a wallet and are not EVM transactions. Costs at least one more request per wallet, of 100 compute units.',
+    default: false,
+    examples: [true],
+    synonyms: 'atomics atomictransactions imports exports crosschain',
+    option: { name: 'atomic', description: 'Also read the atomic imports and exports of the C-Chain' },
   },
   keepRaw: {
     ...booleanField(),
