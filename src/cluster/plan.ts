@@ -82,7 +82,7 @@ export function checkQueueJob(job: Job): QueueJob {
   )
 }
 
-function unsupportedByQueue({ kind, endBlock, partitionBy, keepRaw, service }: Job) {
+function unsupportedByQueue({ kind, endBlock, partitionBy, atomic, keepRaw, service }: Job) {
   if (kind !== 'wallets') return [{ what: 'block jobs', fix: 'Run it without --queue.' }]
   const features = [
     {
@@ -95,6 +95,7 @@ function unsupportedByQueue({ kind, endBlock, partitionBy, keepRaw, service }: J
       what: 'jobs without partitionBy',
       fix: 'Set partitionBy (or --partition-by): day, month or blocks:<n>, with about 10 to 100 partitions.',
     },
+    { isUsed: atomic, what: 'atomic', fix: 'Set atomic: false, or run it without --queue.' },
     { isUsed: keepRaw, what: 'keepRaw', fix: 'Set keepRaw: false, or run it without --queue.' },
     {
       isUsed: service.baseUrl === 'demo',

@@ -14,12 +14,15 @@ export type Cost = {
 }
 
 /** Undefined if the source counts requests only. */
-export function costOf(job: Job, { minRequests, requests, maxRequests }: Estimate): Cost | undefined {
+export function costOf(job: Job, estimate: Estimate): Cost | undefined {
+  const { minRequests, requests, maxRequests, atomicRequests = 0 } = estimate
   const meter = meterOf(job)
   if (meter === undefined) return undefined
   const each = meter.costs[mainOperation(job)]
-  const unitsOf = (count: number | undefined) => (count === undefined ? undefined : count * each)
-  return { meter, minUnits: minRequests * each, units: unitsOf(requests), maxUnits: unitsOf(maxRequests) }
+  const atomicUnits = atomicRequests * meter.costs.atomic
+  const unitsOf = (count: number | undefined) =>
+    count === undefined ? undefined : count * each + atomicUnits
+  return { meter, minUnits: minRequests * each + atomicUnits, units: unitsOf(requests), maxUnits: unitsOf(maxRequests) }
 }
 
 /**

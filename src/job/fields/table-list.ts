@@ -13,7 +13,7 @@ export function tableList(): FieldType<readonly TableName[]> {
     fromTexts: (texts, origin) => splitNames(texts).map((value) => ({ ...origin, value })),
     parse: (raw, report) => {
       if (!Array.isArray(raw.value) || raw.value.length === 0) {
-        const expected = `a list of at least one of ${TABLE_NAMES.join(', ')} (without the field: all that the job can have)`
+        const expected = `a list of at least one of ${TABLE_NAMES.join(', ')} (without the field: all)`
         report(invalidValue(raw, expected, suggestTables(raw.value)))
         return undefined
       }

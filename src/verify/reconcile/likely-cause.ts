@@ -1,16 +1,29 @@
-import { evmIdOf } from '../../core/model/chains.ts'
+import { atomicNetworkOf } from '../../core/model/chains.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
 import type { Divergence } from './find-divergence.ts'
 
-/** EVM chain ids of the C-Chain and its test network, which exchange coins with the X-Chain and the P-Chain. */
-const AVALANCHE: ReadonlySet<string> = new Set(['43114', '43113'])
+/** The properties of an export on which likely causes depend. */
+type ExportedChain = {
+  chain: string
+  /** Whether the export contains the atomic transactions of the C-Chain. */
+  hasAtomic: boolean
+}
 
-const hasAtomicTransfers = (chain: string): boolean => AVALANCHE.has(evmIdOf(chain) ?? chain)
+/** Whether imports from, or exports to, the X-Chain and the P-Chain may explain an amount: they move whole nAVAX. */
+const mayBeAtomic = (chain: string, amount: bigint): boolean =>
+  atomicNetworkOf(chain) !== undefined && amount % WEI_PER_NAVAX === 0n
+
+const WEI_PER_NAVAX = 10n ** 9n
+
+/** What to do about imports and exports that are missing. */
+const atomicFix = (hasAtomic: boolean): string =>
+  hasAtomic
+    ? "look for the wallet's atomic transactions in that block"
+    : 'run the job with atomic: true (--atomic)'
 
 /** A difference of the native coin, and where it begins. */
-export type DivergentCoin = {
-  chain: string
+export type DivergentCoin = ExportedChain & {
   divergence: Divergence
   /** The wallet's transactions in the block in which the difference begins. */
   transactions: readonly DivergentTransaction[]
@@ -34,16 +47,16 @@ const explainsFee = ({ hasFeeCap, fee }: DivergentTransaction, excess: bigint): 
 
 /** Names the likely cause of a difference of the native coin, and how to confirm it. */
 export function coinCause(coin: DivergentCoin): string {
-  const { chain, divergence } = coin
+  const { chain, hasAtomic, divergence } = coin
   const { fromBlock, toBlock, excess, isInOwnBlock } = divergence
   const suspect = suspectOf(coin)
   const amount = `${excess > 0n ? '+' : ''}${excess}`
   if (isInOwnBlock && suspect !== undefined)
-    return `${describeSuspect(suspect, { divergence, amount })} (transaction ${suspect.hash}, block ${toBlock})`
+    return `${describeSuspect(suspect, { ...coin, amount })} (transaction ${suspect.hash}, block ${toBlock})`
   if (fromBlock < toBlock)
     return `begins in blocks ${fromBlock} to ${toBlock} (${amount}); search further with --wallet, or compare these blocks in a block explorer`
-  if (hasAtomicTransfers(chain))
-    return `block ${toBlock} changes the balance by ${amount} without a transaction of the wallet: an import from or export to the X-Chain or P-Chain; look for the wallet's atomic transactions in that block`
+  if (atomicNetworkOf(chain) !== undefined)
+    return `block ${toBlock} changes the balance by ${amount} without a transaction of the wallet: an import from or export to the X-Chain or P-Chain; ${atomicFix(hasAtomic)}`
   return excess > 0n
     ? `block ${toBlock} adds ${amount} without a listed transaction: an internal payment that the listing lacks, a block reward or a validator withdrawal; see the internal transactions of that block in a block explorer`
     : `block ${toBlock} changes the balance by ${amount} without a listed transaction: see the wallet's transactions of that block in a block explorer`
@@ -51,23 +64,32 @@ export function coinCause(coin: DivergentCoin): string {
 
 function describeSuspect(
   suspect: DivergentTransaction,
-  { divergence: { excess }, amount }: { divergence: Divergence; amount: string },
+  { chain, hasAtomic, divergence: { excess }, amount }: DivergentCoin & { amount: string },
 ): string {
   const { overstatedBy = explainsFee(suspect, excess) ? excess : undefined } = suspect
   if (overstatedBy !== undefined)
     return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
-  return excess > 0n
-    ? `an internal payment to the wallet is not listed (${amount}): see the internal transactions in a block explorer`
-    : `a payment by the wallet is not listed, or a receipt is counted twice (${amount}): compare the internal transactions with a block explorer`
+  const payment =
+    excess > 0n
+      ? `an internal payment to the wallet is not listed (${amount}): see the internal transactions in a block explorer`
+      : `a payment by the wallet is not listed, or a receipt is counted twice (${amount}): compare the internal transactions with a block explorer`
+  return !hasAtomic && mayBeAtomic(chain, excess)
+    ? `${payment}; or an import from or export to the X-Chain or P-Chain: ${atomicFix(hasAtomic)}`
+    : payment
 }
 
 /** The cause of a difference of the native coin that was not located. */
-export const unlocatedCoinCause = (chain: string, { ledger, service }: ComparedBalance): string =>
+export const unlocatedCoinCause = (
+  { chain, hasAtomic }: ExportedChain,
+  { ledger, service }: ComparedBalance,
+): string =>
   [
     ...(service > ledger
       ? ['fee caps listed as gas prices', 'internal payments that are not listed']
       : ['payments that are not listed']),
-    ...(hasAtomicTransfers(chain) ? ['imports from or exports to the X-Chain or P-Chain'] : []),
+    ...(atomicNetworkOf(chain) === undefined || hasAtomic
+      ? []
+      : [`imports from or exports to the X-Chain or P-Chain (${atomicFix(hasAtomic)})`]),
   ].join(', or ')
 
 /** Names the likely cause of a difference of a token, and how to confirm it. */

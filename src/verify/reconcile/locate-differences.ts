@@ -66,6 +66,11 @@ async function locate(
   return { divergence, requestsLeft }
 }
 
+/** The chain of an export, and whether it contains atomic transactions. */
+export function exportedChainOf({ manifest: { job } }: OpenExport): { chain: string; hasAtomic: boolean } {
+  return { chain: job.chain, hasAtomic: job.atomic === true }
+}
+
 type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }
 type Found = SearchResult & { address: string }
 
@@ -83,7 +88,7 @@ async function explain(
     const { fromBlock, toBlock, isInOwnBlock, excess } = divergence
     const inBlock = isInOwnBlock ? (transactions.get(walletBlockKey(placeOf(one))) ?? []) : []
     const marked = await markOverstated(inBlock, { excess, maxRequests }, reader)
-    const coin = { chain: output.manifest.job.chain, divergence, transactions: marked }
+    const coin = { ...exportedChainOf(output), divergence, transactions: marked }
     const transaction = suspectOf(coin)?.hash ?? null
     return [{ address, fromBlock, toBlock, transaction, cause: coinCause(coin) }]
   }

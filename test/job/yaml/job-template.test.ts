@@ -51,6 +51,7 @@ test('a new job explains every field that wallet jobs often use', () => {
     'targetFileSize',
     'nativeSymbol',
     'wraps',
+    'atomic',
     'keepRaw',
     'fees',
     'feesBudget',
