@@ -19,7 +19,14 @@ export const OPERATIONS = {
   listAtomic: {
     method: 'GET',
     path: '/v1/networks/{network}/blockchains/{blockchainId}/transactions',
-    takes: ['addresses', 'startTimestamp', 'endTimestamp', 'pageToken', 'pageSize 1-100', 'sortOrder asc|desc'],
+    takes: [
+      'addresses',
+      'startTimestamp',
+      'endTimestamp',
+      'pageToken',
+      'pageSize 1-100',
+      'sortOrder asc|desc',
+    ],
   },
   showNativeBalance: {
     method: 'GET',

@@ -22,7 +22,12 @@ export function costOf(job: Job, estimate: Estimate): Cost | undefined {
   const atomicUnits = atomicRequests * meter.costs.atomic
   const unitsOf = (count: number | undefined) =>
     count === undefined ? undefined : count * each + atomicUnits
-  return { meter, minUnits: minRequests * each + atomicUnits, units: unitsOf(requests), maxUnits: unitsOf(maxRequests) }
+  return {
+    meter,
+    minUnits: minRequests * each + atomicUnits,
+    units: unitsOf(requests),
+    maxUnits: unitsOf(maxRequests),
+  }
 }
 
 /**

@@ -148,10 +148,7 @@ export const atomicTransactions = {
   columns: [
     ...PREFIX,
     col('transfer_ordinal int32', 'Position among the inputs or outputs of the transaction, starting at 0.'),
-    generated(
-      'transfer_type text',
-      'import (from the X-Chain or the P-Chain) or export (to one of them).',
-    ),
+    generated('transfer_type text', 'import (from the X-Chain or the P-Chain) or export (to one of them).'),
     col('from_address text?', 'Address that an export debits, in lowercase; null for an import.'),
     col('to_address text?', 'Address that an import credits, in lowercase; null for an export.'),
     col('source_chain text?', 'Blockchain id of the chain that the assets leave.'),

@@ -47,7 +47,8 @@ export function createRefusals(context: RefusalContext): Refusals {
   const has = (listing: string) => refused.has(listing) || known.has(walletOf(listing))
   const confirmKind = async (kind: ListingKind) => {
     const names = [...context.listings.keys()].filter((name) => kindOf(name) === kind)
-    if (kind.unconfirmed > 0) await requireServiceResponds(context, { refused: { has }, names, first: kind.first })
+    if (kind.unconfirmed > 0)
+      await requireServiceResponds(context, { refused: { has }, names, first: kind.first })
     kind.unconfirmed = 0
   }
   return {

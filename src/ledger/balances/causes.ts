@@ -44,7 +44,9 @@ function nativeCauses({ chain, fromBlock, newest, hasAtomic = false }: CauseCont
     'coins arrived in ways that the service does not list, such as block rewards and validator withdrawals',
     ...(atomicNetworkOf(chain) === undefined || hasAtomic
       ? []
-      : ['imports from the X-Chain or P-Chain, which are not EVM transactions: run the job with atomic: true']),
+      : [
+          'imports from the X-Chain or P-Chain, which are not EVM transactions: run the job with atomic: true',
+        ]),
     'fees of type-2 transactions whose listed gas price is above the price paid',
     'wrapped coins that were unwrapped by a call that the service does not list',
   ]

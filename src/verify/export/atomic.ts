@@ -15,7 +15,10 @@ const RULES: readonly { rule: string; violation: string }[] = [
     rule: 'amount = value / 10^asset_decimals, exactly',
     violation: `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
   },
-  { rule: '9 decimals for AVAX', violation: `asset_id IN ${COIN_ASSETS} AND asset_decimals IS DISTINCT FROM 9` },
+  {
+    rule: '9 decimals for AVAX',
+    violation: `asset_id IN ${COIN_ASSETS} AND asset_decimals IS DISTINCT FROM 9`,
+  },
 ]
 
 /** Checks each row of `atomic_transactions`, and that no such transaction is in `transactions` too. */

@@ -3,7 +3,12 @@ import type { OpenExport } from '../../read/open-export.ts'
 import { type ComparedBalance, type ComparedWallet, isDifferent, type Skip } from './compare-wallet.ts'
 import type { LedgerSums } from './ledger-sums.ts'
 import { tokenCause, unlocatedCoinCause } from './likely-cause.ts'
-import { type CoinDifference, exportedChainOf, type LocatedDifference, locateDifferences } from './locate-differences.ts'
+import {
+  type CoinDifference,
+  exportedChainOf,
+  type LocatedDifference,
+  locateDifferences,
+} from './locate-differences.ts'
 import { type BalanceReader, KINDS, type Kind } from './service-balances.ts'
 
 /** A balance with the columns of CONTRACT section 6. */

@@ -84,10 +84,7 @@ type EntryContext = { type: 'import' | 'export'; party: string; coinAsset: strin
 function readEntry(
   entry: unknown,
   { type, party, coinAsset }: EntryContext,
-): Omit<
-  Row,
-  'transfer_ordinal' | 'transfer_type' | 'source_chain' | 'destination_chain' | 'burned_value'
-> {
+): Omit<Row, 'transfer_ordinal' | 'transfer_type' | 'source_chain' | 'destination_chain' | 'burned_value'> {
   if (typeof entry !== 'object' || entry === null) throw new RejectError('it is not an object')
   const fields = entry as Fields
   const address = requiredLower(fields, party)

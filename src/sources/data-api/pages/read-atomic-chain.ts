@@ -40,8 +40,7 @@ export async function* readAtomicChain(
     const before = limitTo(range, guard.remainingRange())
     idle = guard.add(listed) ? 0 : idle + 1
     const rest = limitTo(range, guard.remainingRange())
-    if (next === undefined || rest.from >= rest.to)
-      return yield { ...page, covered: before, rest: undefined }
+    if (next === undefined || rest.from >= rest.to) return yield { ...page, covered: before, rest: undefined }
     if (idle === MAX_IDLE_PAGES) throw endlessListingError(describe(spec))
     const covered = order === 'asc' ? { from: before.from, to: rest.from } : { from: rest.to, to: before.to }
     const remaining = page.items === 0 ? rest : narrowRange(rest, page)
