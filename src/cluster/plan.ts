@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { ExportError } from '../core/model/errors.ts'
+import { atomicListing } from '../core/model/listings.ts'
 import type { Coverage, Manifest } from '../core/model/manifest.ts'
 import { isCoverageManifest } from '../core/model/manifest-schema.ts'
 import type { BlockRange, BucketLocation, Job, PartitionBy } from '../core/model/model.ts'
@@ -82,7 +83,7 @@ export function checkQueueJob(job: Job): QueueJob {
   )
 }
 
-function unsupportedByQueue({ kind, endBlock, partitionBy, atomic, keepRaw, service }: Job) {
+function unsupportedByQueue({ kind, endBlock, partitionBy, keepRaw, service }: Job) {
   if (kind !== 'wallets') return [{ what: 'block jobs', fix: 'Run it without --queue.' }]
   const features = [
     {
@@ -95,7 +96,6 @@ function unsupportedByQueue({ kind, endBlock, partitionBy, atomic, keepRaw, serv
       what: 'jobs without partitionBy',
       fix: 'Set partitionBy (or --partition-by): day, month or blocks:<n>, with about 10 to 100 partitions.',
     },
-    { isUsed: atomic, what: 'atomic', fix: 'Set atomic: false, or run it without --queue.' },
     { isUsed: keepRaw, what: 'keepRaw', fix: 'Set keepRaw: false, or run it without --queue.' },
     {
       isUsed: service.baseUrl === 'demo',
@@ -183,12 +183,15 @@ export function differingSettings(one: Job, other: Job): string[] {
   return [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
 }
 
-/** A wallet and the blocks to read. */
+/** A listing, by its name, and the blocks to read: that of a wallet's transactions has the wallet's address. */
 export type PlannedWallet = BlockRange & { address: string }
 
-/** The wallets that tasks refer to by number: those of the job, then those removed from it, each with its blocks. */
+/**
+ * The listings that tasks refer to by number: those of the job's wallets, then of wallets removed from it, then the atomic
+ * transactions of all of them, each with its blocks.
+ */
 export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 'range'>): PlannedWallet[] {
-  return [
+  const wallets = [
     ...job.wallets.map(({ address }) => ({ address, ...range })),
     ...(before?.coverage ?? []).map(({ address, toBlock }) => ({
       address,
@@ -196,4 +199,6 @@ export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 
       to: Math.min(range.to, toBlock),
     })),
   ]
+  const atomic = wallets.map((one) => ({ ...one, address: atomicListing(one.address) }))
+  return job.atomic ? [...wallets, ...atomic] : wallets
 }

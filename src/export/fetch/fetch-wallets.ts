@@ -1,3 +1,4 @@
+import { walletOf } from '../../core/model/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
 import { source } from '../../sources/index.ts'
@@ -132,7 +133,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
     requestContext.client.recycleBody(page.body)
     stats.pages += 1
     stats.items += page.items
-    recordSmallPages(stats, address, listing.reducedPageSize())
+    recordSmallPages(stats, walletOf(address), listing.reducedPageSize())
     stats.share = shareCompleted(stats.share, { job, covered: page.covered, head: checkpoint.head() })
   }
 }
@@ -140,11 +141,12 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
 type CoverageUpdate = { job: Job; covered: BlockRange; head: number | undefined }
 
 /**
- * Returns the share of the job's blocks that pages cover, over all wallets. Without endBlock, up to the head.
+ * Returns the share of the job's blocks that pages cover, over all listings. Without endBlock, up to the head.
  */
 function shareCompleted(share: number, { job, covered, head }: CoverageUpdate): number {
   const end = job.endBlock ?? (head ?? job.startBlock) + 1
-  const blocks = (end - job.startBlock) * job.wallets.length
+  const listings = job.wallets.length * (job.atomic ? 2 : 1)
+  const blocks = (end - job.startBlock) * listings
   const completed = Math.min(covered.to, end) - Math.min(covered.from, end)
   return blocks <= 0 ? 1 : Math.min(1, share + completed / blocks)
 }

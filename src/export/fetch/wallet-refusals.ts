@@ -59,7 +59,9 @@ export function createRefusals(context: RefusalContext): Refusals {
     confirm: async () => {
       for (const kind of kinds) await confirmKind(kind)
       const all = new Map(known)
-      for (const [name, error] of refused)
+      // The refusal of a wallet's own listing takes precedence, whichever came first.
+      const sorted = [...refused].sort(([a], [b]) => Number(isAtomicListing(a)) - Number(isAtomicListing(b)))
+      for (const [name, error] of sorted)
         if (!all.has(walletOf(name))) all.set(walletOf(name), describeRefusal(name, error))
       return [...all].map(([address, error]) => ({ address, error }))
     },
@@ -79,7 +81,8 @@ type ListingKind = { first: ExportError | undefined; unconfirmed: number }
 
 const newKind = (): ListingKind => ({ first: undefined, unconfirmed: 0 })
 
-const describeRefusal = (listing: string, error: string) =>
+/** The service's words, with the listing that they concern unless it is that of the wallet's transactions. */
+export const describeRefusal = (listing: string, error: string) =>
   isAtomicListing(listing) ? `atomic transactions: ${error}` : error
 
 /** Whether an error may concern a single wallet. */
