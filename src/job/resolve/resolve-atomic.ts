@@ -13,9 +13,9 @@ export function reportBadAtomic(
 ): void {
   if (atomic?.value === true) {
     if (kind === 'blocks')
-      report(invalidValue(atomic.raw, 'no atomic, because blocks do not list them (the kind is blocks)'))
+      report(invalidValue(atomic.raw, 'false: blocks do not list atomic transactions (the kind is blocks)'))
     else if (chain !== '' && atomicNetworkOf(chain) === undefined)
-      report(invalidValue(atomic.raw, `no atomic, because chain ${chain} is not a C-Chain (43114, 43113)`))
+      report(invalidValue(atomic.raw, 'false: only the C-Chain (43114, 43113) has atomic transactions'))
   } else if (kind === 'wallets' && tables?.value?.includes(ATOMIC_TABLE) === true) {
     const expected = `no ${ATOMIC_TABLE} without atomic: true`
     report({ ...invalidValue(tables.raw, expected), found: ATOMIC_TABLE })
