@@ -5,7 +5,7 @@ import { A, expectRefusal, jobOf, type Wrong } from './helpers.ts'
 const job = (lines: string) => `addresses: ['${A}']\n${lines}`
 
 test('atomic: true adds the table to the default ones, on any spelling of the C-Chain', async () => {
-  for (const chain of ['43114', 'fuji', '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'])
+  for (const chain of ['43114', '43113', '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'])
     expect(await jobOf(job(`chain: ${chain}\natomic: true\n`))).toMatchObject({
       atomic: true,
       tables: TABLE_NAMES,
