@@ -26,7 +26,7 @@ type Chain = {
 }
 
 /** An Avalanche network whose C-Chain has atomic transactions: imports from and exports to the X-Chain and the P-Chain. */
-export type AtomicNetwork = {
+type AtomicNetwork = {
   /** Name in the paths of the service. */
   name: 'mainnet' | 'fuji'
   /** Id of AVAX as an asset. */

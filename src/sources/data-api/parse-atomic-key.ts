@@ -8,7 +8,7 @@ import { INT32_MAX, timesOf, wholeNumber } from './parse-item-time.ts'
  * Position of every atomic transaction in its block: the service states none, and they take effect after the EVM
  * transactions of the block.
  */
-export const ATOMIC_INDEX = INT32_MAX
+const ATOMIC_INDEX = INT32_MAX
 
 const ATOMIC_FIELDS = ['blockHeight', 'txType', 'evmInputs', 'evmOutputs', 'sourceChain', 'destinationChain']
 
