@@ -72,8 +72,8 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
 
 /**
  * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received. Both are fungible,
- * and no movement is between own wallets. A mint, burn, wrap or unwrap rules a swap out, because the token is then a
- * receipt, a wrapped coin or a pool share.
+ * and no movement is between own wallets. A mint, burn, wrap, unwrap, import or export rules a swap out, because the
+ * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined

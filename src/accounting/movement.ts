@@ -9,7 +9,7 @@ export type Movement = {
   entry: string
   wallet: string
   label: string | null
-  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap'
+  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap' | 'import' | 'export'
   isOut: boolean
   counterparty: string | null
   /** Whether the counterparty is a wallet of the job too and has a row for the other side. */

@@ -36,7 +36,10 @@ export async function openMultiFileTextWriter(
     header: '',
     outputFiles: multiFile.isPerWallet ? [] : multiFile.files.map((format) => outputFileOf(format, '')),
     write: async (movements) => {
-      const summary = await summaries?.find(movements[0]?.transaction ?? '')
+      const [first] = movements
+      // The transactions table does not contain imports and exports, and can be searched only once.
+      const isListed = first !== undefined && first.source !== 'atomic_transactions'
+      const summary = isListed ? await summaries?.find(first.transaction) : undefined
       const placements = multiFile.placementsOf(movements, {
         labelOf: labels.labelOf,
         transaction: summary,

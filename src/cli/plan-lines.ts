@@ -15,6 +15,7 @@ export function estimateLines(estimate: Estimate, job: Job, manifest: Manifest |
   return [
     `  quota  ${requestsText(estimate)}`,
     ...(cost === undefined ? [] : [`  units  ${unitsText(cost)}`]),
+    ...atomicLine(estimate),
     ...feeLines(job, manifest?.feesUpperBound ?? 0),
     ...internalsLines(job),
     `  time   ${quotaTimeText(cost, job) ?? pastTimeText(estimate, job)}`,
@@ -44,6 +45,11 @@ function diskText({ bytes, bytesPerTransaction }: Estimate): string {
   return bytes === undefined
     ? `${each}; how many is ${UNKNOWN_UNTIL_PAGE}`
     : `about ${formatBytes(bytes)}: ${each}`
+}
+
+function atomicLine({ atomicRequests = 0 }: Estimate): string[] {
+  if (atomicRequests === 0) return []
+  return [`  atomic at least ${formatCount(atomicRequests, 'more request')} for imports and exports`]
 }
 
 /** The requests for fees, which come on top of the others: also for exported fees that are upper bounds. */

@@ -1,14 +1,14 @@
 import { ExportError } from '../core/model/errors.ts'
-import { UNBOUNDED } from '../core/model/listings.ts'
+import { isAtomicListing, UNBOUNDED, walletOf } from '../core/model/listings.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { appearedSince, findFixedEnd } from '../export/fetch/find-end.ts'
-import { requireServiceResponds } from '../export/fetch/wallet-refusals.ts'
+import { describeRefusal, requireServiceResponds } from '../export/fetch/wallet-refusals.ts'
 import { endOfExport } from '../export/resume/previous-export.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { addProgress } from './progress.ts'
 import type { PublishContext } from './publish-run.ts'
-import { newestBlockOf, type ReadResult, refusedWallets } from './read-results.ts'
+import { newestBlockOf, type ReadResult, refusedListings, refusedWallets } from './read-results.ts'
 import type { OpenRun, SharedServer } from './server/shared-server.ts'
 import { openSharedRequestContext } from './shared-request-context.ts'
 
@@ -42,7 +42,7 @@ export async function finishReads(
     const { wallet, block } = newestBlockOf(reads) ?? {}
     const { job, range } = plan
     return await findFixedEnd({
-      ...{ job, requestContext, endBlock: range.to, head: block, newestWallet: wallet },
+      ...{ job, requestContext, endBlock: range.to, head: block, newestWallet: wallet && walletOf(wallet) },
       appearedSince: (key) => appearedSince(key, plan, own),
       minEnd: previous.manifest && endOfExport(previous.manifest),
     })
@@ -59,20 +59,23 @@ async function confirmRefusals(
   requestContext: Requester,
   reads: readonly ReadResult[],
 ): Promise<void> {
-  const refused = refusedWallets(plan, reads)
-  const [one] = refused
-  if (one === undefined) return
-  await requireServiceResponds(
-    {
-      job: plan.job,
-      listings: new Map(walletsOf(plan).map(({ address }) => [address, UNBOUNDED])),
-      requestContext,
-    },
-    {
-      refused: new Map(refused.map(({ address, error }) => [address, error])),
-      first: new ExportError(one.code, `wallet ${one.address}: ${one.error}`),
-    },
-  )
+  const refused = refusedListings(plan, reads)
+  const listings = new Map(walletsOf(plan).map(({ address }) => [address, UNBOUNDED]))
+  for (const isAtomic of [false, true]) {
+    const one = refused.find(({ address }) => isAtomicListing(address) === isAtomic)
+    if (one === undefined) continue
+    await requireServiceResponds(
+      { job: plan.job, listings, requestContext },
+      {
+        refused: new Map(refused.map(({ address, error }) => [address, error])),
+        first: new ExportError(
+          one.code,
+          `wallet ${walletOf(one.address)}: ${describeRefusal(one.address, one.error)}`,
+        ),
+        names: [...listings.keys()].filter((name) => isAtomicListing(name) === isAtomic),
+      },
+    )
+  }
 }
 
 /** Records the end of a run and the refused wallets, for its summary and exit code. */

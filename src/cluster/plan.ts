@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { ExportError } from '../core/model/errors.ts'
+import { atomicListing } from '../core/model/listings.ts'
 import type { Coverage, Manifest } from '../core/model/manifest.ts'
 import { isCoverageManifest } from '../core/model/manifest-schema.ts'
 import type { BlockRange, BucketLocation, Job, PartitionBy } from '../core/model/model.ts'
@@ -182,12 +183,15 @@ export function differingSettings(one: Job, other: Job): string[] {
   return [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
 }
 
-/** A wallet and the blocks to read. */
+/** A listing, by its name, and the blocks to read: that of a wallet's transactions has the wallet's address. */
 export type PlannedWallet = BlockRange & { address: string }
 
-/** The wallets that tasks refer to by number: those of the job, then those removed from it, each with its blocks. */
+/**
+ * The listings that tasks refer to by number: those of the job's wallets, then of wallets removed from it, then the atomic
+ * transactions of all of them, each with its blocks.
+ */
 export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 'range'>): PlannedWallet[] {
-  return [
+  const wallets = [
     ...job.wallets.map(({ address }) => ({ address, ...range })),
     ...(before?.coverage ?? []).map(({ address, toBlock }) => ({
       address,
@@ -195,4 +199,6 @@ export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 
       to: Math.min(range.to, toBlock),
     })),
   ]
+  const atomic = wallets.map((one) => ({ ...one, address: atomicListing(one.address) }))
+  return job.atomic ? [...wallets, ...atomic] : wallets
 }

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import { ExportError } from '../core/model/errors.ts'
+import { walletOf } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
-import { REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
+import { describeRefusal, REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
 import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { planReads, rangesByWallet } from './plan-tasks.ts'
 import type { RunState } from './run-state.ts'
-import { address, block, parseAs, sha256, token } from './schemas.ts'
+import { block, listing, parseAs, sha256, token } from './schemas.ts'
 import { COVERED_SCHEMA, type Covered } from './task.ts'
 import { taskResults } from './task-results.ts'
 
@@ -20,7 +21,7 @@ export type ReadResult = {
   plan: string
   token: string
   chain: string
-  /** Covered wallets, by wallet number. */
+  /** Names of the covered listings, by number. */
   addresses: readonly string[]
   /** Blocks that need no further request: those covered by the pages and those that the service refused. */
   covered: Covered
@@ -43,12 +44,12 @@ export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[numb
 export type Newest = { wallet: string; block: number }
 
 const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
-  ...{ address, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
+  ...{ address: listing, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
 })
-const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: address, block })
+const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: listing, block })
 
 const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
-  ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(address) },
+  ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(listing) },
   ...{ covered: COVERED_SCHEMA, refused: v.array(REFUSED_SCHEMA), newest: v.nullable(NEWEST_SCHEMA), sha256 },
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
 })
@@ -120,11 +121,24 @@ export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
   return selected.sort((a, b) => (a.token < b.token ? -1 : 1))
 }
 
-/** The wallets that the service refused, each with the block up to which its pages are complete, exclusive. */
-export function refusedWallets(
-  plan: Plan,
-  reads: readonly ReadResult[],
-): (RefusedListing & { toBlock: number })[] {
+/** The wallets of which the service refused a listing, each with the block up to which all pages are complete. */
+export function refusedWallets(plan: Plan, reads: readonly ReadResult[]): RefusedTo[] {
+  const wallets = new Map<string, RefusedTo>()
+  for (const one of refusedListings(plan, reads)) {
+    const address = walletOf(one.address)
+    const { toBlock = one.toBlock, ...known } = wallets.get(address) ?? {
+      ...one,
+      ...{ address, error: describeRefusal(one.address, one.error) },
+    }
+    wallets.set(address, { ...known, toBlock: Math.min(toBlock, one.toBlock) })
+  }
+  return [...wallets.values()]
+}
+
+type RefusedTo = RefusedListing & { toBlock: number }
+
+/** The listings that the service refused, each with the block up to which its pages are complete, exclusive. */
+export function refusedListings(plan: Plan, reads: readonly ReadResult[]): RefusedTo[] {
   const refused = new Map(reads.flatMap((read) => read.refused.map((one) => [one.address, one] as const)))
   if (refused.size === 0) return []
   const coveredByWallet = new Map<number, BlockRange[]>()

@@ -6,9 +6,9 @@ import type { RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { headBefore } from '../export/fetch/find-end.ts'
+import { openListing } from '../export/fetch/open-listing.ts'
 import { isRefusal, type Refusals, refusalMessage } from '../export/fetch/wallet-refusals.ts'
 import type { RequestContext } from '../http/request.ts'
-import { source } from '../sources/index.ts'
 import { type PartitionStarts, recordStarts } from './partition-starts.ts'
 import { type Plan, type PlannedWallet, walletsOf } from './plan.ts'
 import { planRemaining, TASK_PAGES } from './plan-tasks.ts'
@@ -126,7 +126,6 @@ async function readPages(
   address: string,
 ): Promise<number> {
   const { plan, requestContext, stats, refusals, checkpoint, findings } = context
-  const { chain, internals } = plan.job
   let [requested, pages] = [0, 0]
   const { from, to } = task
   const narrowRange = (rest: BlockRange) => {
@@ -136,10 +135,10 @@ async function readPages(
   const range = { from, to }
   const cutoffMs = Number.POSITIVE_INFINITY
   const head = () => plan.range.to - 1
-  const listing = source.openWallet({ chain, address, internals })
+  const listing = openListing(plan.job, address)
   const request = { range, order: 'asc', cutoffMs, narrowRange, head } as const
   for await (const page of listing.readRange(requestContext, request)) {
-    refusals.recordResponse()
+    refusals.recordResponse(address)
     await checkpoint.addPage(address, page)
     recordStarts(findings.starts, page.keys, plan.partitionBy)
     recordNewest(findings, address, headBefore(page.keys, plan, stats))

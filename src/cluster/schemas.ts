@@ -15,7 +15,8 @@ export const block = v.pipe(count, v.maxValue(NO_END))
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 /** Random token of an attempt or of one execution of a task. */
 export const token = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))
-export const address = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{40}$/))
+/** Name of a wallet's listing. */
+export const listing = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{40}(\.atomic)?$/))
 /** A job's name, as in job files. */
 export const jobName = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/))
 export const runId = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,63}-[0-9a-f]{16}$/))

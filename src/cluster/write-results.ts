@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
+import { walletOf } from '../core/model/listings.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { MANIFEST_FILE } from '../core/model/manifest.ts'
 import { isManifest } from '../core/model/manifest-schema.ts'
@@ -8,7 +9,7 @@ import type { Times } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { partitionPath, type RunState, verifiedPath } from './run-state.ts'
-import { address, block, count, sha256, timeMs, token } from './schemas.ts'
+import { block, count, listing, sha256, timeMs, token } from './schemas.ts'
 import { taskResults } from './task-results.ts'
 
 /** The result of one execution of a write task: the export of one partition, written from one selection of reads. */
@@ -36,7 +37,7 @@ export type WriteResult = {
 /** A block of a wallet's listing. */
 export type ListingPosition = { wallet: string; block: number }
 
-const POSITION_SCHEMA: v.GenericSchema<unknown, ListingPosition> = v.strictObject({ wallet: address, block })
+const POSITION_SCHEMA: v.GenericSchema<unknown, ListingPosition> = v.strictObject({ wallet: listing, block })
 
 const WRITE_SCHEMA: v.GenericSchema<unknown, WriteResult> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, from: block, to: block, reading: sha256, manifest: sha256 },
@@ -75,7 +76,7 @@ export async function readPartition(
   const { job, coverage } = manifest
   const matchesRange =
     job.chain === plan.job.chain && job.startBlock === write.from && job.endBlock === write.to
-  const planned = new Set(walletsOf(plan).map(({ address }) => address))
+  const planned = new Set(walletsOf(plan).map(({ address }) => walletOf(address)))
   const hasAllWallets =
     coverage.length === planned.size && coverage.every(({ address }) => planned.has(address))
   return matchesRange && hasAllWallets ? manifest : undefined

@@ -7,6 +7,7 @@ import {
 import { describeChain } from './chain-info.ts'
 import type { DataServiceOptions, ServiceResponse } from './data-service.ts'
 import { jsonResponse } from './http-error.ts'
+import { atomicChainOf, listAtomic } from './list-atomic.ts'
 import { listBlock } from './list-block.ts'
 import { listChains } from './list-chains.ts'
 import { listInternals } from './list-internals.ts'
@@ -44,6 +45,10 @@ export function createCallOperation(
     listInternals: async (call) => jsonResponse(200, await listInternals(call, contextFor(call))),
     listBlock: async (call) => jsonResponse(200, await listBlock(call, contextFor(call))),
     showTransaction: async (call) => jsonResponse(200, await showTransaction(call, contextFor(call))),
+    listAtomic: async (call) => {
+      const chain = atomicChainOf(call, chains)
+      return jsonResponse(200, await listAtomic(call, { chain, tokens, quirks }))
+    },
     showNativeBalance: (call) => showNativeBalance(call, contextFor(call)),
     listErc20Balances: (call) => listErc20Balances(call, contextFor(call)),
     listErc1155Balances: (call) => listErc1155Balances(call, contextFor(call)),

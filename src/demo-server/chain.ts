@@ -13,6 +13,8 @@ export type Chain = {
   last(): Promise<number>
   /** Recorded balances; undefined if there are none. */
   state(): Promise<ChainState | undefined>
+  /** Recorded atomic transactions in chain order; empty if there are none. */
+  atomic(): Promise<readonly JsonObject[]>
   /** Base fee of a block with transactions; undefined if it is unknown. */
   baseFee(block: number): Promise<bigint | undefined>
 }

@@ -7,7 +7,7 @@ import { HttpError } from './http-error.ts'
 import { indexItems } from './index-items.ts'
 import type { JsonObject } from './json.ts'
 import { once } from './once.ts'
-import { readBlocks, readState, readTransactions } from './read-chain.ts'
+import { readAtomicTransactions, readBlocks, readState, readTransactions } from './read-chain.ts'
 
 export type Chains = {
   readonly ids: readonly string[]
@@ -52,9 +52,10 @@ type ChainParts = {
   items: () => Promise<ChainItems>
   blocks: () => Promise<readonly Block[]>
   state?: () => Promise<ChainState>
+  atomic?: () => Promise<readonly JsonObject[]>
 }
 
-function openBlocks(id: string, { items, blocks, state }: ChainParts): LoadedChain {
+function openBlocks(id: string, { items, blocks, state, atomic }: ChainParts): LoadedChain {
   const index = once(async () => indexBlocks(await blocks()))
   const fees = once(async () => baseFeesOf(await blocks()))
   return {
@@ -64,6 +65,7 @@ function openBlocks(id: string, { items, blocks, state }: ChainParts): LoadedCha
     block: async (block) => (await index()).get(block),
     last: async () => (await blocks()).at(-1)?.number ?? -1,
     state: async () => state?.(),
+    atomic: async () => (await atomic?.()) ?? [],
   }
 }
 
@@ -76,6 +78,7 @@ const EMBEDDED_CHAINS: readonly LoadedChain[] = [
     items: once(async () => indexItems(await readTransactions('43114'), { dropsEmptyInOddBlocks: true })),
     blocks: once(() => readBlocks('43114')),
     state: once(() => readState('43114')),
+    atomic: once(() => readAtomicTransactions('43114')),
   }),
   openItems('1', () => readTransactions('1')),
 ]

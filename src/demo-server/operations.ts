@@ -21,6 +21,18 @@ export const OPERATIONS = {
     takes: ['pageToken', 'pageSize 0-100'],
   },
   showTransaction: { method: 'GET', path: '/v1/chains/{chainId}/transactions/{txHash}', takes: [] },
+  listAtomic: {
+    method: 'GET',
+    path: '/v1/networks/{network}/blockchains/{blockchainId}/transactions',
+    takes: [
+      'addresses',
+      'startTimestamp',
+      'endTimestamp',
+      'pageToken',
+      'pageSize 1-100',
+      'sortOrder asc|desc',
+    ],
+  },
   showNativeBalance: {
     method: 'GET',
     path: '/v1/chains/{chainId}/addresses/{address}/balances:getNative',

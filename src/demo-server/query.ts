@@ -64,6 +64,27 @@ export function readBalanceQuery(parameters: URLSearchParams): BalanceQuery {
   }
 }
 
+type AtomicQuery = BlockQuery & {
+  readonly addresses: readonly string[]
+  /** Unix seconds; the end is exclusive. */
+  readonly startTimestamp: number | null
+  readonly endTimestamp: number | null
+  readonly sortOrder: 'asc' | 'desc'
+}
+
+/** Reads the parameters of the listing of atomic transactions. */
+export function readAtomicQuery(parameters: URLSearchParams): AtomicQuery {
+  const addresses = readSingle(parameters, 'addresses')
+  if (addresses === null) throw new HttpError(400, 'addresses must be given, separated by commas.')
+  return {
+    ...readPageQuery(parameters),
+    addresses: addresses.split(','),
+    startTimestamp: readInteger(parameters, 'startTimestamp'),
+    endTimestamp: readInteger(parameters, 'endTimestamp'),
+    sortOrder: readChoice(parameters, 'sortOrder', ['asc', 'desc']) ?? 'desc',
+  }
+}
+
 /** Reads a parameter that must be one of `choices`; null if it is absent. */
 export function readChoice<Choice extends string>(
   parameters: URLSearchParams,

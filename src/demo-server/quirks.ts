@@ -8,6 +8,8 @@ export const QUIRKS = {
   'fee-cap': 'listings show the fee cap of a type-2 transaction as its gasPrice, not the price that was paid',
   'top-level-call':
     'internal lists of wallet listings begin with the top-level call and contain calls that move no coins',
+  'atomic-transfers':
+    'some wallets of chain 43114 have atomic imports and exports, which their balances include',
   'zero-milliseconds': 'transactions without blockTimestampMilliseconds show it as 0',
   'offset-tokens': 'page tokens count the items before the page, so a growing chain shifts its pages',
   'small-pages':

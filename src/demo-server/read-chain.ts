@@ -29,6 +29,11 @@ export async function readState(chain: string): Promise<ChainState> {
   return state
 }
 
+/** Reads the atomic transactions of an embedded chain, in chain order. */
+export function readAtomicTransactions(chain: string): Promise<JsonObject[]> {
+  return readLines<JsonObject>(`${chain}/atomic.ndjson.gz`)
+}
+
 type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
 
 /** The build does not copy the chains, so they are read from `src` of the package. */

@@ -39,7 +39,10 @@ export function matchRoute(request: ServiceRequest): 'index' | (() => Call) {
   }
 }
 
-const NO_PARAMETERS = { chainId: '', address: '', blockId: '', txHash: '', tokenId: '', id: '' }
+const NO_PARAMETERS = {
+  ...{ chainId: '', address: '', blockId: '', txHash: '', tokenId: '', id: '' },
+  ...{ network: '', blockchainId: '' },
+}
 type PathName = keyof typeof NO_PARAMETERS
 
 const ROUTES = Object.entries(OPERATIONS).map(([operation, { method, path }]) => ({

@@ -14,15 +14,13 @@ export type Cost = {
 }
 
 /** Undefined if the source counts requests only. */
-export function costOf(
-  job: Job,
-  { minRequests, internals, requests, maxRequests }: Estimate,
-): Cost | undefined {
+export function costOf(job: Job, estimate: Estimate): Cost | undefined {
+  const { minRequests, internals, requests, maxRequests, atomicRequests = 0 } = estimate
   const meter = meterOf(job)
   if (meter === undefined) return undefined
   const each = meter.costs[mainOperation(job)]
-  const internalUnits = internals * (meter.costs.internals - each)
-  const unitsOf = (count: number) => count * each + internalUnits
+  const otherUnits = internals * (meter.costs.internals - each) + atomicRequests * meter.costs.atomic
+  const unitsOf = (count: number) => count * each + otherUnits
   return {
     meter,
     minUnits: unitsOf(minRequests),

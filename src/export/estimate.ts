@@ -18,6 +18,8 @@ export type Estimate = {
    * read. Not a bound. Undefined if `requests` is not extrapolated from a part of the history.
    */
   maxRequests: number | undefined
+  /** Minimum number of requests for atomic transactions, in addition. Undefined if the job does not read them. */
+  atomicRequests?: number | undefined
   /** Requests per second of an earlier run, and the duration of this run at that rate. */
   perSecond: number | undefined
   seconds: number | undefined
@@ -35,6 +37,7 @@ export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[])
   const bytesPerTransaction = averageTransactionBytes(state)
   return {
     ...{ minRequests, internals, requests, perSecond, bytesPerTransaction },
+    atomicRequests: state.atomicRanges,
     maxRequests: state.state === 'unfinished' && job.kind === 'wallets' ? upperBound(requests) : undefined,
     seconds: perSecond && requests !== undefined ? requests / perSecond : undefined,
     bytes:

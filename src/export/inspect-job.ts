@@ -1,5 +1,5 @@
 import { inspectCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
-import { BLOCKS } from '../core/model/listings.ts'
+import { atomicListing, BLOCKS } from '../core/model/listings.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model/model.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
@@ -22,6 +22,8 @@ export type JobState = {
   head: number | undefined
   /** Remaining block ranges of each wallet. `to` is undefined if the range extends to the head. */
   wallets: (Wallet & { remaining: { from: number; to: number | undefined }[] })[]
+  /** Remaining block ranges of the wallets' atomic transactions. Undefined if the job does not read them. */
+  atomicRanges?: number
   /** Remaining blocks of a blocks job, in ascending order. */
   blocks: readonly BlockRange[]
   /** Manifest of the existing export, if there is one. */
@@ -55,5 +57,13 @@ export async function inspectJob(job: Job): Promise<JobState> {
         : 'exported'
   const blocks = done || job.kind === 'wallets' ? [] : checkpoint.remaining(BLOCKS)
   const { pages, items, head } = checkpoint
-  return { state, pages, items, head, wallets, blocks, manifest, store }
+  const atomic = job.atomic ? { atomicRanges: done ? 0 : countAtomicRanges(job, checkpoint) } : {}
+  return { state, pages, items, head, wallets, ...atomic, blocks, manifest, store }
+}
+
+function countAtomicRanges(
+  { wallets }: Job,
+  { remaining }: { remaining: (listing: string) => readonly BlockRange[] },
+): number {
+  return wallets.reduce((sum, { address }) => sum + remaining(atomicListing(address)).length, 0)
 }

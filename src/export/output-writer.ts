@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { WrittenRange } from '../checkpoint/checkpoint-state.ts'
 import { addCounts } from '../core/model/add-counts.ts'
-import type { Listings } from '../core/model/listings.ts'
+import { atomicListing, type Listings } from '../core/model/listings.ts'
 import { PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
@@ -194,7 +194,7 @@ async function finish(
     refused: stats.refused.map((one) => ({ ...one, toBlock: previous.refusedEnds?.get(one.address) ?? to })),
     begunMs: output.checkpoint.begunMs,
     localPath: async ({ staged = '' }) => staged,
-    raw: (covered) => new Set(job.keepRaw ? [...names, ...covered] : []),
+    raw: (covered) => new Set(job.keepRaw ? [...names, ...covered, ...covered.map(atomicListing)] : []),
   })
   return { ...range, seen: Object.fromEntries(seen), ...unknowns }
 }

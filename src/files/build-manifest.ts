@@ -43,7 +43,7 @@ export type RetainedContent = {
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
-  const { nativeSymbol, wraps, internals, escapeFormulas } = job
+  const { nativeSymbol, wraps, atomic, internals, escapeFormulas } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -60,6 +60,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
       wraps,
+      ...(atomic ? { atomic } : {}),
       ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
       ...(kind === 'blocks' ? {} : { fees: describeFees(job, unknowns) }),
       ...(kind !== 'blocks' && internals === 'full' ? { internals } : {}),

@@ -4,7 +4,7 @@ import type { ItemKey } from '../core/model/item-key.ts'
 import type { BlockRange, Internals } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
 import type { RequestLine } from '../http/request-events.ts'
-import type { View } from './view.ts'
+import type { AtomicView, View } from './view.ts'
 
 /**
  * A kind of API that histories are read from. Only its folder knows the URLs and the JSON of the service. The
@@ -23,6 +23,11 @@ export type Source = {
   requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */
   openWallet(wallet: WalletRequest): WalletListing
+  /**
+   * Opens the listing of a wallet's atomic transactions, whose service cannot select blocks: pages contain the items of
+   * the requested range only. Sends no request. Absent if the API has no such listing.
+   */
+  openAtomic?(wallet: { chain: string; address: string }): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */
   openBlocks(blocks: { chain: string }): BlockListing
   /**
@@ -58,6 +63,8 @@ export type Source = {
    * @param item parsed by `parseBytes`
    */
   readView(item: unknown, context: ViewContext): View | string
+  /** Like `readView`, for an item of the listing of atomic transactions. Absent if the API has no such listing. */
+  readAtomic?(item: unknown, context: ViewContext): AtomicView | string
   /**
    * The on-chain content of an item, as text for comparison. Fields that may change over time without a change
    * on the chain, such as names, prices and metadata, must be excluded.

@@ -17,6 +17,9 @@ export type View = {
 /** The row of the transaction itself, and the prefix of all rows of the transaction. */
 export type Native = { prefix: Prefix; row: Cells<'transactions'> }
 
+/** A validated atomic transaction: the prefix of its rows, and one row per input or output on the C-Chain. */
+export type AtomicView = { prefix: Prefix; entries: readonly Cells<'atomic_transactions'>[] }
+
 export type ErcTable = 'erc20' | 'erc721' | 'erc1155'
 
 /** A row of one of the three ERC tables. */

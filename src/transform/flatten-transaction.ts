@@ -137,6 +137,7 @@ function rowsOf(
     erc721_transfers: ifRequested('erc721_transfers', () => erc721),
     erc1155_transfers: ifRequested('erc1155_transfers', () => erc1155),
     internal_transactions: ifRequested('internal_transactions', () => internal),
+    atomic_transactions: NONE,
     wallet_transactions: ifRequested('wallet_transactions', () =>
       views.map((seen) => walletRow(seen, union, wallets)),
     ),

@@ -1,8 +1,10 @@
 import { wrappedCoinOf } from '../core/model/chains.ts'
+import { isAtomicListing } from '../core/model/listings.ts'
 import type { Wraps } from '../core/model/model.ts'
 import { toBytes } from '../core/platform/byte-text.ts'
 import type { TableName } from '../core/table/index.ts'
 import type { FeeSource } from './fees.ts'
+import { flattenAtomic } from './flatten-atomic.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten-transaction.ts'
 import type { PositionedItem } from './merge/record-items.ts'
 import { rejectLine } from './reject-line.ts'
@@ -53,12 +55,14 @@ export function createFlattener(context: RowContext, fees: () => FeeSource): Fla
   }
   return (views, onReject) => {
     onLine = onReject
+    const isAtomic = views.some(({ wallet }) => isAtomicListing(wallet))
+    const flattenItems = isAtomic ? flattenAtomic : flattenTransaction
     const settings = { ...flattenContext, fees: fees() }
-    if (endBlocks.size === 0) return flattenTransaction(views, settings)
+    if (endBlocks.size === 0) return flattenItems(views, settings)
     const block = views[0]?.key.block ?? 0
     const isIncluded = (address: string) => block < (endBlocks.get(address) ?? Number.POSITIVE_INFINITY)
     const has = (address: string) => own.has(address) && isIncluded(address)
     const includedViews = views.filter(({ wallet }) => isIncluded(wallet))
-    return flattenTransaction(includedViews, { ...settings, wallets: { has, get } })
+    return flattenItems(includedViews, { ...settings, wallets: { has, get } })
   }
 }

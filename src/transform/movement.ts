@@ -4,13 +4,13 @@ import type { Cells, TableName } from '../core/table/index.ts'
 /**
  * A transfer of one asset from one party to another, a fee (no receiver), or the token side of wrapping the native coin:
  * the contract mints it for the receiver (`wrap`) or burns it of the sender (`unwrap`), and is itself not credited or
- * debited.
+ * debited. An `import` has no sender and an `export` no receiver on this chain.
  */
 export type Movement = {
   source: TableName
   /** Index of the fact within its transaction, as it enters `entry_id`. */
   index: string
-  type: 'transfer' | 'fee' | 'wrap' | 'unwrap'
+  type: 'transfer' | 'fee' | 'wrap' | 'unwrap' | 'import' | 'export'
   parties: Parties
   asset: Asset
   /** Decimal digits, not negative, in base units (wei). */

@@ -1,3 +1,4 @@
+import { isAtomicListing } from '../core/model/listings.ts'
 import type { BlockRange, PartitionBy } from '../core/model/model.ts'
 import type { Times } from '../core/model/run-stats.ts'
 import { NO_UNKNOWNS, type Unknowns } from '../core/model/unknowns.ts'
@@ -185,7 +186,8 @@ class BatchWriter {
   }
 
   #countTransaction({ block, timeMs, seenBy, ...flags }: TransactionStart): void {
-    this.#transactions += 1
+    // `transactions` and `wallet_transactions` do not contain atomic transactions.
+    if (!seenBy.some(isAtomicListing)) this.#transactions += 1
     if (flags.isStatusUnknown) this.#unknowns.statusUnknown += 1
     if (flags.isFeeUnknown) this.#unknowns.feeUnknown += 1
     if (flags.isFeeUpperBound) this.#unknowns.feesUpperBound += 1

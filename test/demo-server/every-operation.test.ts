@@ -10,6 +10,8 @@ const VALUES = {
   txHash: '0xadb44c4887548de5619552d6cbcde3f198dfdefdfd4cbe318634f4457b01596d',
   tokenId: '1',
   id: 'none',
+  network: 'mainnet',
+  blockchainId: 'c-chain',
 } as const
 
 /** One request per operation that matches its route. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
-import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { summarizeRun } from '../../src/export/history/run-report.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { loadInto } from '../../src/load/load.ts'
@@ -70,12 +70,12 @@ const asText = (row: Record<string, unknown>) =>
 async function csvRows(output: string, before: number): Promise<Rows> {
   const rows = await rowsIn(output)
   const counted = ({ block_number: block }: TextRow) => Number(block) < before
-  return Object.fromEntries(TABLE_NAMES.map((table) => [table, rows[table].filter(counted).map(asText)]))
+  return Object.fromEntries(DEFAULT_TABLES.map((table) => [table, rows[table].filter(counted).map(asText)]))
 }
 
 /** Applies a change list to the earlier rows. */
 function applied(rows: Rows, list: readonly Change[]): Rows {
-  const left = Object.fromEntries(TABLE_NAMES.map((table) => [table, [...(rows[table] ?? [])]]))
+  const left = Object.fromEntries(DEFAULT_TABLES.map((table) => [table, [...(rows[table] ?? [])]]))
   for (const { table, change, row } of list) {
     const at = left[table]?.indexOf(asText(row)) ?? -1
     expect(at >= 0).toBe(change === 'removed')
@@ -90,13 +90,13 @@ const inOrder = (rows: Rows) =>
 
 const countsOf = (list: readonly Change[], change: Change['change']) =>
   Object.fromEntries(
-    TABLE_NAMES.map((name) => [
+    DEFAULT_TABLES.map((name) => [
       name,
       list.filter((one) => one.table === name && one.change === change).length,
     ]),
   )
 
-const EMPTY = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0]))
+const EMPTY = Object.fromEntries(DEFAULT_TABLES.map((table) => [table, 0]))
 
 const CASES = [
   {
@@ -154,7 +154,7 @@ test('sorts rows by table, block, removed before added, and file order', async (
   const { summary } = await ended(job, { lookbackBlocks: 80 })
   const list = readList(job.output, summary.changesFile)
   const tables = [...new Set(list.map(({ table }) => table))]
-  expect(tables).toEqual(TABLE_NAMES.filter((table) => tables.includes(table)))
+  expect(tables).toEqual(DEFAULT_TABLES.filter((table) => tables.includes(table)))
   const ofLedger = list.filter(({ table }) => table === 'ledger')
   const parts = ofLedger.map(({ row, change }) => `${row.block_number} ${change}`)
   expect([...new Set(parts)]).toEqual(['60 removed', '60 added', '70 removed', '70 added'])
@@ -289,7 +289,7 @@ test('does not affect merging and loading the export', async () => {
   expect(outputBytes(job.output)[summary.changesFile ?? '']).toBe(list)
   await loadInto(job.output, place.to)
   const csv = await rowsIn(job.output)
-  for (const table of TABLE_NAMES) expect(await place.rows(table)).toHaveLength(csv[table].length)
+  for (const table of DEFAULT_TABLES) expect(await place.rows(table)).toHaveLength(csv[table].length)
   expect((await verifyOutput(job.output)).problems).toEqual([])
   chain.listing.view = withoutBlocks(80)
   const again = await ended(job, { lookbackBlocks: 150 })

@@ -291,7 +291,7 @@ describe('walletlake', () => {
 
   test('prints every table and the job format as JSON', async () => {
     const tables = JSON.parse((await runCommand(['schema'])).stdout) as { tables: { name: string }[] }
-    expect(tables.tables).toHaveLength(7)
+    expect(tables.tables).toHaveLength(8)
     expect(JSON.parse((await runCommand(['schema', 'job'])).stdout)).toHaveProperty('properties.addresses')
     expect(JSON.parse((await runCommand(['schema', 'ledger'])).stdout)).toHaveProperty('name', 'ledger')
   })

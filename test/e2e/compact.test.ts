@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { compactOutput } from '../../src/files/compact/compact.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
@@ -55,7 +55,7 @@ async function threeNights(given: Partial<Job> = {}) {
 }
 
 const filesOf = (output: string) =>
-  TABLE_NAMES.map((table) => readManifest(output).tables[table]?.files.length ?? 0)
+  DEFAULT_TABLES.map((table) => readManifest(output).tables[table]?.files.length ?? 0)
 
 const forget = (output: string) => rmSync(join(output, '.walletlake'), { recursive: true })
 
@@ -80,7 +80,7 @@ async function parquetRows(output: string) {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   const rows: Record<string, unknown> = {}
-  for (const table of TABLE_NAMES) {
+  for (const table of DEFAULT_TABLES) {
     const paths = readManifest(output).tables[table]?.files.map(({ path }) => `'${join(output, path)}'`)
     const read = await connection.runAndReadAll(`select * from read_parquet([${paths?.join(', ')}])`)
     rows[table] = read.getRowsJson()
@@ -111,7 +111,7 @@ test('a file merged from Parquet files has the same bytes as a fresh export', as
   const fresh = headJob(chain.url, { format: 'parquet', compression: 'zstd' })
   await runOnce(fresh)
   const hashes = (folder: string) =>
-    TABLE_NAMES.map((table) => readManifest(folder).tables[table]?.files.map(({ sha256 }) => sha256))
+    DEFAULT_TABLES.map((table) => readManifest(folder).tables[table]?.files.map(({ sha256 }) => sha256))
   expect(hashes(output)).toEqual(hashes(fresh.output))
   await chain.end()
 })

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, expectTypeOf, test } from 'vitest'
-import { TABLE_NAMES, TABLES, type TableName, tableByName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, TABLES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { defineJob, type JobFields, rows, run, type TableRows } from '../../src/index.ts'
 import type { FIELD_PATHS } from '../../src/job/fields/fields.ts'
 import { demoWallets } from '../helpers/node-data.ts'
@@ -32,7 +32,7 @@ test('rows() yields the rows of the CSV export for every table', async () => {
   const job = { ...(await defineJob(fields)), escapeFormulas: false }
   const { code } = await run([job])
   expect(code).toBeUndefined()
-  for (const table of TABLE_NAMES) {
+  for (const table of DEFAULT_TABLES) {
     const found = await collect(table)
     expect(found.length).toBeGreaterThan(0)
     expect(found.map(toText)).toEqual(await readCsvTable(job.output, table))

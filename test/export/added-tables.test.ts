@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
-import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { summarizeRun } from '../../src/export/history/run-report.ts'
 import { run } from '../../src/export/run.ts'
 import { loadInto } from '../../src/load/load.ts'
@@ -17,7 +17,7 @@ const LONG = { timeout: 600_000 }
 
 /** Tables of the export to which the others are added. */
 const FEW: readonly TableName[] = ['erc20_transfers', 'wallet_transactions']
-const ADDED = TABLE_NAMES.filter((table) => !FEW.includes(table))
+const ADDED = DEFAULT_TABLES.filter((table) => !FEW.includes(table))
 
 async function runOnce(job: Job, options: { fresh?: boolean } = {}) {
   const notices: string[] = []
@@ -79,7 +79,7 @@ test.for([
     expect(linesOf(job.output, summary?.changesFile)).toEqual(lines)
     const counts = (wanted: (line: string) => boolean) =>
       Object.fromEntries(
-        TABLE_NAMES.map((name) => [
+        DEFAULT_TABLES.map((name) => [
           name,
           lines.filter((line) => line.startsWith(`${name} `) && wanted(line)).length,
         ]),
@@ -97,7 +97,7 @@ test('tables are added to an export without transactions', async () => {
   const job = headJob(chain.url, { startBlock: 100 })
   await runOnce({ ...job, tables: FEW })
   expect((await runOnce(job)).error).toBeUndefined()
-  expect(Object.keys(readManifest(job.output).tables)).toEqual(TABLE_NAMES)
+  expect(Object.keys(readManifest(job.output).tables)).toEqual(DEFAULT_TABLES)
   expect((await runOnce(job)).state).toBe('unchanged')
   await chain.end()
 })
@@ -126,6 +126,6 @@ test('an export whose pages are gone requires --fresh for another table, whateve
   await runOnce({ ...finished, tables: FEW })
   await refused(finished)
   expect((await runOnce(finished, { fresh: true })).error).toBeUndefined()
-  expect(Object.keys(readManifest(finished.output).tables)).toEqual(TABLE_NAMES)
+  expect(Object.keys(readManifest(finished.output).tables)).toEqual(DEFAULT_TABLES)
   await chain.end()
 })

@@ -1,5 +1,5 @@
 import type { Job } from '../../src/core/model/model.ts'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, TABLE_NAMES } from '../../src/core/table/index.ts'
 
 /** A complete wallet job for tests. Fields that are not given have defaults. */
 export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {
@@ -12,7 +12,7 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
     wallets: addresses.map((address) => ({ address: address.toLowerCase(), label: null })).sort(byAddress),
     startBlock: 0,
     endBlock: 421,
-    tables: TABLE_NAMES,
+    tables: fields.atomic ? TABLE_NAMES : DEFAULT_TABLES,
     format: 'csv',
     compression: fields.format === 'parquet' ? 'zstd' : 'none',
     output: 'output/test',
@@ -22,6 +22,7 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
     nativeSymbol: null,
     wraps: 'ledger',
     internals: 'listing',
+    atomic: false,
     keepRaw: false,
     fees: 'auto',
     feesBudget: 2_000,

@@ -63,7 +63,8 @@ function schemaOf(path: FieldPath): SchemaPart {
 
 function jobWith(path: FieldPath, value: unknown) {
   if (value === 'blocks') return { chain: 1, kind: value, startBlock: 0, endBlock: 1 }
-  const least = { chain: 1, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
+  const chain = path === 'atomic' ? 43114 : 1
+  const least = { chain, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
   const format = value === 'zstd' ? { format: 'parquet' } : {}
   const [section, name] = path.split('.')
   const output = section === 'store' ? { output: 's3://lake/treasury' } : {}

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { readJob } from '../../src/job/read-job.ts'
 import { A, B, folderWith, jobOf, LEAST } from './helpers.ts'
 
@@ -15,7 +15,7 @@ test('applies every default of the contract', async () => {
     wallets: [{ address: A, label: null }],
     startBlock: 0,
     endBlock: undefined,
-    tables: TABLE_NAMES,
+    tables: DEFAULT_TABLES,
     format: 'csv',
     compression: 'none',
     output: 'output/my-job',
@@ -25,6 +25,7 @@ test('applies every default of the contract', async () => {
     nativeSymbol: 'ETH',
     wraps: 'ledger',
     internals: 'listing',
+    atomic: false,
     fees: 'auto',
     feesBudget: 2_000,
     keepRaw: false,
@@ -48,6 +49,7 @@ const FULL = {
   nativeSymbol: 'X',
   wraps: 'off',
   internals: 'full',
+  atomic: true,
   keepRaw: true,
   service: { baseUrl: 'http://10.0.0.7:8080/data//', apiKeyHeader: 'X-Key', timeout: '500ms' },
 }
@@ -71,6 +73,7 @@ const FULL_JOB = {
   nativeSymbol: 'X',
   wraps: 'off',
   internals: 'full',
+  atomic: true,
   keepRaw: true,
   service: { baseUrl: 'http://10.0.0.7:8080/data', apiKeyHeader: 'X-Key', timeoutMs: 500 },
 }

@@ -65,7 +65,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'a table is misspelt',
     text: `${LEAST}tables: [erc20_transfer]`,
-    says: 'job.yaml:3:10: tables[0]: found "erc20_transfer", expected one of transactions, erc20_transfers, erc721_transfers, erc1155_transfers, internal_transactions, wallet_transactions, ledger (did you mean "erc20_transfers"?)',
+    says: 'job.yaml:3:10: tables[0]: found "erc20_transfer", expected one of transactions, erc20_transfers, erc721_transfers, erc1155_transfers, internal_transactions, atomic_transactions, wallet_transactions, ledger (did you mean "erc20_transfers"?)',
   },
   {
     when: 'a table stands twice',

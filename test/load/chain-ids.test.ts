@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { loadInto } from '../../src/load/load.ts'
 import {
   forked,
@@ -43,7 +43,7 @@ for (const engine of engines)
       await runOnce(job, night === 0 ? {} : { lookbackBlocks: 60 })
       await loadInto(job.output, place.to)
       const exported = await rowsIn(job.output)
-      for (const table of TABLE_NAMES) {
+      for (const table of DEFAULT_TABLES) {
         const key = (row: Record<string, unknown>) =>
           `${row.chain_id} ${row.block_number} ${row.transaction_hash}`
         const loaded = await place.rows(table)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { loadInto } from '../../src/load/load.ts'
 import {
   expectSameAsFresh,
@@ -69,7 +69,7 @@ async function expectLoaded(
   targets: readonly { name: string; place: Place }[],
   exported: Awaited<ReturnType<typeof rowsIn>>,
 ): Promise<void> {
-  for (const table of TABLE_NAMES) {
+  for (const table of DEFAULT_TABLES) {
     expect(exported[table].length, table).toBeGreaterThan(50)
     for (const { name, place } of targets) {
       const cells = exported[table].map((row) => asCells(row, name === 'duckdb'))

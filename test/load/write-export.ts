@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import type { Cells, Lake } from '../verify/export/model-export.ts'
 import {
   type FileEntry,
@@ -28,7 +28,7 @@ export async function writeExport(
   lake: Lake,
   options: ExportOptions = {},
 ): Promise<ManifestDraft> {
-  const { cuts = [0, 200, 300, 1000], name = 'demo', wallets = 'ours', tables = TABLE_NAMES } = options
+  const { cuts = [0, 200, 300, 1000], name = 'demo', wallets = 'ours', tables = DEFAULT_TABLES } = options
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   let whole: ManifestDraft | undefined
@@ -57,7 +57,7 @@ export async function writeExport(
 export function within(lake: Lake, from: number, to: number): Lake {
   const kept = (rows: readonly Cells[]) =>
     rows.filter(({ block_number: block }) => Number(block) >= from && Number(block) < to)
-  return Object.fromEntries(TABLE_NAMES.map((table) => [table, kept(lake[table])])) as Lake
+  return Object.fromEntries(DEFAULT_TABLES.map((table) => [table, kept(lake[table])])) as Lake
 }
 
 type Move = {

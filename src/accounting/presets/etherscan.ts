@@ -137,6 +137,8 @@ export const etherscan: MultiFileWriter = {
 
 const FORMAT_OF_SOURCE: Readonly<Record<string, OutputFileFormat>> = {
   internal_transactions: INTERNAL,
+  // Explorers list them elsewhere, without a file. They move coins without a fee, like internal transactions.
+  atomic_transactions: INTERNAL,
   erc721_transfers: NFTS,
   erc1155_transfers: NFTS,
 }

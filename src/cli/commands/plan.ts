@@ -43,7 +43,8 @@ async function plan(files: string[], args: PlanArguments): Promise<void> {
       `${job.name}: ${state.state}, ${remainingText} to read (chain ${job.chain}, output ${outputName(job)})`,
     )
     const estimate = estimateRun(job, state, await readPastRuns(job.output))
-    if (estimate.minRequests > 0) print(estimateLines(estimate, job, state.manifest))
+    if (estimate.minRequests + (estimate.atomicRequests ?? 0) > 0)
+      print(estimateLines(estimate, job, state.manifest))
     if (args.reconcile) print(await reconcileLine(job, state.manifest !== undefined))
     if (blocks.length > 0) print(`  blocks ${formatRanges(blocks)}`)
     for (const { address, label, remaining } of unfinished) {

@@ -21,6 +21,16 @@ type Chain = {
    * `withdrawTo`, whose token belongs to another account than the coin.
    */
   wrappedCoins?: readonly string[]
+  /** Only the C-Chain: the network whose X-Chain and P-Chain it exchanges coins with by atomic transactions. */
+  atomic?: AtomicNetwork
+}
+
+/** An Avalanche network whose C-Chain has atomic transactions: imports from and exports to the X-Chain and the P-Chain. */
+type AtomicNetwork = {
+  /** Name in the paths of the service. */
+  name: 'mainnet' | 'fuji'
+  /** Id of AVAX as an asset. */
+  coinAsset: string
 }
 
 /** System contract of Polygon for its native coin. */
@@ -87,12 +97,14 @@ const CHAINS: readonly Chain[] = [
     ...{ id: '43113', name: 'Avalanche Fuji', symbol: 'AVAX', aliases: ['fuji', 'avalanchetestnet'] },
     blockchainId: 'yH8D7ThNJkxmtkuv2jgBa4P1Rn3Qpr4pPr7QYNfcdoS6k6HWp',
     wrappedCoins: ['0xd00ae08403b9bbb9124bb305c09058e32c39a48c'],
+    atomic: { name: 'fuji', coinAsset: 'U8iRqJoiJm8xZHAacmvYyZVwqQx6uDNtQeP3CQ6fcgQk3JqnK' },
   },
   {
     ...{ id: '43114', name: 'Avalanche C-Chain', symbol: 'AVAX' },
     aliases: ['avalanche', 'avax', 'cchain', 'avalanchemainnet'],
     blockchainId: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5',
     wrappedCoins: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'],
+    atomic: { name: 'mainnet', coinAsset: 'FvwEAhmxKfeiG8SnEvq42hc6whRyY3EFYAvebMqDNDGCgxN5Z' },
   },
   {
     ...{ id: '59144', name: 'Linea', symbol: 'ETH' },
@@ -144,6 +156,16 @@ export function coinContractsOf(chain: string): readonly string[] {
 }
 
 const NONE: readonly string[] = []
+
+/** The network of a chain that has atomic transactions, by any spelling of its id; undefined for all other chains. */
+export function atomicNetworkOf(chain: string): AtomicNetwork | undefined {
+  return chainOf(chain)?.atomic
+}
+
+/** The blockchain id of a chain, by any spelling of its id; undefined if it has none or it is unknown. */
+export function blockchainIdOf(chain: string): string | undefined {
+  return chainOf(chain)?.blockchainId
+}
 
 /** The wrapped native coin of a chain. It has the decimals of the coin. */
 export type WrappedCoin = {

@@ -100,6 +100,7 @@ const JOB = fields({
   addressesSha256: sha256,
   nativeSymbol: v.optional(textOrNull),
   wraps: v.optional(oneOf(...WRAPS)),
+  atomic: v.optional(exactly(true)),
   escapeFormulas: v.optional(flag),
   fees: v.optional(oneOf('exact', 'listed')),
   internals: v.optional(exactly('full')),

@@ -61,6 +61,8 @@ type ManifestJob = {
   nativeSymbol?: string | null
   /** Absent in manifests of older versions, whose ledgers have no rows for wrapping. */
   wraps?: Wraps
+  /** Only if atomic transactions were read. */
+  atomic?: true
   /**
    * Only for CSV: whether text that a spreadsheet would evaluate is prefixed with `'`; absent in manifests of
    * older versions.

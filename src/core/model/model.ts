@@ -95,6 +95,8 @@ export type Job = {
   readonly nativeSymbol: string | null
   readonly wraps: Wraps
   readonly internals: Internals
+  /** Whether the atomic transactions of the C-Chain (imports from, and exports to, the X- and P-Chain) are read too. */
+  readonly atomic: boolean
   readonly keepRaw: boolean
   readonly fees: FeeMode
   /** Maximum number of details that a run with fees `auto` requests. */

@@ -56,8 +56,14 @@ export const PREFIX = [
   col('block_number int64', 'Block number.'),
   col('block_hash text', 'Block hash, in lowercase.'),
   col('block_timestamp time', 'Block time in UTC, with milliseconds where the service provides them.'),
-  col('transaction_hash text', 'Transaction hash, in lowercase.'),
-  col('transaction_index int32', 'Position of the transaction in its block, starting at 0.'),
+  col(
+    'transaction_hash text',
+    'Transaction hash, in lowercase; for an atomic transaction, its id (base 58).',
+  ),
+  col(
+    'transaction_index int32',
+    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others.',
+  ),
 ] as const
 
 /** Columns for the sender and the receiver, shared by most tables. */

@@ -139,3 +139,29 @@ export const internalTransactions = {
     col('gas_used int64?', 'Gas used.'),
   ],
 } as const satisfies TableDeclaration
+
+export const atomicTransactions = {
+  name: 'atomic_transactions',
+  about:
+    'One row per input or output on the C-Chain of an atomic transaction (import or export) that involves a wallet of the job.',
+  key: ['chain_id', 'transaction_hash', 'transfer_ordinal'],
+  columns: [
+    ...PREFIX,
+    col('transfer_ordinal int32', 'Position among the inputs or outputs of the transaction, starting at 0.'),
+    generated('transfer_type text', 'import (from the X-Chain or the P-Chain) or export (to one of them).'),
+    col('from_address text?', 'Address that an export debits, in lowercase; null for an import.'),
+    col('to_address text?', 'Address that an import credits, in lowercase; null for an export.'),
+    col('source_chain text?', 'Blockchain id of the chain that the assets leave.'),
+    col('destination_chain text?', 'Blockchain id of the chain that the assets arrive at.'),
+    col('asset_id text', 'Id of the asset in the Avalanche network.'),
+    col('asset_name text?', 'Name of the asset (untrusted text).'),
+    col('asset_symbol text?', 'Symbol of the asset (untrusted text).'),
+    col('asset_decimals int32?', 'Number of decimals of the asset: 9 for AVAX, which the ledger has in wei.'),
+    col('value u256', 'Amount, in the smallest unit of the asset (nAVAX for AVAX).'),
+    col('amount decimal?', 'value / 10^asset_decimals, exact; null if the decimals are unknown.'),
+    col(
+      'burned_value u256?',
+      'Fee of the whole transaction in nAVAX: the AVAX that it unlocked and did not create again; null if unknown.',
+    ),
+  ],
+} as const satisfies TableDeclaration

@@ -1,10 +1,13 @@
-import { TABLES, type Table, type TableName } from './tables.ts'
+import { ATOMIC_TABLE, TABLES, type Table, type TableName } from './tables.ts'
 
 export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.name)
 
+/** The tables of a job that does not list its tables and does not read atomic transactions. */
+export const DEFAULT_TABLES: readonly TableName[] = TABLE_NAMES.filter((name) => name !== ATOMIC_TABLE)
+
 export type { Cell, Column, ColumnType } from './column.ts'
 export type { Cells, Prefix, TableRows, TextRows } from './row-types.ts'
-export { TABLES, type Table, type TableName } from './tables.ts'
+export { ATOMIC_TABLE, TABLES, type Table, type TableName } from './tables.ts'
 
 /** The table with this name. */
 export function tableByName(name: TableName): Table {

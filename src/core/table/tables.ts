@@ -1,5 +1,6 @@
 import type { TableDeclaration } from './column.ts'
 import {
+  atomicTransactions,
   erc20Transfers,
   erc721Transfers,
   erc1155Transfers,
@@ -15,6 +16,7 @@ const DECLARED = [
   erc721Transfers,
   erc1155Transfers,
   internalTransactions,
+  atomicTransactions,
   walletTransactions,
   ledger,
 ] as const
@@ -25,6 +27,9 @@ export type DeclaredTable = (typeof DECLARED)[number]
 export type TableName = DeclaredTable['name']
 
 export type Table = TableDeclaration & { readonly name: TableName }
+
+/** The table that only jobs with `atomic: true` have. */
+export const ATOMIC_TABLE = atomicTransactions.name
 
 /** All tables, in the order used by files, the manifest and the help. */
 export const TABLES: readonly Table[] = DECLARED

@@ -3,6 +3,7 @@ import { describeChain } from '../chain-info.ts'
 import type { ServiceResponse } from '../data-service.ts'
 import { HttpError, jsonResponse } from '../http-error.ts'
 import type { JsonObject } from '../json.ts'
+import { atomicBalance } from '../list-atomic.ts'
 import type { ListingContext } from '../list-wallet.ts'
 import { pageLimit } from '../page-limit.ts'
 import { readAddress } from '../path-parameters.ts'
@@ -15,10 +16,11 @@ type BalanceContext = Pick<ListingContext, 'chain' | 'tokens' | 'quirks'>
 type BalanceOperation = (call: Call, context: BalanceContext) => Promise<ServiceResponse>
 
 /** Returns the balance of the native coin after a block. */
-export const showNativeBalance: BalanceOperation = async ({ path, query }, { chain }) => {
+export const showNativeBalance: BalanceOperation = async ({ path, query }, { chain, quirks }) => {
   const { state, address, block } = await openBalances(path.address, { chain, query })
   const { networkToken } = describeChain(chain.id)
-  const balance = recordedAt(state.native[address], block) ?? '0'
+  const recorded = BigInt(recordedAt(state.native[address], block) ?? '0')
+  const balance = String(recorded + (await atomicBalance(chain, { address, block, quirks })))
   return jsonResponse(200, { nativeTokenBalance: { ...networkToken, chainId: chain.id, balance } })
 }
 

@@ -1,9 +1,11 @@
+import { walletOf } from '../../core/model/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
 import { source } from '../../sources/index.ts'
 import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 import { findEnd, headBefore } from './find-end.ts'
+import { openListing } from './open-listing.ts'
 import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
 import { createRefusals, type Refusals } from './wallet-refusals.ts'
@@ -111,7 +113,7 @@ async function readUnlessWalletRefused(context: AssignmentContext, assignment: A
 
 type WalletsContext = FetchContext & {
   refusals: Refusals
-  /** By wallet. All readers of a wallet share one listing. */
+  /** By the name of the listing. All readers of a listing share it. */
   opened: Map<string, WalletListing>
 }
 type AssignmentContext = WalletsContext & { onProgress: () => void }
@@ -119,8 +121,7 @@ type AssignmentContext = WalletsContext & { onProgress: () => void }
 async function readAssignment(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { job, requestContext, checkpoint, stats, onPage, onProgress, opened, refusals } = context
   const { address, range, order } = assignment
-  const listing =
-    opened.get(address) ?? source.openWallet({ chain: job.chain, address, internals: job.internals })
+  const listing = opened.get(address) ?? openListing(job, address)
   opened.set(address, listing)
   const narrowRange = (rest: BlockRange, page: Page) => {
     const remaining = assignment.recordPage(rest, page)
@@ -135,14 +136,14 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
   const { mutableBlocks } = context
   const request = { range, order, cutoffMs: checkpoint.cutoffMs, mutableBlocks, narrowRange, read, head }
   for await (const page of listing.readRange(requestContext, request)) {
-    refusals.recordResponse()
+    refusals.recordResponse(address)
     const headBlock = job.endBlock === undefined ? page.head : headBefore(page.keys, checkpoint, stats)
     const { offset } = await checkpoint.addPage(address, { ...page, head: headBlock })
     onPage({ body: page.body, offset })
     requestContext.client.recycleBody(page.body)
     stats.pages += 1
     stats.items += page.items
-    recordSmallPages(stats, address, listing.reducedPageSize())
+    recordSmallPages(stats, walletOf(address), listing.reducedPageSize())
     stats.share = shareCompleted(stats.share, { job, covered: page.covered, head: checkpoint.head() })
   }
 }
@@ -150,11 +151,12 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
 type CoverageUpdate = { job: Job; covered: BlockRange; head: number | undefined }
 
 /**
- * Returns the share of the job's blocks that pages cover, over all wallets. Without endBlock, up to the head.
+ * Returns the share of the job's blocks that pages cover, over all listings. Without endBlock, up to the head.
  */
 function shareCompleted(share: number, { job, covered, head }: CoverageUpdate): number {
   const end = job.endBlock ?? (head ?? job.startBlock) + 1
-  const blocks = (end - job.startBlock) * job.wallets.length
+  const listings = job.wallets.length * (job.atomic ? 2 : 1)
+  const blocks = (end - job.startBlock) * listings
   const completed = Math.min(covered.to, end) - Math.min(covered.from, end)
   return blocks <= 0 ? 1 : Math.min(1, share + completed / blocks)
 }

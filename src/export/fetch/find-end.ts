@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isAfterCutoff } from '../../core/model/item-key.ts'
-import type { Listings } from '../../core/model/listings.ts'
+import { type Listings, walletOf } from '../../core/model/listings.ts'
 import { type Job, NO_END } from '../../core/model/model.ts'
 import { CLOCK_TOLERANCE_MS, type RunStats } from '../../core/model/run-stats.ts'
 import { largest } from '../../core/platform/extremes.ts'
@@ -115,7 +115,7 @@ async function hasItemFrom(context: FixedEndContext, block: number): Promise<boo
 function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listings): string | undefined {
   const newest = new Map<string, number>()
   for (const { wallet, blocks } of checkpoint.records(listings))
-    newest.set(wallet, Math.max(newest.get(wallet) ?? 0, blocks?.max ?? 0))
+    newest.set(walletOf(wallet), Math.max(newest.get(walletOf(wallet)) ?? 0, blocks?.max ?? 0))
   return [...newest].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 

@@ -1,3 +1,4 @@
+import { isAtomicListing } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { source } from '../../sources/index.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type UnreadRange,
 } from './unread-range.ts'
 
-/** Unread blocks of one wallet. `desc` reads the newest first. */
+/** Unread blocks of one listing; `address` is its name. `desc` reads the newest first. */
 export type Range = { address: string; range: BlockRange; order: 'asc' | 'desc' }
 
 /** The blocks that one reader is to read. */
@@ -173,6 +174,8 @@ function finishReader(state: State, progress: Progress): void {
 function assignShared(state: State): Assignment | undefined {
   let [best, maxPagesPerReader, remainingPages] = [undefined as UnreadRange | undefined, 0, 0]
   for (const unread of state.unreadRanges) {
+    // A listing that the service cannot divide by blocks has one reader.
+    if (isAtomicListing(unread.address)) continue
     const pages = (estimateItems(unread) ?? 0) / source.pageSize
     remainingPages += pages
     const readers = unread.low !== undefined && unread.high !== undefined ? 2 : 1

@@ -1,18 +1,20 @@
 import { ExportError, type FailureCode } from '../../core/model/errors.ts'
+import { isAtomicListing, walletOf } from '../../core/model/listings.ts'
 import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
-import { source } from '../../sources/index.ts'
 import type { FetchContext } from './fetch-context.ts'
+import { openListing } from './open-listing.ts'
 
 /** The wallets of a run whose listing the service refuses while it serves others. */
 export type Refusals = {
-  has(wallet: string): boolean
-  /** Must be called when a page of any wallet has arrived. */
-  recordResponse(): void
-  /** Records a refusal. Throws the error if it does not concern this wallet only. */
-  recordRefusal(wallet: string, error: unknown): Promise<void>
+  /** Whether a listing, or its wallet, is refused. */
+  has(listing: string): boolean
+  /** Must be called when a page of a listing has arrived. */
+  recordResponse(listing: string): void
+  /** Records the refusal of a listing. Throws the error if it does not concern this wallet only. */
+  recordRefusal(listing: string, error: unknown): Promise<void>
   /**
-   * Ensures that the service serves other wallets. If no page has arrived since the last refusal, requests one,
-   * and throws if that fails.
+   * Ensures that the service serves other wallets, from each endpoint that refused one. If no page has arrived from it
+   * since the last refusal, requests one, and throws if that fails.
    *
    * @returns all refused wallets
    */
@@ -37,30 +39,51 @@ type RefusalContext = Pick<FetchContext, 'job' | 'listings' | 'requestContext'> 
 }
 
 export function createRefusals(context: RefusalContext): Refusals {
-  const refused = new Map(context.stats.refused.map(({ address, error }) => [address, error]))
-  let first: ExportError | undefined
-  let unconfirmed = 0
-  const recordResponse = () => {
-    unconfirmed = 0
-  }
-  const confirm = async () => {
-    if (unconfirmed > 0) await requireServiceResponds(context, { refused, first })
-    recordResponse()
-    return [...refused].map(([address, error]) => ({ address, error }))
+  const refused = new Map<string, string>()
+  const known = new Map(context.stats.refused.map(({ address, error }) => [address, error]))
+  // Whether a service lists transactions says nothing about its listing of atomic transactions.
+  const kinds = [newKind(), newKind()] as const
+  const kindOf = (listing: string) => kinds[isAtomicListing(listing) ? 1 : 0]
+  const has = (listing: string) => refused.has(listing) || known.has(walletOf(listing))
+  const confirmKind = async (kind: ListingKind) => {
+    const names = [...context.listings.keys()].filter((name) => kindOf(name) === kind)
+    if (kind.unconfirmed > 0)
+      await requireServiceResponds(context, { refused: { has }, names, first: kind.first })
+    kind.unconfirmed = 0
   }
   return {
-    has: (wallet) => refused.has(wallet),
-    recordResponse,
-    confirm,
-    recordRefusal: async (wallet, error) => {
+    has,
+    recordResponse: (listing) => {
+      kindOf(listing).unconfirmed = 0
+    },
+    confirm: async () => {
+      for (const kind of kinds) await confirmKind(kind)
+      const all = new Map(known)
+      // The refusal of a wallet's own listing takes precedence, whichever came first.
+      const sorted = [...refused].sort(([a], [b]) => Number(isAtomicListing(a)) - Number(isAtomicListing(b)))
+      for (const [name, error] of sorted)
+        if (!all.has(walletOf(name))) all.set(walletOf(name), describeRefusal(name, error))
+      return [...all].map(([address, error]) => ({ address, error }))
+    },
+    recordRefusal: async (listing, error) => {
       if (!isRefusal(error)) throw error
-      first ??= error
-      refused.set(wallet, refusalMessage(error))
-      unconfirmed += 1
-      if (unconfirmed >= MAX_UNCONFIRMED) await confirm()
+      const kind = kindOf(listing)
+      kind.first ??= error
+      refused.set(listing, refusalMessage(error))
+      kind.unconfirmed += 1
+      if (kind.unconfirmed >= MAX_UNCONFIRMED) await confirmKind(kind)
     },
   }
 }
+
+/** The listings of one endpoint: the first refusal, and the number of them since a listing was served. */
+type ListingKind = { first: ExportError | undefined; unconfirmed: number }
+
+const newKind = (): ListingKind => ({ first: undefined, unconfirmed: 0 })
+
+/** The service's words, with the listing that they concern unless it is that of the wallet's transactions. */
+export const describeRefusal = (listing: string, error: string) =>
+  isAtomicListing(listing) ? `atomic transactions: ${error}` : error
 
 /** Whether an error may concern a single wallet. */
 export function isRefusal(error: unknown): error is ExportError {
@@ -73,15 +96,20 @@ export function isRefusal(error: unknown): error is ExportError {
 
 /** Requests a page of a wallet that is not refused. Throws the first refusal if there is no such wallet. */
 export async function requireServiceResponds(
-  context: Omit<RefusalContext, 'stats'>,
-  { refused, first }: { refused: ReadonlyMap<string, string>; first: ExportError | undefined },
+  { job, listings, requestContext }: Omit<RefusalContext, 'stats'>,
+  { refused, first, names = [...listings.keys()] }: UnconfirmedRefusals,
 ): Promise<void> {
-  const { job, listings, requestContext } = context
-  const other = [...listings.keys()].find((wallet) => !refused.has(wallet))
+  const other = names.find((wallet) => !refused.has(wallet))
   if (other === undefined) throw first
   const range = { from: job.startBlock, to: job.startBlock + 1 }
-  const { chain, internals } = job
-  await source.openWallet({ chain, address: other, internals }).firstKeys(requestContext, range)
+  await openListing(job, other).firstKeys(requestContext, range)
+}
+
+type UnconfirmedRefusals = {
+  refused: Pick<ReadonlyMap<string, string>, 'has'>
+  first: ExportError | undefined
+  /** The listings of which one must be served. @default all */
+  names?: readonly string[]
 }
 
 /** The message without the name of the request. */

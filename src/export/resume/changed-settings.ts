@@ -17,6 +17,7 @@ export function findChangedSettings(job: Job, manifest: Manifest): string[] {
   return [
     ...(differs(exportedJob.nativeSymbol, job.nativeSymbol) ? ['nativeSymbol'] : []),
     ...(differs(wrapsOf(manifest), job.wraps) ? ['wraps'] : []),
+    ...(job.kind === 'wallets' && (exportedJob.atomic ?? false) !== job.atomic ? ['atomic'] : []),
     ...(FORMATS[job.format].escapesFormulas && differs(exportedJob.escapeFormulas, job.escapeFormulas)
       ? ['escapeFormulas']
       : []),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import type { WrittenRange } from '../../checkpoint/checkpoint-state.ts'
-import { type Listings, listingsOf } from '../../core/model/listings.ts'
+import { atomicListing, type Listings, listingsOf, walletOf } from '../../core/model/listings.ts'
 import { type Coverage, type Manifest, REJECTS_FILE } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RefusedWallet } from '../../core/model/run-stats.ts'
@@ -55,7 +55,7 @@ export function listingsToRead(job: Job, previous: PreviousExport): Listings {
   return new Map(
     [...all].map(([name, range]) => [
       name,
-      { from: range.from, to: Math.min(range.to, refusedEnds.get(name) ?? range.to) },
+      { from: range.from, to: Math.min(range.to, refusedEnds.get(walletOf(name)) ?? range.to) },
     ]),
   )
 }
@@ -64,14 +64,15 @@ export function listingsToRead(job: Job, previous: PreviousExport): Listings {
  * Returns, for each wallet that the service refused in this run, the exclusive end of its blocks in the export.
  */
 export function refusedEndBlocks(
-  { startBlock }: Job,
+  { startBlock, atomic }: Job,
   { manifest }: Pick<PreviousExport, 'manifest'>,
   { refused, checkpoint }: { refused: readonly RefusedWallet[]; checkpoint: Pick<Checkpoint, 'coveredTo'> },
 ): ReadonlyMap<string, number> {
   const exported = new Map(manifest?.coverage.map(({ address, toBlock }) => [address, toBlock]))
   return new Map(
     refused.map(({ address }) => {
-      const readTo = checkpoint.coveredTo(address)
+      const atomicTo = atomic ? checkpoint.coveredTo(atomicListing(address)) : Number.POSITIVE_INFINITY
+      const readTo = Math.min(checkpoint.coveredTo(address), atomicTo)
       const end = readTo === Number.POSITIVE_INFINITY ? (exported.get(address) ?? startBlock) : readTo
       return [address, Math.max(startBlock, end)]
     }),

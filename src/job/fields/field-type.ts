@@ -48,8 +48,8 @@ type FieldOption = {
    * property of the option.
    */
   readonly name: string
-  /** Placeholder of the value in the help, such as `<n>`. */
-  readonly value: string
+  /** Placeholder of the value in the help, such as `<n>`. Without it, the option is a flag that sets a boolean. */
+  readonly value?: string
   /** Line in the help: sentence case, without a full stop. */
   readonly description: string
   /** The option may be given several times. */

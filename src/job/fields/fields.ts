@@ -6,7 +6,7 @@ import {
   WRAPS,
   type Wraps,
 } from '../../core/model/model.ts'
-import { TABLE_NAMES } from '../../core/table/index.ts'
+import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
 import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
 import { FEE_FIELDS } from './fee-fields.ts'
@@ -33,7 +33,7 @@ export const FIELDS = {
   tables: {
     ...tableList(),
     description: 'Tables to write.',
-    default: TABLE_NAMES,
+    default: DEFAULT_TABLES,
     examples: [['transactions', 'ledger']],
     synonyms: 'datasets columns include',
     option: {
@@ -163,6 +163,15 @@ export const FIELDS = {
       value: '<mode>',
       description: `Internal transactions: ${INTERNALS.join(', ')} (also read their own listing)`,
     },
+  },
+  atomic: {
+    ...booleanField(),
+    description:
+      'Also read the atomic transactions of the Avalanche C-Chain (43114, 43113): imports from the X-Chain and the P-Chain, and exports to them, which change the balance of a wallet and are not EVM transactions. Costs at least one more request per wallet, of 100 compute units.',
+    default: false,
+    examples: [true],
+    synonyms: 'atomics atomictransactions imports exports crosschain',
+    option: { name: 'atomic', description: 'Also read the atomic imports and exports of the C-Chain' },
   },
   keepRaw: {
     ...booleanField(),

@@ -36,7 +36,9 @@ type OverrideValue<P extends FieldPath> = (typeof FIELDS)[P] extends { option: {
   ? readonly string[]
   : WrittenValue<P> extends number
     ? number | string
-    : string
+    : WrittenValue<P> extends boolean
+      ? boolean
+      : string
 
 /** The property of `JobOverrides` that an option sets: its name in camel case. */
 export function overrideName({ name }: { readonly name: string }): string {

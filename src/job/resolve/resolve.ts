@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
 import type { Compression, FormatName, Job, Wallet } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
-import { TABLE_NAMES } from '../../core/table/index.ts'
+import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
 import { FORMATS } from '../../formats/index.ts'
 import { invalidValue } from '../diagnostics.ts'
 import { nativeSymbolOf } from '../fields/chain.ts'
@@ -10,6 +10,7 @@ import { FIELDS } from '../fields/fields.ts'
 import type { Values } from './config-sources.ts'
 import { plainValues } from './plain-fields.ts'
 import type { RawValue } from './raw-value.ts'
+import { reportBadAtomic } from './resolve-atomic.ts'
 import { BLOCK_TABLES, reportBadBlocks } from './resolve-blocks.ts'
 import { type Resolving, reportMissing } from './resolving.ts'
 
@@ -22,12 +23,13 @@ export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wal
   const { kind, format } = plain
   reportBadRange(values, resolving)
   if (kind === 'blocks') reportBadBlocks(values, resolving)
+  reportBadAtomic(values, { kind, chain }, resolving)
   return {
     ...plain,
     name,
     file: resolving.file,
     chain,
-    tables: values.tables?.value ?? (kind === 'blocks' ? BLOCK_TABLES : TABLE_NAMES),
+    tables: values.tables?.value ?? defaultTables(plain),
     compression: resolveCompression(values, format, resolving),
     output: plain.output ?? `output/${name}`,
     ...resolveLayout(values),
@@ -35,6 +37,11 @@ export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wal
     nativeSymbol: plain.nativeSymbol ?? nativeSymbolOf(chain),
     service: resolveService(values),
   }
+}
+
+function defaultTables({ kind, atomic }: Pick<Job, 'kind' | 'atomic'>): Job['tables'] {
+  if (kind === 'blocks') return BLOCK_TABLES
+  return atomic ? TABLE_NAMES : DEFAULT_TABLES
 }
 
 /** Returns the wallets of the job or of its addresses file. Exactly one of the two is required. A block job has none. */

@@ -163,7 +163,8 @@ export function toBalances(
     const { firstNegative } = sum
     if (firstNegative === undefined) return []
     const { transaction, block, value } = firstNegative
-    const context = { chain: manifest.job.chain, fromBlock: firstBlocks.get(sum.wallet) ?? 0, newest }
+    const { chain, atomic: hasAtomic = false } = manifest.job
+    const context = { chain, hasAtomic, fromBlock: firstBlocks.get(sum.wallet) ?? 0, newest }
     const causes = likelyCauses(sum, { ...context, ...wrapsOf(sum, sums, manifest) })
     const atThatTime = { transaction_hash: transaction, block_number: block, value_then: value }
     return [{ ...toBalance(sum), ...atThatTime, causes }]

@@ -1,4 +1,4 @@
-import { evmIdOf } from '../../core/model/chains.ts'
+import { atomicNetworkOf, evmIdOf } from '../../core/model/chains.ts'
 import type { BalanceSum } from './balance-sums.ts'
 
 /** The newest row of an export. */
@@ -11,6 +11,8 @@ export type CauseContext = {
   /** The first block of the wallet's history in the export. */
   fromBlock: number
   newest: NewestRow | undefined
+  /** Whether the export contains the atomic transactions of the C-Chain. @default false */
+  hasAtomic?: boolean
   /** Whether the token's contract wraps the native coin. */
   wraps: boolean
   /** Whether the ledger contains the token side of wrapping. @default false */
@@ -34,22 +36,21 @@ export function likelyCauses({ type }: BalanceSum, context: CauseContext): strin
 const earlierHistory = (fromBlock: number) =>
   `the wallet held some before block ${fromBlock}, where the export begins: declare it with --opening`
 
-function nativeCauses({ chain, fromBlock, newest }: CauseContext): string[] {
+function nativeCauses({ chain, fromBlock, newest, hasAtomic = false }: CauseContext): string[] {
   if (isDemoChain(chain, newest))
     return ['the account had coins at genesis, which no transaction shows: declare them with --opening']
   return [
     ...(fromBlock > 0 ? [earlierHistory(fromBlock)] : []),
     'coins arrived in ways that the service does not list, such as block rewards and validator withdrawals',
-    ...(AVALANCHE.has(evmIdOf(chain) ?? chain)
-      ? ['imports from the X-Chain or P-Chain, which are not EVM transactions']
-      : []),
+    ...(atomicNetworkOf(chain) === undefined || hasAtomic
+      ? []
+      : [
+          'imports from the X-Chain or P-Chain, which are not EVM transactions: run the job with atomic: true',
+        ]),
     'fees of type-2 transactions whose listed gas price is above the price paid',
     'wrapped coins that were unwrapped by a call that the service does not list',
   ]
 }
-
-/** EVM chain ids of the C-Chain and its test network. */
-const AVALANCHE: ReadonlySet<string> = new Set(['43114', '43113'])
 
 /**
  * Recognizes the embedded demo chain, which uses the id of the public C-Chain. The first 421 blocks of the C-Chain date

@@ -2,6 +2,7 @@ import type { Client } from '../../http/http-client.ts'
 import type { RequestContext } from '../../http/request.ts'
 import type { Source } from '../source.ts'
 import { createMeter } from './compute-units.ts'
+import { readAtomic } from './flatten/atomic.ts'
 import { onChainFieldsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from './pages/adaptive-page-size.ts'
 import { requireInternals } from './pages/internal-listing.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
+import { fetchAtomicPage, readAtomicChain } from './pages/read-atomic-chain.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readFullRange } from './pages/read-full-range.ts'
 import { readRange } from './pages/read-range.ts'
@@ -45,6 +47,18 @@ export const dataApi: Source = {
       reducedPageSize: () => (size === undefined ? undefined : reducedPageSize(size)),
     }
   },
+  openAtomic: (wallet) => {
+    const size = createAdaptivePageSize()
+    return {
+      readRange: (requestContext, request) =>
+        readRange(requestContext, { ...request, ...wallet, size }, readAtomicChain),
+      firstKeys: async (requestContext, range) => {
+        const request = { range, order: 'asc', cutoffMs: Number.POSITIVE_INFINITY, pageSize: 1 } as const
+        return (await fetchAtomicPage(requestContext, { ...request, ...wallet }, undefined))?.page.keys ?? []
+      },
+      reducedPageSize: () => reducedPageSize(size),
+    }
+  },
   openBlocks: ({ chain }) => {
     const size = createAdaptivePageSize()
     return {
@@ -58,6 +72,7 @@ export const dataApi: Source = {
   splitPage,
   keyOf: keyOfItem,
   readView,
+  readAtomic,
   onChainFieldsOf,
   readFee,
   openMeter: createMeter,

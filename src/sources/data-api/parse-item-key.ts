@@ -2,9 +2,12 @@ import { isOfChain } from '../../core/model/chains.ts'
 import type { ItemKey } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson } from '../../core/platform/json-text.ts'
+import { isAtomicItem, keyOfAtomic } from './parse-atomic-key.ts'
+import { INT32_MAX, timesOf, wholeNumber } from './parse-item-time.ts'
 
 /**
- * Reads the key of a wallet listing item (interface section 2.8): its position in the chain, hash and time.
+ * Reads the key of an item: its position in the chain, hash and time. The item is one of a wallet listing (interface
+ * section 2.8) or an atomic transaction, which is recognized by its fields.
  * Strings are byte strings.
  *
  * @param chain expected chain; items of others are rejected. @default any
@@ -12,7 +15,8 @@ import { previewJson } from '../../core/platform/json-text.ts'
  */
 export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
   const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
-  if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
+  if (typeof native !== 'object' || native === null)
+    return isAtomicItem(item) ? keyOfAtomic(item, chain) : 'nativeTransaction is missing'
   const { chainId, blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } =
     native as Record<string, unknown>
   if (chain !== undefined && !isOfChain(chainId, chain)) return wrongChainReason(chainId, chain)
@@ -34,21 +38,6 @@ export function wrongChainReason(found: unknown, chain: string): string {
 }
 
 /**
- * The time of a block; undefined if neither field contains one. Milliseconds are used only if they are within
- * the second of `blockTimestamp`: some services send 0, or the time of another block, for blocks older than
- * the field. They are used alone only if `blockTimestamp` is not a time and they are not 0.
- */
-function timesOf(
-  seconds: number | undefined,
-  ms: number | undefined,
-): Pick<ItemKey, 'timeMs' | 'lastMs' | 'second'> | undefined {
-  const second = seconds ?? Math.floor((ms || Number.NaN) / 1000)
-  const isWithin = ms !== undefined && Math.floor(ms / 1000) === second
-  const timeMs = isWithin ? ms : second * 1000
-  return timeMs <= TIME_MAX ? { timeMs, lastMs: isWithin ? ms : timeMs + 999, second } : undefined
-}
-
-/**
  * Wraps a native transaction of the block listing (interface section 2.2) as an item of the wallet listing
  * without transfers.
  */
@@ -60,14 +49,4 @@ export function itemFromNative(native: unknown): { nativeTransaction: unknown } 
 export function itemFromInternal(entry: unknown): { nativeTransaction: unknown } {
   const isObject = typeof entry === 'object' && entry !== null
   return { nativeTransaction: isObject ? { ...entry, blockIndex: 0 } : entry }
-}
-
-const INT32_MAX = 2 ** 31 - 1
-
-/** 9999-12-31T23:59:59.999Z: the last instant that can be written with a four-digit year. */
-export const TIME_MAX = 253_402_300_799_999
-
-function wholeNumber(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
-  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined
 }

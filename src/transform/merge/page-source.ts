@@ -1,4 +1,5 @@
 import { compareKeys, isAfterCutoff } from '../../core/model/item-key.ts'
+import { walletOf } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { source } from '../../sources/index.ts'
 import {
@@ -112,6 +113,6 @@ function toReorgedPosition<T extends PositionedItem>(
 export function badItemsOfPage({ wallet, body, chain }: StoredPage): BadItem[] {
   return storedItems(body, (bytes) => JSON.parse(bytes.toString('utf8'))).flatMap((item) => {
     const key = source.keyOf(item, chain)
-    return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
+    return typeof key === 'string' ? [{ wallet: walletOf(wallet), reason: key, item }] : []
   })
 }

@@ -79,7 +79,10 @@ function textCell(column: Column): string {
     return `${matches(cell, '-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?')} AND ${cell} <> '-0'`
   }
   if (pattern !== undefined) return matches(cell, pattern)
-  return isLowerCase(column) ? `${cell} = lower(${cell}) AND ${cell} <> ''` : `${cell} <> ''`
+  if (!isLowerCase(column)) return `${cell} <> ''`
+  // Atomic transactions and their blocks have ids in base 58, in which the letter case counts and 0 does not occur.
+  const isId = column.name.endsWith('_hash') ? ` OR ${matches(cell, '[1-9A-HJ-NP-Za-km-z]{40,60}')}` : ''
+  return `${cell} <> '' AND (${cell} = lower(${cell})${isId})`
 }
 
 function matches(cell: string, pattern: string): string {
@@ -98,18 +101,21 @@ function isLowerCase({ name, type }: Column): boolean {
 const PATTERNS: Readonly<Record<string, string>> = {
   entry_id: '[0-9a-f]{32}',
   internal_id: '[0-9a-f]{16}-[0-9]+',
-  entry_type: 'transfer|mint|burn|fee|self|wrap|unwrap',
+  entry_type: 'transfer|mint|burn|fee|self|wrap|unwrap|import|export',
   direction: 'in|out',
   asset_type: 'native|erc20|erc721|erc1155',
-  source: 'transactions|erc20_transfers|erc721_transfers|erc1155_transfers|internal_transactions',
+  source:
+    'transactions|erc20_transfers|erc721_transfers|erc1155_transfers|internal_transactions|atomic_transactions',
+  transfer_type: 'import|export',
 }
 const COLUMN_DESCRIPTIONS: Readonly<Record<string, string>> = {
   entry_id: '32 lower-case hex digits',
   internal_id: '16 lower-case hex digits, - and a number',
-  entry_type: 'transfer, mint, burn, fee, self, wrap or unwrap',
+  entry_type: 'transfer, mint, burn, fee, self, wrap, unwrap, import or export',
   direction: 'in or out',
   asset_type: 'native, erc20, erc721 or erc1155',
   source: 'the name of a fact table',
+  transfer_type: 'import or export',
 }
 const TYPE_DESCRIPTIONS: Readonly<Record<ColumnType, string>> = {
   text: 'non-empty text',

@@ -1,4 +1,5 @@
 import type { TableName } from '../../core/table/index.ts'
+import { ATOMIC_ENTRIES } from './atomic.ts'
 import type { CheckedExport } from './checked-export.ts'
 import { completeTablesOf } from './checked-export.ts'
 import { wrapEntriesSql } from './expected-wraps.ts'
@@ -38,6 +39,7 @@ export async function createExpectedEntries(checkedExport: CheckedExport): Promi
     ...[entriesSql(OUT), entriesSql(IN)],
     ...(hasTransactions ? [FEES] : []),
     ...(wraps === undefined ? [] : [wraps]),
+    ...(checkedExport.completeTables.has('atomic_transactions') ? [ATOMIC_ENTRIES] : []),
   ].join(' UNION ALL ')
   await checkedExport.database.run(
     `CREATE TABLE expected AS SELECT ${ENTRY_ID} AS id, * EXCLUDE (chain_id, fact) FROM (${entries})`,

@@ -1,5 +1,6 @@
 import { formatValue } from '../../read/findings.ts'
 import type { ResultRow } from '../../read/scratch-database.ts'
+import { ATOMIC_SOURCE, hasAtomicFacts } from './atomic.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 import type { Source } from './expected-entries.ts'
 
@@ -26,7 +27,8 @@ export async function checkLedgerRows(
   checkedExport: CheckedExport,
   sources: readonly Source[],
 ): Promise<void> {
-  const sourceList = sources.map((source) => `'${source}'`).join(', ')
+  const compared = [...sources, ...(hasAtomicFacts(checkedExport) ? [ATOMIC_SOURCE] : [])]
+  const sourceList = compared.map((source) => `'${source}'`).join(', ')
   const values = COMPARED.flatMap((column) => [
     `l.${column} AS found_${column}`,
     `e.${column} AS expected_${column}`,

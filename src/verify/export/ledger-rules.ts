@@ -18,6 +18,7 @@ export async function checkLedgerRules(checkedExport: CheckedExport): Promise<vo
 
 const FEE = `(entry_type = 'fee')`
 const NATIVE = `(asset_type = 'native')`
+const ATOMIC = `(entry_type IN ('import', 'export'))`
 const WRAP = `(entry_type IN ('wrap', 'unwrap'))`
 
 /** `violation` is an SQL condition; null counts as a violation. */
@@ -55,7 +56,13 @@ const RULES: readonly { rule: string; violation: string }[] = [
   {
     rule: 'a source that matches the asset type',
     violation: `NOT ((source = asset_type || '_transfers' AND NOT ${WRAP})
-             OR ((${NATIVE} OR ${WRAP}) AND source IN ('transactions', 'internal_transactions')))`,
+             OR ((${NATIVE} OR ${WRAP}) AND NOT ${ATOMIC} AND source IN ('transactions', 'internal_transactions'))
+             OR (${NATIVE} AND ${ATOMIC} AND source = 'atomic_transactions'))`,
+  },
+  {
+    rule: 'an import to be an incoming and an export an outgoing native entry without counterparty',
+    violation: `${ATOMIC} AND (NOT ${NATIVE} OR direction <> if(entry_type = 'import', 'in', 'out')
+             OR counterparty_address IS NOT NULL OR counterparty_is_own OR method_name IS NOT NULL)`,
   },
   {
     rule: 'a wrap to be an incoming and an unwrap an outgoing ERC-20 entry of the counterparty',

@@ -118,4 +118,5 @@ const CHECKED_COLUMNS: ReadonlySet<string> = new Set([
   ...['erc20_transfers', 'erc721_transfers', 'erc1155_transfers', 'internal_transactions'],
   ...['entry_id', 'entry_index', 'entry_type', 'direction', 'counterparty_address', 'counterparty_is_own'],
   ...['asset_type', 'asset_address', 'asset_symbol', 'asset_decimals', 'source', 'wallet_label'],
+  ...['transfer_type', 'asset_id'],
 ])

@@ -59,6 +59,7 @@ const ORDERS: Readonly<Record<TableName, readonly string[]>> = {
   erc721_transfers: [...POSITION, 'log_index'],
   erc1155_transfers: [...POSITION, 'log_index', 'transfer_ordinal'],
   internal_transactions: POSITION,
+  atomic_transactions: [...POSITION, 'transfer_ordinal'],
   wallet_transactions: [...POSITION, 'wallet_address'],
   ledger: [...POSITION, 'wallet_address', 'entry_index'],
 }

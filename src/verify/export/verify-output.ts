@@ -8,6 +8,7 @@ import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { type Findings, openFindings } from '../../read/findings.ts'
 import { readManifest } from '../../read/read-manifest.ts'
 import { openScratchDatabase } from '../../read/scratch-database.ts'
+import { checkAtomicTransactions, hasAtomicFacts } from './atomic.ts'
 import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
 import type { CheckedExport } from './checked-export.ts'
 import { checkCoverage, checkWalletsCovered, createWalletsTable } from './coverage.ts'
@@ -156,6 +157,7 @@ async function checkTables(
   onProgress('checking counts and coverage')
   await checkIdentities(checkedExport)
   await checkFactTables(checkedExport)
+  await checkAtomicTransactions(checkedExport)
   await checkLinks(checkedExport)
   await checkWalletsCovered(checkedExport)
   await checkUnknowns(checkedExport)
@@ -172,7 +174,7 @@ async function checkLedger(
   await checkLedgerRules(checkedExport)
   const sources = await createExpectedEntries(checkedExport)
   if (sources.length > 0) await checkLedgerRows(checkedExport, sources)
-  if (sources.length === SOURCES.length) await checkTotals(checkedExport)
+  if (sources.length === SOURCES.length && hasAtomicFacts(checkedExport)) await checkTotals(checkedExport)
 }
 
 function noop(): void {}

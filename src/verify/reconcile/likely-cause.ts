@@ -1,20 +1,31 @@
-import { evmIdOf } from '../../core/model/chains.ts'
+import { atomicNetworkOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
 import type { Divergence } from './find-divergence.ts'
 
-/** EVM chain ids of the C-Chain and its test network, which exchange coins with the X-Chain and the P-Chain. */
-const AVALANCHE: ReadonlySet<string> = new Set(['43114', '43113'])
+/** The properties of an export on which likely causes depend. */
+export type ExportedChain = {
+  internals: Manifest['job']['internals'] | undefined
+  chain: string
+  /** Whether the export contains the atomic transactions of the C-Chain. */
+  hasAtomic: boolean
+}
 
-const hasAtomicTransfers = (chain: string): boolean => AVALANCHE.has(evmIdOf(chain) ?? chain)
+/** Whether imports from, or exports to, the X-Chain and the P-Chain may explain an amount: they move whole nAVAX. */
+const mayBeAtomic = (chain: string, amount: bigint): boolean =>
+  atomicNetworkOf(chain) !== undefined && amount % WEI_PER_NAVAX === 0n
 
-/** The settings of the export that decide which causes are possible. */
-export type ExportSettings = Pick<Manifest['job'], 'chain' | 'internals'>
+const WEI_PER_NAVAX = 10n ** 9n
+
+/** What to do about imports and exports that are missing. */
+const atomicFix = (hasAtomic: boolean): string =>
+  hasAtomic
+    ? "look for the wallet's atomic transactions in that block"
+    : 'run the job with atomic: true (--atomic)'
 
 /** A difference of the native coin, and where it begins. */
-export type DivergentCoin = {
-  job: ExportSettings
+export type DivergentCoin = ExportedChain & {
   divergence: Divergence
   /** The wallet's transactions in the block in which the difference begins. */
   transactions: readonly DivergentTransaction[]
@@ -38,18 +49,23 @@ const explainsFee = ({ hasFeeCap, fee }: DivergentTransaction, excess: bigint): 
 
 /** Names the likely cause of a difference of the native coin, and how to confirm it. */
 export function coinCause(coin: DivergentCoin): string {
-  const { job, divergence } = coin
+  const { chain, internals, hasAtomic, divergence } = coin
   const { fromBlock, toBlock, excess, isInOwnBlock } = divergence
   const suspect = suspectOf(coin)
   const amount = `${excess > 0n ? '+' : ''}${excess}`
   if (isInOwnBlock && suspect !== undefined)
-    return `${describeSuspect(suspect, { job, divergence, amount })} (transaction ${suspect.hash}, block ${toBlock})`
+    return `${describeSuspect(suspect, { ...coin, amount })} (transaction ${suspect.hash}, block ${toBlock})`
   if (fromBlock < toBlock)
     return `begins in blocks ${fromBlock} to ${toBlock} (${amount}); search further with --wallet, or compare these blocks in a block explorer`
-  if (excess > 0n && job.internals !== 'full')
-    return `block ${toBlock} adds ${amount} without a listed transaction: probably an internal payment that the listing lacks; ${READ_INTERNALS}. ${otherSources(job.chain)}`
-  if (hasAtomicTransfers(job.chain))
-    return `block ${toBlock} changes the balance by ${amount} without a transaction of the wallet: an import from or export to the X-Chain or P-Chain; look for the wallet's atomic transactions in that block`
+  const isUnlistedPayment = excess > 0n && internals !== 'full'
+  if (isUnlistedPayment && !(mayBeAtomic(chain, excess) && !hasAtomic))
+    return `block ${toBlock} adds ${amount} without a listed transaction: probably an internal payment that the listing lacks; ${READ_INTERNALS}`
+  if (atomicNetworkOf(chain) !== undefined) {
+    const other = isUnlistedPayment
+      ? `, or an internal payment that the listing lacks: ${READ_INTERNALS}`
+      : ''
+    return `block ${toBlock} changes the balance by ${amount} without a transaction of the wallet: an import from or export to the X-Chain or P-Chain; ${atomicFix(hasAtomic)}${other}`
+  }
   return excess > 0n
     ? `block ${toBlock} adds ${amount} without a listed transaction: a block reward, a validator withdrawal or an internal payment that the service lacks; see that block in a block explorer`
     : `block ${toBlock} changes the balance by ${amount} without a listed transaction: see the wallet's transactions of that block in a block explorer`
@@ -59,28 +75,25 @@ export function coinCause(coin: DivergentCoin): string {
 const READ_INTERNALS =
   'run the job with --internals full --fresh, which also reads the listing of internal transactions'
 
-const otherSources = (chain: string): string =>
-  hasAtomicTransfers(chain)
-    ? 'Otherwise it is an import from the X-Chain or P-Chain'
-    : 'Otherwise it is a block reward or a validator withdrawal'
-
-type Suspicion = Pick<DivergentCoin, 'job' | 'divergence'> & { amount: string }
-
 function describeSuspect(
   suspect: DivergentTransaction,
-  { job, divergence: { excess }, amount }: Suspicion,
+  { chain, internals, hasAtomic, divergence: { excess }, amount }: DivergentCoin & { amount: string },
 ): string {
   const { overstatedBy = explainsFee(suspect, excess) ? excess : undefined } = suspect
   if (overstatedBy !== undefined)
     return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
-  return excess > 0n
-    ? `an internal payment to the wallet is not listed (${amount}): ${job.internals === 'full' ? 'see the internal transactions in a block explorer' : READ_INTERNALS}`
-    : `a payment by the wallet is not listed, or a receipt is counted twice (${amount}): compare the internal transactions with a block explorer`
+  const payment =
+    excess > 0n
+      ? `an internal payment to the wallet is not listed (${amount}): ${internals === 'full' ? 'see the internal transactions in a block explorer' : READ_INTERNALS}`
+      : `a payment by the wallet is not listed, or a receipt is counted twice (${amount}): compare the internal transactions with a block explorer`
+  return !hasAtomic && mayBeAtomic(chain, excess)
+    ? `${payment}; or an import from or export to the X-Chain or P-Chain: ${atomicFix(hasAtomic)}`
+    : payment
 }
 
 /** The cause of a difference of the native coin that was not located. */
 export const unlocatedCoinCause = (
-  { chain, internals }: ExportSettings,
+  { chain, internals, hasAtomic }: ExportedChain,
   { ledger, service }: ComparedBalance,
 ): string =>
   [
@@ -90,7 +103,9 @@ export const unlocatedCoinCause = (
           `internal payments that are not listed${internals === 'full' ? '' : ` (${READ_INTERNALS})`}`,
         ]
       : ['payments that are not listed']),
-    ...(hasAtomicTransfers(chain) ? ['imports from or exports to the X-Chain or P-Chain'] : []),
+    ...(atomicNetworkOf(chain) === undefined || hasAtomic
+      ? []
+      : [`imports from or exports to the X-Chain or P-Chain (${atomicFix(hasAtomic)})`]),
   ].join(', or ')
 
 /** Names the likely cause of a difference of a token, and how to confirm it. */

@@ -3,7 +3,7 @@ import type { ComparedBalance, ComparedWallet } from './compare-wallet.ts'
 import { readDivergentTransactions, walletBlockKey } from './divergent-rows.ts'
 import { type Divergence, findDivergence, type LedgerStep } from './find-divergence.ts'
 import { markOverstated } from './find-overstated.ts'
-import { coinCause, suspectOf } from './likely-cause.ts'
+import { coinCause, type ExportedChain, suspectOf } from './likely-cause.ts'
 import { groupByHistory, readNativeHistory } from './native-history.ts'
 import type { BalanceReader } from './service-balances.ts'
 
@@ -66,6 +66,11 @@ async function locate(
   return { divergence, requestsLeft }
 }
 
+/** The chain of an export, and whether it contains atomic transactions. */
+export function exportedChainOf({ manifest: { job } }: OpenExport): ExportedChain {
+  return { chain: job.chain, internals: job.internals, hasAtomic: job.atomic === true }
+}
+
 type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }
 type Found = SearchResult & { address: string }
 
@@ -83,7 +88,7 @@ async function explain(
     const { fromBlock, toBlock, isInOwnBlock, excess } = divergence
     const inBlock = isInOwnBlock ? (transactions.get(walletBlockKey(placeOf(one))) ?? []) : []
     const marked = await markOverstated(inBlock, { excess, maxRequests }, reader)
-    const coin = { job: output.manifest.job, divergence, transactions: marked }
+    const coin = { ...exportedChainOf(output), divergence, transactions: marked }
     const transaction = suspectOf(coin)?.hash ?? null
     return [{ address, fromBlock, toBlock, transaction, cause: coinCause(coin) }]
   }

@@ -2,8 +2,13 @@ import { balanceColumns } from '../../ledger/balances/balance-columns.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import { type ComparedBalance, type ComparedWallet, isDifferent, type Skip } from './compare-wallet.ts'
 import type { LedgerSums } from './ledger-sums.ts'
-import { type ExportSettings, tokenCause, unlocatedCoinCause } from './likely-cause.ts'
-import { type CoinDifference, type LocatedDifference, locateDifferences } from './locate-differences.ts'
+import { type ExportedChain, tokenCause, unlocatedCoinCause } from './likely-cause.ts'
+import {
+  type CoinDifference,
+  exportedChainOf,
+  type LocatedDifference,
+  locateDifferences,
+} from './locate-differences.ts'
 import { type BalanceReader, KINDS, type Kind } from './service-balances.ts'
 
 /** A balance with the columns of CONTRACT section 6. */
@@ -62,7 +67,7 @@ export async function buildVerdict(output: OpenExport, context: VerdictContext):
     one.balances.filter(isNativeDifference).map((coin) => ({ ...one, coin })),
   )
   const located = bisect ? await locateDifferences(output, differing, reader) : new Map()
-  const causeOf = causeFinder(output.manifest.job, context.sums, located)
+  const causeOf = causeFinder(exportedChainOf(output), context.sums, located)
   const rows = compared.flatMap(({ wallet, balances }) =>
     balances
       .filter((balance) => all || isDifferent(balance))
@@ -80,13 +85,13 @@ const isNative = ({ type }: ComparedBalance) => type === 'native'
 const isNativeDifference = (balance: ComparedBalance) => isNative(balance) && isDifferent(balance)
 
 function causeFinder(
-  job: ExportSettings,
+  chain: ExportedChain,
   { isWrapper }: LedgerSums,
   located: ReadonlyMap<string, LocatedDifference>,
 ) {
   return (balance: ComparedBalance): string =>
     isNative(balance)
-      ? (located.get(balance.wallet)?.cause ?? unlocatedCoinCause(job, balance))
+      ? (located.get(balance.wallet)?.cause ?? unlocatedCoinCause(chain, balance))
       : tokenCause(balance, isWrapper(balance.address))
 }
 

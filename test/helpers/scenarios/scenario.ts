@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { TABLE_NAMES } from '../../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../../src/core/table/index.ts'
 
 /** What happens before or during a run. Repeated events are more likely. */
 const EVENTS = [
@@ -49,7 +49,7 @@ const SCENARIO = {
   job: fc.record({
     format: fc.constantFrom('csv' as const, 'csv' as const, 'parquet' as const),
     packed: fc.boolean(),
-    tables: fc.oneof(fc.constant([...TABLE_NAMES]), fc.subarray([...TABLE_NAMES], { minLength: 1 })),
+    tables: fc.oneof(fc.constant([...DEFAULT_TABLES]), fc.subarray([...DEFAULT_TABLES], { minLength: 1 })),
     partitionBy: fc.constantFrom(
       undefined,
       undefined,

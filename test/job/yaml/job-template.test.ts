@@ -52,6 +52,7 @@ test('a new job explains every field that wallet jobs often use', () => {
     'nativeSymbol',
     'wraps',
     'internals',
+    'atomic',
     'keepRaw',
     'fees',
     'feesBudget',

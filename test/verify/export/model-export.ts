@@ -104,6 +104,7 @@ export function goodLake(): Lake {
       seen(T6, A, { erc20_transfers: '1' }),
       seen(T6, C, { erc20_transfers: '2' }),
     ],
+    atomic_transactions: [],
     ledger: ledgerRows(),
   }
   return lake

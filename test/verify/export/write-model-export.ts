@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { type Column, TABLE_NAMES, type TableName, tableByName } from '../../../src/core/table/index.ts'
+import { type Column, DEFAULT_TABLES, type TableName, tableByName } from '../../../src/core/table/index.ts'
 import { A, B, C, type Cells, CHAIN, type Lake } from './model-export.ts'
 
 type Ending = 'csv' | 'csv.gz' | 'parquet'
@@ -36,7 +36,7 @@ export type Writing = {
  * Writes an output folder: the ledger in two files, every other table in one, and a manifest that matches the files.
  */
 export async function writeLake(folder: string, lake: Lake, writing: Writing = {}): Promise<ManifestDraft> {
-  const { ending = 'csv', tables = TABLE_NAMES } = writing
+  const { ending = 'csv', tables = DEFAULT_TABLES } = writing
   const manifest: ManifestDraft = {
     ...{ manifestVersion: 1, schemaVersion: 1, generator: 'walletlake 0.1.0' },
     job: {

@@ -1,6 +1,6 @@
 import { type ByteText, toLowerCase, toValue, toWellFormed } from '../../../core/platform/byte-text.ts'
 import { jsonText, previewJson } from '../../../core/platform/json-text.ts'
-import { TIME_MAX } from '../parse-item-key.ts'
+import { TIME_MAX } from '../parse-item-time.ts'
 
 /** States which field prevents a record from being normalized. Caught where rejects are collected. */
 export class RejectError extends Error {}
@@ -56,9 +56,14 @@ export function lowerAt(from: Fields, name: string): ByteText | null {
 
 /** Lower-case text. Throws RejectError if it is absent, empty or not text. */
 export function requiredLower(from: Fields, name: string): ByteText {
+  return toLowerCase(requiredText(from, name))
+}
+
+/** Text. Throws RejectError if it is absent, empty or not text. */
+export function requiredText(from: Fields, name: string): ByteText {
   const value = from[name]
   if (typeof value !== 'string' || value === '') throw invalidField(name, value, 'text')
-  return toLowerCase(value)
+  return toWellFormed(value)
 }
 
 /** `digits`: numbers with at most this many digits are always within the limits. */
@@ -101,6 +106,14 @@ export function u256At(from: Fields, name: string): string | null {
 export function requiredU256(from: Fields, name: string): string {
   const value = u256At(from, name)
   if (value === null) throw invalidField(name, from[name], U256.description)
+  return value
+}
+
+const U64 = { min: 0n, max: 2n ** 64n - 1n, digits: 19, description: 'a whole number of at most 64 bits' }
+
+export function requiredU64(from: Fields, name: string): string {
+  const value = integerAt(from, name, U64)
+  if (value === null) throw invalidField(name, from[name], U64.description)
   return value
 }
 

@@ -35,8 +35,7 @@ function checkPage(body: Buffer, parsed: ParsedItems, { range, cutoffMs, order }
   const keys = parsed.keys.filter((key) => typeof key !== 'string')
   for (const { block } of keys)
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
-  if (next !== undefined && isWrongOrder(keys, order))
-    throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`, { fix: UNSORTED_FIX })
+  if (next !== undefined && isWrongOrder(keys, order)) throw unsortedError(order)
   const beforeCutoff = keys.filter((key) => !isAfterCutoff(key, cutoffMs))
   return {
     body,
@@ -48,6 +47,10 @@ function checkPage(body: Buffer, parsed: ParsedItems, { range, cutoffMs, order }
     afterCutoff: keys.length - beforeCutoff.length,
     next,
   }
+}
+
+export function unsortedError(order: PageLimits['order']): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`, { fix: UNSORTED_FIX })
 }
 
 const UNSORTED_FIX =
@@ -63,7 +66,8 @@ function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
   return keys.length === 0 ? undefined : bounds
 }
 
-function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): boolean {
+/** Whether a page runs in the opposite of the requested order. */
+export function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): boolean {
   const rise = (keys.at(-1)?.second ?? 0) - (keys[0]?.second ?? 0)
   return order === 'asc' ? rise < 0 : rise > 0
 }

@@ -19,11 +19,13 @@ import {
  * range is requested anew, including the whole second in which the last page ended, so items may be repeated.
  * If a page is too large for the service (413, 504, a timeout), the rest is requested in smaller pages.
  *
+ * @param readChain follows the page tokens of the listing. @default those of a wallet's transactions
  * @throws PAGE_MALFORMED if reading makes no progress
  */
 export async function* readRange(
   requestContext: RequestContext,
   spec: RangeSpec,
+  readChain: typeof readTokenChain = readTokenChain,
 ): AsyncGenerator<RangePage, void, void> {
   const { size = createAdaptivePageSize() } = spec
   const head = trackHead(spec)
@@ -49,7 +51,7 @@ export async function* readRange(
       repeatBudget,
     }
     try {
-      for await (const page of withConfirmedOrder(readTokenChain(requestContext, chainSpec))) {
+      for await (const page of withConfirmedOrder(readChain(requestContext, chainSpec))) {
         head.observe(page)
         rest = page.rest
         pages += 1

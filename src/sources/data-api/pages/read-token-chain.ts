@@ -145,7 +145,7 @@ export async function fetchPage(
 }
 
 /** Names a half-open range by its first and last block, like all text for users. */
-function formatRange({ from, to }: BlockRange): string {
+export function formatRange({ from, to }: BlockRange): string {
   if (to === NO_END) return `blocks from ${from} on`
   return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
 }
