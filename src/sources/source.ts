@@ -23,10 +23,7 @@ export type Source = {
   requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */
   openWallet(wallet: WalletRequest): WalletListing
-  /**
-   * Opens the listing of a wallet's atomic transactions, whose service cannot select blocks: pages contain the items of
-   * the requested range only. Sends no request. Absent if the API has no such listing.
-   */
+  /** Opens the listing of a wallet's atomic transactions, if the API has one. Sends no request. */
   openAtomic?(wallet: { chain: string; address: string }): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */
   openBlocks(blocks: { chain: string }): BlockListing
