@@ -17,15 +17,17 @@ export type RateEvidence = {
    * does not determine a rate.
    */
   roundTripMs: number
+  /** See `RateTuning`. */
+  burstTolerance: number
 }
 
 /** In requests per ms. If `perMs` exceeds `minPerMs`, the window started with the burst capacity refilled. */
 export type RateEstimate = { perMs: number; minPerMs: number }
 
-/** Requests. Grants are whole numbers, so bursts that differ by no more than this count as equal. */
-const TOLERANCE = 0.5
-/** The search raises the rate by 1 % per step. */
-const RATE_STEP = 1.01
+/** The search raises the rate by 0.2 % per step. */
+const RATE_STEP = 1.002
+/** Share of an estimate that is used: slightly less avoids many 429s, each of which costs a pause. */
+const SAFETY_SHARE = 0.995
 
 /**
  * Estimates the rate of a quota from the sample window that a 429 ended.
@@ -50,15 +52,16 @@ export function estimateRate({
   peakPerMs,
   pausedMs,
   roundTripMs,
+  burstTolerance,
 }: RateEvidence): RateEstimate {
   const lengthMs = Math.max(window.end - window.since, roundTripMs)
   const grants = countGrants(window)
-  const minPerMs = grants / (lengthMs + Math.min(window.idleMs, pausedMs))
+  const minPerMs = grants / (lengthMs + Math.min(window.idleMs ?? pausedMs, pausedMs))
   if (peakPerMs === undefined) return { perMs: Math.sqrt((minPerMs * grants) / lengthMs), minPerMs: 0 }
   let perMs = minPerMs
-  while (perMs < peakPerMs && burstUsed(window, perMs) > smallestBurst(previous, perMs) + TOLERANCE)
+  while (perMs < peakPerMs && burstUsed(window, perMs) > smallestBurst(previous, perMs) + burstTolerance)
     perMs *= RATE_STEP
-  return { perMs, minPerMs: minPerMs * RATE_STEP }
+  return { perMs: SAFETY_SHARE * perMs, minPerMs: minPerMs * RATE_STEP }
 }
 
 function smallestBurst(previous: readonly SampleWindow[], perMs: number): number {

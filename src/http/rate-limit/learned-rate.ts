@@ -4,8 +4,8 @@
  */
 export type LearnedRate = {
   basePerMs: number
-  /** `limitedMs` at which the rate reaches twice `basePerMs`. */
-  doublingMs: number
+  /** `limitedMs` at which the rate reaches twice `basePerMs`. Undefined if the rate does not rise. */
+  doublingMs: number | undefined
   /**
    * Time for which this rate, and not a lack of requests, has limited sending. The rate rises with it, not
    * with wall time.
@@ -32,8 +32,30 @@ const CATCH_UP_MS = 100
  * caution.
  */
 const MIN_RETAINED_SHARE = 0.75
-/** Doubling time as a multiple of the last window: a rate that held for long is probed gently. */
-const PROBE_WINDOWS = 12
+/**
+ * A window with more grants than this multiple of the first one was not paid from a burst. The floor shrinks
+ * for such a window too, because its estimate is reliable.
+ */
+const MAX_BURST_RATIO = 4
+/** Parameters that differ between the limiter of one process and that of several. */
+export type RateTuning = {
+  /** Doubling time as a multiple of the last window: a rate that held for long is probed gently. */
+  probeWindows: number
+  /** The same after the first 429, whose window may contain little more than the burst. */
+  firstProbeWindows: number
+  /** Bursts that differ by no more than this count as equal (requests). */
+  burstTolerance: number
+  /** Exponent of (rate / best rate) in the upper bound: how soon a quota that grows again is noticed. */
+  belowBestPower: number
+}
+
+/** Grants are whole numbers, so the bursts of two windows may differ by half a request. */
+export const LOCAL_TUNING: RateTuning = { probeWindows: 12, firstProbeWindows: 12, burstTolerance: 0.5, belowBestPower: 8 }
+/**
+ * Processes that share a quota probe more gently, because a 429 does not stop permits that were already issued
+ * ahead of time. All three values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
+ */
+export const SHARED_TUNING: RateTuning = { probeWindows: 20, firstProbeWindows: 5, burstTolerance: 0.1, belowBestPower: 16 }
 /** Lower bounds of the doubling time: milliseconds, and number of requests at the base rate. */
 const MIN_PROBE_MS = 7_000
 const MIN_PROBE_REQUESTS = 40
@@ -41,52 +63,71 @@ const MIN_PROBE_REQUESTS = 40
  * Upper bounds of the doubling time, of which the longer applies: number of pauses (a probe costs one pause),
  * and number of requests at the base rate (a probe costs one 429).
  */
-const MAX_PROBE_PAUSES = 100
+const MAX_PROBE_PAUSES = 400
 const MAX_PROBE_REQUESTS = 1_000
 /** Share of `bestPerMs` that remains after each 429. A rate below the recent best is probed sooner. */
-const BEST_RATE_DECAY = 0.95
+const BEST_RATE_DECAY = 0.97
+/** Lower bound of the rate: one request per hour. For a smaller quota, Retry-After is the limit. */
+const MIN_PER_MS = 1 / 3_600_000
 
 /** The rate of a quota that is known from the beginning. It does not rise. */
 export function knownRate(perMs: number, now: number): LearnedRate {
-  const doublingMs = Number.POSITIVE_INFINITY
-  return { basePerMs: perMs, maxPerMs: perMs, doublingMs, limitedMs: 0, nextPermitAt: now, bestPerMs: 0 }
+  return {
+    ...{ basePerMs: perMs, maxPerMs: perMs, doublingMs: undefined, limitedMs: 0 },
+    ...{ nextPermitAt: now, bestPerMs: 0 },
+  }
 }
 
-export type RateObservation = {
+export type RateObservation = Omit<RateTuning, 'burstTolerance'> & {
   now: number
   /** Estimated rate of the quota, in requests per ms. */
   perMs: number
   /** Length of the sample window before the 429, and of the pause after it. */
   lengthMs: number
   pausedMs: number
+  /** Grants of that window, and of the first window of all, which used the full burst capacity. */
+  windowGrants: number
+  burstGrants: number
 }
 
 /**
  * Computes the rate after a 429:
  *
- *     weight        = min(1, window / pause, 2 × pause / window)
- *     base rate     = max(estimate, 0.75 × current rate × weight)
- *     upper bound   = max(100 × pause, 1,000 requests) × min(1, base rate / best rate)³
- *     doubling time = max(7 s, 40 requests, min(12 × window, upper bound))
+ *     weight        = min(1, window / pause, 2 × pause / window) × min(1, 4 × grants of the first window / grants)
+ *     base rate     = max(estimate, 0.75 × current rate × weight, one request per hour)
+ *     upper bound   = max(400 × pause, 1,000 requests) × min(1, base rate / best rate)^belowBestPower
+ *     doubling time = max(7 s, 40 requests, min(probeWindows × window, upper bound))
  *
  * @param learnedRate the rate that was throttled; undefined for the first 429
  */
 export function learnRate(
   learnedRate: LearnedRate | undefined,
-  { now, perMs, lengthMs, pausedMs }: RateObservation,
+  {
+    now,
+    perMs,
+    lengthMs,
+    pausedMs,
+    windowGrants,
+    burstGrants,
+    probeWindows,
+    firstProbeWindows,
+    belowBestPower,
+  }: RateObservation,
 ): LearnedRate {
   const initial = { limitedMs: 0, nextPermitAt: now }
   // The first estimate is uncertain. It is probed sooner the shorter its window was, and it does not count as
   // a best rate.
-  const firstDoublingMs = Math.min(MIN_PROBE_MS, PROBE_WINDOWS * lengthMs)
+  const firstDoublingMs = Math.min(MIN_PROBE_MS, firstProbeWindows * lengthMs)
   if (learnedRate === undefined)
-    return { ...initial, basePerMs: perMs, bestPerMs: 0, doublingMs: firstDoublingMs }
-  const weight = Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs)
-  const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight)
+    return { ...initial, basePerMs: Math.max(perMs, MIN_PER_MS), bestPerMs: 0, doublingMs: firstDoublingMs }
+  const weight =
+    Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs) *
+    Math.min(1, (MAX_BURST_RATIO * burstGrants) / windowGrants)
+  const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight, MIN_PER_MS)
   const bestPerMs = Math.max(perMs, learnedRate.bestPerMs * BEST_RATE_DECAY)
-  const speedUp = Math.min(1, basePerMs / bestPerMs) ** 3
+  const speedUp = Math.min(1, basePerMs / bestPerMs) ** belowBestPower
   const maxDoublingMs = Math.max(MAX_PROBE_PAUSES * pausedMs, MAX_PROBE_REQUESTS / basePerMs) * speedUp
-  const doublingMs = Math.max(minDoublingMs(basePerMs), Math.min(PROBE_WINDOWS * lengthMs, maxDoublingMs))
+  const doublingMs = Math.max(minDoublingMs(basePerMs), Math.min(probeWindows * lengthMs, maxDoublingMs))
   return { ...initial, basePerMs, bestPerMs, doublingMs, maxPerMs: learnedRate.maxPerMs }
 }
 
@@ -99,7 +140,7 @@ function minDoublingMs(perMs: number): number {
  * time is spent near the learned rate. A known rate bounds it.
  */
 export function currentRate({ basePerMs, limitedMs, doublingMs, maxPerMs }: LearnedRate): number {
-  const perMs = basePerMs * (1 + (limitedMs / doublingMs) ** 3)
+  const perMs = basePerMs * (doublingMs === undefined ? 1 : 1 + (limitedMs / doublingMs) ** 3)
   return maxPerMs === undefined ? perMs : Math.min(perMs, maxPerMs)
 }
 

@@ -1,6 +1,13 @@
 import { delayBeforeRetry, RETRY_POLICIES } from '../../core/platform/retry.ts'
 import { estimateRate } from './estimate-rate.ts'
-import { currentRate, knownRate, type LearnedRate, learnRate, reservePermit } from './learned-rate.ts'
+import {
+  currentRate,
+  knownRate,
+  type LearnedRate,
+  learnRate,
+  type RateTuning,
+  reservePermit,
+} from './learned-rate.ts'
 import {
   newRemainingQuota,
   quotaAvailableAt,
@@ -8,8 +15,10 @@ import {
   updateRemaining,
 } from './remaining-quota.ts'
 import {
+  countGrants,
   countSent,
   countThrottled,
+  countUnused,
   newSampleWindow,
   type SampleWindow,
   type SentRequest,
@@ -23,6 +32,9 @@ export type RequestOutcome =
   | { kind: 'throttled'; retryAfterMs: number | undefined }
   /** An error status, or no response: indicates nothing about the rate. */
   | { kind: 'failed'; retryAfterMs: number | undefined }
+
+/** The permit was not used: only a limiter that issues permits ahead of time has such outcomes. */
+export type UnusedPermit = { kind: 'unused' }
 
 type OutcomeContext = { now: number; random: () => number }
 
@@ -80,12 +92,26 @@ export function newLimiterState(now: number, knownPerMs?: number): LimiterState 
     inFlight: 0,
     sent: 0,
     grantedSinceReset: 0,
-    window: newSampleWindow({ firstSequence: 1, since: now, idleMs: Number.POSITIVE_INFINITY }),
+    window: newSampleWindow({ firstSequence: 1, since: now, idleMs: undefined }),
     earlierWindows: [],
     learnedRate: knownPerMs === undefined ? undefined : knownRate(knownPerMs, now),
     throttledPeriod: undefined,
     quota: newRemainingQuota(),
   }
+}
+
+/**
+ * Starts over, unless the state is that of this known rate already: what was learned at another known rate does
+ * not apply. A pause remains.
+ *
+ * @param knownPerMs the rate of the quota; undefined if it is unknown
+ */
+export function changeKnownRate(state: LimiterState, knownPerMs: number | undefined, now: number): void {
+  if (state.learnedRate?.maxPerMs === knownPerMs) return
+  const { sent, inFlight, pausedUntil } = state
+  Object.assign(state, newLimiterState(now, knownPerMs), { sent, inFlight })
+  state.window.firstSequence = sent + 1
+  pauseUntil(state, pausedUntil)
 }
 
 /** Earliest time of the next request: possibly in the past, Infinity if a response must arrive first. */
@@ -104,10 +130,14 @@ export function nextSendAt(state: LimiterState): number {
   return Math.max(permitAt, quotaAvailableAt(state.quota, state.sent + 1))
 }
 
-/** Records that a request is sent now. */
-export function send(state: LimiterState, now: number): SentRequest {
+/**
+ * Records that a request is sent now.
+ *
+ * @param tuning `LOCAL_TUNING` or `SHARED_TUNING`
+ */
+export function send(state: LimiterState, now: number, tuning: RateTuning): SentRequest {
   if (state.throttledPeriod !== undefined && state.throttledPeriod.nextWindow === undefined)
-    resumeAfterPause(state, state.throttledPeriod, now)
+    resumeAfterPause(state, state.throttledPeriod, { now, ...tuning })
   countSent(state.throttledPeriod?.nextWindow ?? state.window, now)
   if (state.learnedRate !== undefined) reservePermit(state.learnedRate, now)
   state.inFlight += 1
@@ -116,17 +146,26 @@ export function send(state: LimiterState, now: number): SentRequest {
 }
 
 /** Starts a new sample window after a pause, at the rate estimated from all retained windows. */
-function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod, now: number): void {
+function resumeAfterPause(
+  state: LimiterState,
+  throttledPeriod: ThrottledPeriod,
+  { now, burstTolerance, ...tuning }: RateTuning & { now: number },
+): void {
   const { window, earlierWindows: previous } = state
   const { throttledRate: learnedRate, roundTripMs } = throttledPeriod
-  const pausedMs = now - window.end
+  // At least 1 ms, because a shared limiter issues permits ahead of time.
+  const pausedMs = Math.max(1, now - window.end)
   const peakPerMs = learnedRate === undefined ? undefined : currentRate(learnedRate)
-  const { perMs, minPerMs } = estimateRate({ window, previous, peakPerMs, pausedMs, roundTripMs })
+  const evidence = { window, previous, peakPerMs, pausedMs, roundTripMs, burstTolerance }
+  const { perMs, minPerMs } = estimateRate(evidence)
   state.learnedRate = learnRate(learnedRate, {
     now,
     perMs,
     lengthMs: Math.max(roundTripMs, window.end - window.since),
     pausedMs,
+    windowGrants: countGrants(window),
+    burstGrants: countGrants(previous[0] ?? window),
+    ...tuning,
   })
   throttledPeriod.startsFull = state.learnedRate.basePerMs > minPerMs
   throttledPeriod.nextWindow = newSampleWindow({
@@ -140,15 +179,21 @@ function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod,
 export function recordOutcome(
   state: LimiterState,
   request: SentRequest,
-  outcome: RequestOutcome & OutcomeContext,
+  outcome: (RequestOutcome | UnusedPermit) & OutcomeContext,
 ): void {
   state.inFlight -= 1
   if (outcome.kind === 'granted') recordGrant(state, request, outcome)
   else if (outcome.kind === 'throttled') recordThrottle(state, request, outcome)
+  else if (outcome.kind === 'unused') recordUnused(state, request)
   else if (outcome.retryAfterMs !== undefined) {
     pauseUntil(state, outcome.now + outcome.retryAfterMs)
     state.grantedSinceReset = 0
   }
+}
+
+function recordUnused({ window, throttledPeriod }: LimiterState, request: SentRequest): void {
+  countUnused(window, request)
+  if (throttledPeriod?.nextWindow !== undefined) countUnused(throttledPeriod.nextWindow, request)
 }
 
 type GrantedOutcome = Extract<RequestOutcome, { kind: 'granted' }> & OutcomeContext
@@ -238,7 +283,7 @@ function backoffDelay({ consecutiveThrottles }: ThrottledPeriod, random: () => n
 }
 
 /** Permits that fall into a pause are dropped, not accumulated, so requests do not burst when it ends. */
-function pauseUntil(state: LimiterState, until: number): void {
+export function pauseUntil(state: LimiterState, until: number): void {
   state.pausedUntil = Math.max(state.pausedUntil, until)
   if (state.learnedRate !== undefined)
     state.learnedRate.nextPermitAt = Math.max(state.learnedRate.nextPermitAt, until)

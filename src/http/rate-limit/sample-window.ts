@@ -12,13 +12,18 @@ export type SampleWindow = {
   /** Sequence number of the window's first request. */
   firstSequence: number
   since: number
-  /** Idle time before the window, during which the quota may have been replenished. */
-  idleMs: number
+  /**
+   * Idle time before the window, during which the quota may have been replenished. Undefined for the first
+   * window, which starts with the full burst capacity.
+   */
+  idleMs: number | undefined
   /** Send times of every `stride`-th request. Sampling bounds the memory of a long window. */
   sentAt: number[]
   stride: number
   sent: number
   throttled: number
+  /** Times of permits that were issued ahead of time, count as sent, and were not used. */
+  unusedAt: number[]
   /**
    * Send time of the last throttled request: at that time the quota was used up. Equals `since` until the
    * first 429.
@@ -30,14 +35,24 @@ export type SampleWindow = {
  * Maximum number of send times per window. When a window reaches it, every second sample is dropped and the
  * stride doubles.
  */
-const MAX_SAMPLES = 1_024
+export const MAX_SAMPLES = 512
 
 export function newSampleWindow({
   firstSequence,
   since,
   idleMs,
 }: Pick<SampleWindow, 'firstSequence' | 'since' | 'idleMs'>): SampleWindow {
-  return { firstSequence, since, idleMs, sentAt: [], stride: 1, sent: 0, throttled: 0, end: since }
+  return {
+    firstSequence,
+    since,
+    idleMs,
+    sentAt: [],
+    stride: 1,
+    sent: 0,
+    throttled: 0,
+    unusedAt: [],
+    end: since,
+  }
 }
 
 export function countSent(window: SampleWindow, now: number): void {
@@ -48,19 +63,28 @@ export function countSent(window: SampleWindow, now: number): void {
   window.stride *= 2
 }
 
-export function countThrottled(window: SampleWindow, { sequence, at }: SentRequest): void {
-  if (sequence < window.firstSequence || sequence >= window.firstSequence + window.sent) return
+export function countUnused(window: SampleWindow, request: SentRequest): void {
+  if (includes(window, request) && window.unusedAt.length < MAX_SAMPLES) window.unusedAt.push(request.at)
+}
+
+export function countThrottled(window: SampleWindow, request: SentRequest): void {
+  if (!includes(window, request)) return
   window.throttled += 1
-  window.end = Math.max(window.end, at)
+  window.end = Math.max(window.end, request.at)
+}
+
+function includes({ firstSequence, sent }: SampleWindow, { sequence }: SentRequest): boolean {
+  return sequence >= firstSequence && sequence < firstSequence + sent
 }
 
 /**
  * Requests granted up to `end`, at least 1. Requests sent after `end` are excluded, because burst and rate
  * are measured over `[since, end]`.
  */
-export function countGrants({ sentAt, stride, sent, throttled, end }: SampleWindow): number {
+export function countGrants({ sentAt, stride, sent, throttled, unusedAt, end }: SampleWindow): number {
   const sentAfterEnd = sentAt.filter((at) => at > end).length * stride
-  return Math.max(1, sent - sentAfterEnd - throttled)
+  const unused = unusedAt.filter((at) => at <= end).length
+  return Math.max(1, sent - sentAfterEnd - throttled - unused)
 }
 
 /**

@@ -17,14 +17,14 @@ import {
 type Sending = { count: number; perMs: number; since?: number; idleMs?: number }
 
 /** A sample window in which `count` evenly spaced requests are granted and the next one is throttled. */
-function windowOf({ count, perMs, since = 0, idleMs = Number.POSITIVE_INFINITY }: Sending): SampleWindow {
+function windowOf({ count, perMs, since = 0, idleMs }: Sending): SampleWindow {
   const window = newSampleWindow({ firstSequence: 1, since, idleMs })
   for (let nth = 0; nth <= count; nth += 1) countSent(window, since + nth / perMs)
   countThrottled(window, { sequence: count + 1, at: since + count / perMs })
   return window
 }
 
-const evidence = { peakPerMs: 0.06, pausedMs: 1_000, roundTripMs: 100 }
+const evidence = { peakPerMs: 0.06, pausedMs: 1_000, roundTripMs: 100, burstTolerance: 0.5 }
 
 test('takes the geometric mean of lower and upper bound as the first rate', () => {
   const window = windowOf({ count: 36, perMs: 0.1 })
