@@ -11,6 +11,7 @@ import type { StateStore } from './redis-store.ts'
 import {
   type ExchangeRequest,
   exchange,
+  LOOK_AHEAD_MS,
   type PermitOutcome,
   parseSharedState,
   type ReservedPermit,
@@ -24,14 +25,18 @@ export type QuotaState = { perSecond: number | undefined; pausedMs: number }
 export async function readQuotaState(store: StateStore): Promise<QuotaState> {
   const { json, now } = await store.read()
   const { limiter, startedAt } = parseSharedState(json, now)
+  const { learnedRate } = limiter
   return {
-    perSecond: limiter.learnedRate && 1_000 * currentRate(limiter.learnedRate),
+    perSecond: learnedRate && learnedRate.stage !== 'ramp-up' ? 1_000 * currentRate(learnedRate) : undefined,
     pausedMs: Math.max(0, limiter.pausedUntil - (now - startedAt)),
   }
 }
 
-/** Minimum delay (ms) between exchanges that the rate limits, and maximum delay until a grant is recorded. */
-const EXCHANGE_INTERVAL_MS = 150
+/**
+ * Minimum delay between exchanges that the rate limits, and maximum delay until a grant is recorded, as a share of the
+ * time by which permits are issued ahead.
+ */
+const INTERVAL_SHARE = 0.5
 /** Maximum delay (ms) between exchanges while requests wait: a pause also ends if the state is lost. */
 const MAX_INTERVAL_MS = 1_000
 /** Delay (ms) after a failed exchange. */
@@ -57,6 +62,8 @@ type State = {
   /** Permits whose outcome is unknown, scheduled ones included. */
   active: number
   pausedUntil: number
+  /** See `INTERVAL_SHARE`. */
+  intervalMs: number
   /** Delay until another exchange yields permits (see `ExchangeResult`); 0 if the last one granted all. */
   nextMs: number
   isExchanging: boolean
@@ -83,7 +90,8 @@ export function createRedisRateLimiter(
 ): RateLimiter {
   const state: State = {
     ...{ store, clock, knownPerMs, client: randomBytes(8).toString('hex'), joined: undefined },
-    ...{ waiters: [], outcomes: [], scheduled: 0, active: 0, pausedUntil: clock.now(), nextMs: 0 },
+    ...{ waiters: [], outcomes: [], scheduled: 0, active: 0, pausedUntil: clock.now() },
+    ...{ intervalMs: INTERVAL_SHARE * LOOK_AHEAD_MS, nextMs: 0 },
     ...{ isExchanging: false, next: undefined },
   }
   return {
@@ -110,12 +118,12 @@ function acquire(state: State, signal: AbortSignal): Promise<Permit> {
 }
 
 /** Delay (ms) until the next exchange; Infinity if none is needed. */
-function nextDelay({ waiters, scheduled, outcomes, nextMs }: State): number {
+function nextDelay({ waiters, scheduled, outcomes, intervalMs, nextMs }: State): number {
   const needsOutcome = nextMs === Number.POSITIVE_INFINITY
   const isUrgentReport = needsOutcome || outcomes.some(({ outcome }) => isUrgent(outcome))
-  const reportMs = isUrgentReport ? 0 : EXCHANGE_INTERVAL_MS
+  const reportMs = isUrgentReport ? 0 : intervalMs
   // While an outcome is needed, another process may report it.
-  const pollMs = needsOutcome ? EXCHANGE_INTERVAL_MS : Math.max(nextMs, EXCHANGE_INTERVAL_MS)
+  const pollMs = needsOutcome ? intervalMs : Math.max(nextMs, intervalMs)
   const permitMs = nextMs === 0 ? 0 : Math.min(pollMs, MAX_INTERVAL_MS)
   return Math.min(
     outcomes.length > 0 ? reportMs : Number.POSITIVE_INFINITY,
@@ -151,7 +159,8 @@ async function runExchange(state: State): Promise<void> {
     if (state.waiters.length > 0 || result === 'conflict') schedule(state, RETRY_MS)
     return
   }
-  const { permits, wanted, nextMs, pausedMs, readAt } = result
+  const { permits, wanted, nextMs, lookAheadMs, pausedMs, readAt } = result
+  state.intervalMs = INTERVAL_SHARE * lookAheadMs
   state.pausedUntil = Math.max(state.pausedUntil, readAt + pausedMs)
   state.nextMs = permits.length < wanted ? nextMs : 0
   state.active += permits.length

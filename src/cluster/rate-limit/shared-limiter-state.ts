@@ -11,7 +11,7 @@ import {
   send,
   type UnusedPermit,
 } from '../../http/rate-limit/limiter-state.ts'
-import { MAX_SAMPLES, type SampleWindow, type SentRequest } from '../../http/rate-limit/sample-window.ts'
+import { type BurstProfile, MAX_SAMPLES, type SampleWindow, type SentRequest } from '../../http/rate-limit/sample-window.ts'
 import { MAX_WAIT_MS } from '../../http/wait-limits.ts'
 import { count, parseTextAs, token } from '../schemas.ts'
 
@@ -67,6 +67,8 @@ export type ExchangeResult = {
   permits: { permit: ReservedPermit; delayMs: number }[]
   /** Delay until more permits may be available; Infinity if an outcome must be known first. */
   nextMs: number
+  /** Upper bound of the delay of permits. */
+  lookAheadMs: number
   /** Remaining pause of all processes. */
   pausedMs: number
   /** Whether the state must be stored. */
@@ -78,6 +80,8 @@ export type ExchangeResult = {
  * other processes may still use permits of this time until they notice it.
  */
 export const LOOK_AHEAD_MS = 300
+/** The same until the first 429, while the rate rises quickly. */
+const RAMP_UP_LOOK_AHEAD_MS = Number(process.env.RL ?? 50)
 /**
  * Permits of a process that has not changed the state for this long (ms) count as returned: the process was
  * killed, or its requests are slow. Their outcomes are recorded all the same.
@@ -85,7 +89,7 @@ export const LOOK_AHEAD_MS = 300
 const CLIENT_EXPIRY_MS = 10_000
 
 export function newSharedState(now: number): SharedLimiterState {
-  return { version: STATE_VERSION, startedAt: now, updatedAt: 0, limiter: newLimiterState(0), clients: {} }
+  return { version: STATE_VERSION, startedAt: now, updatedAt: 0, limiter: newLimiterState(0, SHARED_TUNING), clients: {} }
 }
 
 /**
@@ -101,7 +105,7 @@ export function exchange(
   const { limiter, clients, startedAt } = state
   const now = unixMs - startedAt
   if (join !== undefined) {
-    changeKnownRate(limiter, join.knownPerMs, now)
+    changeKnownRate(limiter, join.knownPerMs, { now, tuning: SHARED_TUNING })
     if (join.pausedMs > 0) pauseUntil(limiter, now + join.pausedMs)
   }
   for (const { permit, outcome, ageMs } of outcomes) {
@@ -113,6 +117,7 @@ export function exchange(
   delete clients[client]
   limiter.inFlight = Object.values(clients).reduce((sum, { inFlight }) => sum + inFlight, held)
   const requests = reserve(limiter, now, wanted)
+  const lookAheadMs = lookAheadOf(limiter)
   const inFlight = held + requests.length
   if (inFlight > 0) clients[client] = { inFlight, seenAt: now }
   state.updatedAt = now
@@ -122,18 +127,23 @@ export function exchange(
       permit: { request, state: startedAt },
       delayMs: request.at - now,
     })),
-    nextMs: Math.max(pausedMs, nextSendAt(limiter) - LOOK_AHEAD_MS - now),
+    nextMs: Math.max(pausedMs, nextSendAt(limiter) - lookAheadMs - now),
+    lookAheadMs,
     pausedMs,
     changed: join !== undefined || outcomes.length > 0 || requests.length > 0,
   }
 }
 
+const lookAheadOf = ({ learnedRate }: LimiterState) =>
+  learnedRate?.stage === 'ramp-up' ? RAMP_UP_LOOK_AHEAD_MS : LOOK_AHEAD_MS
+
 /** Issues no permits ahead of the end of a pause, because another 429 may prolong it. */
 function reserve(limiter: LimiterState, now: number, wanted: number): SentRequest[] {
   const requests: SentRequest[] = []
   while (requests.length < wanted && limiter.pausedUntil <= now) {
-    const at = Math.max(now, nextSendAt(limiter))
-    if (at > now + LOOK_AHEAD_MS) break
+    // Whole milliseconds keep the stored state small.
+    const at = Math.ceil(Math.max(now, nextSendAt(limiter)))
+    if (at > now + lookAheadOf(limiter)) break
     requests.push(send(limiter, at, SHARED_TUNING))
   }
   return requests
@@ -169,20 +179,24 @@ const isTimes = (value: unknown): value is number[] =>
 const sampleWindow: v.GenericSchema<unknown, SampleWindow> = v.strictObject({
   ...{ firstSequence: count, since: time, end: time, idleMs: v.optional(amount, none) },
   ...{ sentAt: v.custom<number[]>(isTimes), stride: v.pipe(count, v.minValue(1)) },
-  ...{ sent: count, throttled: count, unusedAt: v.custom<number[]>(isTimes) },
+  ...{ sent: count, throttled: count, firstThrottledAt: v.optional(time, none), unusedAt: v.custom<number[]>(isTimes) },
+})
+
+const profile: v.GenericSchema<unknown, BurstProfile> = v.strictObject({
+  ...{ grants: count, end: time, sentAt: v.custom<number[]>(isTimes), sentBefore: v.custom<number[]>(isTimes) },
 })
 
 const learnedRate: v.GenericSchema<unknown, LearnedRate> = v.strictObject({
   ...{ basePerMs: rate, doublingMs: v.optional(positive, none), limitedMs: amount, nextPermitAt: time },
   bestPerMs: v.pipe(v.number(), v.minValue(0), v.maxValue(1e3)),
-  maxPerMs: v.optional(rate, none),
+  ...{ maxPerMs: v.optional(rate, none), stage: v.optional(v.picklist(['ramp-up', 'measured']), none) },
 })
 
 const sharedState: v.GenericSchema<unknown, SharedLimiterState> = v.strictObject({
   ...{ version: v.literal(STATE_VERSION), startedAt: amount, updatedAt: time },
   limiter: v.strictObject({
     ...{ pausedUntil: time, inFlight: count, sent: count, grantedSinceReset: count, window: sampleWindow },
-    earlierWindows: v.pipe(v.array(sampleWindow), v.maxLength(3)),
+    earlierWindows: v.pipe(v.array(profile), v.maxLength(3)),
     learnedRate: v.optional(learnedRate, none),
     throttledPeriod: v.optional(
       v.strictObject({

@@ -17,6 +17,11 @@ export type LearnedRate = {
   bestPerMs: number
   /** The known rate of the quota, which is never exceeded. @default no bound */
   maxPerMs?: number | undefined
+  /**
+   * `ramp-up`: the initial rate of an unknown quota, before the first 429. `measured`: the first estimate, if it was
+   * measured while the bucket was empty. @default a later estimate, or a less reliable one
+   */
+  stage?: 'ramp-up' | 'measured' | undefined
 }
 
 /**
@@ -39,6 +44,8 @@ const MIN_RETAINED_SHARE = 0.75
 const MAX_BURST_RATIO = 4
 /** Parameters that differ between the limiter of one process and that of several. */
 export type RateTuning = {
+  /** What rises until the first 429: the number of requests in flight, or the rate. */
+  rampUp: 'requests in flight' | 'rate'
   /** Doubling time as a multiple of the last window: a rate that held for long is probed gently. */
   probeWindows: number
   /** The same after the first 429, whose window may contain little more than the burst. */
@@ -50,12 +57,18 @@ export type RateTuning = {
 }
 
 /** Grants are whole numbers, so the bursts of two windows may differ by half a request. */
-export const LOCAL_TUNING: RateTuning = { probeWindows: 12, firstProbeWindows: 12, burstTolerance: 0.5, belowBestPower: 8 }
+export const LOCAL_TUNING: RateTuning = {
+  ...{ rampUp: 'requests in flight', probeWindows: 12, firstProbeWindows: 12 },
+  ...{ burstTolerance: 0.5, belowBestPower: 8 },
+}
 /**
  * Processes that share a quota probe more gently, because a 429 does not stop permits that were already issued
  * ahead of time. All three values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
  */
-export const SHARED_TUNING: RateTuning = { probeWindows: 20, firstProbeWindows: 5, burstTolerance: 0.1, belowBestPower: 16 }
+export const SHARED_TUNING: RateTuning = {
+  ...{ rampUp: 'rate', probeWindows: 20, firstProbeWindows: 20 },
+  ...{ burstTolerance: 0.1, belowBestPower: 16 },
+}
 /** Lower bounds of the doubling time: milliseconds, and number of requests at the base rate. */
 const MIN_PROBE_MS = 7_000
 const MIN_PROBE_REQUESTS = 40
@@ -70,21 +83,35 @@ const BEST_RATE_DECAY = 0.97
 /** Lower bound of the rate: one request per hour. For a smaller quota, Retry-After is the limit. */
 const MIN_PER_MS = 1 / 3_600_000
 
-/** The rate of a quota that is known from the beginning. It does not rise. */
-export function knownRate(perMs: number, now: number): LearnedRate {
-  return {
-    ...{ basePerMs: perMs, maxPerMs: perMs, doublingMs: undefined, limitedMs: 0 },
-    ...{ nextPermitAt: now, bestPerMs: 0 },
-  }
+/** Initial rate of an unknown quota, if the rate ramps up, and the time within which it doubles. */
+const RAMP_UP_PER_MS = Number(process.env.RP ?? 0.02)
+const RAMP_UP_DOUBLING_MS = Number(process.env.RD ?? 400)
+
+/**
+ * The rate before the first 429. A known rate does not rise. That of an unknown quota is undefined if the number of
+ * requests in flight ramps up instead.
+ */
+export function initialRate(
+  now: number,
+  knownPerMs: number | undefined,
+  { rampUp }: RateTuning,
+): LearnedRate | undefined {
+  const initial = { limitedMs: 0, nextPermitAt: now, bestPerMs: 0 }
+  if (knownPerMs !== undefined)
+    return { ...initial, basePerMs: knownPerMs, maxPerMs: knownPerMs, doublingMs: undefined }
+  if (rampUp === 'requests in flight') return undefined
+  return { ...initial, basePerMs: RAMP_UP_PER_MS, doublingMs: RAMP_UP_DOUBLING_MS, stage: 'ramp-up' }
 }
 
-export type RateObservation = Omit<RateTuning, 'burstTolerance'> & {
+export type RateObservation = Omit<RateTuning, 'rampUp' | 'burstTolerance'> & {
   now: number
   /** Estimated rate of the quota, in requests per ms. */
   perMs: number
   /** Length of the sample window before the 429, and of the pause after it. */
   lengthMs: number
   pausedMs: number
+  /** Whether the estimate is a measured refill rate. */
+  isMeasured: boolean
   /** Grants of that window, and of the first window of all, which used the full burst capacity. */
   windowGrants: number
   burstGrants: number
@@ -107,6 +134,7 @@ export function learnRate(
     perMs,
     lengthMs,
     pausedMs,
+    isMeasured,
     windowGrants,
     burstGrants,
     probeWindows,
@@ -119,10 +147,15 @@ export function learnRate(
   // a best rate.
   const firstDoublingMs = Math.min(MIN_PROBE_MS, firstProbeWindows * lengthMs)
   if (learnedRate === undefined)
-    return { ...initial, basePerMs: Math.max(perMs, MIN_PER_MS), bestPerMs: 0, doublingMs: firstDoublingMs }
+    return {
+      ...{ ...initial, basePerMs: Math.max(perMs, MIN_PER_MS), bestPerMs: 0, doublingMs: firstDoublingMs },
+      stage: isMeasured ? 'measured' : undefined,
+    }
   const weight =
-    Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs) *
-    Math.min(1, (MAX_BURST_RATIO * burstGrants) / windowGrants)
+    learnedRate.stage === 'measured'
+      ? 1
+      : Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs) *
+        Math.min(1, (MAX_BURST_RATIO * burstGrants) / windowGrants)
   const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight, MIN_PER_MS)
   const bestPerMs = Math.max(perMs, learnedRate.bestPerMs * BEST_RATE_DECAY)
   const speedUp = Math.min(1, basePerMs / bestPerMs) ** belowBestPower

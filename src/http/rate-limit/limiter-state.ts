@@ -2,7 +2,7 @@ import { delayBeforeRetry, RETRY_POLICIES } from '../../core/platform/retry.ts'
 import { estimateRate } from './estimate-rate.ts'
 import {
   currentRate,
-  knownRate,
+  initialRate,
   type LearnedRate,
   learnRate,
   type RateTuning,
@@ -15,11 +15,14 @@ import {
   updateRemaining,
 } from './remaining-quota.ts'
 import {
+  type BurstProfile,
+  burstProfile,
   countGrants,
   countSent,
   countThrottled,
   countUnused,
   newSampleWindow,
+  refillRate,
   type SampleWindow,
   type SentRequest,
 } from './sample-window.ts'
@@ -49,7 +52,7 @@ export type LimiterState = {
   /** Requests sent since the last pause. */
   window: SampleWindow
   /** Earlier windows that started with the burst capacity refilled: the first of all, and the latest two. */
-  earlierWindows: SampleWindow[]
+  earlierWindows: BurstProfile[]
   /** Undefined until the first 429, unless the rate is known from the beginning. */
   learnedRate: LearnedRate | undefined
   /** Undefined while requests are granted. */
@@ -85,8 +88,11 @@ const MAX_DRAIN_MS = 1_000
 /** Resets are stated in whole seconds: one of at most 1 s may already be over and is ignored. */
 const MIN_RESET_MS = 1_000
 
-/** @param knownPerMs the rate of the quota, if it is known from the beginning */
-export function newLimiterState(now: number, knownPerMs?: number): LimiterState {
+/**
+ * @param tuning `LOCAL_TUNING` or `SHARED_TUNING`
+ * @param knownPerMs the rate of the quota, if it is known from the beginning
+ */
+export function newLimiterState(now: number, tuning: RateTuning, knownPerMs?: number): LimiterState {
   return {
     pausedUntil: now,
     inFlight: 0,
@@ -94,7 +100,7 @@ export function newLimiterState(now: number, knownPerMs?: number): LimiterState 
     grantedSinceReset: 0,
     window: newSampleWindow({ firstSequence: 1, since: now, idleMs: undefined }),
     earlierWindows: [],
-    learnedRate: knownPerMs === undefined ? undefined : knownRate(knownPerMs, now),
+    learnedRate: initialRate(now, knownPerMs, tuning),
     throttledPeriod: undefined,
     quota: newRemainingQuota(),
   }
@@ -106,10 +112,14 @@ export function newLimiterState(now: number, knownPerMs?: number): LimiterState 
  *
  * @param knownPerMs the rate of the quota; undefined if it is unknown
  */
-export function changeKnownRate(state: LimiterState, knownPerMs: number | undefined, now: number): void {
+export function changeKnownRate(
+  state: LimiterState,
+  knownPerMs: number | undefined,
+  { now, tuning }: { now: number; tuning: RateTuning },
+): void {
   if (state.learnedRate?.maxPerMs === knownPerMs) return
   const { sent, inFlight, pausedUntil } = state
-  Object.assign(state, newLimiterState(now, knownPerMs), { sent, inFlight })
+  Object.assign(state, newLimiterState(now, tuning, knownPerMs), { sent, inFlight })
   state.window.firstSequence = sent + 1
   pauseUntil(state, pausedUntil)
 }
@@ -149,22 +159,26 @@ export function send(state: LimiterState, now: number, tuning: RateTuning): Sent
 function resumeAfterPause(
   state: LimiterState,
   throttledPeriod: ThrottledPeriod,
-  { now, burstTolerance, ...tuning }: RateTuning & { now: number },
+  { now, rampUp: _rampUp, burstTolerance, ...tuning }: RateTuning & { now: number },
 ): void {
   const { window, earlierWindows: previous } = state
-  const { throttledRate: learnedRate, roundTripMs } = throttledPeriod
+  const { throttledRate, roundTripMs } = throttledPeriod
+  const isRampUp = throttledRate?.stage === 'ramp-up'
+  const learnedRate = isRampUp ? undefined : throttledRate
   // At least 1 ms, because a shared limiter issues permits ahead of time.
   const pausedMs = Math.max(1, now - window.end)
   const peakPerMs = learnedRate === undefined ? undefined : currentRate(learnedRate)
-  const evidence = { window, previous, peakPerMs, pausedMs, roundTripMs, burstTolerance }
+  const refillPerMs = isRampUp ? refillRate(window) : undefined
+  const evidence = { window, previous, peakPerMs, pausedMs, roundTripMs, refillPerMs, burstTolerance }
   const { perMs, minPerMs } = estimateRate(evidence)
   state.learnedRate = learnRate(learnedRate, {
     now,
     perMs,
     lengthMs: Math.max(roundTripMs, window.end - window.since),
     pausedMs,
+    isMeasured: refillPerMs !== undefined,
     windowGrants: countGrants(window),
-    burstGrants: countGrants(previous[0] ?? window),
+    burstGrants: previous[0]?.grants ?? countGrants(window),
     ...tuning,
   })
   throttledPeriod.startsFull = state.learnedRate.basePerMs > minPerMs
@@ -188,6 +202,7 @@ export function recordOutcome(
   else if (outcome.retryAfterMs !== undefined) {
     pauseUntil(state, outcome.now + outcome.retryAfterMs)
     state.grantedSinceReset = 0
+    if (state.learnedRate?.stage === 'ramp-up') state.learnedRate.limitedMs = 0
   }
 }
 
@@ -222,7 +237,7 @@ function recordGrant(
 }
 
 function rememberWindow({ earlierWindows: previous, window }: LimiterState): void {
-  previous.push(window)
+  previous.push(burstProfile(window))
   // Keep the first window, which started with the full burst capacity, and the latest two.
   if (previous.length > 3) previous.splice(1, 1)
 }

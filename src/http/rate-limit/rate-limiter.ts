@@ -69,7 +69,7 @@ type Waiter = (permit: Permit) => void
  * ```
  */
 export function createRateLimiter(clock: LimiterClock = systemClock, knownPerMs?: number): RateLimiter {
-  const limiter = newLimiterState(clock.now(), knownPerMs)
+  const limiter = newLimiterState(clock.now(), LOCAL_TUNING, knownPerMs)
   const state: State = { clock, limiter, waiters: [], cancelTimer: () => {} }
   return {
     acquire: (signal) => acquire(state, signal),

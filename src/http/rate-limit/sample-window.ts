@@ -22,6 +22,8 @@ export type SampleWindow = {
   stride: number
   sent: number
   throttled: number
+  /** Send time of the first throttled request. */
+  firstThrottledAt: number | undefined
   /** Times of permits that were issued ahead of time, count as sent, and were not used. */
   unusedAt: number[]
   /**
@@ -36,6 +38,8 @@ export type SampleWindow = {
  * stride doubles.
  */
 export const MAX_SAMPLES = 512
+/** Fewer requests do not determine a rate. */
+const MIN_REFILL_REQUESTS = 6
 
 export function newSampleWindow({
   firstSequence,
@@ -50,6 +54,7 @@ export function newSampleWindow({
     stride: 1,
     sent: 0,
     throttled: 0,
+    firstThrottledAt: undefined,
     unusedAt: [],
     end: since,
   }
@@ -70,6 +75,7 @@ export function countUnused(window: SampleWindow, request: SentRequest): void {
 export function countThrottled(window: SampleWindow, request: SentRequest): void {
   if (!includes(window, request)) return
   window.throttled += 1
+  window.firstThrottledAt = Math.min(window.firstThrottledAt ?? request.at, request.at)
   window.end = Math.max(window.end, request.at)
 }
 
@@ -88,13 +94,65 @@ export function countGrants({ sentAt, stride, sent, throttled, unusedAt, end }: 
 }
 
 /**
- * The burst that a token bucket with refill rate `perMs` (requests per ms) must have held to grant this
+ * The rate of the grants among the requests sent after the first throttled one. The bucket was empty then, so they
+ * were paid from the refill alone, whatever the burst capacity. Undefined if too few were sent.
+ */
+export function refillRate({ sentAt, stride, throttled, unusedAt, firstThrottledAt }: SampleWindow) {
+  if (firstThrottledAt === undefined) return undefined
+  const isAfter = (at: number) => at >= firstThrottledAt
+  const unused = unusedAt.filter(isAfter)
+  const sent = sentAt.filter(isAfter).length * stride - unused.length
+  const lengthMs = Math.min(sentAt.at(-1) ?? 0, ...unused) - firstThrottledAt
+  return sent < MIN_REFILL_REQUESTS || lengthMs <= 0 ? undefined : Math.max(1, sent - throttled) / lengthMs
+}
+
+/** The part of a finished window that determines the burst it used. */
+export type BurstProfile = {
+  grants: number
+  end: number
+  /**
+   * Send times up to `end`, and the number of requests sent before each: only the points of the lower convex hull,
+   * because `burstUsed` has its maximum at one of them, whatever the rate.
+   */
+  sentAt: number[]
+  sentBefore: number[]
+}
+
+export function burstProfile(window: SampleWindow): BurstProfile {
+  const { end, stride } = window
+  const profile: BurstProfile = { grants: countGrants(window), end, sentAt: [], sentBefore: [] }
+  for (const [index, at] of window.sentAt.entries())
+    if (at <= end) addToHull(profile, at, index * stride)
+  return profile
+}
+
+function addToHull({ sentAt, sentBefore }: BurstProfile, at: number, before: number): void {
+  while (sentAt.length > 1 && isAboveHull({ sentAt, sentBefore }, at, before)) {
+    sentAt.pop()
+    sentBefore.pop()
+  }
+  sentAt.push(at)
+  sentBefore.push(before)
+}
+
+/** Whether the last point is on or above the line from the one before it to a new point. */
+function isAboveHull(
+  { sentAt, sentBefore }: Pick<BurstProfile, 'sentAt' | 'sentBefore'>,
+  at: number,
+  before: number,
+): boolean {
+  const [startAt = 0, lastAt = 0] = sentAt.slice(-2)
+  const [startBefore = 0, lastBefore = 0] = sentBefore.slice(-2)
+  return (lastAt - startAt) * (before - startBefore) <= (lastBefore - startBefore) * (at - startAt)
+}
+
+/**
+ * The burst that a token bucket with refill rate `perMs` (requests per ms) must have held to grant a
  * window: the maximum, over all start times t in the window, of grants in [t, end] − perMs × (end − t).
  */
-export function burstUsed(window: SampleWindow, perMs: number): number {
-  const { sentAt, stride, end } = window
-  const grants = countGrants(window)
-  return sentAt.reduce((max, at, index) => {
-    return at > end ? max : Math.max(max, grants - index * stride - perMs * (end - at))
-  }, 0)
+export function burstUsed({ grants, end, sentAt, sentBefore }: BurstProfile, perMs: number): number {
+  return sentAt.reduce(
+    (max, at, index) => Math.max(max, grants - (sentBefore[index] ?? 0) - perMs * (end - at)),
+    0,
+  )
 }
