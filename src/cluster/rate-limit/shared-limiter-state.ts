@@ -81,7 +81,7 @@ export type ExchangeResult = {
  */
 export const LOOK_AHEAD_MS = 300
 /** The same until the first 429, while the rate rises quickly. */
-const RAMP_UP_LOOK_AHEAD_MS = Number(process.env.RL ?? 50)
+export const RAMP_UP_LOOK_AHEAD_MS = 50
 /**
  * Permits of a process that has not changed the state for this long (ms) count as returned: the process was
  * killed, or its requests are slow. Their outcomes are recorded all the same.

@@ -63,7 +63,7 @@ export const LOCAL_TUNING: RateTuning = {
 }
 /**
  * Processes that share a quota probe more gently, because a 429 does not stop permits that were already issued
- * ahead of time. All three values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
+ * ahead of time. The values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
  */
 export const SHARED_TUNING: RateTuning = {
   ...{ rampUp: 'rate', probeWindows: 20, firstProbeWindows: 20 },
@@ -84,8 +84,13 @@ const BEST_RATE_DECAY = 0.97
 const MIN_PER_MS = 1 / 3_600_000
 
 /** Initial rate of an unknown quota, if the rate ramps up, and the time within which it doubles. */
-const RAMP_UP_PER_MS = Number(process.env.RP ?? 0.02)
-const RAMP_UP_DOUBLING_MS = Number(process.env.RD ?? 400)
+const RAMP_UP_PER_MS = 0.02
+const RAMP_UP_DOUBLING_MS = 400
+/**
+ * Share of a known rate that 429s do not reduce further. A service that throttles every request for a while (its
+ * daily quota is used up) indicates no lower rate for the time after it.
+ */
+const MIN_KNOWN_SHARE = 0.05
 
 /**
  * The rate before the first 429. A known rate does not rise. That of an unknown quota is undefined if the number of
@@ -121,9 +126,11 @@ export type RateObservation = Omit<RateTuning, 'rampUp' | 'burstTolerance'> & {
  * Computes the rate after a 429:
  *
  *     weight        = min(1, window / pause, 2 × pause / window) × min(1, 4 × grants of the first window / grants)
- *     base rate     = max(estimate, 0.75 × current rate × weight, one request per hour)
+ *     base rate     = max(estimate, 0.75 × current rate × weight, one request per hour, 5 % of a known rate)
  *     upper bound   = max(400 × pause, 1,000 requests) × min(1, base rate / best rate)^belowBestPower
  *     doubling time = max(7 s, 40 requests, min(probeWindows × window, upper bound))
+ *
+ * The weight is 1 for a rate whose `stage` is `measured`.
  *
  * @param learnedRate the rate that was throttled; undefined for the first 429
  */
@@ -156,7 +163,8 @@ export function learnRate(
       ? 1
       : Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs) *
         Math.min(1, (MAX_BURST_RATIO * burstGrants) / windowGrants)
-  const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight, MIN_PER_MS)
+  const minPerMs = Math.max(MIN_PER_MS, MIN_KNOWN_SHARE * (learnedRate.maxPerMs ?? 0))
+  const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight, minPerMs)
   const bestPerMs = Math.max(perMs, learnedRate.bestPerMs * BEST_RATE_DECAY)
   const speedUp = Math.min(1, basePerMs / bestPerMs) ** belowBestPower
   const maxDoublingMs = Math.max(MAX_PROBE_PAUSES * pausedMs, MAX_PROBE_REQUESTS / basePerMs) * speedUp

@@ -283,7 +283,7 @@ function startThrottledPeriod(
   return {
     since: now,
     roundTripMs,
-    throttledRate: learnedRate,
+    throttledRate: learnedRate && { ...learnedRate },
     consecutiveThrottles: 1,
     probing: !explicitDelay,
     nextWindow: undefined,

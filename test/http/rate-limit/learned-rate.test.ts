@@ -7,7 +7,7 @@ import {
 } from '../../../src/http/rate-limit/learned-rate.ts'
 
 const observation = {
-  ...{ now: 0, perMs: 0.04, lengthMs: 4_000, pausedMs: 1_000 },
+  ...{ now: 0, perMs: 0.04, lengthMs: 4_000, pausedMs: 1_000, isMeasured: false },
   ...{ windowGrants: 40, burstGrants: 10, probeWindows: 12, firstProbeWindows: 12, belowBestPower: 8 },
 }
 const rateOf = (rate: Partial<LearnedRate> = {}): LearnedRate => ({
@@ -86,4 +86,19 @@ test('never learns less than one request per hour', () => {
   const slow = { ...observation, perMs: 1e-9, lengthMs: 1e9, pausedMs: 1e9 }
   for (const rate of [undefined, rateOf({ basePerMs: 1e-9 })])
     expect(learnRate(rate, slow).basePerMs).toBe(1 / 3_600_000)
+})
+
+test('retains three quarters of a measured rate after a short window', () => {
+  const observed = { ...observation, perMs: 0.005, lengthMs: 300 }
+  expect(learnRate(rateOf({ stage: 'measured' }), observed).basePerMs).toBeCloseTo(0.03)
+  expect(learnRate(rateOf(), observed).basePerMs).toBeCloseTo(0.009)
+  const first = learnRate(undefined, { ...observation, isMeasured: true })
+  expect(first.stage).toBe('measured')
+  expect(learnRate(first, observed).stage).toBeUndefined()
+})
+
+test('retains 5 % of a known rate, whatever is throttled', () => {
+  const observed = { ...observation, perMs: 1e-6, lengthMs: 100, pausedMs: 3_600_000 }
+  expect(learnRate(rateOf({ maxPerMs: 0.04 }), observed).basePerMs).toBeCloseTo(0.002)
+  expect(learnRate(rateOf(), observed).basePerMs).toBeLessThan(1e-4)
 })

@@ -11,7 +11,7 @@ test.for([
   { resetMs: 1_000, due: 0, what: 'ignores a reset within one second' },
   { resetMs: 1_001, due: 1_101, what: 'waits for a later reset' },
 ])('$what if the remaining quota is 0', ({ resetMs, due }) => {
-  const limiter = newLimiterState(0)
+  const limiter = newLimiterState(0, LOCAL_TUNING)
   const [first, second] = [send(limiter, 0, LOCAL_TUNING), send(limiter, 0, LOCAL_TUNING)]
   const granted = { kind: 'granted', now: 100, random: () => 0.5 } as const
   recordOutcome(limiter, first, { ...granted, remaining: 0, resetMs })
