@@ -11,7 +11,12 @@ import {
   send,
   type UnusedPermit,
 } from '../../http/rate-limit/limiter-state.ts'
-import { type BurstProfile, MAX_SAMPLES, type SampleWindow, type SentRequest } from '../../http/rate-limit/sample-window.ts'
+import {
+  type BurstProfile,
+  MAX_SAMPLES,
+  type SampleWindow,
+  type SentRequest,
+} from '../../http/rate-limit/sample-window.ts'
 import { MAX_WAIT_MS } from '../../http/wait-limits.ts'
 import { count, parseTextAs, token } from '../schemas.ts'
 
@@ -89,7 +94,13 @@ export const RAMP_UP_LOOK_AHEAD_MS = 50
 const CLIENT_EXPIRY_MS = 10_000
 
 export function newSharedState(now: number): SharedLimiterState {
-  return { version: STATE_VERSION, startedAt: now, updatedAt: 0, limiter: newLimiterState(0, SHARED_TUNING), clients: {} }
+  return {
+    version: STATE_VERSION,
+    startedAt: now,
+    updatedAt: 0,
+    limiter: newLimiterState(0, SHARED_TUNING),
+    clients: {},
+  }
 }
 
 /**
@@ -179,11 +190,21 @@ const isTimes = (value: unknown): value is number[] =>
 const sampleWindow: v.GenericSchema<unknown, SampleWindow> = v.strictObject({
   ...{ firstSequence: count, since: time, end: time, idleMs: v.optional(amount, none) },
   ...{ sentAt: v.custom<number[]>(isTimes), stride: v.pipe(count, v.minValue(1)) },
-  ...{ sent: count, throttled: count, firstThrottledAt: v.optional(time, none), unusedAt: v.custom<number[]>(isTimes) },
+  ...{
+    sent: count,
+    throttled: count,
+    firstThrottledAt: v.optional(time, none),
+    unusedAt: v.custom<number[]>(isTimes),
+  },
 })
 
 const profile: v.GenericSchema<unknown, BurstProfile> = v.strictObject({
-  ...{ grants: count, end: time, sentAt: v.custom<number[]>(isTimes), sentBefore: v.custom<number[]>(isTimes) },
+  ...{
+    grants: count,
+    end: time,
+    sentAt: v.custom<number[]>(isTimes),
+    sentBefore: v.custom<number[]>(isTimes),
+  },
 })
 
 const learnedRate: v.GenericSchema<unknown, LearnedRate> = v.strictObject({

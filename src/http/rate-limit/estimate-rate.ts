@@ -1,4 +1,10 @@
-import { type BurstProfile, burstProfile, burstUsed, countGrants, type SampleWindow } from './sample-window.ts'
+import {
+  type BurstProfile,
+  burstProfile,
+  burstUsed,
+  countGrants,
+  type SampleWindow,
+} from './sample-window.ts'
 
 export type RateEvidence = {
   /** The sample window that the 429 has just ended. */

@@ -102,7 +102,8 @@ export function refillRate({ sentAt, stride, throttled, unusedAt, firstThrottled
   const isAfter = (at: number) => at >= firstThrottledAt
   const unused = unusedAt.filter(isAfter)
   const sent = sentAt.filter(isAfter).length * stride - unused.length
-  const lengthMs = Math.min(sentAt.at(-1) ?? 0, ...unused) - firstThrottledAt
+  const lastAt = sentAt.findLast((at) => !unused.includes(at)) ?? firstThrottledAt
+  const lengthMs = lastAt - firstThrottledAt
   return sent < MIN_REFILL_REQUESTS || lengthMs <= 0 ? undefined : Math.max(1, sent - throttled) / lengthMs
 }
 
@@ -121,8 +122,7 @@ export type BurstProfile = {
 export function burstProfile(window: SampleWindow): BurstProfile {
   const { end, stride } = window
   const profile: BurstProfile = { grants: countGrants(window), end, sentAt: [], sentBefore: [] }
-  for (const [index, at] of window.sentAt.entries())
-    if (at <= end) addToHull(profile, at, index * stride)
+  for (const [index, at] of window.sentAt.entries()) if (at <= end) addToHull(profile, at, index * stride)
   return profile
 }
 

@@ -4,7 +4,7 @@ import type { VirtualClock } from '../../http/rate-limit/virtual-clock.ts'
 /** Time at the start of the virtual clock, in milliseconds since 1970. */
 const BEGIN = 1_800_000_000_000
 
-/** A store in memory with the compare-and-set of Redis. Each command takes up to `latencyMs` each way. */
+/** A store in memory with the compare-and-set of Redis. Each command takes up to `latencyMs`. */
 export function memoryStore(clock: VirtualClock, latencyMs = 0) {
   const counts = { reads: 0, stored: 0, conflicts: 0 }
   let content = { json: '', revision: Buffer.alloc(0) }
@@ -14,7 +14,6 @@ export function memoryStore(clock: VirtualClock, latencyMs = 0) {
       : new Promise<void>((resolve) => clock.setTimer(latencyMs * clock.random(), resolve))
   const store: StateStore = {
     read: async () => {
-      await transmit()
       counts.reads += 1
       const result = { ...content, now: BEGIN + clock.now() }
       await transmit()
@@ -25,7 +24,6 @@ export function memoryStore(clock: VirtualClock, latencyMs = 0) {
       const isCurrent = content.revision.equals(revision)
       counts[isCurrent ? 'stored' : 'conflicts'] += 1
       if (isCurrent) content = { json, revision: Buffer.from(String(counts.stored)) }
-      await transmit()
       return isCurrent
     },
   }

@@ -196,8 +196,8 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
   test.for(['text', '\u00ff'.repeat(40), 'list', 'large'])(
     'overwrites a foreign value: %s',
     async (value) => {
-      if (value === 'list') await redis.rpush(QUOTA, '1')
-      else await redis.set(QUOTA, value === 'large' ? 'x'.repeat(1_000_000) : value)
+      if (value === 'list') await redis.rpush(stateKey(QUOTA), '1')
+      else await redis.set(stateKey(QUOTA), value === 'large' ? 'x'.repeat(1_000_000) : value)
       const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
       ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
       const { json, now } = await server.stateStore(QUOTA).read()

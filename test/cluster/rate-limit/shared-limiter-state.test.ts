@@ -4,9 +4,9 @@ import {
   exchange,
   LOOK_AHEAD_MS,
   newSharedState,
-  RAMP_UP_LOOK_AHEAD_MS,
   type PermitOutcome,
   parseSharedState,
+  RAMP_UP_LOOK_AHEAD_MS,
   type ReservedPermit,
 } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
 import { SHARED_TUNING } from '../../../src/http/rate-limit/learned-rate.ts'

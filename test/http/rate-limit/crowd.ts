@@ -63,7 +63,8 @@ export type Report = {
 export async function simulate(simulation: Simulation): Promise<Report> {
   const { service, requests, readers = 32, seed = 1, lateMs = 0 } = simulation
   const clock = virtualClock({ seed, lateMs })
-  const createLimiters = simulation.createLimiters ?? ((clock) => [createRateLimiter(clock, simulation.knownPerMs)])
+  const createLimiters =
+    simulation.createLimiters ?? ((clock) => [createRateLimiter(clock, simulation.knownPerMs)])
   const rateLimiters = createLimiters(clock)
   const report = {
     ...{ granted: 0, throttled: 0, sent: [] as number[], grantedAt: [] as number[] },
