@@ -27,5 +27,9 @@ export function memoryStore(clock: VirtualClock, latencyMs = 0) {
       return isCurrent
     },
   }
-  return { store, counts }
+  /** Deletes the state. */
+  const lose = () => {
+    content = { json: '', revision: Buffer.alloc(0) }
+  }
+  return { store, counts, lose }
 }

@@ -183,6 +183,15 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
     expect(parseSharedState(json, now).limiter.sent).toBe(2)
   })
 
+  test('leaves the states of other versions unchanged', async () => {
+    const otherKey = stateKey(QUOTA).replace(/\d+$/, (version) => String(Number(version) + 1))
+    await redis.set(otherKey, 'other')
+    const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
+    ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
+    expect(await redis.get(otherKey)).toBe('other')
+    expect((await redis.keys('*')).sort()).toEqual([stateKey(QUOTA), otherKey].sort())
+  })
+
   test('continues with a new state if Redis is wiped', async () => {
     const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
     const release = await limiter.acquire(signal)
