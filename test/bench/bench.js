@@ -17,7 +17,7 @@ const BENCHES = {
   profile: benchProfile,
   paging: benchPaging,
   machines: benchCluster,
-  'shared-quota': benchSharedQuota,
+  processes: benchSharedQuota,
   memory: benchMemory,
   parquet: benchParquet,
   nightly: benchIncremental,
