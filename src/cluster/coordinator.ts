@@ -3,6 +3,7 @@ import { ExportError } from '../core/model/errors.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { countUnitsOfDay } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
+import { RETRY_POLICIES } from '../core/platform/retry.ts'
 import { type FinishReadsContext, finishReads, recordReads } from './finish-reads.ts'
 import { mergeStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
@@ -10,8 +11,7 @@ import { mergeWrites, planReads, planWrites, planWritesAt } from './plan-tasks.t
 import { readProgress } from './progress.ts'
 import { type PublishContext, publishRun } from './publish-run.ts'
 import type { TaskQueue } from './queue.ts'
-import { SHARED_LIMITER_SETTINGS } from './rate-limit/shared-quota.ts'
-import { readQuotaState } from './rate-limit/shared-rate-limit-state.ts'
+import { readQuotaState } from './rate-limit/redis-rate-limiter.ts'
 import {
   loadSelection,
   READ_RESULTS,
@@ -213,6 +213,6 @@ async function noticeQuotaPause({
   onNotice,
 }: CoordinatorContext): Promise<void> {
   const { pausedMs } = await readQuotaState(queue.server.rateLimitState(run.quota))
-  const notice = pausedMs > SHARED_LIMITER_SETTINGS.maxBackoffMs ? checkWait(pausedMs) : undefined
+  const notice = pausedMs > RETRY_POLICIES.request.maxDelayMs ? checkWait(pausedMs) : undefined
   if (notice !== undefined) onNotice(`${plan.job.name}: ${notice}`)
 }

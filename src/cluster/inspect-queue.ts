@@ -1,7 +1,7 @@
 import { checkLocation } from './destination.ts'
 import { readProgress } from './progress.ts'
 import { openQueue, type TaskCounts, type TaskQueue } from './queue.ts'
-import { type QuotaState, readQuotaState } from './rate-limit/shared-rate-limit-state.ts'
+import { type QuotaState, readQuotaState } from './rate-limit/redis-rate-limiter.ts'
 import { READ_RESULTS } from './read-results.ts'
 import { openRunObjects, runStateOf } from './run-state.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'

@@ -19,7 +19,7 @@ import { coordinate } from './coordinator.ts'
 import { resolveDestination } from './destination.ts'
 import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob } from './plan.ts'
 import { openQueue, type TaskQueue } from './queue.ts'
-import { quotaKey } from './rate-limit/shared-rate-limit-state.ts'
+import { quotaKey } from './rate-limit/redis-store.ts'
 import { removeRefusedReads } from './read-results.ts'
 import { signRun } from './run-entry.ts'
 import {

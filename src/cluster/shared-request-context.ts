@@ -1,8 +1,7 @@
 import { openRequestContext, type RequestContextOptions } from '../export/open-request-context.ts'
 import { knownRateOf } from '../export/quota.ts'
 import type { Plan } from './plan.ts'
-import { sharedQuotaOn } from './rate-limit/shared-rate-limit-state.ts'
-import { createSharedRateLimiter } from './rate-limit/shared-rate-limiter.ts'
+import { createRedisRateLimiter } from './rate-limit/redis-rate-limiter.ts'
 import type { OpenRun, SharedServer } from './server/shared-server.ts'
 
 type SharedContextOptions = Pick<
@@ -12,8 +11,7 @@ type SharedContextOptions = Pick<
 
 /** Opens the request context of a run, with the rate limiter that all its machines share. */
 export function openSharedRequestContext({ server, plan, run, ...options }: SharedContextOptions) {
-  const knownPerMs = knownRateOf([plan.job])
-  const state = server.rateLimitState(run.quota, { knownPerMs })
-  const rateLimiter = createSharedRateLimiter(sharedQuotaOn(state))
+  const store = server.rateLimitState(run.quota)
+  const rateLimiter = createRedisRateLimiter(store, { knownPerMs: knownRateOf([plan.job]) })
   return openRequestContext(plan.job, { ...options, demoUrl: undefined, rateLimiter, countRequest: () => {} })
 }

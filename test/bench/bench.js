@@ -1,7 +1,7 @@
 // npm run bench -- <name> [arguments] runs one benchmark; without a name, it runs all. throughput, memory, paging and
 // profile accept a dataset, dense or thin; without one, they run both.
 import { benchAccounting } from './accounting.js'
-import { benchCluster } from './cluster.js'
+import { benchCluster, benchSharedQuota } from './cluster.js'
 import { benchHtmlReport } from './html-report.js'
 import { benchIncremental } from './incremental.js'
 import { benchMemory } from './memory.js'
@@ -17,6 +17,7 @@ const BENCHES = {
   profile: benchProfile,
   paging: benchPaging,
   machines: benchCluster,
+  processes: benchSharedQuota,
   memory: benchMemory,
   parquet: benchParquet,
   nightly: benchIncremental,

@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis'
-import { redisSharedState } from '../../src/cluster/rate-limit/redis-shared-state.ts'
-import type { SharedRateLimitState } from '../../src/cluster/rate-limit/shared-rate-limit-state.ts'
+import { openRedisStore, type StateStore } from '../../src/cluster/rate-limit/redis-store.ts'
 import { startRedis } from './start-redis.ts'
 
 export { noRedis } from './start-redis.ts'
@@ -8,8 +7,8 @@ export { noRedis } from './start-redis.ts'
 /** A Redis server for one test file. */
 export type TestServer = {
   readonly url: string
-  /** The shared rate-limit state of a quota, with the server's clock unless another is given. */
-  book(quota: string, clock?: () => number, knownPerMs?: number): SharedRateLimitState
+  /** The rate-limit state of a quota. */
+  stateStore(quota: string): StateStore
   /** Deletes all data, as after the loss of the server. */
   flush(): Promise<void>
   /** Keys of runs that still exist on the server. */
@@ -25,8 +24,7 @@ export async function startTestServer(): Promise<TestServer> {
   return {
     url: server.url,
     restart: server.restart,
-    book: (quota, clock, knownPerMs) =>
-      redisSharedState(redis, quota, { ...(clock && { clock }), knownPerMs }),
+    stateStore: (quota) => openRedisStore(redis, quota),
     flush: async () => void (await redis.flushall()),
     remainingKeys: async () =>
       (await redis.keys('*')).filter((key) => !/^\{?walletlake:(quota|worker):/.test(key)),

@@ -1,7 +1,7 @@
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
 import { GENERATOR } from '../../core/model/version.ts'
-import { redisSharedState } from '../rate-limit/redis-shared-state.ts'
+import { openRedisStore } from '../rate-limit/redis-store.ts'
 import { parseRuns } from '../run-entry.ts'
 import { parseAs, version } from '../schemas.ts'
 import { errorMessage } from './error-message.ts'
@@ -55,7 +55,7 @@ function createRedisServer(redis: Redis): SharedServer {
       const numbers = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const)
       return Object.fromEntries(numbers.filter(([, count]) => Number.isSafeInteger(count) && count >= 0))
     },
-    rateLimitState: (quota, options) => redisSharedState(redis, quota, options),
+    rateLimitState: (quota) => openRedisStore(redis, quota),
     backend: createRedisBackend,
     queueLocation: (id, kind) => ({ name: kind, options: { prefix: prefixOf(id), connection: redis } }),
     close: async () => redis.disconnect(),

@@ -1,7 +1,7 @@
 import type { BackendFactory, QueueOptions } from 'bullmq'
 import type { BucketLocation } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
-import type { SharedRateLimitState } from '../rate-limit/shared-rate-limit-state.ts'
+import type { StateStore } from '../rate-limit/redis-store.ts'
 import type { Task } from '../task.ts'
 
 /** A run in progress: the location of its state and the quota that its requests count against. */
@@ -64,8 +64,8 @@ export type SharedServer = {
   /** Adds to the counters of a run. */
   addProgress(id: string, more: Partial<Progress>): Promise<void>
   readProgress(id: string): Promise<Partial<Progress>>
-  /** Shared rate-limit state of a quota. `knownPerMs`: its rate in requests per millisecond, if it is known. */
-  rateLimitState(quota: string, options?: { knownPerMs?: number | undefined }): SharedRateLimitState
+  /** The rate-limit state of a quota. */
+  rateLimitState(quota: string): StateStore
   /** Backend for BullMQ. */
   backend: BackendFactory
   /** The queue of a run's tasks, separate from those of other runs. */

@@ -4,8 +4,8 @@
  */
 export type LearnedRate = {
   basePerMs: number
-  /** `limitedMs` at which the rate reaches twice `basePerMs`. */
-  doublingMs: number
+  /** `limitedMs` at which the rate reaches twice `basePerMs`. Undefined if the rate does not rise. */
+  doublingMs: number | undefined
   /**
    * Time for which this rate, and not a lack of requests, has limited sending. The rate rises with it, not
    * with wall time.
@@ -17,6 +17,11 @@ export type LearnedRate = {
   bestPerMs: number
   /** The known rate of the quota, which is never exceeded. @default no bound */
   maxPerMs?: number | undefined
+  /**
+   * `ramp-up`: the initial rate of an unknown quota, before the first 429. `measured`: the first estimate, if it was
+   * measured while the bucket was empty. @default a later estimate, or a less reliable one
+   */
+  stage?: 'ramp-up' | 'measured' | undefined
 }
 
 /**
@@ -32,8 +37,38 @@ const CATCH_UP_MS = 100
  * caution.
  */
 const MIN_RETAINED_SHARE = 0.75
-/** Doubling time as a multiple of the last window: a rate that held for long is probed gently. */
-const PROBE_WINDOWS = 12
+/**
+ * A window with more grants than this multiple of the first one was not paid from a burst. The floor shrinks
+ * for such a window too, because its estimate is reliable.
+ */
+const MAX_BURST_RATIO = 4
+/** Parameters that differ between the limiter of one process and that of several. */
+export type RateTuning = {
+  /** What rises until the first 429: the number of requests in flight, or the rate. */
+  rampUp: 'requests in flight' | 'rate'
+  /** Doubling time as a multiple of the last window: a rate that held for long is probed gently. */
+  probeWindows: number
+  /** The same after the first 429, whose window may contain little more than the burst. */
+  firstProbeWindows: number
+  /** Bursts that differ by no more than this count as equal (requests). */
+  burstTolerance: number
+  /** Exponent of (rate / best rate) in the upper bound: how soon a quota that grows again is noticed. */
+  belowBestPower: number
+}
+
+/** Grants are whole numbers, so the bursts of two windows may differ by half a request. */
+export const LOCAL_TUNING: RateTuning = {
+  ...{ rampUp: 'requests in flight', probeWindows: 12, firstProbeWindows: 12 },
+  ...{ burstTolerance: 0.5, belowBestPower: 8 },
+}
+/**
+ * Processes that share a quota probe more gently, because a 429 does not stop permits that were already issued
+ * ahead of time. The values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
+ */
+export const SHARED_TUNING: RateTuning = {
+  ...{ rampUp: 'rate', probeWindows: 20, firstProbeWindows: 20 },
+  ...{ burstTolerance: 0.1, belowBestPower: 16 },
+}
 /** Lower bounds of the doubling time: milliseconds, and number of requests at the base rate. */
 const MIN_PROBE_MS = 7_000
 const MIN_PROBE_REQUESTS = 40
@@ -41,52 +76,99 @@ const MIN_PROBE_REQUESTS = 40
  * Upper bounds of the doubling time, of which the longer applies: number of pauses (a probe costs one pause),
  * and number of requests at the base rate (a probe costs one 429).
  */
-const MAX_PROBE_PAUSES = 100
+const MAX_PROBE_PAUSES = 400
 const MAX_PROBE_REQUESTS = 1_000
 /** Share of `bestPerMs` that remains after each 429. A rate below the recent best is probed sooner. */
-const BEST_RATE_DECAY = 0.95
+const BEST_RATE_DECAY = 0.97
+/** Lower bound of the rate: one request per hour. For a smaller quota, Retry-After is the limit. */
+const MIN_PER_MS = 1 / 3_600_000
 
-/** The rate of a quota that is known from the beginning. It does not rise. */
-export function knownRate(perMs: number, now: number): LearnedRate {
-  const doublingMs = Number.POSITIVE_INFINITY
-  return { basePerMs: perMs, maxPerMs: perMs, doublingMs, limitedMs: 0, nextPermitAt: now, bestPerMs: 0 }
+/** Initial rate of an unknown quota, if the rate ramps up, and the time within which it doubles. */
+const RAMP_UP_PER_MS = 0.02
+const RAMP_UP_DOUBLING_MS = 400
+/**
+ * Share of a known rate that 429s do not reduce further. A service that throttles every request for a while (its
+ * daily quota is used up) indicates no lower rate for the time after it.
+ */
+const MIN_KNOWN_SHARE = 0.05
+
+/**
+ * The rate before the first 429. A known rate does not rise. That of an unknown quota is undefined if the number of
+ * requests in flight ramps up instead.
+ */
+export function initialRate(
+  now: number,
+  knownPerMs: number | undefined,
+  { rampUp }: RateTuning,
+): LearnedRate | undefined {
+  const initial = { limitedMs: 0, nextPermitAt: now, bestPerMs: 0 }
+  if (knownPerMs !== undefined)
+    return { ...initial, basePerMs: knownPerMs, maxPerMs: knownPerMs, doublingMs: undefined }
+  if (rampUp === 'requests in flight') return undefined
+  return { ...initial, basePerMs: RAMP_UP_PER_MS, doublingMs: RAMP_UP_DOUBLING_MS, stage: 'ramp-up' }
 }
 
-export type RateObservation = {
+export type RateObservation = Omit<RateTuning, 'rampUp' | 'burstTolerance'> & {
   now: number
   /** Estimated rate of the quota, in requests per ms. */
   perMs: number
   /** Length of the sample window before the 429, and of the pause after it. */
   lengthMs: number
   pausedMs: number
+  /** Whether the estimate is a measured refill rate. */
+  isMeasured: boolean
+  /** Grants of that window, and of the first window of all, which used the full burst capacity. */
+  windowGrants: number
+  burstGrants: number
 }
 
 /**
  * Computes the rate after a 429:
  *
- *     weight        = min(1, window / pause, 2 × pause / window)
- *     base rate     = max(estimate, 0.75 × current rate × weight)
- *     upper bound   = max(100 × pause, 1,000 requests) × min(1, base rate / best rate)³
- *     doubling time = max(7 s, 40 requests, min(12 × window, upper bound))
+ *     weight        = min(1, window / pause, 2 × pause / window) × min(1, 4 × grants of the first window / grants)
+ *     base rate     = max(estimate, 0.75 × current rate × weight, one request per hour, 5 % of a known rate)
+ *     upper bound   = max(400 × pause, 1,000 requests) × min(1, base rate / best rate)^belowBestPower
+ *     doubling time = max(7 s, 40 requests, min(probeWindows × window, upper bound))
+ *
+ * The weight is 1 for a rate whose `stage` is `measured`.
  *
  * @param learnedRate the rate that was throttled; undefined for the first 429
  */
 export function learnRate(
   learnedRate: LearnedRate | undefined,
-  { now, perMs, lengthMs, pausedMs }: RateObservation,
+  {
+    now,
+    perMs,
+    lengthMs,
+    pausedMs,
+    isMeasured,
+    windowGrants,
+    burstGrants,
+    probeWindows,
+    firstProbeWindows,
+    belowBestPower,
+  }: RateObservation,
 ): LearnedRate {
   const initial = { limitedMs: 0, nextPermitAt: now }
   // The first estimate is uncertain. It is probed sooner the shorter its window was, and it does not count as
   // a best rate.
-  const firstDoublingMs = Math.min(MIN_PROBE_MS, PROBE_WINDOWS * lengthMs)
+  const firstDoublingMs = Math.min(MIN_PROBE_MS, firstProbeWindows * lengthMs)
   if (learnedRate === undefined)
-    return { ...initial, basePerMs: perMs, bestPerMs: 0, doublingMs: firstDoublingMs }
-  const weight = Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs)
-  const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight)
+    return {
+      ...{ ...initial, basePerMs: Math.max(perMs, MIN_PER_MS), bestPerMs: 0, doublingMs: firstDoublingMs },
+      stage: isMeasured ? 'measured' : undefined,
+    }
+  const weight =
+    learnedRate.stage === 'measured'
+      ? 1
+      : Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs) *
+        Math.min(1, (MAX_BURST_RATIO * burstGrants) / windowGrants)
+  const minPerMs = Math.max(MIN_PER_MS, MIN_KNOWN_SHARE * (learnedRate.maxPerMs ?? 0))
+  const basePerMs = Math.max(perMs, MIN_RETAINED_SHARE * currentRate(learnedRate) * weight, minPerMs)
   const bestPerMs = Math.max(perMs, learnedRate.bestPerMs * BEST_RATE_DECAY)
-  const speedUp = Math.min(1, basePerMs / bestPerMs) ** 3
+  const speedUp = Math.min(1, basePerMs / bestPerMs) ** belowBestPower
   const maxDoublingMs = Math.max(MAX_PROBE_PAUSES * pausedMs, MAX_PROBE_REQUESTS / basePerMs) * speedUp
-  const doublingMs = Math.max(minDoublingMs(basePerMs), Math.min(PROBE_WINDOWS * lengthMs, maxDoublingMs))
+  const doublingMs = Math.max(minDoublingMs(basePerMs), Math.min(probeWindows * lengthMs, maxDoublingMs))
   return { ...initial, basePerMs, bestPerMs, doublingMs, maxPerMs: learnedRate.maxPerMs }
 }
 
@@ -99,7 +181,7 @@ function minDoublingMs(perMs: number): number {
  * time is spent near the learned rate. A known rate bounds it.
  */
 export function currentRate({ basePerMs, limitedMs, doublingMs, maxPerMs }: LearnedRate): number {
-  const perMs = basePerMs * (1 + (limitedMs / doublingMs) ** 3)
+  const perMs = basePerMs * (doublingMs === undefined ? 1 : 1 + (limitedMs / doublingMs) ** 3)
   return maxPerMs === undefined ? perMs : Math.min(perMs, maxPerMs)
 }
 

@@ -1,6 +1,4 @@
-import { delayBeforeRetry, RETRY_POLICIES } from '../../core/platform/retry.ts'
-import { estimateRate } from './estimate-rate.ts'
-import { currentRate, knownRate, type LearnedRate, learnRate, reservePermit } from './learned-rate.ts'
+import { initialRate, type LearnedRate, type RateTuning, reservePermit } from './learned-rate.ts'
 import {
   newRemainingQuota,
   quotaAvailableAt,
@@ -8,12 +6,21 @@ import {
   updateRemaining,
 } from './remaining-quota.ts'
 import {
+  type BurstProfile,
+  burstProfile,
   countSent,
   countThrottled,
+  countUnused,
   newSampleWindow,
   type SampleWindow,
   type SentRequest,
 } from './sample-window.ts'
+import {
+  backoffDelay,
+  resumeAfterPause,
+  startThrottledPeriod,
+  type ThrottledPeriod,
+} from './throttled-period.ts'
 
 /** Outcome of a request. A field is `undefined` if the service does not send it. */
 export type RequestOutcome =
@@ -23,6 +30,9 @@ export type RequestOutcome =
   | { kind: 'throttled'; retryAfterMs: number | undefined }
   /** An error status, or no response: indicates nothing about the rate. */
   | { kind: 'failed'; retryAfterMs: number | undefined }
+
+/** The permit was not used: only a limiter that issues permits ahead of time has such outcomes. */
+export type UnusedPermit = { kind: 'unused' }
 
 type OutcomeContext = { now: number; random: () => number }
 
@@ -37,29 +47,12 @@ export type LimiterState = {
   /** Requests sent since the last pause. */
   window: SampleWindow
   /** Earlier windows that started with the burst capacity refilled: the first of all, and the latest two. */
-  earlierWindows: SampleWindow[]
+  earlierWindows: BurstProfile[]
   /** Undefined until the first 429, unless the rate is known from the beginning. */
   learnedRate: LearnedRate | undefined
   /** Undefined while requests are granted. */
   throttledPeriod: ThrottledPeriod | undefined
   quota: RemainingQuota
-}
-
-/** The time from a 429 to the next grant. */
-type ThrottledPeriod = {
-  since: number
-  /** Round-trip time of the first throttled request (ms). */
-  roundTripMs: number
-  /** The learned rate that was throttled; undefined for the first 429. */
-  throttledRate: LearnedRate | undefined
-  /** 429s in a row without a grant, counted once per burst. */
-  consecutiveThrottles: number
-  /** The delay is unknown or was too short: one probe is sent; the others follow once it is granted. */
-  probing: boolean
-  /** The window that starts after the pause; it becomes the current one with its first grant. */
-  nextWindow: SampleWindow | undefined
-  /** Whether the throttled window had started with the burst capacity refilled. */
-  startsFull: boolean
 }
 
 /** Initial limit of requests in flight. It bounds the number of simultaneous 429s. */
@@ -73,19 +66,40 @@ const MAX_DRAIN_MS = 1_000
 /** Resets are stated in whole seconds: one of at most 1 s may already be over and is ignored. */
 const MIN_RESET_MS = 1_000
 
-/** @param knownPerMs the rate of the quota, if it is known from the beginning */
-export function newLimiterState(now: number, knownPerMs?: number): LimiterState {
+/**
+ * @param tuning `LOCAL_TUNING` or `SHARED_TUNING`
+ * @param knownPerMs the rate of the quota, if it is known from the beginning
+ */
+export function newLimiterState(now: number, tuning: RateTuning, knownPerMs?: number): LimiterState {
   return {
     pausedUntil: now,
     inFlight: 0,
     sent: 0,
     grantedSinceReset: 0,
-    window: newSampleWindow({ firstSequence: 1, since: now, idleMs: Number.POSITIVE_INFINITY }),
+    window: newSampleWindow({ firstSequence: 1, since: now, idleMs: undefined }),
     earlierWindows: [],
-    learnedRate: knownPerMs === undefined ? undefined : knownRate(knownPerMs, now),
+    learnedRate: initialRate(now, knownPerMs, tuning),
     throttledPeriod: undefined,
     quota: newRemainingQuota(),
   }
+}
+
+/**
+ * Starts over, unless the state is that of this known rate already: what was learned at another known rate does
+ * not apply. A pause remains.
+ *
+ * @param knownPerMs the rate of the quota; undefined if it is unknown
+ */
+export function changeKnownRate(
+  state: LimiterState,
+  knownPerMs: number | undefined,
+  { now, tuning }: { now: number; tuning: RateTuning },
+): void {
+  if (state.learnedRate?.maxPerMs === knownPerMs) return
+  const { sent, inFlight, pausedUntil } = state
+  Object.assign(state, newLimiterState(now, tuning, knownPerMs), { sent, inFlight })
+  state.window.firstSequence = sent + 1
+  pauseUntil(state, pausedUntil)
 }
 
 /** Earliest time of the next request: possibly in the past, Infinity if a response must arrive first. */
@@ -104,10 +118,14 @@ export function nextSendAt(state: LimiterState): number {
   return Math.max(permitAt, quotaAvailableAt(state.quota, state.sent + 1))
 }
 
-/** Records that a request is sent now. */
-export function send(state: LimiterState, now: number): SentRequest {
+/**
+ * Records that a request is sent now.
+ *
+ * @param tuning `LOCAL_TUNING` or `SHARED_TUNING`
+ */
+export function send(state: LimiterState, now: number, tuning: RateTuning): SentRequest {
   if (state.throttledPeriod !== undefined && state.throttledPeriod.nextWindow === undefined)
-    resumeAfterPause(state, state.throttledPeriod, now)
+    resumeAfterPause(state, state.throttledPeriod, { now, ...tuning })
   countSent(state.throttledPeriod?.nextWindow ?? state.window, now)
   if (state.learnedRate !== undefined) reservePermit(state.learnedRate, now)
   state.inFlight += 1
@@ -115,40 +133,26 @@ export function send(state: LimiterState, now: number): SentRequest {
   return { sequence: state.sent, at: now }
 }
 
-/** Starts a new sample window after a pause, at the rate estimated from all retained windows. */
-function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod, now: number): void {
-  const { window, earlierWindows: previous } = state
-  const { throttledRate: learnedRate, roundTripMs } = throttledPeriod
-  const pausedMs = now - window.end
-  const peakPerMs = learnedRate === undefined ? undefined : currentRate(learnedRate)
-  const { perMs, minPerMs } = estimateRate({ window, previous, peakPerMs, pausedMs, roundTripMs })
-  state.learnedRate = learnRate(learnedRate, {
-    now,
-    perMs,
-    lengthMs: Math.max(roundTripMs, window.end - window.since),
-    pausedMs,
-  })
-  throttledPeriod.startsFull = state.learnedRate.basePerMs > minPerMs
-  throttledPeriod.nextWindow = newSampleWindow({
-    firstSequence: state.sent + 1,
-    since: now,
-    idleMs: pausedMs,
-  })
-}
-
 /** Records the outcome of a request. */
 export function recordOutcome(
   state: LimiterState,
   request: SentRequest,
-  outcome: RequestOutcome & OutcomeContext,
+  outcome: (RequestOutcome | UnusedPermit) & OutcomeContext,
 ): void {
   state.inFlight -= 1
   if (outcome.kind === 'granted') recordGrant(state, request, outcome)
   else if (outcome.kind === 'throttled') recordThrottle(state, request, outcome)
+  else if (outcome.kind === 'unused') recordUnused(state, request)
   else if (outcome.retryAfterMs !== undefined) {
     pauseUntil(state, outcome.now + outcome.retryAfterMs)
     state.grantedSinceReset = 0
+    if (state.learnedRate?.stage === 'ramp-up') state.learnedRate.limitedMs = 0
   }
+}
+
+function recordUnused({ window, throttledPeriod }: LimiterState, request: SentRequest): void {
+  countUnused(window, request)
+  if (throttledPeriod?.nextWindow !== undefined) countUnused(throttledPeriod.nextWindow, request)
 }
 
 type GrantedOutcome = Extract<RequestOutcome, { kind: 'granted' }> & OutcomeContext
@@ -177,7 +181,7 @@ function recordGrant(
 }
 
 function rememberWindow({ earlierWindows: previous, window }: LimiterState): void {
-  previous.push(window)
+  previous.push(burstProfile(window))
   // Keep the first window, which started with the full burst capacity, and the latest two.
   if (previous.length > 3) previous.splice(1, 1)
 }
@@ -205,40 +209,8 @@ function recordThrottle(
   pauseUntil(state, now + Math.max(retryAfterMs ?? 0, backoffMs))
 }
 
-type ThrottleDetails = { now: number; request: SentRequest; explicitDelay: boolean }
-
-function startThrottledPeriod(
-  { learnedRate, throttledPeriod }: LimiterState,
-  { now, request, explicitDelay }: ThrottleDetails,
-): ThrottledPeriod {
-  if (throttledPeriod !== undefined)
-    return {
-      ...throttledPeriod,
-      since: now,
-      consecutiveThrottles: throttledPeriod.consecutiveThrottles + 1,
-      probing: true,
-      nextWindow: undefined,
-    }
-  const roundTripMs = Math.max(1, now - request.at)
-  return {
-    since: now,
-    roundTripMs,
-    throttledRate: learnedRate,
-    consecutiveThrottles: 1,
-    probing: !explicitDelay,
-    nextWindow: undefined,
-    startsFull: false,
-  }
-}
-
-/** Backoff (ms) without a usable delay: exponential, with jitter between half and the full delay. */
-function backoffDelay({ consecutiveThrottles }: ThrottledPeriod, random: () => number): number {
-  const failures = { failures: consecutiveThrottles, retryAfterMs: undefined }
-  return delayBeforeRetry(failures, RETRY_POLICIES.request, () => 0.5 + random() / 2)
-}
-
 /** Permits that fall into a pause are dropped, not accumulated, so requests do not burst when it ends. */
-function pauseUntil(state: LimiterState, until: number): void {
+export function pauseUntil(state: LimiterState, until: number): void {
   state.pausedUntil = Math.max(state.pausedUntil, until)
   if (state.learnedRate !== undefined)
     state.learnedRate.nextPermitAt = Math.max(state.learnedRate.nextPermitAt, until)

@@ -1,4 +1,5 @@
 import { MAX_TIMEOUT_MS } from '../../core/platform/max-timeout.ts'
+import { LOCAL_TUNING } from './learned-rate.ts'
 import {
   type LimiterState,
   newLimiterState,
@@ -68,7 +69,7 @@ type Waiter = (permit: Permit) => void
  * ```
  */
 export function createRateLimiter(clock: LimiterClock = systemClock, knownPerMs?: number): RateLimiter {
-  const limiter = newLimiterState(clock.now(), knownPerMs)
+  const limiter = newLimiterState(clock.now(), LOCAL_TUNING, knownPerMs)
   const state: State = { clock, limiter, waiters: [], cancelTimer: () => {} }
   return {
     acquire: (signal) => acquire(state, signal),
@@ -115,7 +116,7 @@ function grantDue(state: State): void {
         state.cancelTimer = clock.setTimer(Math.min(waitMs, MAX_TIMEOUT_MS), () => grantDue(state))
       return
     }
-    waiters.shift()?.(permitFor(state, send(limiter, now)))
+    waiters.shift()?.(permitFor(state, send(limiter, now, LOCAL_TUNING)))
   }
 }
 

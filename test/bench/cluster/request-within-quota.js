@@ -3,8 +3,8 @@
 // milliseconds since 1970.
 // Usage: node request-within-quota.js QUEUE_URL SERVICE_URL SECONDS
 import { setMaxListeners } from 'node:events'
-import { quotaKey, sharedQuotaOn } from '../../../dist/cluster/rate-limit/shared-rate-limit-state.js'
-import { createSharedRateLimiter } from '../../../dist/cluster/rate-limit/shared-rate-limiter.js'
+import { createRedisRateLimiter } from '../../../dist/cluster/rate-limit/redis-rate-limiter.js'
+import { quotaKey } from '../../../dist/cluster/rate-limit/redis-store.js'
 import { openServer } from '../../../dist/cluster/server/open-server.js'
 import { createClient } from '../../../dist/http/http-client.js'
 import { request } from '../../../dist/http/request.js'
@@ -26,9 +26,7 @@ const trace = process.env.TRACE !== undefined
 const began = Date.now()
 const requestContext = {
   client,
-  rateLimiter: createSharedRateLimiter(
-    sharedQuotaOn(server.rateLimitState(quotaKey({ baseUrl, apiKey: undefined }))),
-  ),
+  rateLimiter: createRedisRateLimiter(server.rateLimitState(quotaKey({ baseUrl, apiKey: undefined }))),
   limit: (task) => task(),
   signal,
   onEvent: ({ kind }) => {

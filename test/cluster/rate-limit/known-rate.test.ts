@@ -1,67 +1,115 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readQuotaState } from '../../../src/cluster/rate-limit/shared-rate-limit-state.ts'
-import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
+import { setMaxListeners } from 'node:events'
+import { expect, test } from 'vitest'
+import { createRedisRateLimiter, readQuotaState } from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
+import type { Permit } from '../../../src/http/rate-limit/rate-limiter.ts'
+import { virtualClock } from '../../http/rate-limit/virtual-clock.ts'
+import { memoryStore } from './memory-store.ts'
 
-describe.skipIf(noRedis)('a known rate', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startTestServer()
-  })
-  afterAll(() => server.stop())
+const GRANTED = { kind: 'granted', remaining: undefined, resetMs: undefined } as const
+const THROTTLED = { kind: 'throttled', retryAfterMs: 1_000 } as const
+const { signal } = new AbortController()
+setMaxListeners(0, signal)
 
-  /** Takes all permits that are issued from `from` to `to` (ms). */
-  async function take(book: ReturnType<typeof openBook>, from: number, to: number) {
-    const permits: { window: number; sequence: number; at: number }[] = []
-    for (book.time.ms = from; book.time.ms < to; book.time.ms += 10) {
-      const [, , window = 0, ...slots] = (await book.state('reserve', 8)).map(Number)
-      for (let place = 0; place < slots.length; place += 3)
-        permits.push({ window, sequence: slots[place + 1] ?? 0, at: slots[place + 2] ?? 0 })
+/** Processes that join one shared state in virtual time. Their requests are granted unless a response is set. */
+function openState() {
+  const clock = virtualClock()
+  const memory = memoryStore(clock, 1)
+  const sentAt: number[] = []
+  const service = { outcome: (): Parameters<Permit>[0] => GRANTED }
+  const startProcess = (knownPerMs: number | undefined, readers = 8) => {
+    const limiter = createRedisRateLimiter(memory.store, { clock, knownPerMs })
+    const reader = async () => {
+      for (;;) {
+        const permit = await limiter.acquire(signal)
+        sentAt.push(clock.now())
+        const outcome = service.outcome()
+        await new Promise<void>((resolve) => clock.setTimer(100, resolve))
+        permit(outcome)
+      }
     }
-    return permits
+    for (let nth = 0; nth < readers; nth += 1) void reader()
   }
-
-  function openBook(name: string, perMs: number) {
-    const time = { ms: 0 }
-    return { time, state: server.book(name, () => time.ms, perMs) }
+  const sentBetween = (from: number, to: number) => sentAt.filter((at) => at >= from && at < to).length
+  const readQuota = async () => {
+    const state = readQuotaState(memory.store)
+    await clock.runUntil(clock.now() + 10)
+    return state
   }
+  return { clock, ...memory, service, startProcess, sentBetween, readQuota }
+}
 
-  test('is used from the first permit on, and shown to monitoring', async () => {
-    const book = openBook('known', 0.02)
-    const permits = await take(book, 1_000_000, 1_005_000)
-    expect(permits.length).toBeGreaterThanOrEqual(99)
-    expect(permits.length).toBeLessThanOrEqual(104)
-    const others = server.book('known', () => book.time.ms)
-    expect((await readQuotaState(others)).perSecond).toBeCloseTo(20)
-  })
+test('is used from the first permit on, and shown to monitoring', async () => {
+  const { clock, startProcess, sentBetween, readQuota } = openState()
+  startProcess(0.02)
+  startProcess(0.02)
+  await clock.runUntil(5_000)
+  expect(sentBetween(0, 5_000)).toBeGreaterThanOrEqual(99)
+  expect(sentBetween(0, 5_000)).toBeLessThanOrEqual(104)
+  expect((await readQuota()).perSecond).toBeCloseTo(20)
+})
 
-  test('is lowered by a 429 and never exceeded afterwards', async () => {
-    const book = openBook('lowered', 0.02)
-    const before = await take(book, 1_000_000, 1_003_000)
-    const last = before.at(-1) ?? { window: 0, sequence: 0, at: 0 }
-    await book.state('pause', last.window, last.sequence, last.at, 1_000)
-    const after = await take(book, 1_003_000, 1_010_000)
-    expect(after[0]?.at).toBeGreaterThanOrEqual(1_004_000)
-    expect(after.length).toBeLessThan(6 * 20)
-    expect(after.length).toBeGreaterThan(6 * 12)
-  })
+test('is lowered by a 429 and never exceeded afterwards', async () => {
+  const { clock, service, startProcess, sentBetween } = openState()
+  startProcess(0.02)
+  startProcess(0.02)
+  await clock.runUntil(3_000)
+  service.outcome = () => {
+    service.outcome = () => GRANTED
+    return THROTTLED
+  }
+  await clock.runUntil(60_000)
+  expect(sentBetween(3_500, 4_000)).toBe(0)
+  expect(sentBetween(4_500, 10_500)).toBeGreaterThan(6 * 12)
+  expect(sentBetween(4_500, 10_500)).toBeLessThan(6 * 20)
+  for (let from = 4_500; from < 59_000; from += 500)
+    expect(sentBetween(from, from + 1_000)).toBeLessThanOrEqual(22)
+})
 
-  test('of another tier replaces the one in the stored state', async () => {
-    await take(openBook('tiers', 0.02), 1_000_000, 1_002_000)
-    const faster = await take(openBook('tiers', 0.05), 1_002_000, 1_006_000)
-    expect(faster.length).toBeGreaterThanOrEqual(4 * 49)
-  })
+test('of another tier replaces the one in the stored state, and so does an unknown rate', async () => {
+  const { clock, startProcess, sentBetween, readQuota } = openState()
+  startProcess(0.02)
+  await clock.runUntil(2_000)
+  startProcess(0.05)
+  await clock.runUntil(6_100)
+  expect(sentBetween(2_000, 6_100)).toBeGreaterThanOrEqual(4 * 49)
+  expect(sentBetween(2_000, 6_100)).toBeLessThanOrEqual(4 * 52 + 20)
+  expect((await readQuota()).perSecond).toBeCloseTo(50)
+  startProcess(undefined)
+  await clock.runUntil(6_500)
+  expect((await readQuota()).perSecond).not.toBeCloseTo(50)
+})
 
-  test('rises again after windows without a grant', async () => {
-    const book = openBook('recovering', 0.02)
-    let time = 1_000_000
-    for (let window = 0; window < 8; window += 1, time += 2_000) {
-      const [permit] = await take(book, time, time + 1_000)
-      if (permit !== undefined) await book.state('pause', permit.window, permit.sequence, permit.at, 1_000)
-    }
-    const first = await take(book, time, time + 2_000)
-    await take(book, time + 2_000, time + 60_000)
-    const later = await take(book, time + 60_000, time + 62_000)
-    expect(first.length).toBeLessThan(30)
-    expect(later.length).toBeGreaterThanOrEqual(39)
-  })
+test('of another tier does not end a pause', async () => {
+  const { clock, service, startProcess, sentBetween } = openState()
+  service.outcome = () => ({ kind: 'throttled', retryAfterMs: 30_000 })
+  startProcess(0.02)
+  await clock.runUntil(1_000)
+  service.outcome = () => GRANTED
+  startProcess(0.05)
+  await clock.runUntil(29_900)
+  expect(sentBetween(1_000, 29_900)).toBe(0)
+  await clock.runUntil(34_000)
+  expect(sentBetween(31_000, 34_000)).toBeGreaterThanOrEqual(3 * 49)
+})
+
+test('rises again after windows without a grant', async () => {
+  const { clock, service, startProcess, sentBetween } = openState()
+  service.outcome = () => THROTTLED
+  startProcess(0.02)
+  startProcess(0.02)
+  await clock.runUntil(16_000)
+  service.outcome = () => GRANTED
+  await clock.runUntil(180_000)
+  expect(sentBetween(0, 16_000)).toBeLessThan(40)
+  expect(sentBetween(178_000, 180_000)).toBeGreaterThanOrEqual(39)
+})
+
+test('is stated again to a state that was lost', async () => {
+  const { clock, lose, startProcess, sentBetween } = openState()
+  startProcess(0.02)
+  await clock.runUntil(1_000)
+  lose()
+  await clock.runUntil(6_000)
+  expect(sentBetween(1_000, 6_000)).toBeGreaterThanOrEqual(98)
+  expect(sentBetween(1_000, 6_000)).toBeLessThanOrEqual(112)
 })

@@ -1,5 +1,9 @@
 import { setMaxListeners } from 'node:events'
-import { createRateLimiter, type Permit } from '../../../src/http/rate-limit/rate-limiter.ts'
+import {
+  createRateLimiter,
+  type Permit,
+  type RateLimiter,
+} from '../../../src/http/rate-limit/rate-limiter.ts'
 import type { QuotaService, Verdict } from './quota-service.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
@@ -36,6 +40,8 @@ export type Simulation = {
   knownPerMs?: number
   /** Maximum delay of timers (ms). */
   lateMs?: number
+  /** Creates the rate limiters among which the readers are distributed. @default the local one */
+  createLimiters?: (clock: VirtualClock) => readonly RateLimiter[]
 }
 
 export type Report = {
@@ -46,8 +52,9 @@ export type Report = {
   used: number
   /** Share of the readers' requests that were throttled. */
   throttledShare: number
-  /** Send time of each request. */
+  /** Send time of each request, and of each that was granted. */
   sent: number[]
+  grantedAt: number[]
   /** The pause that each 429 requested, from its arrival on. */
   pauses: { from: number; until: number }[]
 }
@@ -56,14 +63,19 @@ export type Report = {
 export async function simulate(simulation: Simulation): Promise<Report> {
   const { service, requests, readers = 32, seed = 1, lateMs = 0 } = simulation
   const clock = virtualClock({ seed, lateMs })
-  const rateLimiter = createRateLimiter(clock, simulation.knownPerMs)
-  const report = { granted: 0, throttled: 0, sent: [] as number[], pauses: [] as Report['pauses'] }
+  const createLimiters =
+    simulation.createLimiters ?? ((clock) => [createRateLimiter(clock, simulation.knownPerMs)])
+  const rateLimiters = createLimiters(clock)
+  const report = {
+    ...{ granted: 0, throttled: 0, sent: [] as number[], grantedAt: [] as number[] },
+    pauses: [] as Report['pauses'],
+  }
   const others = simulation.otherPerSecond === undefined ? undefined : startOther(simulation, clock)
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
     finish = resolve
   })
-  const reader = async () => {
+  const reader = async (rateLimiter: RateLimiter) => {
     while (report.granted < requests) {
       const permit = await rateLimiter.acquire(never)
       report.sent.push(clock.now())
@@ -71,7 +83,10 @@ export async function simulate(simulation: Simulation): Promise<Report> {
       if (report.granted >= requests) finish()
     }
   }
-  for (let nth = 0; nth < readers; nth += 1) void reader()
+  for (let nth = 0; nth < readers; nth += 1) {
+    const rateLimiter = rateLimiters[nth % rateLimiters.length]
+    if (rateLimiter !== undefined) void reader(rateLimiter)
+  }
   let end: number | undefined
   void finished.then(() => {
     end = clock.now()
@@ -88,7 +103,7 @@ setMaxListeners(0, never)
 type SendContext = {
   clock: VirtualClock
   permit: Permit
-  report: Pick<Report, 'granted' | 'throttled' | 'pauses'>
+  report: Pick<Report, 'granted' | 'throttled' | 'grantedAt' | 'pauses'>
 }
 
 /** Sends one request and waits for its response. The service decides when the request is sent. */
@@ -104,6 +119,7 @@ async function sendOne(simulation: Simulation, { clock, permit, report }: SendCo
   await new Promise<void>((resolve) => clock.setTimer(least + clock.random() * (most - least), resolve))
   if (verdict.granted) {
     report.granted += 1
+    report.grantedAt.push(sentAt)
     permit({ kind: 'granted', ...rateHeaders(verdict, reports) })
   } else {
     report.throttled += 1

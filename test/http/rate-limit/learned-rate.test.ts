@@ -6,7 +6,10 @@ import {
   reservePermit,
 } from '../../../src/http/rate-limit/learned-rate.ts'
 
-const observation = { now: 0, perMs: 0.04, lengthMs: 4_000, pausedMs: 1_000 }
+const observation = {
+  ...{ now: 0, perMs: 0.04, lengthMs: 4_000, pausedMs: 1_000, isMeasured: false },
+  ...{ windowGrants: 40, burstGrants: 10, probeWindows: 12, firstProbeWindows: 12, belowBestPower: 8 },
+}
 const rateOf = (rate: Partial<LearnedRate> = {}): LearnedRate => ({
   basePerMs: 0.04,
   doublingMs: 10_000,
@@ -28,8 +31,8 @@ test('probes a rate more gently the longer it held', () => {
   expect(doublingAfter(rateOf(), { lengthMs: 4_000 })).toBe(48_000)
 })
 
-test('doubles a rate within a hundred pauses or a thousand requests', () => {
-  expect(doublingAfter(rateOf(), { lengthMs: 1e9 })).toBe(100_000)
+test('doubles a rate within 400 pauses or a thousand requests', () => {
+  expect(doublingAfter(rateOf(), { lengthMs: 1e9 })).toBe(400_000)
   expect(doublingAfter(rateOf(), { lengthMs: 1e9, pausedMs: 1 })).toBe(25_000)
 })
 
@@ -40,9 +43,9 @@ test('doubles a slow rate within no fewer than 40 requests', () => {
 test('probes sooner below the recent best rate', () => {
   const before = rateOf({ basePerMs: 0.08, bestPerMs: 0.08 })
   const after = learnRate(before, { ...observation, perMs: 0.04, lengthMs: 600, pausedMs: 60_000 })
-  expect(after.bestPerMs).toBeCloseTo(0.076)
-  expect(doublingAfter(rateOf({ bestPerMs: 0.08 }), { lengthMs: 1e9 })).toBeCloseTo(
-    100_000 * (0.04 / 0.076) ** 3,
+  expect(after.bestPerMs).toBeCloseTo(0.0776)
+  expect(doublingAfter(rateOf({ bestPerMs: 0.05 }), { lengthMs: 1e9 })).toBeCloseTo(
+    400_000 * (0.04 / 0.0485) ** 8,
   )
 })
 
@@ -72,4 +75,30 @@ test('makes up for the permits missed in the last 100 ms and no more', () => {
   const rate = rateOf()
   reservePermit(rate, 60_000)
   expect(rate.nextPermitAt).toBe(60_000 - 100 + 25)
+})
+
+test('follows the estimate of a window whose grants no burst explains', () => {
+  const changes = { ...observation, lengthMs: 1_500, windowGrants: 400 }
+  expect(learnRate(rateOf({ basePerMs: 0.1 }), changes).basePerMs).toBeCloseTo(0.04)
+})
+
+test('never learns less than one request per hour', () => {
+  const slow = { ...observation, perMs: 1e-9, lengthMs: 1e9, pausedMs: 1e9 }
+  for (const rate of [undefined, rateOf({ basePerMs: 1e-9 })])
+    expect(learnRate(rate, slow).basePerMs).toBe(1 / 3_600_000)
+})
+
+test('retains three quarters of a measured rate after a short window', () => {
+  const observed = { ...observation, perMs: 0.005, lengthMs: 300 }
+  expect(learnRate(rateOf({ stage: 'measured' }), observed).basePerMs).toBeCloseTo(0.03)
+  expect(learnRate(rateOf(), observed).basePerMs).toBeCloseTo(0.009)
+  const first = learnRate(undefined, { ...observation, isMeasured: true })
+  expect(first.stage).toBe('measured')
+  expect(learnRate(first, observed).stage).toBeUndefined()
+})
+
+test('retains 5 % of a known rate, whatever is throttled', () => {
+  const observed = { ...observation, perMs: 1e-6, lengthMs: 100, pausedMs: 3_600_000 }
+  expect(learnRate(rateOf({ maxPerMs: 0.04 }), observed).basePerMs).toBeCloseTo(0.002)
+  expect(learnRate(rateOf(), observed).basePerMs).toBeLessThan(1e-4)
 })
