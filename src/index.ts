@@ -3,6 +3,13 @@
 export { type ConversionResult, convert } from './accounting/convert.ts'
 export type { ConvertOptions } from './accounting/options.ts'
 export { type PriceNeeded, pricesNeeded } from './accounting/prices-needed.ts'
+export {
+  type Statement,
+  type StatementExport,
+  type StatementLine,
+  type StatementOptions,
+  statement,
+} from './accounting/statement/statement.ts'
 export { FORMAT_NAMES } from './accounting/writers.ts'
 export {
   ExportError,

@@ -9,6 +9,7 @@ import { safeText } from './names/asset-name.ts'
 import type { ConvertOptions } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 import type { OutputFile, TextChunk, TextWriter } from './text-writer.ts'
+import { openWorkbooks } from './workbook-target.ts'
 
 /** The destination of a conversion: files, or the caller's `write` function. */
 export type ConversionTarget = {
@@ -18,6 +19,9 @@ export type ConversionTarget = {
   /** Ends the output. Files without rows get their header. */
   end(): Promise<void>
 }
+
+/** Adds text to the file of a path. */
+type AddText = (path: string, chunk: Pick<TextChunk, 'text' | 'lines'>) => void
 
 type WriterHeaders = Pick<TextWriter, 'header' | 'outputFiles'>
 
@@ -44,15 +48,20 @@ export async function openConversionTarget(
     paths.set(file, path)
     files.add(path, text, fileHeader)
   }
-  const extension = JOURNALS.some(({ name }) => name === to) ? to : 'csv'
+  const workbooks = options.format === 'xlsx' ? openWorkbooks(options, { header, files }) : undefined
+  const add: AddText = workbooks?.add ?? ((path, { text }) => files.add(path, text, header))
+  const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
   const pathOf = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, extension)) : out)
   return {
-    write: ({ text, wallet, outputFile }) =>
-      outputFile === undefined ? files.add(pathOf(wallet), text, header) : addPart(outputFile, text),
+    write: (chunk) =>
+      chunk.outputFile === undefined
+        ? add(pathOf(chunk.wallet), chunk)
+        : addPart(chunk.outputFile, chunk.text),
     flush: () => files.flush(),
     end: async () => {
       for (const part of outputFiles ?? []) addPart(part, '')
-      if (!isFolder) files.add(out, '', header)
+      if (!isFolder) add(out, { text: '', lines: 0 })
+      await workbooks?.end()
     },
   }
 }

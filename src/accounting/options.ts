@@ -5,6 +5,8 @@ import { resolveOutputPath } from '../core/platform/user-file.ts'
 export type ConvertOptions = {
   /** The import format: one of `FORMAT_NAMES`. */
   to: string
+  /** `csv` is the text of the import format. `xlsx` is a workbook, for the generic format only. @default csv */
+  format?: 'csv' | 'xlsx' | undefined
   /** Output file; a folder with `perWallet` or if the format consists of several files. @default the text goes to `write` */
   out?: string | undefined
   /** Receives the text in chunks if `out` is not set. */

@@ -31,9 +31,12 @@ export function parsePeriod(from: string | undefined, until: string | undefined)
     })
   return {
     from: first === undefined ? '' : new Date(first).toISOString(),
-    to: end === undefined ? '9999' : new Date(end).toISOString(),
+    to: end === undefined || end >= YEAR_10000 ? '9999' : new Date(end).toISOString(),
   }
 }
+
+/** The texts of instants from here on sort before all others, because they begin with `+`. */
+const YEAR_10000 = Date.UTC(10_000, 0)
 
 const parseEnd = (text: string) => parseInstant('until', text) + (isDay(text) ? DAY_MS : 0)
 

@@ -54,8 +54,13 @@ export async function pricesNeeded(
         needed.set(`${price.date} ${price.asset}`, price)
       }
     }
-    return [...needed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, price]) => price)
+    return [...needed.values()].sort(comparePrices)
   } finally {
     await opened.close()
   }
+}
+
+/** Compares by day and asset. */
+export function comparePrices(a: PriceNeeded, b: PriceNeeded): number {
+  return `${a.date} ${a.asset}` < `${b.date} ${b.asset}` ? -1 : 1
 }

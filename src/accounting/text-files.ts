@@ -9,6 +9,8 @@ import { resolveWritePath } from '../core/platform/user-file.ts'
 export type TextFiles = {
   /** Appends text to a file. A new file starts with `header`. */
   add(path: string, text: string, header?: string): void
+  /** Appends bytes to a file. The caller must not change them. */
+  addBytes(path: string, bytes: Buffer): void
   /**
    * Starts writing the buffered text if enough has accumulated; the errors of a write surface in the next call. Throws
    * OUTPUT_FAILED if a file cannot be written, and USAGE if a path is not that of a file.
@@ -37,15 +39,18 @@ export function openTextFiles(resolvePath: ResolvePath = resolveWritePath): Text
     buffer.reset()
     for (const { file, bytes } of pending) await writePart(file, bytes, resolvePath)
   }
+  const fileAt = (path: string, header: string): TextFile => {
+    const existing = files.get(path)
+    if (existing !== undefined) return existing
+    const file = { path, ranges: [], started: undefined }
+    files.set(path, file)
+    buffer.append(header, file.ranges)
+    return file
+  }
   return {
-    add: (path, text, header = '') => {
-      const existing = files.get(path)
-      const file = existing ?? { path, ranges: [], started: undefined }
-      if (existing === undefined) {
-        files.set(path, file)
-        buffer.append(header, file.ranges)
-      }
-      buffer.append(text, file.ranges)
+    add: (path, text, header = '') => buffer.append(text, fileAt(path, header).ranges),
+    addBytes: (path, bytes) => {
+      fileAt(path, '').ranges.push({ buffer: bytes, start: 0, end: bytes.length })
     },
     flush: async () => {
       if (buffer.pendingBytes() < FLUSH_BYTES) return

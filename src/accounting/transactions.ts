@@ -24,17 +24,18 @@ export async function* transactionsOf(
   if (transaction.length > 0) yield transaction
 }
 
-const MOVEMENT_COLUMNS = [
+/** The ledger columns that a movement is made of. */
+export const MOVEMENT_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'chain_id', 'entry_id', 'wallet_address', 'wallet_label'],
   ...['entry_type', 'direction', 'counterparty_address', 'counterparty_is_own', 'asset_type'],
   ...['asset_address', 'asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number'],
   'source',
 ] as const
 
-function movementOf(
-  row: Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>,
-  contracts: Contracts,
-): Movement {
+type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>
+
+/** Returns the movement of a ledger row. Symbol and decimals are those of the contract, if it is in `contracts`. */
+export function movementOf(row: MovementRow, contracts: Contracts): Movement {
   const type = row.asset_type as Asset['type']
   const asset: Asset = {
     type,

@@ -21,6 +21,7 @@ import {
   type TextWriter,
   type WriterContext,
 } from './text-writer.ts'
+import { requireWorkbookPreset } from './workbook-target.ts'
 
 /** The names of all import formats: the valid values of `ConvertOptions.to`. */
 export const FORMAT_NAMES: readonly string[] = [...PRESETS, ...MULTI_FILE_WRITERS, ...JOURNALS].map(
@@ -41,6 +42,7 @@ export async function openWriter(context: WriterContext): Promise<TextWriter> {
     throw new ExportError('USAGE', `${to} has no lines of two assets, so swaps cannot be paired`, {
       fix: 'Omit --swaps, or use --swaps off.',
     })
+  if (context.options.format === 'xlsx') requireWorkbookPreset(context.options)
   if (preset !== undefined) return openCsvWriter(preset, context)
   if (multiFile !== undefined) return openMultiFileTextWriter(multiFile, context)
   if (format !== undefined) return openJournalWriter(format, context)

@@ -11,13 +11,13 @@ export function truncateMiddle(text: string, maxLength: number): string {
   return `${characters.slice(0, maxLength - tail - 1).join('')}…${characters.slice(-tail).join('')}`
 }
 
-/** Numbers with more characters are rounded and prefixed with `≈`. */
+/** Default of `maxLength`. */
 const MAX_DIGITS = 24
 
-/** Shortens a decimal number with many digits. */
-export function roundAmount(amount: string): string {
-  if (amount.length <= MAX_DIGITS) return amount
+/** Shortens a decimal number of more than `maxLength` characters. It is rounded and prefixed with `≈`. */
+export function roundAmount(amount: string, maxLength = MAX_DIGITS): string {
+  if (amount.length <= maxLength) return amount
   const size = Math.abs(Number(amount))
-  const isFixedPoint = size >= 1e-6 && size < 1e15
-  return isFixedPoint ? `≈ ${amount.slice(0, MAX_DIGITS - 2)}` : `≈ ${Number(amount).toExponential(3)}`
+  const isFixedPoint = size >= 1e-6 && size < 10 ** Math.min(15, maxLength - 4)
+  return isFixedPoint ? `≈ ${amount.slice(0, maxLength - 2)}` : `≈ ${Number(amount).toExponential(3)}`
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
+import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
 import { requireManifest } from '../read/open-export.ts'
 import { ledgerPageModel } from './ledger-sections.ts'
 import { collectLedgerStats } from './ledger-stats.ts'
@@ -75,7 +76,11 @@ export async function renderReport(
   options: PageOptions,
 ): Promise<{ page: string; rows: number }> {
   const manifests = await Promise.all(outputs.map(requireManifest))
-  if (options.prices !== undefined) requireOneChain(manifests)
+  if (options.prices !== undefined)
+    requireOneChain(
+      manifests.map(({ job }) => job.chain),
+      'report',
+    )
   const models: PageModel[] = []
   for (const [at, output] of outputs.entries()) {
     const { job, tables } = manifests[at] as Manifest
@@ -107,17 +112,4 @@ async function overviewModel(
       fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again.',
     })
   return overviewPageModel(await collectOverview(output, labels), title)
-}
-
-/** A price file names the coin of every chain `native`, so it can be used for one chain only. */
-function requireOneChain(manifests: readonly Manifest[]): void {
-  const chains = [...new Set(manifests.map(({ job }) => job.chain))]
-  if (chains.length === 1) return
-  throw new ExportError(
-    'USAGE',
-    `a price file applies to one chain, but these exports are of chains ${chains.join(' and ')}`,
-    {
-      fix: 'Write one report per chain, each with the prices of its coin.',
-    },
-  )
 }

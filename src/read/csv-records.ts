@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse'
+import { parse as parseText } from 'csv-parse/sync'
 import { ExportError } from '../core/model/errors.ts'
 import { openUserFile } from '../core/platform/open-user-file.ts'
 import { inputError } from '../core/platform/user-file.ts'
@@ -36,6 +37,9 @@ export async function readRecords(
   })
   requireColumns(header ?? [], { file, requiredColumns })
 }
+
+/** Returns the cells of valid CSV text, by row. */
+export const parseCsv = (text: string): string[][] => parseText(text)
 
 /**
  * Reads all rows of a CSV file including the header, whatever their number of cells. Throws like

@@ -95,7 +95,7 @@ export function notReachedLines(
   return [`  not final: ${notReachedMessage(endBlock, end)}`, '  the next run continues from there']
 }
 
-/** @param end One past the newest block that was seen. */
+/** @param end One past the newest block that was old enough, when the run began, to be indexed. */
 export function notReachedMessage(endBlock: number, end: number): string {
-  return `endBlock is ${endBlock}, and the newest block seen is ${Math.max(0, end - 1)}`
+  return `endBlock is ${endBlock}, and the newest block older than 10 minutes is ${Math.max(0, end - 1)}`
 }

@@ -8,6 +8,11 @@ test('includes a day from its first instant to its last', () => {
   })
 })
 
+test('a period to the last day of 9999 is not empty', () => {
+  const { to } = parsePeriod('2024-01-01', '9999-12-31')
+  expect(to > '2024-01-01T00:00:00.000Z').toBe(true)
+})
+
 test.for([
   { from: '2024-01-01', until: '2023-01-01' },
   { from: '2024-01-01', until: '2024-01-01T00:00:00Z' },

@@ -1,6 +1,6 @@
 // Balances, the report and accounting files of a large ledger: rows per second and peak memory of whole processes.
-// Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, report or a format, default
-// all]
+// Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, statement, report, xlsx or a
+// format, default all]. xlsx is the generic format as a workbook, for up to 150,000 rows.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FORMAT_NAMES } from '../../dist/accounting/writers.js'
@@ -25,15 +25,22 @@ export function benchAccounting(transactions = 200_000, format = 'csv', filter =
       }
     }
     const balances = () => measured('balances', ['balances', output, '--format', 'csv'])
+    const period = ['--from', '2000-01-01', '--until', '2999-12-31']
+    const statement = () => measured('statement', ['statement', output, ...period, '--format', 'csv'])
+    const xlsx = () =>
+      measured('xlsx', [
+        ...['convert', output, '--to', 'generic', '--format', 'xlsx', '--out', join(folder, 'generic.xlsx')],
+      ])
     const report = () => measured('report', ['report', output, '--out', join(folder, 'report.html')])
     const convert = (to) => {
       const prices = to === 'rp2' ? ['--prices', writePrices({ folder, output })] : []
       return measured(to, ['convert', output, '--to', to, '--out', join(folder, to), ...prices])
     }
-    const selected = ['balances', 'report', ...FORMAT_NAMES].filter(
+    const workbook = rows <= 150_000 ? ['xlsx'] : []
+    const selected = ['balances', 'statement', 'report', ...workbook, ...FORMAT_NAMES].filter(
       (name) => filter === undefined || name === filter,
     )
-    const runners = { balances, report }
+    const runners = { balances, statement, report, xlsx }
     console.table(selected.map((name) => (runners[name] ?? (() => convert(name)))()))
   })
 }

@@ -290,7 +290,7 @@ describe('walletlake convert', () => {
       exit: 2,
       stderr: expect.stringContaining(`is the file that ${option}`),
     })
-    expect(stderr).toContain('\nfix: Name another file with --out.')
+    expect(stderr).toContain('\nfix: Name another file.')
     expect(readFileSync(at('pin.csv'), 'utf8')).toBe(text)
   })
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
+import { statement } from '../../src/accounting/statement/statement.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
@@ -96,6 +97,22 @@ test('the command line exports wraps that add up to the balances, and --wraps of
   expect((await command('verify', output)).exit).toBe(0)
   const wrong = await run('--wraps', 'on')
   expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('ledger, off')])
+})
+
+test('a statement shows both sides of wraps as wrapped, and tokens that were sent as sent', async () => {
+  const job = await startJob()
+  await exportListed(job)
+  const { lines } = await statement([job.output], { from: '2000-01-01', until: '2999-12-31' })
+  const amounts = lines.map(({ wallet_address, asset_symbol, amounts: all }) => [
+    ...[wallet_address, asset_symbol],
+    ...[all.received, all.sent, all.wrapped_in, all.wrapped_out].map((value) => value / 10n ** 18n),
+  ])
+  expect(amounts).toEqual([
+    [ALICE, job.nativeSymbol, 100n, 0n, 1n, 7n],
+    [ALICE, 'WAVAX', 0n, 2n, 7n, 1n],
+    [BOB, job.nativeSymbol, 100n, 0n, 2n, 3n],
+    [BOB, 'WAVAX', 2n, 0n, 3n, 2n],
+  ])
 })
 
 test('without wraps, a negative sum of the token is explained and not taken for spam', async () => {

@@ -32,7 +32,9 @@ test('if the chain has not reached endBlock, the export is not final and later r
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
   const first = await runOnce(job, listing)
   expect(first.code).toBeUndefined()
-  expect(first.summary).toContain('not final: endBlock is 1500, and the newest block seen is 1249')
+  expect(first.summary).toContain(
+    'not final: endBlock is 1500, and the newest block older than 10 minutes is 1249',
+  )
   expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_250, transactions: 250 })
   expect((await inspectJobOutput(job)).state).toBe('exported')
   expect((await verifyOutput(job.output)).problems).toEqual([])
@@ -53,6 +55,25 @@ test('if the chain has not reached endBlock, the export is not final and later r
   expect((await inspectJobOutput(job)).state).toBe('complete')
   expect((await verifyOutput(job.output)).problems).toEqual([])
   expect(await runOnce(job, listing)).toMatchObject({ state: 'unchanged', requests: [] })
+})
+
+test('an endBlock of the last ten minutes is not final, because wallets read early may lack indexed blocks', async () => {
+  const { listing, job } = await start({ transfers: [] }, [ALICE, BOB])
+  const minutesAgo = (minutes: number) => ({ startMs: Date.now() - minutes * 60_000, from: 1_000 })
+  const ofBoth = (minutes: number) =>
+    [ALICE, BOB].flatMap((wallet) => transfersTo(wallet, 600, minutesAgo(minutes)))
+  listing.listing.transfers = ofBoth(25)
+  const first = await runOnce(job, listing)
+  expect(first.summary).toContain(
+    'not final: endBlock is 1500, and the newest block older than 10 minutes is ',
+  )
+  expect(readManifest(job.output).coverage[0]?.toBlock).toBeLessThan(1_460)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+
+  listing.listing.transfers = ofBoth(45)
+  const second = await runOnce(job, listing)
+  expect([second.state, second.summary.includes('not final')]).toEqual(['complete', false])
+  expect(readManifest(job.output).coverage).toMatchObject([{ transactions: 500 }, { transactions: 500 }])
 })
 
 test('a run on an unchanged chain below endBlock writes no new files', async () => {

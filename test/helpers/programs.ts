@@ -31,6 +31,7 @@ const FINDERS = {
   ledger: () => onPath('ledger'),
   'bean-check (beancount)': () => onPath('bean-check'),
   Chromium: () => existsSync(CHROMIUM),
+  'LibreOffice Calc': () => onPath('soffice'),
   openssl: () => onPath('openssl'),
   shellcheck: () => onPath('shellcheck'),
   script: () => onPath('script'),

@@ -126,6 +126,8 @@ export type Preset = {
   needsPrices?: boolean
   /** Whether two equal rows can represent two movements, so that the checker does not report duplicates. */
   mayRepeatRows?: boolean
+  /** Whether people read the file, so that it may also be a workbook. */
+  isForPeople?: boolean
   /** The program's names of chains by chain id; `other` is used for all other chains. */
   chainNames?: Readonly<Record<string, string>> & { readonly other: string }
   /** The source of the rules, and their date. */

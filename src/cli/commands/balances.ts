@@ -1,11 +1,5 @@
 import { ExportError } from '../../core/model/errors.ts'
-import {
-  type Balance,
-  type Balances,
-  balances,
-  type FlaggedToken,
-  type NegativeBalance,
-} from '../../ledger/balances/balances.ts'
+import { type Balance, type Balances, balances, type FlaggedToken } from '../../ledger/balances/balances.ts'
 import { compareExpected, type Difference } from '../../ledger/balances/compare-expected.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
 import { formatCount } from '../../terminal/format.ts'
@@ -13,6 +7,7 @@ import { oneLine } from '../../terminal/log.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
 import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { negativeLines } from '../negative-lines.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
@@ -66,9 +61,6 @@ export const command = defineCommand({
   run: ({ output, ...args }) => printBalances(output, args),
 })
 
-/** Maximum number of negative balances that are listed. */
-const MAX_REPORTED = 20
-
 async function printBalances(outputArg: string, args: BalancesArguments): Promise<void> {
   const { output } = await openOutput(outputArg, ['ledger'])
   const { at, wallet: wallets = [], opening, expect, all = false, flags = false, format } = args
@@ -85,9 +77,7 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
   if (at !== undefined) log.info(asOfLine(at, result))
   for (const line of unfilledLines(result, comparison, args)) log.warn(line)
-  for (const negative of result.belowZero.slice(0, MAX_REPORTED)) log.warn(negativeLine(negative))
-  if (result.belowZero.length > MAX_REPORTED)
-    log.warn(`and ${formatCount(result.belowZero.length - MAX_REPORTED, 'balance')} more were below zero`)
+  for (const line of negativeLines(result.belowZero)) log.warn(line)
   if (flags) for (const token of result.flagged) log.warn(flagLine(token))
   if (comparison === undefined) return
   const { differences } = comparison
@@ -179,25 +169,11 @@ function displayTable(balances: readonly Balance[]): PrintableResult {
   }
 }
 
-function assetLabel({ asset_symbol, asset_type, asset_address, token_id }: Balance): string {
-  const id = token_id === null ? '' : ` #${token_id}`
-  const contract = asset_address === null ? '' : ` (${asset_address})`
-  return `${oneLine(asset_symbol ?? asset_type)}${id}${contract}`
-}
-
 /** Describes how `--at` was applied. After the end of the export, the balances are those at its end. */
 function asOfLine(at: string, { newest, lastBlock }: Balances): string {
   const message =
     newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`
   return `--at ${at}: ${message}; the export ends with block ${lastBlock}`
-}
-
-function negativeLine(negative: NegativeBalance): string {
-  const { wallet_label, wallet_address, value_then, block_number, transaction_hash, causes } = negative
-  const location = `after transaction ${transaction_hash} in block ${block_number}`
-  const listed = causes.length === 1 ? causes[0] : causes.map((cause, at) => `${at + 1}. ${cause}`).join('; ')
-  const likely = causes.length === 1 ? '' : 'likely causes, the likeliest first: '
-  return `${wallet_label ?? wallet_address}: ${assetLabel(negative)} was below zero (${value_then}) ${location}: ${likely}${listed}`
 }
 
 function flagLine({ asset_address, asset_symbol, flags }: FlaggedToken): string {

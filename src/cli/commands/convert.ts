@@ -1,25 +1,27 @@
-import { stat } from 'node:fs/promises'
 import { checkFile } from '../../accounting/check/check-file.ts'
 import { type ConversionResult, convert } from '../../accounting/convert.ts'
 import { JOURNALS } from '../../accounting/journals/index.ts'
-import { resolveOutputFile } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { csvRows } from '../../core/platform/csv-rows.ts'
-import { assertNotFolder, writeNamedFile } from '../../core/platform/user-file.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { shellQuote } from '../../terminal/shell-quote.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { writePriceTemplate } from '../write-price-template.ts'
 
 const options = defineOptions([
   { name: 'to', value: '<preset>', choices: FORMAT_NAMES, description: 'Import format' },
   { name: 'out', value: '<path>', description: 'File, or folder for several files (default: stdout)' },
+  {
+    name: 'format',
+    value: '<format>',
+    choices: ['csv', 'xlsx'],
+    description: 'xlsx writes a workbook instead (generic only)',
+  },
   { name: 'per-wallet', description: 'Write one file per wallet' },
   { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
   { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },
@@ -89,7 +91,7 @@ async function convertOutput(
     throw new ExportError('USAGE', 'there is no output to convert', {
       fix: 'Name the output folder of a finished export, or a file to check with --check.',
     })
-  if (onlyPriceTemplate) return writePriceTemplate(outputArg, rest)
+  if (onlyPriceTemplate) return writeNeededPrices(outputArg, rest)
   const options = { ...rest, to: requirePreset(to) }
   const { output, name, store } = await openOutput(outputArg, ['ledger', 'transactions'])
   if (store !== undefined && usesPlaceholders(options.to) && options.map === undefined)
@@ -167,27 +169,12 @@ function requirePreset(to: string | undefined): string {
   })
 }
 
-/** Writes a CSV template for `--prices` with empty prices. */
-async function writePriceTemplate(outputArg: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
+/** Writes a CSV template for `--prices` of the conversion. */
+async function writeNeededPrices(outputArg: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
   const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
-  const path = options.out === undefined ? undefined : await newFilePath(options.out, output)
-  const needed = await pricesNeeded(output, options)
-  const rows = needed.map(({ date, asset, symbol }) => [date, asset, null, null, symbol || null])
-  const text = csvRows([['date', 'asset', 'currency', 'price', 'symbol'], ...rows])
-  if (path === undefined) return stdoutWriter().write(text)
-  await writeNamedFile(path, text)
-  openLog({}).info(`${formatCount(needed.length, 'price')} to fill in: ${options.out}`)
-}
-
-/** Resolves the path of a price template. Throws USAGE if the file exists, because prices may be filled in there. */
-async function newFilePath(out: string, output: string): Promise<string> {
-  // The input files of the options are not passed, because any existing file is rejected below.
-  const path = await resolveOutputFile(out, output, {})
-  await assertNotFolder(out)
-  if ((await stat(path).catch(() => undefined)) === undefined) return path
-  throw new ExportError('USAGE', `${out} already exists and may contain prices that you filled in`, {
-    fix: `Name another file with --out; with --prices ${shellQuote(out)} it lists only what is missing there.`,
-  })
+  // Existing files are never overwritten, so the input files need no protection.
+  const protectedPaths = { inputs: {}, exports: [output] }
+  await writePriceTemplate(() => pricesNeeded(output, options), { out: options.out, protectedPaths })
 }
 
 /** Maximum number of mistakes that are listed. */

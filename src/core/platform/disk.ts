@@ -85,7 +85,7 @@ export async function publishFile(from: string, to: string): Promise<void> {
  * Atomically replaces a small file, and removes temporary files of ended processes next to it. `mode` is
  * subject to the umask. Throws OUTPUT_FAILED.
  */
-export async function writeAtomically(path: string, text: string, mode?: number): Promise<void> {
+export async function writeAtomically(path: string, text: string | Uint8Array, mode?: number): Promise<void> {
   let temporary: string | undefined
   try {
     await removeStaleTemporaries(dirname(path))

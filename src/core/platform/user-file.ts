@@ -34,7 +34,7 @@ export async function assertNotFolder(path: string): Promise<void> {
 }
 
 /** Atomically writes a file that the user named; creates missing folders. Throws OUTPUT_FAILED. */
-export async function writeNamedFile(path: string, text: string): Promise<void> {
+export async function writeNamedFile(path: string, text: string | Uint8Array): Promise<void> {
   await makeParentFolder(path).catch((cause: unknown) => {
     throw diskError(`cannot write ${path}`, cause)
   })
@@ -78,13 +78,13 @@ export async function resolveOutputPath(
   for (const [option, input] of Object.entries(inputs))
     if (input !== undefined && (await realPathOf(input)) === resolved)
       throw new ExportError('USAGE', `${path} is the file that ${option} names`, {
-        fix: 'Name another file with --out.',
+        fix: 'Name another file.',
       })
   for (const folder of exports) {
     const [entry = ''] = relative(await realPathOf(folder), resolved).split(sep)
     if (entry === '' || EXPORT_ENTRIES.has(entry))
       throw new ExportError('USAGE', `${path} is part of the export ${folder}`, {
-        fix: 'Name another path with --out.',
+        fix: 'Name another path.',
       })
   }
   return resolved
@@ -100,7 +100,7 @@ async function assertNoLinkInside(path: string, exports: readonly string[]): Pro
     const [firstSegment] = relative(await realPathOf(output), folder).split(sep)
     if (firstSegment !== '..')
       throw new ExportError('OUTPUT_FAILED', `${path} is a symbolic link inside the export ${output}`, {
-        fix: 'Remove it, or name another file with --out.',
+        fix: 'Remove it, or name another file.',
       })
   }
 }

@@ -29,8 +29,14 @@ export async function findEnd(context: FetchContext): Promise<number> {
 }
 
 /**
- * Whether a transaction's block was produced after the run began. Wallets are read at different times, so
- * only blocks that existed before can count for all of them. If the local clock is behind that of the service,
+ * A service indexes a block some time after it was produced. Blocks that are older than this when a run begins count as
+ * indexed, so that every wallet of the run is read up to them.
+ */
+const MAX_INDEX_LAG_MS = 600_000
+
+/**
+ * Whether a transaction's block may have been indexed after the run began. Wallets are read at different times, so
+ * only blocks that were indexed before can count for all of them. If the local clock is behind that of the service,
  * the service's clock is used. A block whose time is ahead of the clock by more than the tolerance between block
  * producers means that the clock is wrong; the result is then false.
  */
@@ -40,7 +46,10 @@ export function appearedSince(
   { service: { aheadMs = 0 } }: Pick<RunStats, 'service'>,
 ): boolean {
   const skewMs = Math.max(0, aheadMs)
-  return isAfterCutoff(time, begunMs + skewMs) && time.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
+  return (
+    isAfterCutoff(time, begunMs + skewMs - MAX_INDEX_LAG_MS) &&
+    time.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
+  )
 }
 
 /** Returns the highest block of a page that existed before the run began; undefined if there is none. */

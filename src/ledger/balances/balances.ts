@@ -124,15 +124,19 @@ export async function balances(output: string, options: BalancesOptions = {}): P
   }
 }
 
-/** Ignores removed wallets, whose coverage no longer grows, unless all selected ones are removed. */
-function lastBlockOf({ coverage }: Manifest, selected: ReadonlySet<string>): number {
+/**
+ * The last block up to which every selected wallet was read. Ignores removed wallets, whose coverage no longer grows,
+ * unless all selected ones are removed.
+ */
+export function lastBlockOf({ coverage }: Manifest, selected: ReadonlySet<string>): number {
   const wallets = coverage.filter(({ address }) => selected.has(address))
   const present = wallets.filter(({ removed }) => removed !== true)
   const ends = (present.length > 0 ? present : wallets).map(({ toBlock }) => toBlock)
   return ends.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY) - 1
 }
 
-function labelsOf({ coverage }: Manifest): Map<string, string | null> {
+/** The labels of wallets by address, from manifests that have them. */
+export function labelsOf({ coverage }: Manifest): Map<string, string | null> {
   return new Map(
     coverage.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label] as const])),
   )
@@ -147,7 +151,11 @@ type BalanceContext = {
 
 type ComputedBalances = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
 
-function toBalances(sums: BalanceSums, { labels, manifest, newest, all }: BalanceContext): ComputedBalances {
+/** Returns the balances of all rows that were added to `sums`, and what they point to. Call it once. */
+export function toBalances(
+  sums: BalanceSums,
+  { labels, manifest, newest, all }: BalanceContext,
+): ComputedBalances {
   const sorted = sums.finish().sort(compareSums)
   const toBalance = (sum: BalanceSum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
   const firstBlocks = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))

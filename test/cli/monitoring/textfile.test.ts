@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -131,4 +131,22 @@ test('does not replace a named pipe', async () => {
   await expect(readTextfile(pipe)).rejects.toMatchObject({ code: 'USAGE' })
   await expect(writeTextfile(pipe, [])).rejects.toMatchObject({ code: 'USAGE' })
   expect(lstatSync(pipe).isFIFO()).toBe(true)
+})
+
+test('replaces no part of an export and follows no link inside one', async () => {
+  const folder = tempFolder()
+  const outside = join(tempFolder(), 'outside.prom')
+  writeFileSync(outside, 'kept')
+  writeFileSync(join(folder, 'manifest.json'), '{}')
+  symlinkSync(outside, join(folder, 'm.prom'))
+  await expect(writeTextfile(join(folder, 'manifest.json'), [])).rejects.toThrow('is part of the export')
+  await expect(writeTextfile(join(folder, 'runs', 'm.prom'), [])).rejects.toThrow('is part of the export')
+  await expect(writeTextfile(join(folder, 'm.prom'), [])).rejects.toThrow(
+    'is a symbolic link inside the export',
+  )
+  await expect(readTextfile(join(folder, 'm.prom'))).rejects.toThrow('is a symbolic link inside the export')
+  expect([readFileSync(outside, 'utf8'), readFileSync(join(folder, 'manifest.json'), 'utf8')]).toEqual([
+    'kept',
+    '{}',
+  ])
 })

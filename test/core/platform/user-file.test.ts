@@ -60,7 +60,7 @@ test('refuses to overwrite an input file under any of its paths', async () => {
     await expect(resolveOutputPath(join(folder, name), protectedPaths), name).rejects.toMatchObject({
       code: 'USAGE',
       message: `${join(folder, name)} is the file that --prices names`,
-      fix: 'Name another file with --out.',
+      fix: 'Name another file.',
     })
   expect(await resolveOutputPath(join(folder, 'a.csv'), protectedPaths)).toBe(join(folder, 'a.csv'))
 })
@@ -74,7 +74,7 @@ test('refuses to overwrite a part of an export under any of its paths', async ()
     await expect(resolveOutputPath(join(folder, name), protectedPaths), name).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(`is part of the export ${join(folder, 'linked')}`),
-      fix: 'Name another path with --out.',
+      fix: 'Name another path.',
     })
   for (const name of ['mine.csv', 'mine/koinly.csv'])
     expect(await resolveOutputPath(join(folder, name), protectedPaths)).toBe(join(folder, name))

@@ -23,6 +23,8 @@ import { bodyOf, hashesIn, tiedItems } from '../../sources/data-api/pages/listin
 /** More items than a second has, but small enough that readers share the range of a wallet. */
 const PAGE_SIZE = 16
 const BLOCKS = 2_400
+/** An end block that is older than this is taken for indexed. */
+const INDEX_LAG_MS = 600_000
 const WALLETS = [1, 2, 3].map((at) => `0x${String(at).padStart(40, '0')}`)
 
 type History = readonly SortedItem<object>[]
@@ -98,6 +100,7 @@ async function fetchAll(run: Run): Promise<void> {
   const job = testJob({ addresses: WALLETS, endBlock, concurrency: given.readers })
   const identity = { chain: job.chain, startBlock: 0, endBlock: endBlock ?? null, finalityMs: 0 }
   const received = new Map<string, Set<string>>()
+  const now = chain.nowMs + (endBlock === undefined ? 0 : INDEX_LAG_MS)
   for (let kills = given.kills; kills >= 0; kills -= 1) {
     const stop = new AbortController()
     let left = kills === 0 ? Number.POSITIVE_INFINITY : random.between(1, 100)
@@ -107,7 +110,7 @@ async function fetchAll(run: Run): Promise<void> {
       return reply(query)
     }
     const { requestContext } = fakeRequester(counted, stop.signal)
-    const checkpoint = await openCheckpoint({ folder, identity, now: chain.nowMs, onDamage: () => {} })
+    const checkpoint = await openCheckpoint({ folder, identity, now, onDamage: () => {} })
     const context = {
       job,
       listings: listingsOf(job),

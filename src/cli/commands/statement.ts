@@ -1,0 +1,207 @@
+import type { FlowName } from '../../accounting/statement/flows.ts'
+import {
+  decimalsOf,
+  type Statement,
+  type StatementLine,
+  statement,
+} from '../../accounting/statement/statement.ts'
+import {
+  entryTypeTable,
+  statementSheets,
+  statementTable,
+  type TextTable,
+  wholeUnits,
+} from '../../accounting/statement/statement-rows.ts'
+import { isNft } from '../../core/model/asset.ts'
+import { xlsxBytes } from '../../core/platform/xlsx.ts'
+import { readReconciliation } from '../../read/read-reconciliation.ts'
+import { formatCount } from '../../terminal/format.ts'
+import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
+import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
+import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { negativeLines } from '../negative-lines.ts'
+import { openLog } from '../options/log.ts'
+import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { openResultFile } from '../result-file.ts'
+import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
+import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { writePriceTemplate } from '../write-price-template.ts'
+
+const options = defineOptions([
+  { name: 'year', value: '<year>', description: 'UTC year', conflicts: ['from', 'until'] },
+  { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
+  { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },
+  {
+    name: 'wallet',
+    value: '<address>',
+    repeatable: true,
+    description: 'Only this wallet, by address or label (repeatable)',
+  },
+  {
+    name: 'opening',
+    value: '<file>',
+    description: 'CSV file of opening balances, as for `balances` (one output only)',
+  },
+  {
+    name: 'prices',
+    value: '<file>',
+    description: 'CSV file of prices (date,asset,currency,price) for fiat values',
+  },
+  { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
+  {
+    name: 'entry-types',
+    description: 'List the totals of each entry type instead (XLSX always contains them)',
+  },
+  {
+    name: 'format',
+    value: '<format>',
+    choices: [...RESULT_FORMATS, 'xlsx'],
+    default: 'table',
+    description: 'Output format',
+  },
+  { name: 'out', value: '<file>', description: 'File to write (default: stdout)' },
+])
+type StatementArguments = OptionValues<typeof options>
+
+export const command = defineCommand({
+  name: 'statement',
+  summary: 'State balances and flows of a year, by wallet and asset',
+  description:
+    'State the opening balance of each wallet and asset, what was received, sent, swapped, wrapped and paid as fees in a period, and the closing balance. The table rounds long amounts (≈); the other formats are exact.',
+  arguments: [
+    {
+      name: 'output',
+      required: true,
+      repeatable: true,
+      description: `${OUTPUT_OR_JOB}; several, such as one per chain, are combined`,
+    },
+  ],
+  options,
+  examples: [
+    ['statement output/mine --year 2024', 'A calendar year (UTC)'],
+    ['statement output/mine --from 2024-04-01 --until 2025-03-31 --format csv', 'Another period, exact'],
+    ['statement output/mine --year 2024 --format xlsx --out 2024.xlsx', 'A workbook'],
+    ['statement output/avalanche output/ethereum --year 2024 --format csv', 'Several chains'],
+  ],
+  run: ({ output, ...args }) => printStatement(output, args),
+})
+
+async function printStatement(outputArgs: string[], args: StatementArguments): Promise<void> {
+  const { wallet: wallets = [], pricesNeeded: onlyPriceTemplate = false, format, out, ...rest } = args
+  const located: LocatedOutput[] = []
+  for (const outputArg of new Set(outputArgs)) located.push(await openOutput(outputArg, ['ledger']))
+  const folders = located.map(({ output }) => output) as [string, ...string[]]
+  const protectedPaths = {
+    inputs: { '--prices': args.prices, '--opening': args.opening },
+    exports: folders,
+  }
+  if (onlyPriceTemplate) {
+    const collect = async () =>
+      (await statement(folders, { ...rest, wallets, collectsNeeded: true })).pricesNeeded
+    return writePriceTemplate(collect, { out, protectedPaths })
+  }
+  const file = await openResultFile({ out, protectedPaths, isBinary: format === 'xlsx' })
+  const stated = await statement(folders, { ...rest, wallets })
+  if (format === 'xlsx') await file.writeBytes(await xlsxBytes(statementSheets(stated)))
+  else {
+    const exact = () => printable(args.entryTypes ? entryTypeTable(stated) : statementTable(stated))
+    const table = format === 'table' && !args.entryTypes ? displayTable(stated) : exact()
+    await writeQueryResult(table, format, file)
+  }
+  await file.close()
+  await report(stated, located, args)
+}
+
+/** Reports on stderr what the statement covers, and what may be wrong with it. */
+async function report(stated: Statement, located: readonly LocatedOutput[], args: StatementArguments) {
+  const log = openLog({})
+  for (const [at, one] of stated.exports.entries()) {
+    const { output, name } = located[at] as LocatedOutput
+    await warnIfIncomplete(output)
+    const verdict = await readReconciliation(output)
+    if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
+    const place = stated.exports.length > 1 ? `${name}: ` : ''
+    log.info(`${place}${periodLine(stated, one)}`)
+    for (const line of [...unfilledLines(one, args), ...negativeLines(one.belowZero)])
+      log.warn(`${place}${line}`)
+  }
+  for (const line of warningsOf(stated)) log.warn(line)
+  if (args.out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${args.out}`)
+}
+
+/** States the period, and up to which block of the export its rows count. */
+function periodLine(
+  { period: { from, until } }: Statement,
+  { newest, lastBlock }: Statement['exports'][number],
+): string {
+  const rows =
+    newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`
+  const end = lastBlock < 0 ? 'the export contains no block' : `the export ends with block ${lastBlock}`
+  return `from ${from} to ${until}: ${rows}; ${end}`
+}
+
+function unfilledLines(
+  { unfilledOpening }: Statement['exports'][number],
+  { opening }: StatementArguments,
+): string[] {
+  return unfilledOpening === 0
+    ? []
+    : [`${formatCount(unfilledOpening, 'line')} of ${opening} without an amount or a value: skipped`]
+}
+
+function warningsOf({ lines, period, currency }: Statement): string[] {
+  const unknown = lines.filter((line) => decimalsOf(line) === null).length
+  const unpriced = lines.filter(
+    (line) => !isNft({ type: line.asset_type }) && Object.values(line.values).includes(null),
+  ).length
+  return [
+    ...(Date.parse(period.until) >= Date.now()
+      ? ['the period has not ended yet: the closing balances are those of the last exported block']
+      : []),
+    ...(unknown === 0
+      ? []
+      : [
+          `${formatCount(unknown, 'line')} without amounts, because the decimals of the token are unknown: \`balances\` has the values`,
+        ]),
+    ...(currency === undefined || unpriced === 0
+      ? []
+      : [`${formatCount(unpriced, 'line')} with values that lack a price: see --prices-needed`]),
+  ]
+}
+
+const printable = ({ columns, rows }: TextTable): PrintableResult => ({
+  columns: columns.map(({ name }) => ({ name, isNumber: false })),
+  batches: singleBatch(rows),
+})
+
+/** Builds a table with rounded amounts. Swaps and wraps are net. */
+function displayTable({ lines }: Statement): PrintableResult {
+  const rows = lines.map((line) => {
+    const net = (one: FlowName, other: FlowName) => line.amounts[one] - line.amounts[other]
+    const { opening, received, sent, fees, closing } = line.amounts
+    const swapped = net('swapped_in', 'swapped_out')
+    const wrapped = net('wrapped_in', 'wrapped_out')
+    const symbol = truncateMiddle(line.asset_symbol ?? line.asset_type, 10)
+    return [
+      truncateMiddle(line.wallet_label ?? line.wallet_address, 14),
+      line.token_id === null ? symbol : `${symbol} #${truncateMiddle(line.token_id, 9)}`,
+      ...[opening, received, sent, swapped, wrapped, fees, closing].map((value) =>
+        displayAmount(value, line),
+      ),
+    ]
+  })
+  const amounts = ['opening', 'received', 'sent', 'swapped', 'wrapped', 'fees', 'closing']
+  return {
+    columns: ['wallet', 'asset', ...amounts].map((name) => ({ name, isNumber: amounts.includes(name) })),
+    batches: singleBatch(rows),
+  }
+}
+
+/** Maximum length of an amount in the table, which has seven of them in a line. */
+const MAX_LENGTH = 12
+
+function displayAmount(value: bigint, line: StatementLine): string {
+  if (value === 0n) return '0'
+  const amount = wholeUnits(value, line)
+  return amount === null ? `${roundAmount(String(value), MAX_LENGTH)} units` : roundAmount(amount, MAX_LENGTH)
+}

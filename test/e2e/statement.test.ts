@@ -1,0 +1,139 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { parseCsv } from '../../src/read/csv-records.ts'
+import { runCommand } from '../helpers/command.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { isMissing } from '../helpers/programs.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { csvByLibreOffice, unzipText } from '../helpers/xlsx.ts'
+
+const folder = suiteFolder()
+const output = join(folder, 'out')
+const at = (name: string) => join(folder, name)
+
+beforeAll(() => exportDemo(output, { endBlock: 100 }))
+
+const state = (...words: string[]) => runCommand(['statement', output, ...words])
+
+const COLUMNS =
+  'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,opening,received,sent,swapped_in,swapped_out,wrapped_in,wrapped_out,fees,closing'
+
+/**
+ * CSV text as a spreadsheet shows it: without the quotes and the `'` that only CSV needs, without characters that XML
+ * cannot contain, and without the space that keeps some symbols from colliding with names in the library.
+ */
+const shownBySpreadsheet = (csv: string) =>
+  csv
+    .replaceAll(`'`, '')
+    .replaceAll('""', '')
+    .replaceAll('\ufffd', '')
+    .replaceAll('constructor ', 'constructor')
+
+describe('walletlake statement', () => {
+  test('writes the columns of the contract as CSV and JSON, with exact amounts', async () => {
+    const { exit, stdout, stderr } = await state('--year', '2023', '--format', 'csv')
+    expect(exit).toBe(0)
+    expect(stdout.split('\n')[0]).toBe(COLUMNS)
+    expect(stderr).toMatch(
+      /^from 2023-01-01T00:00:00\.000Z to 2023-12-31T23:59:59\.999Z: rows count up to block \d+ \(.*\); the export ends with block 99$/m,
+    )
+    expect(stderr).toMatch(/AVAX was below zero \(-\d+\) after transaction 0x/)
+    const json = await state('--year', '2023', '--format', 'json')
+    const rows = JSON.parse(json.stdout) as Record<string, unknown>[]
+    expect(Object.keys(rows[0] ?? {}).join(',')).toBe(COLUMNS)
+    expect(rows).toHaveLength(parseCsv(stdout).length - 1)
+    expect(rows[0]?.closing).toMatch(/^-?\d+\.\d+$/)
+  })
+
+  test('prefixes text that a spreadsheet would evaluate', async () => {
+    const { stdout } = await state('--year', '2023', '--format', 'csv')
+    expect(stdout).toContain(`,'=1+1`)
+    expect(stdout).not.toMatch(/,[=@]/)
+  })
+
+  test('lists the totals of each entry type', async () => {
+    const { stdout } = await state('--year', '2023', '--entry-types', '--format', 'csv')
+    expect(stdout.split('\n')[0]).toBe(
+      `${COLUMNS.split(',opening')[0]},entry_type,movements,amount_in,amount_out`,
+    )
+    expect(stdout).toMatch(/,native,,AVAX,,fee,\d+,0,0\.\d+\n/)
+  })
+
+  test('prints a table with rounded amounts', async () => {
+    const { stdout } = await state('--year', '2023')
+    expect(stdout.split('\n')[0]).toMatch(
+      /^wallet +asset +opening +received +sent +swapped +wrapped +fees +closing$/,
+    )
+    expect(stdout).toMatch(/≈ -?0\.\d+/)
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+  })
+
+  test('writes a workbook to a file and to a pipe, with the same bytes', async () => {
+    const words = ['--year', '2023', '--format', 'xlsx']
+    expect(await state(...words, '--out', at('a.xlsx'))).toMatchObject({ exit: 0, stdout: '' })
+    const piped = await runCommand(['statement', output, ...words], {}, { shell: `exec 1>'${at('b.xlsx')}'` })
+    expect(piped.exit).toBe(0)
+    const workbook = readFileSync(at('a.xlsx'))
+    expect(workbook.equals(readFileSync(at('b.xlsx')))).toBe(true)
+    const names = unzipText(workbook, 'xl/workbook.xml').matchAll(/<sheet [^>]*name="([^"]+)"/g)
+    expect([...names].map(([, name]) => name)).toEqual(['Statement', 'Entry types', 'Period'])
+  })
+
+  test.skipIf(isMissing('LibreOffice Calc'))(
+    'writes workbooks whose digits LibreOffice shows unchanged',
+    async () => {
+      const period = ['--year', '2023']
+      const { stdout } = await state(...period, '--format', 'csv')
+      await state(...period, '--format', 'xlsx', '--out', at('digits.xlsx'))
+      const shown = csvByLibreOffice(readFileSync(at('digits.xlsx')))
+      expect(shownBySpreadsheet(shown)).toBe(shownBySpreadsheet(stdout))
+      const convert = ['convert', output, '--to', 'generic']
+      const csv = (await runCommand(convert)).stdout.replace(
+        /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z/gm,
+        '$1 $2',
+      )
+      await runCommand([...convert, '--format', 'xlsx', '--out', at('generic.xlsx')])
+      const converted = csvByLibreOffice(readFileSync(at('generic.xlsx')))
+      expect(shownBySpreadsheet(converted)).toBe(shownBySpreadsheet(csv))
+    },
+  )
+
+  test('lists missing prices, with the last day of the period, and reads them', async () => {
+    const period = ['--year', '2023']
+    const { stdout } = await state(...period, '--prices-needed')
+    const [head, ...lines] = stdout.trimEnd().split('\n')
+    expect(head).toBe('date,asset,currency,price,symbol')
+    expect(lines.some((line) => line.startsWith('2023-12-31,native,'))).toBe(true)
+    const filled = lines.map((line) => line.replace(/^([^,]+,[^,]+),,,/, '$1,USD,2,'))
+    writeFileSync(at('prices.csv'), `${[head, ...filled].join('\n')}\n`)
+    const priced = await state(...period, '--prices', at('prices.csv'), '--format', 'json')
+    const rows = JSON.parse(priced.stdout) as Record<string, string | null>[]
+    const coin = rows.find(({ asset_type, fees }) => asset_type === 'native' && fees !== '0')
+    expect(coin?.currency).toBe('USD')
+    expect(Number(coin?.closing_value)).toBeCloseTo(2 * Number(coin?.closing), 6)
+    expect(priced.stderr).not.toContain('lack a price')
+    const again = await state(...period, '--prices', at('prices.csv'), '--prices-needed')
+    expect(again.stdout.trimEnd()).toBe(head)
+  })
+
+  test.for([
+    { words: [], says: '--from or --year is missing' },
+    { words: ['--year', '2024', '--from', '2024-01-01'], says: 'cannot be used with' },
+    { words: ['--from', '2024-02-01', '--until', '2024-01-01'], says: 'is not before' },
+    { words: ['--year', '2024', '--out', join(output, 'manifest.json')], says: 'is part of the export' },
+    { words: ['--year', '2024', '--wallet', 'nobody'], says: 'has no wallet nobody' },
+  ])('$words exits with 2 and a fix', async ({ words, says }) => {
+    const { exit, stdout, stderr } = await state(...words)
+    expect([exit, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(says)
+    expect(stderr).toContain('\nfix: ')
+  })
+})
+
+test('convert refuses a workbook for a program, and without a file', async () => {
+  const koinly = await runCommand(['convert', output, '--to', 'koinly', '--format', 'xlsx', '--out', at('k')])
+  expect(koinly).toMatchObject({ exit: 2, stderr: expect.stringContaining('koinly is read by a program') })
+  const stdout = await runCommand(['convert', output, '--to', 'generic', '--format', 'xlsx'])
+  expect(stdout).toMatchObject({ exit: 2, stderr: expect.stringContaining('Name the file with --out') })
+})
