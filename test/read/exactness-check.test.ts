@@ -30,10 +30,8 @@ beforeAll(async () => {
   await writeLake(output, lake)
   rows = await openScratchDatabase(output)
   const manifest = await requireManifest(output)
-  exactness = await openExactnessCheck(
-    rows,
-    await makeViews({ manifest, database: rows, openedFiles: [], statements: [] }),
-  )
+  const { types } = await makeViews({ manifest, database: rows, openedFiles: [], statements: [] })
+  exactness = await openExactnessCheck(rows, types)
 })
 afterAll(async () => {
   exactness.close()
