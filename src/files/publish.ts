@@ -2,6 +2,7 @@ import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
+import { manifestContradictions } from '../core/model/manifest-contradictions.ts'
 import { isManifest, isPathProblem, manifestProblems } from '../core/model/manifest-schema.ts'
 import { diskError, readTextIfExists } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
@@ -77,15 +78,17 @@ export function readManifestIfExists(folder: string): Promise<Manifest | undefin
 /**
  * Rejects manifests that a run must not silently replace by a new export.
  *
- * @throws VERIFY_FAILED if a path in a manifest could point outside of the output
+ * @throws VERIFY_FAILED if a path in a manifest could point outside of the output, or if its numbers contradict each other
  * @throws OUTPUT_CHANGED if a newer version wrote the manifest
  */
 export async function requireSafeManifest(folder: string): Promise<void> {
   for (const path of [join(folder, MANIFEST_FILE), backupPath(folder)]) {
-    const problems = manifestProblems(parseJson((await readTextIfExists(path)) ?? ''))
+    const manifest = parseJson((await readTextIfExists(path)) ?? '')
+    const problems = manifestProblems(manifest)
     const newer = problems.find((problem) => problem.path === 'schemaVersion')
     if (newer !== undefined) throw newerVersionError(path, newer.found)
-    const [problem] = problems.filter(isPathProblem)
+    const contradictions = isManifest(manifest) ? manifestContradictions(manifest) : []
+    const [problem] = [...problems.filter(isPathProblem), ...contradictions]
     if (problem === undefined) continue
     const found = JSON.stringify(problem.found)?.slice(0, 120)
     throw new ExportError(

@@ -1,5 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest, ManifestTable } from '../core/model/manifest.ts'
+import { manifestContradictions } from '../core/model/manifest-contradictions.ts'
 import { manifestProblems } from '../core/model/manifest-schema.ts'
 import { invalidJsonReason, parseJson, previewJson } from '../core/platform/json-text.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
@@ -37,7 +38,7 @@ function problemOf(manifest: Manifest): string | undefined {
   if (manifestVersion !== 1) return 'it is not a manifest of version 1'
   const unknown = Object.keys(tables ?? {}).find((name) => TABLES.every((table) => table.name !== name))
   if (unknown !== undefined) return `it has an unknown table, ${unknown}`
-  const [shapeProblem] = manifestProblems(manifest)
+  const [shapeProblem = manifestContradictions(manifest)[0]] = manifestProblems(manifest)
   if (shapeProblem !== undefined)
     return `${shapeProblem.path}: expected ${shapeProblem.expected}, found ${previewJson(shapeProblem.found)}`
   for (const table of TABLES) {

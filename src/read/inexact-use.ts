@@ -14,6 +14,7 @@ import {
   type RoundedColumns,
   roundedColumns,
 } from './rounded-columns.ts'
+import { comparesRounded } from './rounded-functions.ts'
 
 /**
  * An operation of a statement that silently loses precision. `rounded`: it compares, sorts, groups or joins
@@ -52,13 +53,18 @@ function inexactUseIn(operator: PlanNode, children: readonly RoundedColumns[]): 
   const isUsed =
     sortAndGroupKeys(operator).some((key) => isRounded(key, inputs)) ||
     expressions.some((one) => comparedExpressions(one).some((part) => isRounded(part, inputs))) ||
+    expressions.some((one) => comparesRounded(one, (part) => isRounded(part, inputs))) ||
     sides.some((one) => isRoundedSide(one.left, children[0]) || isRoundedSide(one.right, right)) ||
-    (/_(INTERSECT|EXCEPT)$/.test(String(operator.type)) &&
-      children.some(({ columns }) => columns?.includes(true)))
+    (comparesRows(operator) &&
+      children.some(({ columns, hasRounded }) => columns?.includes(true) ?? hasRounded))
   if (isUsed) return { kind: 'rounded' }
   const all = [...expressions, ...childExpressions(conditions).flatMap(withSubexpressions)]
   return all.map(lossyCast).find((use) => use !== undefined)
 }
+
+/** Whether an operator compares whole rows: UNION has a separate operator that removes duplicates. */
+const comparesRows = ({ type, union_all: keepsDuplicates }: PlanNode): boolean =>
+  /_(INTERSECT|EXCEPT)$/.test(String(type)) || (type === 'LOGICAL_RECURSIVE_CTE' && keepsDuplicates !== true)
 
 const isRoundedSide = (side: unknown, inputs: RoundedColumns | undefined): boolean =>
   isNode(side) && inputs !== undefined && isRounded(side, inputs)
@@ -71,12 +77,11 @@ function sortAndGroupKeys(operator: PlanNode): PlanNode[] {
 
 /** Expressions that an expression compares, sorts or groups by. */
 function comparedExpressions(expression: PlanNode): PlanNode[] {
-  const { expression_class: kind, type, name, order_bys: orders, partitions } = expression
+  const { expression_class: kind, type, order_bys: orders, partitions } = expression
   const isCompared =
     /^BOUND_(COMPARISON|BETWEEN)$/.test(String(kind)) ||
     /^COMPARE_/.test(String(type)) ||
-    expression.aggregate_type === 'DISTINCT' ||
-    /^(arg_(max|min)|(max|min)_by)/.test(String(name))
+    expression.aggregate_type === 'DISTINCT'
   return isCompared
     ? childExpressions(expression)
     : [orders, expression.orders, partitions].flatMap((keys) => childExpressions(keys))

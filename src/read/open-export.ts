@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExportError, PERMISSION_FIX } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
+import { manifestContradictions } from '../core/model/manifest-contradictions.ts'
 import type { FormatName } from '../core/model/model.ts'
 import { readTextIfExists } from '../core/platform/disk.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
@@ -13,8 +14,9 @@ import type { DataFile } from '../formats/format.ts'
 import { FORMATS, hasEscapedText, openDataFile, sourceSql } from '../formats/index.ts'
 import { checkContent } from './check-files.ts'
 import { type CsvColumns, readExportCsvRows } from './export-csv-rows.ts'
-import { openFindings } from './findings.ts'
+import { formatValue, openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
+import { exportReplacedError, watchExport } from './replaced-export.ts'
 import { openScratchDatabase, type ScratchDatabase, type TextRow } from './scratch-database.ts'
 
 /** Tables that are read row by row. With all of them the types of `stream` would be too complex for the compiler. */
@@ -59,14 +61,13 @@ async function requireUnchanged(
  */
 export async function openExport(folder: string): Promise<OpenExport> {
   await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
-  const manifestText = await readTextIfExists(join(folder, MANIFEST_FILE))
+  const watch = await watchExport(folder)
   const manifest = await requireManifest(folder)
   const database = await openScratchDatabase(folder)
   const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
   const checkedPathOf = (file: ManifestFile) => requireUnchanged(file, database.folder)
   const errorFor = async ({ path }: ManifestFile, thrown: unknown) => {
-    if ((await readTextIfExists(join(folder, MANIFEST_FILE))) !== manifestText)
-      return exportReplacedError(folder)
+    if (await watch.isReplaced()) return exportReplacedError(folder)
     const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, database.scratchFolder)
     if (knownError !== undefined) return knownError
     const reason = (thrown as Error).message.replaceAll(`${database.folder}/`, '').slice(0, 300)
@@ -176,7 +177,9 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
   if ((await readTextIfExists(join(folder, MANIFEST_FILE))) === undefined) return undefined
   const findings = openFindings()
   const manifest = await readManifest(folder, findings)
-  if (manifest !== undefined) return manifest
+  for (const { path, expected, found } of manifest === undefined ? [] : manifestContradictions(manifest))
+    findings.addProblem(`manifest.json: ${path}: expected ${expected}, found ${formatValue(found)}`)
+  if (manifest !== undefined && findings.count === 0) return manifest
   const [first = '', ...more] = findings.list()
   throw new ExportError('VERIFY_FAILED', [`${folder}: ${first}`, ...more])
 }
@@ -210,15 +213,4 @@ export function unreadableFileError(path: string, reason: string, cause?: unknow
   if (/permission denied|EACCES|EPERM/i.test(reason))
     return new ExportError('OUTPUT_FAILED', message, { fix: PERMISSION_FIX, cause })
   return new ExportError('VERIFY_FAILED', message, { cause })
-}
-
-function exportReplacedError(folder: string): ExportError {
-  const fix = 'Run the same command again after the other run has ended.'
-  return new ExportError(
-    'OUTPUT_LOCKED',
-    `another run replaced the export in ${folder} while it was being read`,
-    {
-      fix,
-    },
-  )
 }

@@ -7,11 +7,19 @@ import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import { unreadableFileError } from './open-export.ts'
 import type { DecimalTypes } from './views.ts'
 
-/** `path`: path of the folder as DuckDB sees it. `types`: set once the views are created. */
-export type QueryErrorContext = { folder: string; path: string; types?: DecimalTypes }
+export type QueryErrorContext = {
+  folder: string
+  /** Path of the folder as DuckDB sees it. */
+  path: string
+  /** Set once the views are created. */
+  types?: DecimalTypes
+  /** Whether the files of the statements' tables can be read; set once they are created. */
+  areFilesReadable?: () => Promise<boolean>
+}
 
 /** Converts DuckDB's errors: USAGE for the statement, VERIFY_FAILED or OUTPUT_FAILED for a file. */
-export function rethrowQueryError(thrown: unknown, { folder, path, types }: QueryErrorContext): never {
+export async function rethrowQueryError(thrown: unknown, context: QueryErrorContext): Promise<never> {
+  const { folder, path, types } = context
   const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, dirname(path))
   if (knownError !== undefined) throw knownError
   const { message } = thrown as Error
@@ -29,17 +37,22 @@ export function rethrowQueryError(thrown: unknown, { folder, path, types }: Quer
   if (/^Out of Range Error: Overflow in|^Conversion Error: .*\bDECIMAL\(/.test(engineMessage))
     throw usage(engineMessage, OVERFLOW_FIX)
   if (/^.*\bBIGNUM\b/.test(engineMessage)) throw usage(engineMessage, BIGNUM_FIX)
-  const line = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m.exec(engineMessage)?.[1]
+  // Statements can cause the same errors as damaged files, as error('text') does.
+  const mayBeUnreadable = READ_ERROR.test(engineMessage)
+  if (!mayBeUnreadable || (await context.areFilesReadable?.()) === true) throw usage(engineMessage, FIX)
+  const line = CSV_ERROR.exec(engineMessage)?.[1]
   if (line !== undefined)
     throw unreadableFileError(
       `${CSV_FILE.exec(engineMessage)?.[1] ?? folder}:${line}`,
       csvErrorReason(engineMessage),
       thrown,
     )
-  if (/^(IO|Invalid Input|Invalid) Error: /.test(engineMessage))
-    throw unreadableFileError(folder, oneLine(engineMessage), thrown)
-  throw usage(engineMessage, FIX)
+  throw unreadableFileError(folder, oneLine(engineMessage), thrown)
 }
+
+const CSV_ERROR = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m
+/** DuckDB reports a missing file as one that a statement may not access. */
+const READ_ERROR = new RegExp(`^(IO|Invalid Input|Invalid|Permission) Error: |${CSV_ERROR.source}`, 'm')
 
 /**
  * Splits DuckDB's message into the problem, which may quote a cell of the export, and the location in the

@@ -7,9 +7,10 @@ import { requireManifest } from './open-export.ts'
 import { createdPivotValues } from './pivot-values.ts'
 import { type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
 import { planResult, type QueryResult, resultOf, type TypesShown } from './query-result.ts'
+import { exportReplacedError, watchExport } from './replaced-export.ts'
 import { openScratchDatabase } from './scratch-database.ts'
 import { splitStatements, type Token } from './sql-tokens.ts'
-import { makeViews } from './views.ts'
+import { areFilesReadable, makeViews } from './views.ts'
 
 /**
  * Runs SQL statements on a finished export and yields their results one after the other. Each table is a view
@@ -24,7 +25,7 @@ import { makeViews } from './views.ts'
  * @throws USAGE if the folder contains no export, for invalid SQL, for statements that are not read-only, and
  *   for statements whose result would not be exact. VERIFY_FAILED if the manifest is damaged or a file cannot
  *   be read or does not match the manifest; content is checked for tables that the statements reference,
- *   otherwise only the size.
+ *   otherwise only the size. OUTPUT_LOCKED if another run replaced the export meanwhile.
  *
  * @example
  * ```ts
@@ -33,6 +34,16 @@ import { makeViews } from './views.ts'
  * ```
  */
 export async function* queryExport(folder: string, sql: string): AsyncGenerator<QueryResult, void, void> {
+  const watch = await watchExport(folder)
+  try {
+    yield* queryFiles(folder, sql)
+  } catch (thrown) {
+    const isDamage = thrown instanceof ExportError && thrown.code === 'VERIFY_FAILED'
+    throw isDamage && (await watch.isReplaced()) ? exportReplacedError(folder) : thrown
+  }
+}
+
+async function* queryFiles(folder: string, sql: string): AsyncGenerator<QueryResult, void, void> {
   const manifest = await requireManifest(folder)
   const database = await openScratchDatabase(folder)
   const openedFiles: DataFile[] = []
@@ -41,8 +52,9 @@ export async function* queryExport(folder: string, sql: string): AsyncGenerator<
     const errorContext: QueryErrorContext = { folder, path: database.folder }
     const rethrow = (thrown: unknown) => rethrowQueryError(thrown, errorContext)
     const statements = splitStatements(sql)
-    const types = await makeViews({ manifest, database, openedFiles, statements }).catch(rethrow)
+    const { types, sources } = await makeViews({ manifest, database, openedFiles, statements }).catch(rethrow)
     errorContext.types = types
+    errorContext.areFilesReadable = () => areFilesReadable(database, { sources, statements })
     for (const tokens of statements) {
       const prepared = await prepare(database.connection, tokens).catch(rethrow)
       if (prepared === undefined) throw notReadOnlyError()

@@ -45,11 +45,24 @@ export function returnType({ return_type: returned, value }: PlanNode): PlanNode
   return isNode(returned) ? returned : isNode(value) && isNode(value.type) ? value.type : {}
 }
 
+export type ValueType = { id: string; width: number; scale: number }
+
 /** The type of an expression; `width` and `scale` are those of a DECIMAL. */
-export function typeOf(expression: PlanNode): { id: string; width: number; scale: number } {
-  const type = returnType(expression)
+export const typeOf = (expression: PlanNode): ValueType => toValueType(returnType(expression))
+
+function toValueType(type: PlanNode): ValueType {
   const info = isNode(type.type_info) ? type.type_info : {}
   return { id: String(type.id), width: Number(info.width ?? 0), scale: Number(info.scale ?? 0) }
+}
+
+/** The type of an expression, and the types of its elements at any depth if it is a list, struct or map. */
+export const typesIn = (expression: PlanNode): ValueType[] => nestedTypes(returnType(expression))
+
+function nestedTypes(value: unknown): ValueType[] {
+  if (Array.isArray(value)) return value.flatMap(nestedTypes)
+  if (!isNode(value)) return []
+  const own = typeof value.id === 'string' ? [toValueType(value)] : []
+  return [...own, ...Object.values(value).flatMap(nestedTypes)]
 }
 
 /** The text of a VARCHAR constant; undefined for other expressions. */

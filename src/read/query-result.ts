@@ -25,7 +25,7 @@ export type TypesShown = 'within text' | 'as whole cells' | 'none'
 
 type ResultOptions = {
   /** Converts an error of DuckDB. */
-  rethrow: (thrown: unknown) => never
+  rethrow: (thrown: unknown) => Promise<never>
   types: TypesShown
 }
 
@@ -70,13 +70,13 @@ export async function planResult(
   return { columns: [{ name: 'plan', isNumber: false, isRounded: false }], batches }
 }
 
-type ConversionContext = { toCell: DuckDBValueConverter<Json>; rethrow: (thrown: unknown) => never }
+type ConversionContext = { toCell: DuckDBValueConverter<Json>; rethrow: (thrown: unknown) => Promise<never> }
 
 async function* batchesOf(result: DuckDBResult, { toCell, rethrow }: ConversionContext) {
   try {
     for await (const rows of result.yieldConvertedRows(toCell)) yield rows
   } catch (thrown) {
-    rethrow(thrown)
+    await rethrow(thrown)
   }
 }
 

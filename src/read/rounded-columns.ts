@@ -1,36 +1,44 @@
-import { childExpressions, type PlanNode, typeOf, withSubexpressions } from './query-plan.ts'
+import { childExpressions, type PlanNode, typeOf, typesIn, withSubexpressions } from './query-plan.ts'
+import { CONTAINER_FUNCTION, FLOAT, STATISTIC } from './rounded-functions.ts'
 
 /**
- * Which columns of an operator are floating point computed from exact numbers. `columns` is undefined if
+ * Which columns of an operator are, or contain, floating point computed from exact numbers. `columns` is undefined if
  * their order is unknown; any column may then be rounded if `hasRounded` is true.
  */
 export type RoundedColumns = { columns: readonly boolean[] | undefined; hasRounded: boolean }
 
-/** Aggregates that are approximate by nature: statements may sort by them and compare them. */
-const STATISTIC =
-  /^(avg|mean|favg|geomean|geometric_mean|median|mad|mode|quantile.*|approx_.*|reservoir_.*|std.*|var.*|sem|covar.*|corr|regr_.*|skewness|kurtosis.*|entropy|product)$/
-
-const FLOAT = /^(DOUBLE|FLOAT)$/
 /** Digits that a DOUBLE represents exactly. */
 const DOUBLE_DIGITS = 15
+const WIDE_INTEGER = /^U?(BIG|HUGE)INT$/
+/** Functions and aggregates whose integers have all digits of their arguments. */
+const EXACT_INTEGER = /^(\+|-|\*|\/\/|%|abs|sum|sum_no_overflow|min|max|first|last|any_value)$/
 
+/** Whether an expression is, or contains, numbers with more digits than floating point represents. */
 function isExact(expression: PlanNode): boolean {
-  const { id, width } = typeOf(expression)
-  return id === 'BIGNUM' || (id === 'DECIMAL' && width > DOUBLE_DIGITS)
+  if (
+    typesIn(expression).some(
+      ({ id, width }) => id === 'BIGNUM' || (id === 'DECIMAL' && width > DOUBLE_DIGITS),
+    )
+  )
+    return true
+  const isCast = expression.expression_class === 'BOUND_CAST'
+  const keepsDigits = isCast || EXACT_INTEGER.test(String(expression.name))
+  return keepsDigits && WIDE_INTEGER.test(typeOf(expression).id) && childExpressions(expression).some(isExact)
 }
 
 const isConstant = (expression: PlanNode): boolean =>
   withSubexpressions(expression).every((one) => one.expression_class !== 'BOUND_REF')
 
-/** Whether an expression over these columns is floating point computed from exact numbers. */
+/** Whether an expression over these columns is, or contains, floating point computed from exact numbers. */
 export function isRounded(expression: PlanNode, inputs: RoundedColumns): boolean {
-  if (!FLOAT.test(typeOf(expression).id)) return false
-  if (expression.expression_class === 'BOUND_REF')
-    return inputs.columns?.[Number(expression.index)] ?? inputs.hasRounded
-  const isAggregate = /^BOUND_(AGGREGATE|WINDOW)$/.test(String(expression.expression_class))
-  if (isAggregate && STATISTIC.test(String(expression.name))) return false
+  if (!typesIn(expression).some(({ id }) => FLOAT.test(id))) return false
+  const { expression_class: kind } = expression
+  if (kind === 'BOUND_REF') return inputs.columns?.[Number(expression.index)] ?? inputs.hasRounded
+  const name = String(expression.name)
+  if (/^BOUND_(AGGREGATE|WINDOW)$/.test(String(kind)) && STATISTIC.test(name)) return false
+  const computes = kind !== 'BOUND_UNNEST' && !CONTAINER_FUNCTION.test(name)
   return childExpressions(expression).some(
-    (one) => (isExact(one) && !isConstant(one)) || isRounded(one, inputs),
+    (one) => (computes && isExact(one) && !isConstant(one)) || isRounded(one, inputs),
   )
 }
 
@@ -64,6 +72,8 @@ export function roundedColumns(
     case 'LOGICAL_RECURSIVE_CTE':
       return unionColumns(children)
     case 'LOGICAL_GET':
+      // A table function of columns, such as json_each.
+      if (children.length > 0) return UNKNOWN
       return columnsOf(Array.isArray(operator.column_indexes) ? operator.column_indexes.map(() => false) : [])
     default:
       if (children.length === 0) return UNKNOWN

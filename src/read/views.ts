@@ -31,13 +31,16 @@ export type QueryViewOptions = {
 /** Types of decimals in the views. */
 export type DecimalTypes = { amount: DecimalType; price_value: DecimalType }
 
+/** `sources`: SQL for the rows of the tables' files. */
+export type QueryViews = { types: DecimalTypes; sources: ReadonlyMap<Table, string> }
+
 /** Creates the views. From then on DuckDB can read only their files. */
 export async function makeViews({
   manifest,
   database,
   openedFiles,
   statements,
-}: QueryViewOptions): Promise<DecimalTypes> {
+}: QueryViewOptions): Promise<QueryViews> {
   const identifiers = statements.map(identifiersIn)
   const sources = new Map<Table, string>()
   for (const table of TABLES) {
@@ -69,7 +72,29 @@ export async function makeViews({
     'SET lock_configuration = true',
   ])
     await database.run(setting)
-  return types
+  return { types, sources }
+}
+
+/**
+ * Whether the files of all tables that statements may reference can be read. Reads all their rows, but converts none.
+ */
+export async function areFilesReadable(
+  database: ScratchDatabase,
+  { sources, statements }: Pick<QueryViewOptions, 'statements'> & Pick<QueryViews, 'sources'>,
+): Promise<boolean> {
+  const texts = statements.flatMap((tokens) => tokens.map(({ text }) => text.toLowerCase()))
+  for (const [{ name }, source] of sources) {
+    // query_table('ledger') names a table in a text.
+    if (!texts.some((text) => text.includes(name))) continue
+    const isReadable = await database
+      .all(`SELECT bit_xor(hash(file_row)) AS hash FROM ${source} AS file_row`)
+      .then(
+        () => true,
+        () => false,
+      )
+    if (!isReadable) return false
+  }
+  return true
 }
 
 const identifiersIn = (tokens: readonly Token[]): ReadonlySet<string> =>

@@ -30,10 +30,8 @@ beforeAll(async () => {
   await writeLake(output, lake)
   rows = await openScratchDatabase(output)
   const manifest = await requireManifest(output)
-  exactness = await openExactnessCheck(
-    rows,
-    await makeViews({ manifest, database: rows, openedFiles: [], statements: [] }),
-  )
+  const { types } = await makeViews({ manifest, database: rows, openedFiles: [], statements: [] })
+  exactness = await openExactnessCheck(rows, types)
 })
 afterAll(async () => {
   exactness.close()
@@ -120,6 +118,47 @@ describe('refuses to compare exact numbers in floating point', () => {
     await refused(sql).toMatchObject(ROUNDED)
   })
 
+  test.for([
+    'argmin(value, value * 7)',
+    'arg_max_null(value / 2, amount / 3)',
+    'min_by(entry_id, [value * 1])',
+    'bool_or([value * 1] = [5e18])',
+    "bool_or({'a': value * 1} = {'a': 5e18})",
+    'bool_or((value * 1, 1) = (5e18, 1))',
+    'bool_or(list_contains([value * 1], 5e18))',
+    'bool_or(list_has_any([value], [5e18::DOUBLE]))',
+    'bool_or([value]::DOUBLE[] = [5e18])',
+    'bool_or(map([1], [value * 1]) = map([1], [5e18]))',
+    'list(map([value * 1, 5e18], [1, 2]))',
+    'list_position(list(value * 1), 5e18)',
+    'list_distinct(list(value * 1))',
+    'list_sort(list([value * 1]))',
+    'list_filter(list(value), one -> one * 1 > 5e18)',
+    'list_filter(list(value * 1), one -> one > 5e18)',
+    "list_aggregate(list(value * 1), 'mode')",
+    'max([value * 1])',
+    'mode(value * 1)',
+    'mode(value * 1) over ()',
+    'histogram(value * 1)',
+    'approx_count_distinct(value * 1)',
+    'bool_or(value::HUGEINT / 2 > 2.5e18)',
+    'bool_or(sum(value)::HUGEINT / 2 > 2.5e18) over ()',
+    'bit_xor(hash(value * 1))',
+    'bool_or(sign(value * 1 - 5e18) = 1)',
+  ])('in containers and aggregates: %s', async (expression) => {
+    await refused(`select ${expression} from ledger`).toMatchObject(ROUNDED)
+  })
+
+  test.for([
+    'select distinct {x: value * 1} from ledger',
+    'select [value * 1] as x from ledger order by x',
+    'select x from (select unnest([value * 1]) as x from ledger) where x > 5e18',
+    'with recursive a as (select value * 1 as x from ledger union select x from a) select count(*) from a',
+    'select [value * 1] from ledger intersect select [5e18]',
+  ])('in rows of containers: %s', async (sql) => {
+    await refused(sql).toMatchObject(ROUNDED)
+  })
+
   test('and suggests exact alternatives', async () => {
     const fix = expect.stringMatching(
       /5e18 for 5 \* 1e18.*units\(value, 18\) > 5.*round\(avg\(value\)\)::BIGNUM/,
@@ -185,6 +224,17 @@ test.for([
   ['select avg(s) from (select wallet_address, sum(value) / 1e18 as s from ledger group by 1)', [[10]]],
 ] as const)('allows %s', async ([sql, expected]) => {
   expect(await query(sql)).toEqual(expected)
+})
+
+test.for([
+  ...['max(value / 1e18)', 'list(value / 1e18)', "{'a': value, 'b': value / 2}", '[value / 1e18][1]'],
+  ...['arg_max(value / 1e18, value)', 'map([entry_id], [value / 2])', "format('{:.2f}', value / 1e18)"],
+  ...["round(value / 1e18, 2) || ' AVAX'", 'median(value / 1e18)', 'list_distinct(list(value))'],
+  ...['list_transform(list(value), one -> one / 1e18)', 'lag(value / 1e18) over (order by value)'],
+  ...['max({x: value})', '[value] = [5e18]', "{'a': value, 'b': epoch(block_timestamp)} = {'a': 1, 'b': 2}"],
+  ...['histogram(value)', 'sum(value)::HUGEINT', 'sum(block_number) / 2 > 1', 'argmin(entry_id, value)'],
+])('allows %s, which is exact or shown as floating point', async (expression) => {
+  await check(`select ${expression} from ledger`)
 })
 
 test.for([

@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -236,4 +237,39 @@ test('puts the lines of an error message of DuckDB into one line', async () => {
 test('ignores comments and empty statements', async () => {
   const output = await exportOf(SMALL)
   expect(await query(output, "select ';' as a; -- ; select 2\n ; /* ; */ select 3;")).toEqual([[';'], [3]])
+})
+
+test.for([
+  ['select map([counterparty_name], [1]) from ledger', 'Map keys can not be NULL'],
+  ["select error('no such rate') from ledger", 'no such rate'],
+  [
+    "select error(E'\\nInvalid Input Error: CSV Error on Line: 3') from query_table('ledger')",
+    'CSV Error on Line: 3',
+  ],
+] as const)('does not report an error of the statement as damage: %s', async ([sql, reason]) => {
+  const output = await exportOf(LARGE)
+  await expect(query(output, sql)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining(reason),
+  })
+})
+
+test.for(['ledger', "query_table('ledger')"])('reports an invalid row of %s as damage', async (from) => {
+  const output = await exportOf(SMALL, { edit: { ledger: (csv) => `${csv}1,2\n` } })
+  await expect(query(output, `select * from ${from}`)).rejects.toMatchObject({
+    code: 'VERIFY_FAILED',
+    message: expect.stringMatching(/^ledger\/.*\.csv:\d+: cannot be read: /),
+  })
+})
+
+test('reports that another run replaced the export while it was read', async () => {
+  const output = await exportOf(SMALL)
+  const results = queryExport(output, 'select 1; select sum(value) from ledger')
+  await results.next()
+  renameSync(join(output, 'ledger'), join(output, 'replaced'))
+  writeFileSync(join(output, 'manifest.json'), '{}')
+  await expect(results.next()).rejects.toMatchObject({
+    code: 'OUTPUT_LOCKED',
+    message: expect.stringContaining('another run replaced the export'),
+  })
 })

@@ -7,6 +7,7 @@ import { TABLE_NAMES, TABLES } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { type Findings, openFindings } from '../../read/findings.ts'
 import { readManifest } from '../../read/read-manifest.ts'
+import { exportReplacedError, watchExport } from '../../read/replaced-export.ts'
 import { openScratchDatabase } from '../../read/scratch-database.ts'
 import { checkAtomicTransactions, hasAtomicFacts } from './atomic.ts'
 import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
@@ -65,9 +66,32 @@ export type VerifyOptions = {
  *
  * @param folder the output folder
  * @returns the verdict; faults of an export are listed in `problems`, not thrown
- * @throws ExportError USAGE if the folder does not exist or never contained an export
+ * @throws ExportError USAGE if the folder does not exist or never contained an export, OUTPUT_LOCKED if other runs
+ *   replaced it during each of three attempts
  */
 export async function verifyOutput(folder: string, options: VerifyOptions = {}): Promise<Verdict> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    if (attempt > 0) options.onProgress?.('another run replaced the export meanwhile: verifying it again')
+    const watch = await watchExport(folder)
+    // A run removes replaced files, so a missing file may be no fault of either export.
+    const outcome = await verifyOnce(folder, options).then(
+      (verdict) => ({ isGood: verdict.ok, end: () => verdict }),
+      (thrown: unknown) => ({
+        isGood: false,
+        end: (): never => {
+          throw thrown
+        },
+      }),
+    )
+    if (outcome.isGood || !(await watch.isReplaced())) return outcome.end()
+  }
+  throw exportReplacedError(folder)
+}
+
+/** Runs that replace an export one after the other are rare, so more attempts are not worthwhile. */
+const MAX_ATTEMPTS = 3
+
+async function verifyOnce(folder: string, options: VerifyOptions): Promise<Verdict> {
   const entry = await stat(folder).catch(() => undefined)
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`)
   await requireExportEntries(folder)

@@ -1,3 +1,4 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -183,4 +184,39 @@ test('lists at most fifty problems and counts the others', async () => {
   expect(ok).toBe(false)
   expect(problems).toHaveLength(51)
   expect(problems.at(-1)).toMatch(/^and \d+ more$/)
+})
+
+describe('an export that is replaced while it is verified', () => {
+  /** Renames a file of the export, as a run that replaces files does, when it is about to be read. */
+  async function verifyWhileReplaced(replacements: number) {
+    const manifest = await writeLake(folder, goodLake())
+    mkdirSync(join(folder, 'ledger'), { recursive: true })
+    writeFileSync(join(folder, 'ledger', 'unlisted'), '')
+    const messages: string[] = []
+    const onProgress = (message: string) => {
+      messages.push(message)
+      const starts = messages.filter((one) => one.startsWith('not in the manifest')).length
+      if (!message.endsWith('ledger/unlisted') || starts > replacements) return
+      const [file] = manifest.tables.ledger?.files ?? []
+      if (file === undefined) throw new Error('there is no file')
+      const path = file.path.replace(/-\d+\.csv$/, `-${7000 + starts}.csv`)
+      renameSync(join(folder, file.path), join(folder, path))
+      file.path = path
+      writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest))
+    }
+    return { verdict: await verifyOutput(folder, { onProgress }), messages }
+  }
+
+  test('is verified again', async () => {
+    const { verdict, messages } = await verifyWhileReplaced(2)
+    expect(verdict).toMatchObject({ ok: true, problems: [] })
+    expect(messages.filter((one) => one.includes('verifying it again'))).toHaveLength(2)
+  })
+
+  test('gets no verdict if it is replaced each time', async () => {
+    await expect(verifyWhileReplaced(3)).rejects.toMatchObject({
+      code: 'OUTPUT_LOCKED',
+      message: expect.stringContaining('another run replaced the export'),
+    })
+  })
 })
