@@ -3,7 +3,19 @@ import { programName } from '../../src/cli/program-name.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
 const COMMANDS = [
-  ...['demo', 'init', 'run', 'worker', 'plan', 'validate', 'status', 'verify', 'balances', 'convert'],
+  ...[
+    'demo',
+    'init',
+    'run',
+    'worker',
+    'plan',
+    'validate',
+    'status',
+    'verify',
+    'balances',
+    'convert',
+    'statement',
+  ],
   ...['report', 'query', 'compact', 'load', 'audit', 'reconcile', 'reindex', 'watch', 'webhooks'],
   ...['schema', 'serve'],
 ]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
 import type { Job, PartitionBy } from '../../src/core/model/model.ts'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
@@ -23,7 +23,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const addresses = demoWallets.slice(0, 6)
 const jobOf = (given: Partial<Job> = {}) => withStore(testJob({ addresses, output: tempFolder(), ...given }))
-const pathsOf = (output: string, table: (typeof TABLE_NAMES)[number] = 'ledger') =>
+const pathsOf = (output: string, table: (typeof DEFAULT_TABLES)[number] = 'ledger') =>
   (readManifest(output).tables[table]?.files ?? []).map(({ path }) => path)
 
 /** Computes the folder that a row belongs to from its text. */
@@ -44,7 +44,7 @@ test.for(['day', 'month', 'blocks:50'] as const)(
     await runOnce(flat)
     const rows = (await rowsIn(job.output)) as Record<string, TextRow[]>
     expect(rows).toEqual(await rowsIn(flat.output))
-    for (const table of TABLE_NAMES) {
+    for (const table of DEFAULT_TABLES) {
       const wanted = [...new Set(rows[table]?.map((row) => FOLDER_OF[partitionBy]?.(row)))]
       const found = [...new Set(pathsOf(job.output, table).map((path) => path.split('/')[1]))]
       expect(found).toEqual(wanted)

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job, Wallet } from '../../src/core/model/model.ts'
-import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
@@ -52,7 +52,7 @@ async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: 
     ...after[table].filter((row) => at(row) >= end),
   ]
   const rows = await rowsIn(job.output)
-  for (const table of TABLE_NAMES) expectSameRows(rows[table], expected(table))
+  for (const table of DEFAULT_TABLES) expectSameRows(rows[table], expected(table))
   expect((await verifyOutput(job.output)).problems).toEqual([])
 }
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
 import type { Job } from '../../src/core/model/model.ts'
-import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
@@ -142,7 +142,7 @@ async function startWatch(url: string, given: Given = {}) {
 async function expectFreshRows(job: Job): Promise<void> {
   const output = tempFolder()
   await run([{ ...job, output }])
-  for (const table of TABLE_NAMES) {
+  for (const table of DEFAULT_TABLES) {
     const rows = await readCsvTable(job.output, table)
     expect(rows).toEqual(await readCsvTable(output, table))
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { faultWhere, withChangedPage } from './faults.ts'
 import { type FaultyResult, faultyRun } from './faulty-run.ts'
 import { readCsvTable, readManifest, type TextRow } from './read-output.ts'
@@ -19,13 +19,13 @@ export async function baselineRows(): Promise<Rows> {
 }
 
 export async function rowsOf(folder: string): Promise<Rows> {
-  const rows = TABLE_NAMES.map(async (table) => [table, await readCsvTable(folder, table)] as const)
+  const rows = DEFAULT_TABLES.map(async (table) => [table, await readCsvTable(folder, table)] as const)
   return Object.fromEntries(await Promise.all(rows)) as Rows
 }
 
 /** The rows of all transactions but one. */
 function without(rows: Rows, hash: string): Rows {
-  const others = TABLE_NAMES.map((table) => [
+  const others = DEFAULT_TABLES.map((table) => [
     table,
     rows[table].filter((row) => row.transaction_hash !== hash),
   ])

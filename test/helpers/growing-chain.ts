@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { BucketLocation, Job } from '../../src/core/model/model.ts'
-import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { type CompactOptions, compactOutput } from '../../src/files/compact/compact.ts'
@@ -109,7 +109,7 @@ export async function mergeFiles(job: Job, options: CompactOptions = {}) {
 export async function rowsIn(output: string) {
   const rows = {} as Record<TableName, TextRow[]>
   const readTable = readManifest(output).job.format === 'csv' ? readCsvTable : readParquetTable
-  for (const table of TABLE_NAMES) rows[table] = await readTable(output, table)
+  for (const table of DEFAULT_TABLES) rows[table] = await readTable(output, table)
   return rows
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { TABLE_NAMES, type TableName, tableByName } from '../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { type LoadIntoOptions, loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { type Cells, goodLake, type Lake } from '../verify/export/model-export.ts'
@@ -34,7 +34,7 @@ const nulls = (table: TableName): Cells =>
 
 /** Removes the rows that match. */
 function without(lake: Lake, isRemoved: (row: Cells) => boolean): Lake {
-  const tables = TABLE_NAMES.map((table) => [table, lake[table].filter((row) => !isRemoved(row))])
+  const tables = DEFAULT_TABLES.map((table) => [table, lake[table].filter((row) => !isRemoved(row))])
   return Object.fromEntries(tables) as Lake
 }
 
@@ -103,19 +103,19 @@ export function describeScenarios(engine: Engine): void {
     test.for(['csv', 'csv.gz', 'parquet'] as const)('is loaded unchanged from %s', async (ending) => {
       const { place, result } = await loaded(hostileLake(), {
         ending,
-        tables: TABLE_NAMES,
+        tables: DEFAULT_TABLES,
         cuts: [0, 250, 1000],
       })
       expect(result).toMatchObject({ skipped: 0, cleared: 0, notices: [] })
-      await expectLake(place, hostileLake(), { tables: TABLE_NAMES })
+      await expectLake(place, hostileLake(), { tables: DEFAULT_TABLES })
     })
 
     test('keeps a row of 20 MiB with quotes and line ends', async () => {
       const lake = goodLake()
       const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
       Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
-      const { place } = await loaded(lake, { tables: TABLE_NAMES })
-      await expectLake(place, lake, { tables: TABLE_NAMES })
+      const { place } = await loaded(lake, { tables: DEFAULT_TABLES })
+      await expectLake(place, lake, { tables: DEFAULT_TABLES })
     })
 
     test('gives the same rows if it is loaded twice', async () => {
@@ -164,7 +164,7 @@ export function describeScenarios(engine: Engine): void {
     test('moves a transaction that a reorg put into another block', async () => {
       const { folder, place, load } = await loaded(goodLake())
       const moved = without(goodLake(), inBlock(205))
-      for (const table of TABLE_NAMES) {
+      for (const table of DEFAULT_TABLES) {
         for (const row of goodLake()[table].filter(inBlock(205))) {
           moved[table].push({ ...row, block_number: '350', block_hash: '0xnew' })
         }
@@ -197,7 +197,7 @@ export function describeScenarios(engine: Engine): void {
     test('repeats interrupted corrections', async () => {
       const { folder, place, load } = await loaded(goodLake())
       const corrected = without(goodLake(), inBlock(205))
-      for (const table of TABLE_NAMES) for (const row of corrected[table]) row.block_hash = '0xnew'
+      for (const table of DEFAULT_TABLES) for (const row of corrected[table]) row.block_hash = '0xnew'
       await writeExport(folder, corrected)
       for (const after of [1, 2]) {
         const stop = new AbortController()

@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { expect, test } from 'vitest'
-import { TABLE_NAMES, type TableName, tableByName } from '../../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName, tableByName } from '../../../src/core/table/index.ts'
 import { run } from '../../../src/export/run.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import { faultWhere } from '../../helpers/faults.ts'
@@ -81,7 +81,7 @@ test.for(FORMATS)('hostile names do not shift cells of a $format file', async ({
     await exportWallet({ hostile: false, format }),
   ]
   const seen = new Set<unknown>()
-  for (const table of TABLE_NAMES) {
+  for (const table of DEFAULT_TABLES) {
     const [found, expected] = [
       parted(table, await read(hostile, table)),
       parted(table, await read(calm, table)),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Job } from '../../../src/core/model/model.ts'
-import { TABLE_NAMES, type TableName } from '../../../src/core/table/index.ts'
+import { DEFAULT_TABLES, type TableName } from '../../../src/core/table/index.ts'
 import { outputBytes } from '../output-bytes.ts'
 import { readCsvTable, readManifest, readParquetTable, type TextRow } from '../read-output.ts'
 import { QUIRK_EFFECTS, type QuirkEffect } from './quirk-effects.ts'
@@ -22,7 +22,7 @@ export async function expectSameExport(comparison: Comparison): Promise<void> {
   if (plan.heads.length === 1 && hasSameFiles(comparison))
     expect(outputBytes(job.output)).toEqual(outputBytes(plain.output))
   expect(coverageOf(job)).toEqual(coverageOf(plain))
-  for (const table of TABLE_NAMES) await expectSameTable(table, comparison)
+  for (const table of DEFAULT_TABLES) await expectSameTable(table, comparison)
 }
 
 function hasSameFiles({ plan, job, plain }: Comparison): boolean {
