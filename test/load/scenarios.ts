@@ -325,8 +325,9 @@ export function describeScenarios(engine: Engine): void {
     test('rejects a file whose number of rows differs from the manifest', async () => {
       const folder = join(tempFolder(), 'out')
       const manifest = await writeExport(folder, goodLake(), { cuts: [0, 1000] })
-      const [file] = manifest.tables.ledger?.files ?? []
-      if (file !== undefined) file.rows += 1
+      const { ledger } = manifest.tables
+      const [file] = ledger?.files ?? []
+      for (const listed of [ledger, file]) if (listed !== undefined) listed.rows += 1
       writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest))
       const place = await engine.place()
       const failure = await loadInto(folder, place.to).catch((thrown: ExportError) => thrown)

@@ -45,8 +45,12 @@ export async function writeExport(
     whole = whole === undefined ? manifest : joined(whole, manifest)
   }
   const addressesSha256 = createHash('sha256').update(wallets).digest('hex')
+  const coverage = whole?.coverage.map((wallet) => ({
+    ...wallet,
+    transactions: lake.wallet_transactions.filter((row) => row.wallet_address === wallet.address).length,
+  }))
   const manifest = {
-    ...whole,
+    ...{ ...whole, coverage },
     job: { ...whole?.job, name, addressesSha256, endBlock: null },
   } as ManifestDraft
   await saveManifest(folder, manifest)
