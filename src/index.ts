@@ -10,6 +10,7 @@ export {
   type StatementOptions,
   statement,
 } from './accounting/statement/statement.ts'
+export { type TickerNeeded, tickersNeeded } from './accounting/tickers-needed.ts'
 export { FORMAT_NAMES } from './accounting/writers.ts'
 export {
   ExportError,

@@ -10,12 +10,13 @@ import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import { tickerName } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
+import { readTickers, type TokenNames } from './names/tickers.ts'
 import { openOmissions } from './omissions.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
 import { parsePeriod, readTimeRange, type TimeRange } from './period.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
 import { transactionsOf } from './transactions.ts'
-import { openWriter } from './writers.ts'
+import { FORMAT_NAMES, openWriter, usesIdentifiers } from './writers.ts'
 
 /** The result of a conversion. */
 export type ConversionResult = {
@@ -81,7 +82,10 @@ async function convertExport(
   const period = parsePeriod(options.from, options.until)
   const assetsOf = () => readFungibleAssets(opened)
   const prices = options.prices === undefined ? undefined : await readPrices(options.prices, assetsOf)
-  const contracts = await readContracts(opened)
+  const tickers = await readTickers(options, {
+    ...{ job: opened.manifest.job, programs: FORMAT_NAMES, usesIdentifiers },
+  })
+  const contracts = await readContracts(opened, tickers)
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
@@ -91,7 +95,7 @@ async function convertExport(
   const converted = { movements: 0, lines: 0 }
   try {
     const target = await openConversionTarget(options, writer, files)
-    const spam = options.excludeSpam ? await readSpam(output) : NO_SPAM
+    const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
     for await (const movements of transactionsOf(opened, { period, contracts })) {
       const included = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.add }))
       for (const chunk of included.length === 0 ? [] : await writer.write(included)) {
@@ -117,16 +121,18 @@ function increment(counts: Map<string, number>, asset: Asset): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-const NO_SPAM: ReadonlyMap<string, string> = new Map()
+export const NO_SPAM: ReadonlyMap<string, string> = new Map()
 
-/** Returns the reason for omitting its movements, by the contract of each flagged token. */
-async function readSpam(output: string): Promise<ReadonlyMap<string, string>> {
+/** Returns the reason for omitting its movements, by the contract of each flagged token without a ticker. */
+export async function readSpam(output: string, tickers: TokenNames): Promise<ReadonlyMap<string, string>> {
   const { flagged } = await balances(output)
   return new Map(
-    flagged.map(({ asset_address, flags }) => [
-      asset_address,
-      `spam: ${flags.map(({ rule }) => rule).join(', ')}`,
-    ]),
+    flagged
+      .filter(({ asset_address }) => !tickers.has(asset_address))
+      .map(({ asset_address, flags }) => [
+        asset_address,
+        `spam: ${flags.map(({ rule }) => rule).join(', ')}`,
+      ]),
   )
 }
 

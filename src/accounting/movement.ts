@@ -27,6 +27,11 @@ export type Asset = PricedAsset & {
   symbol: string | null
   /** Digits of the contract that distinguish it in names from the other contracts of the export. @default the first 8 */
   digits?: string | undefined
+  /**
+   * The name that only this contract has in the accounting program: its ticker, or the program's own identifier.
+   * @default none: the name consists of the symbol and the digits
+   */
+  ticker?: string | undefined
   /** null if unknown. */
   decimals: number | null
   tokenId: string | null

@@ -28,6 +28,13 @@ export type ConvertOptions = {
    */
   labels?: string | undefined
   /**
+   * CSV file with the columns chain, contract and ticker, and further columns for programs: names of tokens. They take
+   * precedence over the table of well-known tokens.
+   */
+  tickers?: string | undefined
+  /** Whether well-known tokens get the ticker of the built-in table. @default true */
+  builtinTickers?: boolean
+  /**
    * CSV file with the columns date, asset, currency and price. A movement is valued at the newest price at or before
    * its time that is at most 36 hours old. @default no fiat values
    */
@@ -40,7 +47,7 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-type InputFiles = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
+type InputFiles = Pick<ConvertOptions, 'labels' | 'tickers' | 'prices' | 'map'>
 
 /**
  * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
@@ -49,9 +56,12 @@ type InputFiles = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
 export async function resolveOutputFile(
   path: string,
   output: string,
-  { labels, prices, map }: InputFiles,
+  { labels, tickers, prices, map }: InputFiles,
 ): Promise<string> {
-  const inputs = { '--prices': prices, '--labels': labels, '--map': map ?? (await defaultMapPath(output)) }
+  const inputs = {
+    ...{ '--prices': prices, '--labels': labels, '--tickers': tickers },
+    '--map': map ?? (await defaultMapPath(output)),
+  }
   return resolveOutputPath(
     path,
     { inputs, exports: [output] },

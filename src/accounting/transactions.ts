@@ -42,6 +42,7 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     address: row.asset_address,
     symbol: row.asset_symbol,
     digits: undefined,
+    ticker: undefined,
     decimals: decimalsOf(type, row.asset_decimals),
     tokenId: row.token_id,
   }

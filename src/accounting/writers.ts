@@ -32,6 +32,10 @@ export const FORMAT_NAMES: readonly string[] = [...PRESETS, ...MULTI_FILE_WRITER
 export const usesPlaceholders = (to: string): boolean =>
   PRESETS.some(({ name, naming }) => name === to && naming === 'placeholder')
 
+/** Whether a format names tokens by identifiers of its own instead of tickers. */
+export const usesIdentifiers = (to: string | undefined): boolean =>
+  PRESETS.some(({ name, naming }) => name === to && naming === 'caip')
+
 /** Opens the writer of a format. Throws USAGE if there is no such format, or if the options do not fit it. */
 export async function openWriter(context: WriterContext): Promise<TextWriter> {
   const { to, swaps } = context.options

@@ -7,11 +7,15 @@ import { testJob } from '../helpers/jobs.ts'
 import { WALLETS } from './golden-chain.ts'
 
 /** Exports the two wallets of the golden chain from a data service that serves the given transactions. */
-export async function exportMadeUp(output: string, chain: readonly JsonObject[]): Promise<void> {
-  const made = await listen(createDataService({ chains: { made: chain } }), { port: 0 })
+export async function exportMadeUp(
+  output: string,
+  transactions: readonly JsonObject[],
+  chain = 'made',
+): Promise<void> {
+  const made = await listen(createDataService({ chains: { [chain]: transactions } }), { port: 0 })
   try {
     const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const fields = { chain: 'made', endBlock: 200, nativeSymbol: 'AVAX', output, service }
+    const fields = { chain, endBlock: 200, nativeSymbol: 'AVAX', output, service }
     const job = { ...testJob({ addresses: [], ...fields }), wallets: WALLETS }
     expect((await run([job])).code).toBeUndefined()
   } finally {

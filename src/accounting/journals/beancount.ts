@@ -58,19 +58,29 @@ export const beancount: JournalFormat = {
 const MAX_NAME_LENGTH = 24
 
 /**
- * Builds a commodity name: up to ten capitals and digits of the symbol, then digits of the contract. All NFTs of a
+ * Builds a commodity name: the ticker in capitals, or else up to ten capitals and digits of the symbol, then digits of the contract. All NFTs of a
  * collection are one commodity.
  */
-function beancountName({ address, symbol, digits }: Asset): string {
+function beancountName({ address, symbol, digits, ticker }: Asset): string {
+  if (ticker !== undefined) return tickerCommodity(ticker)
   const letters = (symbol ?? '')
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, '')
     .slice(0, 10)
   const name = /^[A-Z]/.test(letters) ? letters : `X${letters}`.slice(0, 10)
-  if (address === null)
-    return name.length < 2 || ['TRUE', 'NULL', 'FALSE'].includes(name) ? `${name}-COIN` : name
+  if (address === null) return isReserved(name) ? `${name}-COIN` : name
   const suffix = `-${digitsOf(address, { digits }).toUpperCase()}`
   return `${name.slice(0, Math.max(1, MAX_NAME_LENGTH - suffix.length))}${suffix}`
 }
+
+/** Commodities start with a letter. */
+function tickerCommodity(ticker: string): string {
+  const capitals = ticker.toUpperCase()
+  const name = /^[A-Z]/.test(capitals) ? capitals : `X-${capitals}`
+  return isReserved(name) ? `${name}-TOKEN` : name
+}
+
+/** Whether beancount does not accept a name of letters and digits as a commodity. */
+const isReserved = (name: string) => name.length < 2 || ['TRUE', 'NULL', 'FALSE'].includes(name)
 
 const quoteText = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

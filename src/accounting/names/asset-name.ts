@@ -38,8 +38,8 @@ function memoized(make: (text: string) => string): (text: string) => string {
   }
 }
 
-/** Turns a symbol into a ticker of up to 12 letters, digits, dots, underscores and hyphens. */
-const ticker = memoized(shortenSymbol)
+/** Shortens a symbol to 12 letters, digits, dots, underscores and hyphens. */
+const shortSymbol = memoized(shortenSymbol)
 
 function shortenSymbol(symbol: string): string {
   const allowed = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
@@ -49,12 +49,13 @@ function shortenSymbol(symbol: string): string {
 }
 
 /**
- * Names an asset: the native coin by its symbol, a token by its symbol and digits of its contract, an NFT with its id
- * as well. The name does not depend on the converted part of the export.
+ * Names an asset: the native coin by its symbol, a token by its ticker or else by its symbol and digits of its contract,
+ * an NFT with its id as well. The name does not depend on the converted part of the export.
  */
 export function tickerName(asset: Asset): string {
   const { address, symbol, tokenId } = asset
-  if (address === null) return ticker(symbol ?? '') || 'COIN'
+  if (address === null) return shortSymbol(symbol ?? '') || 'COIN'
+  if (asset.ticker !== undefined) return asset.ticker
   const name = collectionName(asset)
   return isNft(asset) ? `${name}#${tokenId}` : name
 }
@@ -62,7 +63,7 @@ export function tickerName(asset: Asset): string {
 /** The name of a contract's tokens, without the id of an NFT; empty for the native coin. */
 export function collectionName(asset: Asset | undefined): string {
   if (asset === undefined || asset.address === null) return ''
-  return `${ticker(asset.symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${digitsOf(asset.address, asset)}`
+  return `${shortSymbol(asset.symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${digitsOf(asset.address, asset)}`
 }
 
 /** The digits that distinguish a contract from others in names. */
@@ -70,11 +71,12 @@ export const digitsOf = (address: string, { digits }: Pick<Asset, 'digits'>): st
   digits ?? firstDigits(address)
 
 /**
- * The CAIP-19 identifier of a token, for programs that identify tokens by contract. The native coin is named by its
- * symbol.
+ * The CAIP-19 identifier of a token, for programs that identify tokens by contract, unless the user's file gives
+ * another identifier. The native coin is named by its symbol.
  */
-export function caipName({ type, address, symbol, tokenId }: Asset, chain: string): string {
-  if (address === null) return ticker(symbol ?? '') || 'COIN'
+export function caipName({ type, address, symbol, ticker, tokenId }: Asset, chain: string): string {
+  if (address === null) return shortSymbol(symbol ?? '') || 'COIN'
+  if (ticker !== undefined) return ticker
   const token = `eip155:${chain}/${type}:${address}`
   return type === 'erc20' ? token : `${token}/${tokenId}`
 }

@@ -1,6 +1,7 @@
 import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
 import { countBy, digitsToDistinguish } from './first-digits.ts'
+import type { TokenName, TokenNames } from './tickers.ts'
 
 /** The name and decimals of a contract's tokens of one type, derived from the whole export. */
 type Contract = {
@@ -8,6 +9,8 @@ type Contract = {
   symbol: string | null
   /** Digits that distinguish the contract from all others of the export. */
   digits: string
+  /** ERC-20 only: the name that the user or the table of well-known tokens gives to the contract. */
+  ticker: TokenName | undefined
   /** ERC-20 only: the decimals in the newest row that has them, as for balances; null if none has. */
   decimals: number | null
   /** ERC-1155 only: decimals by token id from the newest row that has them, for tokens whose rows differ. */
@@ -26,7 +29,7 @@ export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) 
  * of their standard, such as `-721`. Digits do not depend on the order of rows, so a newly added wallet with an earlier
  * history cannot swap the names of two assets.
  */
-export async function readContracts(opened: OpenExport): Promise<Contracts> {
+export async function readContracts(opened: OpenExport, tickers?: TokenNames): Promise<Contracts> {
   const found = await readContractRows(opened)
   const digits = digitsToDistinguish(found.map(({ address }) => address))
   const types = countBy(found, ({ address }) => address)
@@ -43,10 +46,18 @@ export async function readContracts(opened: OpenExport): Promise<Contracts> {
       const named = {
         symbol: symbols.get(address) ?? null,
         digits: `${digits.get(address)}${standardOf(contract)}`,
+        ticker: tokenNameOf(contract, tickers),
       }
       return [key, { ...named, decimals, decimalsOfIds: decimalsOfIds?.get(key) }]
     }),
   )
+}
+
+/** The name of an ERC-20 token whose decimals, if they are known, are those that belong to the name. */
+function tokenNameOf({ type, address, decimals }: ContractRow, tickers?: TokenNames): TokenName | undefined {
+  const name = type === 'erc20' ? tickers?.get(address) : undefined
+  const isMismatch = name?.decimals !== undefined && decimals !== null && decimals !== name.decimals
+  return isMismatch ? undefined : name
 }
 
 const POSITION = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
@@ -102,13 +113,14 @@ async function readDecimalsOfIds({ eachFile, database }: OpenExport) {
   return byContract
 }
 
-/** Returns the asset with the symbol, digits and decimals of its contract, which are the same for all of its rows. */
+/** Returns the asset with the symbol, digits, ticker and decimals of its contract, which are the same for all of its rows. */
 export function withContract(asset: Asset, contracts: Contracts): Asset {
   const contract = asset.address === null ? undefined : contracts.get(contractKey(asset))
   if (contract === undefined) return asset
   const { symbol, digits, decimalsOfIds } = contract
+  const ticker = contract.ticker?.name
   const { type, address, tokenId } = asset
   const decimals = contract.decimals ?? decimalsOfIds?.get(tokenId ?? '') ?? asset.decimals
   // Field by field: a spread for each row takes a seventh of the time of a conversion.
-  return { type, address, symbol, digits, decimals, tokenId }
+  return { type, address, symbol, digits, ticker, decimals, tokenId }
 }

@@ -8,7 +8,7 @@ import { readRecords, recordError } from '../../read/csv-records.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import { type Asset, assetKey } from '../movement.ts'
 import { tickerName } from './asset-name.ts'
-import { type Contracts, withContract } from './contracts.ts'
+import { type Contracts, contractKey, withContract } from './contracts.ts'
 import { withFileLock } from './file-lock.ts'
 
 /** Returns the numbered placeholder, such as `NULL1` or `NFT1`, of an asset that the program does not know. */
@@ -28,7 +28,9 @@ type ChainAsset = { asset: Asset; chain: string }
 const keyOf = ({ asset, chain }: ChainAsset) => `${chain}|${assetKey(asset)}`
 
 /**
- * Numbers all assets of an export in ledger order and stores the numbers in a file. A number stands for the same asset
+ * Numbers the assets of an export that have no ticker, in ledger order, and stores the numbers in a file. A token that
+ * had a number before the table of well-known tokens contained it keeps the number, under which earlier files name it;
+ * a ticker of the user's file takes precedence. A number stands for the same asset
  * permanently, regardless of the converted period and of other exports that share the file. The file is complete on
  * disk before this returns. Throws USAGE if the file has other contents or cannot be written.
  */
@@ -36,8 +38,12 @@ export async function assignPlaceholders(file: string, exported: ExportedAssets)
   const { names } = await updateNumbers(file, exported).catch((cause: unknown) => {
     throw mapFileError(file, cause)
   })
-  return (asset, chain) =>
-    asset.address === null ? tickerName(asset) : (names.get(keyOf({ asset, chain })) ?? '')
+  return (asset, chain) => {
+    if (asset.address === null) return tickerName(asset)
+    const ticker = exported.contracts.get(contractKey(asset))?.ticker
+    if (ticker?.isUsers === true) return ticker.name
+    return names.get(keyOf({ asset, chain })) ?? ticker?.name ?? ''
+  }
 }
 
 type ExportedAssets = { opened: OpenExport; contracts: Contracts }
@@ -51,7 +57,7 @@ async function updateNumbers(
   // A file without the column chain_id belongs to the chain of this export.
   const chain = keys[0]?.split('|')[0] ?? ''
   const numbers = await readNumbers(file, destination, chain)
-  if (keys.every((key) => numbers.names.has(key))) return numbers
+  if (keys.every((key) => numbers.names.has(key) || hasTicker(key, contracts))) return numbers
   const assets = await assetsInOrder(opened, contracts)
   return withFileLock(destination, async () => {
     // Another conversion may have numbered some assets since the first read.
@@ -62,6 +68,11 @@ async function updateNumbers(
       await writeNamedFile(destination, csvRows([COLUMNS, ...newest.rows]))
     return newest
   })
+}
+
+function hasTicker(key: string, contracts: Contracts): boolean {
+  const [, type, address] = key.split('|')
+  return contracts.get(`${type}|${address}`)?.ticker !== undefined
 }
 
 function mapFileError(file: string, cause: unknown): unknown {
@@ -144,7 +155,8 @@ async function assetsInOrder(opened: OpenExport, contracts: Contracts): Promise<
         tokenId: row.token_id,
       }
       const key = keyOf({ asset, chain })
-      if (!assets.has(key)) assets.set(key, { asset: withContract(asset, contracts), chain })
+      if (!assets.has(key) && !hasTicker(key, contracts))
+        assets.set(key, { asset: withContract(asset, contracts), chain })
     }
   }
   return [...assets.values()]

@@ -7,6 +7,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { TICKER_TEMPLATE, writeTemplate } from '../convert-templates.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
@@ -43,6 +44,17 @@ const options = defineOptions([
     description: 'CSV file of prices (date,asset,currency,price) for fiat values',
   },
   { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
+  {
+    name: 'tickers',
+    value: '<file>',
+    description: 'CSV file of tickers (chain,contract,ticker) for tokens',
+  },
+  { name: 'tickers-needed', description: 'Print a CSV template for --tickers instead' },
+  {
+    name: 'builtin-tickers',
+    negatable: true,
+    description: 'Name well-known tokens by symbol and contract digits, like all others',
+  },
   { name: 'exclude-spam', description: 'Leave out the spam tokens that `balances --flags` lists' },
   {
     name: 'map',
@@ -70,6 +82,7 @@ export const command = defineCommand({
   options,
   examples: [
     ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
+    ['convert output/mine --tickers-needed --out tickers.csv', 'Tokens without a ticker, to fill in'],
     [
       'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
       'One year, as a journal on stdout',
@@ -80,8 +93,9 @@ export const command = defineCommand({
 
 async function convertOutput(
   outputArg: string | undefined,
-  { strict = false, check, pricesNeeded: onlyPriceTemplate = false, to, ...rest }: ConvertArguments,
+  { strict = false, check, to, ...args }: ConvertArguments,
 ): Promise<void> {
+  const { pricesNeeded: onlyPriceTemplate = false, tickersNeeded: onlyTickerTemplate = false, ...rest } = args
   if (check !== undefined && outputArg === undefined) return reportMistakes(check, requirePreset(to))
   if (check !== undefined)
     throw new ExportError('USAGE', `--check reads ${check}, so ${outputArg} is not used`, {
@@ -92,6 +106,7 @@ async function convertOutput(
       fix: 'Name the output folder of a finished export, or a file to check with --check.',
     })
   if (onlyPriceTemplate) return writeNeededPrices(outputArg, rest)
+  if (onlyTickerTemplate) return writeTemplate(TICKER_TEMPLATE, outputArg, rest)
   const options = { ...rest, to: requirePreset(to) }
   const { output, name, store } = await openOutput(outputArg, ['ledger', 'transactions'])
   if (store !== undefined && usesPlaceholders(options.to) && options.map === undefined)

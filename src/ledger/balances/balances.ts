@@ -1,6 +1,7 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import { isIncluded, parseAsOf } from './as-of.ts'
@@ -174,6 +175,7 @@ export function toBalances(
     belowZero,
     flagged: flagTokens(sorted, {
       nativeSymbol: manifest.job.nativeSymbol ?? null,
+      known: knownContracts(manifest.job.chain),
       misreporting: new Set(
         belowZero.flatMap(({ causes, asset_address }) =>
           causes.includes(EVENTS_MISMATCH) ? (asset_address ?? []) : [],
@@ -200,14 +202,21 @@ function balanceOf(sum: BalanceSum, label: string | null) {
   }
 }
 
+type FlagContext = {
+  nativeSymbol: string | null
+  /** Contracts that no rule applies to. */
+  known: ReadonlySet<string>
+  misreporting: ReadonlySet<string>
+}
+
 /** Lists the tokens that match a spam rule: one entry per contract, for its symbol that matches the most rules. */
 function flagTokens(
   sums: readonly BalanceSum[],
-  { nativeSymbol, misreporting }: { nativeSymbol: string | null; misreporting: ReadonlySet<string> },
+  { nativeSymbol, known, misreporting }: FlagContext,
 ): FlaggedToken[] {
   const flagged = new Map<string, FlaggedToken>()
   for (const { type, address, symbol } of sums) {
-    if (address === null) continue
+    if (address === null || known.has(address)) continue
     const flags = [
       ...spamFlagsOf(symbol, nativeSymbol),
       ...(misreporting.has(address) ? [MISREPORTS_BALANCES] : []),
