@@ -89,7 +89,7 @@ export type Meter = {
   requestsPerMs(operation: MeteredOperation): number | undefined
 }
 
-export type WalletRequest = {
+type WalletRequest = {
   chain: string
   address: string
   /** `full` unites the transactions with the listing of internal transactions, if the service has one. @default listing */

@@ -11,7 +11,7 @@ const ADDRESS = `0x${'a'.repeat(40)}`
 const OTHER = `0x${'b'.repeat(40)}`
 
 /** A transaction in a block, with the values of its internal transactions. */
-export type Given = {
+type Given = {
   second?: number
   values?: readonly number[]
   isListed?: boolean
