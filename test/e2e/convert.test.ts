@@ -225,6 +225,26 @@ describe('walletlake convert', () => {
     )
   })
 
+  test('lists the tokens without a ticker, and names them by a filled-in list', async () => {
+    const list = await convert('--tickers-needed', '--out', at('tickers.csv'))
+    expect(list).toMatchObject({ exit: 0, stderr: expect.stringMatching(/^\d+ tickers to fill in: /m) })
+    const [header, ...lines] = readFileSync(at('tickers.csv'), 'utf8').trimEnd().split('\n')
+    expect(header).toBe('chain,contract,ticker,name,movements,volume')
+    const contracts = ledger.flatMap(({ asset_type, asset_address }) =>
+      asset_type === 'erc20' ? (asset_address ?? []) : [],
+    )
+    expect(lines.map((line) => line.split(',')[1]).sort()).toEqual([...new Set(contracts)].sort())
+    const filled = lines.map((line, index) => line.replace(/^([^,]+,[^,]+),/, `$1,TOKEN${index}`))
+    writeFileSync(at('tickers.csv'), [header, ...filled, ''].join('\n'))
+    const { stdout } = await convert('--to', 'generic', '--tickers', at('tickers.csv'))
+    expect(stdout).toContain(',TOKEN0,')
+    expect((await convert('--tickers-needed', '--tickers', at('tickers.csv'))).stdout).toBe(`${header}\n`)
+    expect(await convert('--tickers-needed', '--out', at('tickers.csv'))).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining('may contain tickers that you filled in\nfix: Name another file'),
+    })
+  })
+
   test('creates the folder of a file, and of a price list', async () => {
     expect((await convert('--to', 'koinly', '--out', at('made/a/koinly.csv'))).exit).toBe(0)
     expect(readdirSync(at('made/a'))).toEqual(['koinly.csv'])
@@ -261,6 +281,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'generic', '--from', '14.11.2023'], says: '--from: found 14.11.2023' },
     { words: ['--prices-needed', '--from', '2024-01-01', '--until', '2023-01-01'], says: 'is not before' },
     { words: ['--to', 'tokentax', '--labels', 'no/such.csv'], says: 'cannot read no/such.csv' },
+    { words: ['--tickers-needed', '--tickers', 'no/such.csv'], says: 'cannot read no/such.csv' },
   ])('$words exits with 2 and a fix', async ({ words, says }) => {
     const { exit, stdout, stderr } = await convert(...words)
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
@@ -272,6 +293,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'generic', '--out'] },
     { words: ['--to', 'generic', '--per-wallet', '--out'] },
     { words: ['--prices-needed', '--out'] },
+    { words: ['--tickers-needed', '--out'] },
     { words: ['--to', 'koinly', '--map'] },
   ])('$words does not replace a pipe', async ({ words }) => {
     if (!existsSync(at('pipe'))) makeNamedPipe(at('pipe'))
@@ -281,18 +303,21 @@ describe('walletlake convert', () => {
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
   })
 
-  test.for(['--prices', '--labels', '--map'])('does not overwrite the file of %s', async (option) => {
-    const text = 'date,asset,currency,price,match,type\n2023-11-14,native,USD,1,claim(),deposit\n'
-    writeFileSync(at('pin.csv'), text)
-    const out = join(folder, 'out', '..', 'pin.csv')
-    const { exit, stderr } = await convert('--to', 'koinly', option, at('pin.csv'), '--out', out)
-    expect({ exit, stderr }).toEqual({
-      exit: 2,
-      stderr: expect.stringContaining(`is the file that ${option}`),
-    })
-    expect(stderr).toContain('\nfix: Name another file.')
-    expect(readFileSync(at('pin.csv'), 'utf8')).toBe(text)
-  })
+  test.for(['--prices', '--labels', '--tickers', '--map'])(
+    'does not overwrite the file of %s',
+    async (option) => {
+      const text = 'date,asset,currency,price,match,type\n2023-11-14,native,USD,1,claim(),deposit\n'
+      writeFileSync(at('pin.csv'), text)
+      const out = join(folder, 'out', '..', 'pin.csv')
+      const { exit, stderr } = await convert('--to', 'koinly', option, at('pin.csv'), '--out', out)
+      expect({ exit, stderr }).toEqual({
+        exit: 2,
+        stderr: expect.stringContaining(`is the file that ${option}`),
+      })
+      expect(stderr).toContain('\nfix: Name another file.')
+      expect(readFileSync(at('pin.csv'), 'utf8')).toBe(text)
+    },
+  )
 
   test.for([
     { words: ['--to', 'generic'], out: 'manifest.json' },

@@ -2,17 +2,17 @@ import { checkFile } from '../../accounting/check/check-file.ts'
 import { type ConversionResult, convert } from '../../accounting/convert.ts'
 import { JOURNALS } from '../../accounting/journals/index.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
+import { tickersNeeded } from '../../accounting/tickers-needed.ts'
 import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { TICKER_TEMPLATE, writeTemplate } from '../convert-templates.ts'
 import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
-import { writePriceTemplate } from '../write-price-template.ts'
+import { PRICE_TEMPLATE, TICKER_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
 const options = defineOptions([
   { name: 'to', value: '<preset>', choices: FORMAT_NAMES, description: 'Import format' },
@@ -105,8 +105,14 @@ async function convertOutput(
     throw new ExportError('USAGE', 'there is no output to convert', {
       fix: 'Name the output folder of a finished export, or a file to check with --check.',
     })
-  if (onlyPriceTemplate) return writeNeededPrices(outputArg, rest)
-  if (onlyTickerTemplate) return writeTemplate(TICKER_TEMPLATE, outputArg, rest)
+  if (onlyPriceTemplate || onlyTickerTemplate) {
+    const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
+    // Existing files are never overwritten, so the input files need no protection.
+    const file = { out: rest.out, protectedPaths: { inputs: {}, exports: [output] } }
+    return onlyPriceTemplate
+      ? writeCsvTemplate(PRICE_TEMPLATE, { ...file, collect: () => pricesNeeded(output, rest) })
+      : writeCsvTemplate(TICKER_TEMPLATE, { ...file, collect: () => tickersNeeded(output, rest) })
+  }
   const options = { ...rest, to: requirePreset(to) }
   const { output, name, store } = await openOutput(outputArg, ['ledger', 'transactions'])
   if (store !== undefined && usesPlaceholders(options.to) && options.map === undefined)
@@ -182,14 +188,6 @@ function requirePreset(to: string | undefined): string {
   throw new ExportError('USAGE', '--to is missing: the program that the file is for', {
     fix: `Name one of ${FORMAT_NAMES.join(', ')}.`,
   })
-}
-
-/** Writes a CSV template for `--prices` of the conversion. */
-async function writeNeededPrices(outputArg: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
-  const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
-  // Existing files are never overwritten, so the input files need no protection.
-  const protectedPaths = { inputs: {}, exports: [output] }
-  await writePriceTemplate(() => pricesNeeded(output, options), { out: options.out, protectedPaths })
 }
 
 /** Maximum number of mistakes that are listed. */

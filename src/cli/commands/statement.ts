@@ -25,7 +25,7 @@ import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output
 import { openResultFile } from '../result-file.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
-import { writePriceTemplate } from '../write-price-template.ts'
+import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
 const options = defineOptions([
   { name: 'year', value: '<year>', description: 'UTC year', conflicts: ['from', 'until'] },
@@ -98,7 +98,7 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
   if (onlyPriceTemplate) {
     const collect = async () =>
       (await statement(folders, { ...rest, wallets, collectsNeeded: true })).pricesNeeded
-    return writePriceTemplate(collect, { out, protectedPaths })
+    return writeCsvTemplate(PRICE_TEMPLATE, { collect, out, protectedPaths })
   }
   const file = await openResultFile({ out, protectedPaths, isBinary: format === 'xlsx' })
   const stated = await statement(folders, { ...rest, wallets })
