@@ -168,8 +168,9 @@ test('rejects a manifest whose coverage lacks a wallet of the ledger, or all wal
   await exportDemo(output, { endBlock: 50 })
   const manifest = readManifest(output)
   const [first, ...others] = manifest.coverage
+  const renamed = { ...first, address: `0x${'0'.repeat(39)}1` }
   for (const [coverage, says] of [
-    [others, `rows of ${first?.address}, which is not in the coverage`],
+    [[renamed, ...others], `rows of ${first?.address}, which is not in the coverage`],
     [[], 'coverage: expected at least one wallet, found none'],
   ] as const) {
     writeFileSync(join(output, 'manifest.json'), JSON.stringify({ ...manifest, coverage }))
