@@ -199,7 +199,7 @@ describe('walletlake report', () => {
     const write = (out: string) => report([outputs.csv], { labels, out, maxRows: 5 })
     await expect(write(labels)).rejects.toMatchObject({
       ...{ code: 'USAGE', message: `${labels} is the file that --labels names` },
-      fix: 'Name another file with --out.',
+      fix: 'Name another file.',
     })
     await expect(write(manifest)).rejects.toMatchObject({
       ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} is part of the export`) },
