@@ -56,22 +56,14 @@ test.for(Object.keys(FAILURES) as FailureCode[])('a %s error with several lines 
   expect(written.some((line) => CONTROLS.test(line))).toBe(false)
 })
 
-test('a cell that a query cannot convert cannot start a line', () => {
+test('a cell that a query cannot convert cannot start a line', async () => {
   const failed = new Error(
     `Conversion Error: Could not convert string '${EVIL}' to INT32\n\nLINE 1: select x\n      ^`,
   )
-  const refused = () => rethrowQueryError(failed, { folder: 'out', path: '/scratch/out' })
-  const error = toExportError(thrownBy(refused))
+  const refused = rethrowQueryError(failed, { folder: 'out', path: '/scratch/out' })
+  const error = toExportError(await refused.catch((thrown: unknown) => thrown))
   expect(error.lines).toEqual([expect.stringContaining('OUTPUT: good'), 'LINE 1: select x', '      ^'])
 })
-
-function thrownBy(act: () => unknown): unknown {
-  try {
-    return act()
-  } catch (thrown) {
-    return thrown
-  }
-}
 
 test('untrusted text on stdout cannot start a line', () => {
   const written = captureStdout({ isTTY: false })
