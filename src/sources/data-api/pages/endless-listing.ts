@@ -9,7 +9,7 @@ const MAX_INTERNALS = 50_000
 /** Consecutive pages of a listing with nothing new. */
 export type IdlePages = {
   count: number
-  /** Internal transactions in pages that continue a transaction: they cannot be told from repeated ones. */
+  /** Internal transactions in pages that continue a transaction: they are indistinguishable from repeated ones. */
   internals: number
 }
 
