@@ -15,5 +15,5 @@ test('reconcile names the wallets whose listed fees are too high, each with its 
   checkQuirkJob({
     quirks: ['fee-cap'],
     fields: { addresses: demoWallets.filter((_, at) => at % 5 === 2), fees: 'listed', endBlock: 421 },
-    ...{ heads: [420], grows: false, maxRequests: undefined },
+    ...{ heads: [420], grows: false, maxRequests: undefined, isQueued: false },
   }))

@@ -77,7 +77,7 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
   )
   if (covered.length === 0)
     throw new ExportError('USAGE', `${folder} covers no blocks of these wallets that could be compared`, {
-      fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets.',
+      fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets. If they only receive internal payments, which some listings lack, add --internals full --fresh.',
     })
   if (options.sample === undefined) return covered
   const rank = ({ address }: Coverage) => createHash('sha256').update(address).digest('hex')

@@ -6,14 +6,17 @@ import { readCsvTable, readManifest, readParquetTable, type TextRow } from '../r
 import { QUIRK_EFFECTS, type QuirkEffect } from './quirk-effects.ts'
 import type { QuirkJob } from './quirk-job.ts'
 
+/** What an export lacks because of its options: exact fees, receipts of internal transactions, or atomic transactions. */
+export type Gap = 'fees' | 'internals' | 'atomic'
+
 export type Comparison = {
   plan: QuirkJob
   /** The job that was exported from the server with quirks. */
   job: Job
   /** The same job, exported in one run from a server without quirks. */
   plain: Job
-  /** Whether fees may be too high. */
-  isOverstated: boolean
+  /** What the job lacks; `plain` has everything. */
+  gaps: readonly Gap[]
 }
 
 /** The tables are the same but for what the quirks may show; if they show nothing, all files of one run are. */
@@ -21,11 +24,13 @@ export async function expectSameExport(comparison: Comparison): Promise<void> {
   const { plan, job, plain } = comparison
   if (plan.heads.length === 1 && hasSameFiles(comparison))
     expect(outputBytes(job.output)).toEqual(outputBytes(plain.output))
-  expect(coverageOf(job)).toEqual(coverageOf(plain))
+  // The last listed transactions define the end of an export without endBlock.
+  if (!comparison.gaps.includes('internals')) expect(coverageOf(job)).toEqual(coverageOf(plain))
   for (const table of DEFAULT_TABLES) await expectSameTable(table, comparison)
 }
 
-function hasSameFiles({ plan, job, plain }: Comparison): boolean {
+function hasSameFiles({ plan, job, plain, gaps }: Comparison): boolean {
+  if (gaps.length > 0 || job.atomic !== plain.atomic || job.internals !== plain.internals) return false
   if (job.fees !== plain.fees || job.feesBudget !== plain.feesBudget) return false
   const isSame = ({ changes }: QuirkEffect) => changes === 'nothing' || (changes === 'raw' && !job.keepRaw)
   return plan.quirks.map(effectOf).every(isSame)
@@ -46,13 +51,17 @@ async function expectSameTable(table: TableName, comparison: Comparison): Promis
       .join(' ')
   const rows = (await readTable(job, table)).map(comparable)
   const expected = (await readTable(plain, table)).map(comparable)
-  if (plan.quirks.map(effectOf).some(({ adds }) => adds?.[table] !== undefined))
-    expect([table, missingRows(rows, expected)]).toEqual([table, []])
+  const hasMore = plan.quirks.map(effectOf).some(({ adds }) => adds?.[table] !== undefined)
+  const lacksRows = comparison.gaps.some((gap) => gap !== 'fees')
+  if (hasMore && lacksRows) return
+  if (lacksRows) expect([table, missingRows(expected, rows)]).toEqual([table, []])
+  else if (hasMore) expect([table, missingRows(rows, expected)]).toEqual([table, []])
   else expect([table, rows]).toEqual([table, expected])
 }
 
 /** Decides which cells may differ from those of the plain export. */
-function hiddenCells(table: TableName, { plan, job, isOverstated }: Comparison) {
+function hiddenCells(table: TableName, { plan, job, gaps }: Comparison) {
+  const isOverstated = gaps.includes('fees')
   const effects = plan.quirks.map(effectOf)
   const always = new Set(
     effects.flatMap(({ columns, adds }) => [columns?.[table] ?? [], adds?.[table] ?? []].flat()),
@@ -63,6 +72,8 @@ function hiddenCells(table: TableName, { plan, job, isOverstated }: Comparison) 
     isOverstated || (plan.quirks.includes('fee-cap') && !own.has(sender))
   return (row: TextRow, name: string): boolean => {
     if (always.has(name)) return true
+    // Movements that are missing change the numbers of later ones, and what a wallet's view contains.
+    if (gaps.includes('internals') && /^(entry_index|internal_transactions)$/.test(name)) return true
     if (table === 'ledger') return isOverstated && row.entry_type === 'fee' && /^(value|amount)$/.test(name)
     if (table !== 'transactions') return false
     // The price that was paid is unknown where fees are upper bounds, even if it is listed.
@@ -88,3 +99,6 @@ function readTable({ output, format }: Job, table: TableName): Promise<TextRow[]
 
 /** The rows of the transactions of an export. */
 export const transactionsOf = (job: Job): Promise<TextRow[]> => readTable(job, 'transactions')
+
+/** The rows of the ledger of an export. */
+export const ledgerOf = (job: Job): Promise<TextRow[]> => readTable(job, 'ledger')

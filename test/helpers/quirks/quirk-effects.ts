@@ -22,6 +22,8 @@ export const QUIRK_EFFECTS = {
   'zero-milliseconds': { changes: 'raw' },
   'offset-tokens': { changes: 'nothing' },
   'small-pages': { changes: 'nothing' },
-  // Jobs with this quirk read the listing of internal transactions.
+  // Shown only by jobs that do not read the listing of internal transactions; see `gapsOf`.
   'no-internal-receipts': { changes: 'rows' },
+  // The export to compare with has them too.
+  'atomic-transfers': { changes: 'nothing' },
 } as const satisfies Partial<Record<Quirk, QuirkEffect>>

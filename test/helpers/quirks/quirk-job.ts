@@ -13,7 +13,13 @@ export type QuirkJob = {
   grows: boolean
   /** Each run is interrupted after this many requests and continued. */
   maxRequests: number | undefined
+  /** Whether the job is run over a queue, where there is one. */
+  isQueued: boolean
 }
+
+/** Wallets that the quirk `atomic-transfers` changes, and one that has only receipts of internal transactions. */
+const ATOMIC = ['0x0d3eb21b6b21833a4939cfff4810e9ae0758e12c', '0x58a57ed9d8d624cbd12e2c467d34787555bb1b25']
+const RECEIVER = '0x48a0b31dd707cfb02cbc8706fe88c676630a796b'
 
 /** The wallets but the largest ones, whose exports would take most of the time, and one of these. */
 const SMALL = demoWallets.filter((address) => itemsOf(address) <= 250)
@@ -28,22 +34,31 @@ function itemsOf(wallet: string): number {
 export function randomQuirkJob(seed: number): QuirkJob {
   const random = createSeededRandom(seed)
   const quirks = pickQuirks(random)
-  const isIncremental = random.next() < 0.5
+  const isQueued = random.next() < 0.25
+  const isIncremental = random.next() < 0.5 && !isQueued
   const startBlock = random.pick([0, 0, 0, random.between(1, 250)])
   const last = random.pick([420, random.between(startBlock + 60, 420)])
-  const isFull = quirks.includes('no-internal-receipts')
+  const isFull = random.next() < (quirks.includes('no-internal-receipts') ? 0.6 : 0.2)
   return {
     quirks,
     fields: {
-      addresses: pickWallets(random),
+      addresses: pickWallets(random, quirks),
       startBlock,
       ...{ endBlock: isIncremental ? undefined : last + 1, ...pickOptions(random) },
+      ...(isQueued && {
+        partitionBy: random.pick(['blocks:60', 'blocks:150'] as const),
+        keepRaw: false,
+      }),
       internals: isFull ? 'full' : 'listing',
+      atomic: random.next() < (quirks.includes('atomic-transfers') ? 0.6 : 0.1),
     },
     heads: isIncremental ? pickHeads(random, { startBlock, last }) : [last],
     grows: isIncremental && random.next() < 0.6,
     // A page is stored only once both listings of its blocks have been read.
-    maxRequests: random.pick([undefined, undefined, random.between(30, 60) * (isFull ? 2 : 1)]),
+    maxRequests: isQueued
+      ? undefined
+      : random.pick([undefined, undefined, random.between(30, 60) * (isFull ? 2 : 1)]),
+    isQueued,
   }
 }
 
@@ -53,8 +68,12 @@ function pickQuirks(random: SeededRandom): Quirk[] {
   return known.filter((quirk) => quirk === first || random.next() < 0.3)
 }
 
-function pickWallets(random: SeededRandom): string[] {
-  const small = SMALL.filter(() => random.next() < 0.08)
+function pickWallets(random: SeededRandom, quirks: readonly Quirk[]): string[] {
+  const affected = [
+    ...(quirks.includes('atomic-transfers') ? [random.pick(ATOMIC)] : []),
+    ...(quirks.includes('no-internal-receipts') && random.next() < 0.5 ? [RECEIVER] : []),
+  ]
+  const small = SMALL.filter((address) => affected.includes(address) || random.next() < 0.08)
   const picked = [...small, ...(random.next() < 0.15 ? [random.pick(LARGE)] : [])]
   return picked.length === 0 ? [random.pick(SMALL)] : picked
 }
