@@ -70,7 +70,10 @@ export type TransactionContent = TransactionEntries & {
   value: string
   gasLimit: string
   gasUsed: string
+  /** The price that was paid, in wei. */
   gasPrice: string
+  /** The highest price that the sender of a transaction of type 2 would have paid, in wei. */
+  feeCap: string
   method: { callType: string; methodHash: string; methodName?: string }
   /** Index of the first run whose requests list the transaction. */
   since: number

@@ -101,7 +101,8 @@ function expectedRows(
 ): ExpectedTables {
   const { namesChain } = scenario.service
   const chain = namesChain || !scenario.job.blockchainId ? '43114' : BLOCKCHAIN_ID
-  return expectedTables({ chainModel, chain, nativeSymbol: symbol, wallets, fetched })
+  const feeRules = { fees: scenario.job.fees, listsFeeCap: scenario.service.listsFeeCap }
+  return expectedTables({ chainModel, chain, nativeSymbol: symbol, feeRules, wallets, fetched })
 }
 
 const linesOf = (rows: readonly Record<string, string | null>[], columns: readonly string[]) =>

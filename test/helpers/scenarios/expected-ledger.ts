@@ -12,15 +12,17 @@ type LedgerInput = {
   wallets: readonly LedgerWallet[]
   chain: string
   nativeSymbol: string | null
+  /** The fee of the transaction, in wei. */
+  fee: string
 }
 type LedgerWallet = { address: string; label: string | null; toBlock: number }
 
 /** Ledger rows of one transaction: those of each wallet in turn, in the order of its movements. */
 export function ledgerOf(input: LedgerInput, facts: Facts): ExpectedRow[] {
-  const { content, block } = input.placed
+  const { block } = input.placed
   const covered = input.wallets.filter(({ toBlock }) => block.number < toBlock)
   const own = new Set(covered.map(({ address }) => address))
-  const movements = movementsOf(content, facts, input.nativeSymbol)
+  const movements = movementsOf(input, facts)
   return covered.flatMap((wallet) =>
     movements
       .flatMap((movement) =>
@@ -90,7 +92,7 @@ type Movement = {
 const NON_TRANSFER_CALLS = ['DELEGATECALL', 'STATICCALL', 'CALLCODE']
 
 /** Fee, native value, internal, ERC-20, ERC-721, ERC-1155; only the fee of a failed transaction. Zero values are left out. */
-function movementsOf(content: TransactionContent, facts: Facts, nativeSymbol: string | null): Movement[] {
+function movementsOf({ placed: { content }, nativeSymbol, fee }: LedgerInput, facts: Facts): Movement[] {
   const coin: ExpectedRow = {
     asset_type: 'native',
     asset_address: null,
@@ -99,7 +101,6 @@ function movementsOf(content: TransactionContent, facts: Facts, nativeSymbol: st
     token_id: null,
   }
   const fact = parties(content)
-  const fee = (BigInt(content.gasUsed) * BigInt(content.gasPrice)).toString()
   const payer = { from_address: fact.from_address ?? null }
   const all: Movement[] = [
     { source: 'transactions', index: '', fee: true, fact: payer, asset: coin, value: fee },

@@ -2,6 +2,7 @@
 import type { ChainModel, PlacedTransaction, TransactionContent } from './chain-types.ts'
 import { type ExpectedRow, parties, text } from './expected-cells.ts'
 import { type Facts, factsOf, logIndexesOf } from './expected-facts.ts'
+import { type ExpectedFee, type FeeRules, feeOf } from './expected-fees.ts'
 import { ledgerOf } from './expected-ledger.ts'
 import { type FetchedVersions, type FetchedView, fetchedViewOf } from './transaction-versions.ts'
 
@@ -20,6 +21,7 @@ export type Export = {
   chainModel: ChainModel
   chain: string
   nativeSymbol: string | null
+  feeRules: FeeRules
   wallets: readonly CoveredWallet[]
   fetched: FetchedVersions
 }
@@ -63,7 +65,11 @@ function addTransaction(tables: ExpectedTables, input: TransactionInput): void {
   }
   const add = (table: string, row: ExpectedRow) => tables[table]?.push({ ...prefix, ...row })
   const facts = factsOf(views)
-  add('transactions', transactionRow(content))
+  const isOwn = input.wallets.some(
+    ({ address, toBlock }) => address === content.from.address && block.number < toBlock,
+  )
+  const fee = feeOf(content, { ...input.feeRules, isOwn })
+  add('transactions', transactionRow(content, fee))
   for (const row of facts.erc20) add('erc20_transfers', row)
   for (const row of facts.erc721) add('erc721_transfers', row)
   for (const row of facts.erc1155) add('erc1155_transfers', row)
@@ -78,7 +84,7 @@ function addTransaction(tables: ExpectedTables, input: TransactionInput): void {
       ...countsOf(view, facts),
     })
   })
-  for (const row of ledgerOf(input, facts)) add('ledger', row)
+  for (const row of ledgerOf({ ...input, fee: fee.fee }, facts)) add('ledger', row)
 }
 
 /** Number of rows of each table that the view lists. A log counts for the table that has its rows, whatever the view calls it. */
@@ -94,8 +100,7 @@ function countsOf(view: TransactionContent, facts: Facts): ExpectedRow {
   }
 }
 
-function transactionRow(content: TransactionContent): ExpectedRow {
-  const fee = BigInt(content.gasUsed) * BigInt(content.gasPrice)
+function transactionRow(content: TransactionContent, { listed, effective, fee }: ExpectedFee): ExpectedRow {
   return {
     transaction_type: String(content.type),
     status: content.status,
@@ -105,10 +110,9 @@ function transactionRow(content: TransactionContent): ExpectedRow {
     value: content.value,
     gas_limit: content.gasLimit,
     gas_used: content.gasUsed,
-    gas_price: content.gasPrice,
-    // The scenarios take listed prices, which may be fee caps from type 2 on.
-    effective_gas_price: Number(content.type) < 2 ? content.gasPrice : null,
-    transaction_fee: fee.toString(),
+    gas_price: listed,
+    effective_gas_price: effective,
+    transaction_fee: fee,
     call_type: content.method.callType,
     method_id: content.method.methodHash,
     method_name: text(content.method.methodName),

@@ -18,6 +18,8 @@ export type ServiceBehavior = {
   faults: number
   /** Whether page tokens are refused at random, each at most twice. */
   refusesTokens: boolean
+  /** Whether items show the fee cap of a transaction of type 2 as its gas price. */
+  listsFeeCap: boolean
   /** Requests for larger pages are refused with 413 or 504. */
   maxPageSize: number
   /** Number of items of the previous page that a page repeats at its start. */
@@ -99,6 +101,26 @@ function respondToBlock(number: number, { chainModel }: ListedChain): { status: 
   return { status: 404, body: { message: 'no such block', error: 'Not Found', statusCode: 404 } }
 }
 
+/** The details of a transaction, of which only the prices matter. */
+function respondToTransaction(
+  hash: string,
+  { chainModel, runIndex }: ListedChain,
+): { status: number; body: unknown } {
+  const placed = listedTransactions(chainModel, runIndex).find(({ content }) => content.hash === hash)
+  if (placed === undefined)
+    return { status: 404, body: { message: 'no such transaction', error: 'Not Found', statusCode: 404 } }
+  const { gasPrice, feeCap } = placed.content
+  const prices = {
+    baseFeePerGas: gasPrice,
+    maxFeePerGas: feeCap,
+    maxPriorityFeePerGas: gasPrice === feeCap ? '5' : '0',
+  }
+  return {
+    status: 200,
+    body: { nativeTransaction: { txHash: hash, blockHash: placed.block.hash, ...prices } },
+  }
+}
+
 function respond(
   url: URL,
   { listed, behavior, random, refused }: RequestState,
@@ -107,6 +129,8 @@ function respond(
     /^\/v1\/chains\/[^/]+\/addresses\/(0x[0-9a-f]{40})\/transactions$/.exec(url.pathname) ?? []
   const [, block] = /^\/v1\/chains\/[^/]+\/blocks\/(\d+)\/transactions$/.exec(url.pathname) ?? []
   if (block !== undefined) return respondToBlock(Number(block), listed)
+  const [, hash] = /^\/v1\/chains\/[^/]+\/transactions\/(0x[0-9a-f]{64})$/.exec(url.pathname) ?? []
+  if (hash !== undefined) return respondToTransaction(hash, listed)
   if (wallet === '') return badRequest('no such path')
   if (Number(url.searchParams.get('pageSize') ?? 10) > behavior.maxPageSize) return tooLarge(random)
   const token = url.searchParams.get('pageToken')
@@ -171,7 +195,7 @@ function itemOf(
       txType: content.type,
       gasLimit: content.gasLimit,
       gasUsed: content.gasUsed,
-      gasPrice: content.gasPrice,
+      gasPrice: listedPrice(content, behavior),
       nonce: content.nonce,
       from: content.from,
       to: content.to,
@@ -184,3 +208,9 @@ function itemOf(
     internalTransactions: view.internal,
   }
 }
+
+/** The gas price that a listing shows. */
+export const listedPrice = (
+  { type, gasPrice, feeCap }: TransactionContent,
+  { listsFeeCap }: Pick<ServiceBehavior, 'listsFeeCap'>,
+): string => (listsFeeCap && type === 2 ? feeCap : gasPrice)

@@ -43,17 +43,18 @@ export function newTransaction(chainModel: ChainModel, since: number): Transacti
   const { random } = chainModel
   const status = random.next() < 0.85 ? '1' : '0'
   const from = partyOf(chainModel)
+  const type = random.pick([0, 2])
   const content: TransactionContent = {
     hash: newHash(chainModel),
     status,
-    type: random.pick([0, 2]),
+    type,
     nonce: String(random.between(0, 1_000)),
     from,
     to: random.next() < 0.05 ? { address: '' } : random.next() < 0.08 ? from : partyOf(chainModel),
     value: amountOf(random),
     gasLimit: '90000',
     gasUsed: String(random.between(21_000, 90_000)),
-    gasPrice: random.pick(['25000000000', '1', '0', '470000000000']),
+    ...pricesOf(random, type),
     method: {
       callType: 'CONTRACT_CALL',
       methodHash: '0xa9059cbb',
@@ -65,6 +66,12 @@ export function newTransaction(chainModel: ChainModel, since: number): Transacti
   }
   addEntries(chainModel, content)
   return content
+}
+
+/** A price of 0 does not tell whether the service knows it, so no details are requested for it. */
+function pricesOf(random: SeededRandom, type: number): Pick<TransactionContent, 'gasPrice' | 'feeCap'> {
+  const gasPrice = random.pick(['25000000000', '1', type === 2 ? '7' : '0', '470000000000'])
+  return { gasPrice, feeCap: String(BigInt(gasPrice) + random.pick([0n, 1n, 90_000_000_000n])) }
 }
 
 function addEntries(chainModel: ChainModel, content: TransactionContent): void {

@@ -66,6 +66,7 @@ const SCENARIO = {
     keepRaw: fc.boolean(),
     escapeFormulas: fc.boolean(),
     labels: fc.boolean(),
+    fees: fc.constantFrom('listed' as const, 'auto' as const, 'auto' as const, 'exact' as const),
     /** The job names the chain by its blockchain id, the items by its EVM chain id. */
     blockchainId: fc.boolean(),
   }),
@@ -76,6 +77,7 @@ const SCENARIO = {
     faults: fc.constantFrom(0, 0, 0.15),
     refusesTokens: fc.boolean(),
     repeats: fc.constantFrom(0, 0, 1, 3),
+    listsFeeCap: fc.boolean(),
     maxPageSize: fc.constantFrom(100, 100, 100, 25, 10),
   }),
   /** The database that loads the export after each run. */

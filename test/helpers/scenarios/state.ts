@@ -47,7 +47,6 @@ export function jobOf({ scenario, output, bucket, service, current, symbol }: Sc
   const compression = fields.format === 'csv' ? (packed ? 'gzip' : 'none') : packed ? 'snappy' : 'zstd'
   const wallets = [...current].map(([address, label]) => ({ address, label }))
   const job = testJob({
-    fees: 'listed',
     ...fields,
     addresses: [],
     ...(fields.endBlock === undefined ? {} : { finalityMs: 0 }),
