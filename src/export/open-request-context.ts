@@ -6,9 +6,14 @@ import type { RetryOptions } from '../core/platform/retry.ts'
 import { type Client, createClient } from '../http/http-client.ts'
 import type { RateLimiter } from '../http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../http/request.ts'
-import { describeRequest, type RequestEvent, requestedWait } from '../http/request-events.ts'
+import {
+  describeRequest,
+  type RequestEvent,
+  type RequestLine,
+  requestedWait,
+} from '../http/request-events.ts'
 import type { Meter } from '../sources/source.ts'
-import { meterOf } from './quota.ts'
+import { mainOperation, meterOf } from './quota.ts'
 
 export type RequestContextOptions = {
   /** API key. @default none */
@@ -61,11 +66,18 @@ export function openRequestContext(
     signal,
     health,
     onEvent,
+    weightOf: meter && weightFor(meter, meter.costs[mainOperation(job)]),
     ...(retry === undefined ? {} : { retry }),
     ...(requestsLeft === undefined ? {} : { requestsLeft }),
   }
   return { requestContext, close: () => client.close() }
 }
+
+/** The weights of requests if a known rate counts those of `unitsEach` compute units. */
+const weightFor =
+  (meter: Meter, unitsEach: number) =>
+  (request: RequestLine): number =>
+    unitsEach === 0 ? 1 : meter.unitsOf(request) / unitsEach
 
 function announceWait(
   { checkWait, onNotice }: RequestContextOptions,

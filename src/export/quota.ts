@@ -7,8 +7,6 @@ import { source } from '../sources/index.ts'
 import type { Meter } from '../sources/source.ts'
 import { readReports } from './history/past-runs.ts'
 
-type QuotaJob = Pick<Job, 'kind' | 'fees' | 'service'> & Partial<Pick<Job, 'internals'>>
-
 /** The meter of a job's service; undefined if the source counts requests only. */
 export function meterOf({ service }: Pick<Job, 'service'>): Meter | undefined {
   return source.openMeter?.(service)
@@ -20,20 +18,13 @@ export function mainOperation({ kind }: Pick<Job, 'kind'>): MeteredOperation {
 }
 
 /**
- * The rate in requests per millisecond at which jobs that share a rate limiter can start, according to their tiers:
- * the lowest of their operations. Undefined if none is known.
+ * The rate in requests per millisecond at which jobs that share a rate limiter can start, according to their tiers: that of
+ * their main operations, of which other requests are multiples. Undefined if none is known.
  */
-export function knownRateOf(jobs: readonly QuotaJob[]): number | undefined {
-  const rates = jobs.flatMap((job) => operationsOf(job).map((name) => meterOf(job)?.requestsPerMs(name)))
+export function knownRateOf(jobs: readonly Pick<Job, 'kind' | 'service'>[]): number | undefined {
+  const rates = jobs.map((job) => meterOf(job)?.requestsPerMs(mainOperation(job)))
   const known = rates.filter((rate) => rate !== undefined)
   return known.length === 0 ? undefined : smallest(known)
-}
-
-function operationsOf(job: QuotaJob): MeteredOperation[] {
-  const { kind, fees, internals } = job
-  if (kind === 'blocks') return [mainOperation(job)]
-  if (internals === 'full') return ['listing', 'internals', 'transaction']
-  return fees === 'listed' ? ['listing'] : ['listing', 'transaction']
 }
 
 /**

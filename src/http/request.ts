@@ -31,6 +31,8 @@ export type RequestContext = {
   /** Number of requests that may still be sent. @default unlimited */
   requestsLeft?: () => number
   signal: AbortSignal
+  /** The cost of a request, as a multiple of those that the rate limiter's known rate counts. @default 1 */
+  weightOf?: ((request: RequestLine) => number) | undefined
   /** Health of the service. Without it, the service counts as having responded. */
   health?: ServiceHealth
   /** Called for each event. Throws BUDGET_REACHED on `sent` if no further request may be sent. */
@@ -154,7 +156,10 @@ async function sendOnce<T>(
   spec: RequestSpec,
   read: BodyReader<T>,
 ): Promise<{ value: T } | undefined> {
-  const recordOutcome = await context.rateLimiter.acquire(context.signal)
+  const recordOutcome = await context.rateLimiter.acquire(
+    context.signal,
+    context.weightOf?.(requestLineOf(spec)),
+  )
   const response = await send(context, spec).catch((thrown: unknown) => {
     recordOutcome({ kind: 'failed', retryAfterMs: undefined })
     throw thrown

@@ -46,7 +46,7 @@ const MAX_CONFLICT_DELAY_MS = 64
 /** An exchange fails after this many conflicts. */
 const MAX_CONFLICTS = 12
 
-type Waiter = (permit: Permit) => void
+type Waiter = { grant: (permit: Permit) => void; weight: number }
 type State = {
   store: StateStore
   clock: LimiterClock
@@ -95,24 +95,27 @@ export function createRedisRateLimiter(
     ...{ isExchanging: false, next: undefined },
   }
   return {
-    acquire: (signal) => acquire(state, signal),
+    acquire: (signal, weight = 1) => acquire(state, signal, weight),
     pausedForMs: () => Math.max(0, state.pausedUntil - clock.now()),
   }
 }
 
-function acquire(state: State, signal: AbortSignal): Promise<Permit> {
+function acquire(state: State, signal: AbortSignal, weight: number): Promise<Permit> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const grant: Waiter = (permit) => {
-      signal.removeEventListener('abort', onAbort)
-      resolve(permit)
+    const waiter: Waiter = {
+      grant: (permit) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(permit)
+      },
+      weight,
     }
     const onAbort = () => {
-      state.waiters = state.waiters.filter((waiter) => waiter !== grant)
+      state.waiters = state.waiters.filter((other) => other !== waiter)
       reject(signal.reason)
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    state.waiters.push(grant)
+    state.waiters.push(waiter)
     schedule(state)
   })
 }
@@ -193,22 +196,27 @@ async function compareAndSet(state: State, reported: State['outcomes']) {
 type ExchangeContext = { reported: State['outcomes']; readAt: number; shared: SharedLimiterState }
 
 function requestOf(state: State, { reported, readAt, shared }: ExchangeContext): ExchangeRequest {
-  const { client, knownPerMs, joined, pausedUntil } = state
+  const { client, knownPerMs, joined, pausedUntil, waiters, scheduled } = state
   return {
     ...{ client, held: state.active + state.outcomes.length },
     join:
       joined === shared.startedAt ? undefined : { knownPerMs, pausedMs: Math.max(0, pausedUntil - readAt) },
     outcomes: reported.map(({ at, ...known }) => ({ ...known, ageMs: readAt - at })),
-    wanted: Math.max(0, state.waiters.length - state.scheduled),
+    ...wantedBy(waiters.slice(scheduled)),
   }
 }
+
+const wantedBy = (waiters: readonly Waiter[]) => ({
+  wanted: waiters.length,
+  weights: waiters.map(({ weight }) => weight),
+})
 
 /** Grants a permit to the longest waiter. It is returned unused if there is none, or if a pause has started. */
 function grantNext(state: State, permit: ReservedPermit): void {
   state.scheduled -= 1
   const waiter = state.pausedUntil > state.clock.now() ? undefined : state.waiters.shift()
   if (waiter === undefined) release(state, permit, { kind: 'unused' })
-  else waiter((outcome) => release(state, permit, outcome))
+  else waiter.grant((outcome) => release(state, permit, outcome))
 }
 
 function release(state: State, permit: ReservedPermit, outcome: PermitOutcome): void {

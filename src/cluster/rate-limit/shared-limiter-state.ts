@@ -57,6 +57,8 @@ export type ExchangeRequest = {
   outcomes: readonly { permit: ReservedPermit; outcome: PermitOutcome; ageMs: number }[]
   /** Number of permits that the process can use now. */
   wanted: number
+  /** The weights of their requests in order, see `reservePermit`. @default 1 each */
+  weights?: readonly number[]
 }
 
 export type ExchangeResult = {
@@ -102,7 +104,7 @@ export function newSharedState(now: number): SharedLimiterState {
  */
 export function exchange(
   state: SharedLimiterState,
-  { client, held, join, outcomes, wanted }: ExchangeRequest,
+  { client, held, join, outcomes, wanted, weights = [] }: ExchangeRequest,
   { now: unixMs, random }: { now: number; random: () => number },
 ): ExchangeResult {
   const { limiter, clients, startedAt } = state
@@ -119,7 +121,7 @@ export function exchange(
     if (Math.abs(now - seenAt) > CLIENT_EXPIRY_MS) delete clients[id]
   delete clients[client]
   limiter.inFlight = Object.values(clients).reduce((sum, { inFlight }) => sum + inFlight, held)
-  const requests = reserve(limiter, now, wanted)
+  const requests = reserve(limiter, now, { wanted, weights })
   const lookAheadMs = lookAheadOf(limiter)
   const inFlight = held + requests.length
   if (inFlight > 0) clients[client] = { inFlight, seenAt: now }
@@ -141,13 +143,17 @@ const lookAheadOf = ({ learnedRate }: LimiterState) =>
   learnedRate?.stage === 'ramp-up' ? RAMP_UP_LOOK_AHEAD_MS : LOOK_AHEAD_MS
 
 /** Issues no permits ahead of the end of a pause, because another 429 may prolong it. */
-function reserve(limiter: LimiterState, now: number, wanted: number): SentRequest[] {
+function reserve(
+  limiter: LimiterState,
+  now: number,
+  { wanted, weights }: Required<Pick<ExchangeRequest, 'wanted' | 'weights'>>,
+): SentRequest[] {
   const requests: SentRequest[] = []
   while (requests.length < wanted && limiter.pausedUntil <= now) {
     // Whole milliseconds keep the stored state small.
     const at = Math.ceil(Math.max(now, nextSendAt(limiter)))
     if (at > now + lookAheadOf(limiter)) break
-    requests.push(send(limiter, at, SHARED_TUNING))
+    requests.push(send(limiter, at, { tuning: SHARED_TUNING, weight: weights[requests.length] }))
   }
   return requests
 }

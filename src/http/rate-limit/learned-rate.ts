@@ -188,9 +188,12 @@ export function currentRate({ basePerMs, limitedMs, doublingMs, maxPerMs }: Lear
 /**
  * Reserves the next permit, by the generic cell rate algorithm: `nextPermitAt` is its theoretical arrival
  * time.
+ *
+ * @param weight the cost of the request, as a multiple of that of the requests of a known rate. Ignored if the rate was
+ *   learned: its unit is a request, whatever it costs
  */
-export function reservePermit(learnedRate: LearnedRate, now: number): void {
-  const interval = 1 / currentRate(learnedRate)
+export function reservePermit(learnedRate: LearnedRate, now: number, weight = 1): void {
+  const interval = (learnedRate.maxPerMs === undefined ? 1 : weight) / currentRate(learnedRate)
   if (now - learnedRate.nextPermitAt <= CATCH_UP_MS) learnedRate.limitedMs += interval
   learnedRate.nextPermitAt = Math.max(now - CATCH_UP_MS, learnedRate.nextPermitAt) + interval
 }

@@ -122,12 +122,17 @@ export function nextSendAt(state: LimiterState): number {
  * Records that a request is sent now.
  *
  * @param tuning `LOCAL_TUNING` or `SHARED_TUNING`
+ * @param weight see `reservePermit`
  */
-export function send(state: LimiterState, now: number, tuning: RateTuning): SentRequest {
+export function send(
+  state: LimiterState,
+  now: number,
+  { tuning, weight }: { tuning: RateTuning; weight?: number | undefined },
+): SentRequest {
   if (state.throttledPeriod !== undefined && state.throttledPeriod.nextWindow === undefined)
     resumeAfterPause(state, state.throttledPeriod, { now, ...tuning })
   countSent(state.throttledPeriod?.nextWindow ?? state.window, now)
-  if (state.learnedRate !== undefined) reservePermit(state.learnedRate, now)
+  if (state.learnedRate !== undefined) reservePermit(state.learnedRate, now, weight)
   state.inFlight += 1
   state.sent += 1
   return { sequence: state.sent, at: now }

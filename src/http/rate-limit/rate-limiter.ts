@@ -27,10 +27,11 @@ export type RateLimiter = {
    * Waits for a permit to send one request.
    *
    * @param signal aborts the wait
+   * @param weight the cost of the request, as a multiple of that of the requests that a known rate counts. @default 1
    * @returns a permit; the caller must release it with the request's outcome
    * @throws the signal's reason, if it is aborted first
    */
-  acquire(signal: AbortSignal): Promise<Permit>
+  acquire(signal: AbortSignal, weight?: number): Promise<Permit>
   /** Remaining duration of the pause in milliseconds; 0 if there is none. */
   pausedForMs(): number
 }
@@ -52,7 +53,7 @@ export type LimiterClock = {
 }
 
 type State = { clock: LimiterClock; limiter: LimiterState; waiters: Waiter[]; cancelTimer: () => void }
-type Waiter = (permit: Permit) => void
+type Waiter = { grant: (permit: Permit) => void; weight: number }
 
 /**
  * Creates a rate limiter. Clients that use the same API key should share one, because the service counts
@@ -72,7 +73,7 @@ export function createRateLimiter(clock: LimiterClock = systemClock, knownPerMs?
   const limiter = newLimiterState(clock.now(), LOCAL_TUNING, knownPerMs)
   const state: State = { clock, limiter, waiters: [], cancelTimer: () => {} }
   return {
-    acquire: (signal) => acquire(state, signal),
+    acquire: (signal, weight = 1) => acquire(state, signal, weight),
     pausedForMs: () => Math.max(0, state.limiter.pausedUntil - clock.now()),
   }
 }
@@ -86,20 +87,23 @@ export const systemClock: LimiterClock = {
   },
 }
 
-function acquire(state: State, signal: AbortSignal): Promise<Permit> {
+function acquire(state: State, signal: AbortSignal, weight: number): Promise<Permit> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const grant = (permit: Permit) => {
-      signal.removeEventListener('abort', onAbort)
-      resolve(permit)
+    const waiter: Waiter = {
+      grant: (permit) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(permit)
+      },
+      weight,
     }
     const onAbort = () => {
-      state.waiters.splice(state.waiters.indexOf(grant), 1)
+      state.waiters.splice(state.waiters.indexOf(waiter), 1)
       if (state.waiters.length === 0) state.cancelTimer()
       reject(signal.reason)
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    state.waiters.push(grant)
+    state.waiters.push(waiter)
     grantDue(state)
   })
 }
@@ -108,7 +112,7 @@ function acquire(state: State, signal: AbortSignal): Promise<Permit> {
 function grantDue(state: State): void {
   const { clock, limiter, waiters } = state
   state.cancelTimer()
-  while (waiters.length > 0) {
+  for (let waiter = waiters[0]; waiter !== undefined; waiter = waiters[0]) {
     const now = clock.now()
     const waitMs = nextSendAt(limiter) - now
     if (waitMs > 0) {
@@ -116,7 +120,8 @@ function grantDue(state: State): void {
         state.cancelTimer = clock.setTimer(Math.min(waitMs, MAX_TIMEOUT_MS), () => grantDue(state))
       return
     }
-    waiters.shift()?.(permitFor(state, send(limiter, now, LOCAL_TUNING)))
+    waiters.shift()
+    waiter.grant(permitFor(state, send(limiter, now, { tuning: LOCAL_TUNING, weight: waiter.weight })))
   }
 }
 

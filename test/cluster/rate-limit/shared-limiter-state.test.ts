@@ -57,7 +57,7 @@ test('one process has the state of a local rate limiter, whatever the outcomes',
         const { permits } = exchange(state, { client: ONE, held: held.length, outcomes, wanted }, at(now))
         expect(permits).toHaveLength(sends && isDue ? 1 : 0)
         if (sends && isDue) {
-          expect(permits[0]?.permit.request).toEqual(send(local, sendAt, SHARED_TUNING))
+          expect(permits[0]?.permit.request).toEqual(send(local, sendAt, { tuning: SHARED_TUNING }))
           held.push(...permits.map(({ permit }) => permit))
         }
         expect(state.limiter).toEqual(local)
@@ -168,4 +168,12 @@ test('does not count an unused permit as a grant', () => {
   report([first], GRANTED, 100)
   report([last], { kind: 'throttled', retryAfterMs: 1_000 }, 100)
   expect(countGrants(state.limiter.window)).toBe(2)
+})
+
+test('a request of five times the cost delays the next ones accordingly at a known rate', () => {
+  const state = newSharedState(0)
+  const join = { knownPerMs: 0.1, pausedMs: 0 }
+  const { permits } = exchange(state, { ...ask(ONE, 3), join, weights: [5, 1, 1] }, at(1_000))
+  const [first = 0, second = 0, third = 0] = permits.map(({ permit }) => permit.request.at)
+  expect([second - first, third - second]).toEqual([50, 10])
 })

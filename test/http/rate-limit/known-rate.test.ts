@@ -47,6 +47,27 @@ test.for([1, 2])('uses 97 % of the tier free from the first minute on, seed %i',
   expect(refused).toBeLessThanOrEqual(0.005)
 })
 
+test('a request of five times the cost takes the time of five at a known rate, but not at an unknown one', async () => {
+  const sentWithin = async (ms: number, knownPerMs: number | undefined) => {
+    const clock = virtualClock({ seed: 1, lateMs: 0 })
+    const rateLimiter = createRateLimiter(clock, knownPerMs)
+    let sent = 0
+    const reader = async () => {
+      for (;;) {
+        const permit = await rateLimiter.acquire(never, 5)
+        sent += 1
+        await new Promise<void>((resolve) => clock.setTimer(100, resolve))
+        permit({ kind: 'granted', remaining: undefined, resetMs: undefined })
+      }
+    }
+    void reader()
+    await clock.runUntil(ms)
+    return sent
+  }
+  expect(await sentWithin(9_990, 0.01)).toBe(20)
+  expect(await sentWithin(9_990, undefined)).toBe(100)
+})
+
 test('learns a lower rate if another client uses half of the quota', async () => {
   const service = tokenBucket({ perSecond: 40, burst: 40 })
   const report = await simulate({ service, requests: 3_000, knownPerMs: 0.04, otherPerSecond: () => 20 })
