@@ -66,7 +66,7 @@ export const LOCAL_TUNING: RateTuning = {
  * ahead of time. The values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
  */
 export const SHARED_TUNING: RateTuning = {
-  ...{ rampUp: 'rate', probeWindows: 20, firstProbeWindows: 20 },
+  ...{ rampUp: 'rate', probeWindows: 40, firstProbeWindows: 40 },
   ...{ burstTolerance: 0.1, belowBestPower: 16 },
 }
 /** Lower bounds of the doubling time: milliseconds, and number of requests at the base rate. */
