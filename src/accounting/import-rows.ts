@@ -37,15 +37,18 @@ export type TransactionSummary = {
 /** Returns the user's label for a row. */
 export type Labels = (row: ImportRow) => string | undefined
 
+/** Whether a swap may be one row. If not, its movements are separate rows, because one side may be representable. */
+export type AcceptsSwap = (row: ImportRow) => boolean
+
 /**
- * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. With
- * `pairsSwaps`, a swap becomes one row, placed after the fee.
+ * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. A swap that
+ * `acceptsSwap` becomes one row, placed after the fee. Without `acceptsSwap`, none does.
  */
-export function importRowsOf(movements: readonly Movement[], pairsSwaps: boolean): ImportRow[] {
-  const pairedSwap = pairsSwaps ? pairSwap(movements) : undefined
-  const unpaired = pairedSwap === undefined ? movements : movements.filter(({ type }) => type === 'fee')
-  const rows = unpaired.map((movement) => importRowOf(movement))
-  return pairedSwap === undefined ? rows : [...rows, pairedSwap]
+export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
+  const swap = acceptsSwap === undefined ? undefined : pairSwap(movements)
+  if (swap === undefined || !acceptsSwap?.(swap)) return movements.map((movement) => importRowOf(movement))
+  const fees = movements.filter(({ type }) => type === 'fee')
+  return [...fees.map((fee) => importRowOf(fee)), swap]
 }
 
 /** Sets the user's labels on the rows. */

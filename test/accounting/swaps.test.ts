@@ -8,7 +8,7 @@ const fee = movement({ asset: COIN, value: 21n, type: 'fee', counterparty: null 
 const sent = movement({ asset: USDC, value: 500n })
 const received = movement({ asset: WETH, value: 7n, isOut: false })
 
-const pair = (...movements: Movement[]) => importRowsOf(movements, true)
+const pair = (...movements: Movement[]) => importRowsOf(movements, () => true)
 const kinds = (...movements: Movement[]) => pair(...movements).map(({ kind }) => kind)
 
 test('pairs one sent and one received asset into one row, next to the row of the fee', () => {
@@ -57,6 +57,6 @@ test.for([
 })
 
 test('keeps swaps as separate rows if pairing is off', () => {
-  const rows = importRowsOf([sent, received], false)
+  const rows = importRowsOf([sent, received])
   expect(rows.map(({ kind }) => kind)).toEqual(['out', 'in'])
 })

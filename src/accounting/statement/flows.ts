@@ -25,14 +25,16 @@ export type Flow = { name: FlowName; asset: Asset; value: bigint }
  */
 export function flowsOf(movements: readonly Movement[]): Flow[] {
   const wraps = findWraps(movements)
-  return importRowsOf(movements, true).flatMap(({ kind, in: received, out: sent, movements: [movement] }) => {
-    if (kind === 'swap') return legFlows('swapped_in', received).concat(legFlows('swapped_out', sent))
-    if (kind === 'fee') return legFlows('fees', sent)
-    const isWrap = wraps.has(movement)
-    return kind === 'in'
-      ? legFlows(isWrap ? 'wrapped_in' : 'received', received)
-      : legFlows(isWrap ? 'wrapped_out' : 'sent', sent)
-  })
+  return importRowsOf(movements, () => true).flatMap(
+    ({ kind, in: received, out: sent, movements: [movement] }) => {
+      if (kind === 'swap') return legFlows('swapped_in', received).concat(legFlows('swapped_out', sent))
+      if (kind === 'fee') return legFlows('fees', sent)
+      const isWrap = wraps.has(movement)
+      return kind === 'in'
+        ? legFlows(isWrap ? 'wrapped_in' : 'received', received)
+        : legFlows(isWrap ? 'wrapped_out' : 'sent', sent)
+    },
+  )
 }
 
 const legFlows = (name: FlowName, leg: { asset: Asset; value: bigint } | undefined): Flow[] =>
