@@ -1,4 +1,3 @@
-import { isNft } from '../core/model/asset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 
 /** Which amounts a row has: a received one, a sent one, or both. A fee is a sent amount. */
@@ -74,8 +73,9 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
 }
 
 /**
- * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received. Both are fungible,
- * and no movement is between own wallets. A mint, burn, wrap, unwrap, import or export rules a swap out, because the
+ * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received, and no movement is
+ * between own wallets. Each token id is an asset, so that several NFTs of one payment are not a swap: how much was paid
+ * for each is unknown. A mint, burn, wrap, unwrap, import or export rules a swap out, because the
  * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
@@ -100,6 +100,6 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   }
 }
 
-function preventsSwap({ asset, type, isOwn }: Movement): boolean {
-  return isNft(asset) || isOwn || (type !== 'transfer' && type !== 'fee')
+function preventsSwap({ type, isOwn }: Movement): boolean {
+  return isOwn || (type !== 'transfer' && type !== 'fee')
 }

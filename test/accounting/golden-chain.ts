@@ -11,7 +11,7 @@ export const WALLETS = [
   { address: BEN, label: 'Büro "2"' },
 ]
 
-const [ROUTER, VAULT, FRIEND, ZERO] = [address('1'), address('2'), address('3'), address('0')]
+const [ROUTER, VAULT, FRIEND, MARKET, ZERO] = ['1', '2', '3', '9', '0'].map(address) as Addresses
 const USDC = { address: address('c'), name: 'USD Coin', symbol: 'USDC', decimals: 6 }
 const WETH = { address: address('d'), name: 'Wrapped Ether', symbol: 'WETH.e', decimals: 18 }
 const SHARE = { address: address('e'), name: 'Vault share', symbol: 'vUSDC', decimals: 6 }
@@ -21,6 +21,7 @@ const NAMELESS = { address: address('6') }
 const DOLLARS = 1_000_000n
 const ETHER = 10n ** 18n
 
+type Addresses = [string, string, string, string, string]
 type Parties = readonly [from: string, to: string]
 type Entries = {
   erc20?: JsonObject[]
@@ -177,6 +178,21 @@ export const GOLDEN_CHAIN: readonly JsonObject[] = [
   transaction(
     { at: '2024-03-07T00:00:00Z', parties: [ANN, ROUTER], method: SWAP },
     { erc20: [erc20(WETH, [ANN, ROUTER], 1n), erc20(USDC, [ROUTER, ANN], 1n)] },
+  ),
+  transaction(
+    { at: '2024-03-08T00:00:00Z', parties: [ANN, MARKET], value: ETHER / 5n, method: 'fulfillOrder(…)' },
+    { erc721: [nft('721', [FRIEND, ANN], { id: '8' })] },
+  ),
+  transaction(
+    { at: '2024-03-08T00:00:02Z', parties: [FRIEND, MARKET], method: 'fulfillOrder(…)' },
+    {
+      erc20: [erc20(WETH, [FRIEND, BEN], ETHER / 10n), erc20(WETH, [BEN, MARKET], ETHER / 400n)],
+      erc1155: [nft('1155', [BEN, FRIEND], { id: String(2n ** 256n - 1n), count: 2 })],
+    },
+  ),
+  transaction(
+    { at: '2024-03-08T00:00:04Z', parties: [ANN, MARKET], value: ETHER / 3n, method: 'fulfillOrders(…)' },
+    { erc721: ['9', '10'].map((id) => nft('721', [FRIEND, ANN], { id })) },
   ),
 ]
 

@@ -32,11 +32,34 @@ test('subtracts a refund from the sent amount', () => {
   })
 })
 
+const ape = (tokenId: string) => movement({ asset: nft('APE', tokenId), value: 1n, isOut: false })
+
+test('pairs an NFT with the coins that a seller and a marketplace received for it', () => {
+  const price = movement({ asset: COIN, value: 90n })
+  expect(pair(price, movement({ asset: COIN, value: 10n }), ape('7'))).toMatchObject([
+    { kind: 'swap', out: { asset: COIN, value: 100n }, in: { asset: { tokenId: '7' }, value: 1n } },
+  ])
+})
+
+test('pairs the sale of an NFT for a token, several units of one ERC-1155 token, and one NFT with another', () => {
+  const units = movement({ asset: { ...nft('ITEM', '1'), type: 'erc1155' }, value: 5n })
+  for (const given of [{ ...ape('7'), isOut: true }, units])
+    expect(pair(given, received)).toMatchObject([{ kind: 'swap', out: { value: given.value } }])
+  expect(pair({ ...ape('7'), isOut: true }, ape('8'))).toMatchObject([
+    { kind: 'swap', out: { asset: { tokenId: '7' } }, in: { asset: { tokenId: '8' } } },
+  ])
+})
+
 test.for([
   {
-    what: 'an NFT is bought',
-    movements: [sent, movement({ asset: nft('APE', '7'), value: 1n, isOut: false })],
+    what: 'two NFTs are bought for one payment',
+    movements: [sent, ape('7'), ape('8')],
   },
+  {
+    what: 'two NFTs are sold for one payment',
+    movements: [{ ...ape('7'), isOut: true }, { ...ape('8'), isOut: true }, received],
+  },
+  { what: 'an NFT is minted', movements: [sent, { ...ape('7'), type: 'mint' as const }] },
   { what: 'the received asset is minted', movements: [sent, { ...received, type: 'mint' as const }] },
   { what: 'the sent asset is burned', movements: [{ ...sent, type: 'burn' as const }, received] },
   { what: 'the counterparty is an own wallet', movements: [{ ...sent, isOwn: true }, received] },

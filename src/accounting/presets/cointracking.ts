@@ -59,8 +59,10 @@ export const cointracking: Preset = {
   fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
-  supportsNfts: false,
+  supportsNfts: true,
   supportsSwaps: true,
-  source: "CoinTracking's pages 29000007202 and 29000042783; its CSV import page as cited by staketaxcsv",
+  source:
+    "CoinTracking's pages 29000007202, 29000042383 (NFTs) and 29000042783; its CSV import page as cited by staketaxcsv",
   rulesOf: '2025-12-17',
+  unverified: 'whether an import accepts `#` in the names of NFTs',
 }

@@ -55,6 +55,6 @@ test('a swap counts net of refunds, and its fee is a fee', () => {
 })
 
 test('everything else is received or sent', () => {
-  const bought = movement({ asset: nft('APE', '7'), value: 1n, isOut: false })
-  expect(flows(movement({ asset: USDC, value: 500n }), bought)).toEqual(['sent USDC 500', 'received APE 1'])
+  const minted = movement({ asset: nft('APE', '7'), value: 1n, isOut: false, type: 'mint' })
+  expect(flows(movement({ asset: USDC, value: 500n }), minted)).toEqual(['sent USDC 500', 'received APE 1'])
 })
