@@ -34,7 +34,9 @@ export const usesPlaceholders = (to: string): boolean =>
 
 /** Whether a format names tokens by identifiers of its own instead of tickers. */
 export const usesIdentifiers = (to: string | undefined): boolean =>
-  PRESETS.some(({ name, naming }) => name === to && naming === 'caip')
+  [...PRESETS, ...MULTI_FILE_WRITERS.flatMap(({ files }) => files)].some(
+    ({ name, naming }) => name === to && naming === 'caip',
+  )
 
 /** Opens the writer of a format. Throws USAGE if there is no such format, or if the options do not fit it. */
 export async function openWriter(context: WriterContext): Promise<TextWriter> {
@@ -42,7 +44,8 @@ export async function openWriter(context: WriterContext): Promise<TextWriter> {
   const preset = PRESETS.find(({ name }) => name === to)
   const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
   const format = JOURNALS.find(({ name }) => name === to)
-  if (swaps === 'pair' && format === undefined && !preset?.supportsSwaps)
+  const files = multiFile?.files ?? (preset === undefined ? [] : [preset])
+  if (swaps === 'pair' && format === undefined && !files.some(({ supportsSwaps }) => supportsSwaps))
     throw new ExportError('USAGE', `${to} has no lines of two assets, so swaps cannot be paired`, {
       fix: 'Omit --swaps, or use --swaps off.',
     })

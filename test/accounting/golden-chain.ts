@@ -233,6 +233,15 @@ export const UNHELD_SWAPS: readonly JsonObject[] = [
   ),
 ]
 
+/** Swaps of the same amounts by both wallets in each of ten seconds. */
+export const EQUAL_SWAPS: readonly JsonObject[] = Array.from({ length: 20 }, (_, n) => {
+  const [wallet, second] = [n % 2 === 0 ? ANN : BEN, Math.floor(n / 2)]
+  return transaction(
+    { at: `2023-11-14T22:14:0${second}Z`, parties: [wallet, ROUTER], method: SWAP },
+    { erc20: [erc20(USDC, [wallet, ROUTER], 5n * DOLLARS), erc20(WETH, [ROUTER, wallet], ETHER / 7n)] },
+  )
+})
+
 const HEAP = { address: address('8'), name: 'Heap', symbol: 'HEAP', decimals: 6 }
 const FINE = { address: address('9'), name: 'Fine', symbol: 'FINE', decimals: 18 }
 

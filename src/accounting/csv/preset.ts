@@ -122,6 +122,8 @@ export type Preset = {
   supportsNfts: boolean
   /** Whether a swap can be one row. */
   supportsSwaps: boolean
+  /** Whether the program treats swaps of the same amounts at the same time as one. */
+  mergesEqualSwaps?: boolean
   /** Whether every row needs the price of its asset. */
   needsPrices?: boolean
   /** Whether two equal rows can represent two movements, so that the checker does not report duplicates. */
