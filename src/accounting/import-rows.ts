@@ -14,6 +14,8 @@ export type ImportRow = {
   kind: 'in' | 'out' | 'fee' | 'swap'
   /** Whether the counterparty is a wallet of the job too. */
   isOwn: boolean
+  /** Whether a swap wraps or unwraps a coin. @default false */
+  isWrap?: boolean
   in: Leg | undefined
   out: Leg | undefined
   movements: readonly [Movement, ...Movement[]]
@@ -40,14 +42,56 @@ export type Labels = (row: ImportRow) => string | undefined
 export type AcceptsSwap = (row: ImportRow) => boolean
 
 /**
- * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. A swap that
- * `acceptsSwap` becomes one row, placed after the fee. Without `acceptsSwap`, none does.
+ * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. Each wrap, and a
+ * swap of the other movements, becomes one row if `acceptsSwap` returns true; these rows follow the others. Without
+ * `acceptsSwap`, every movement has a row of its own.
  */
 export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
-  const swap = acceptsSwap === undefined ? undefined : pairSwap(movements)
-  if (swap === undefined || !acceptsSwap?.(swap)) return movements.map((movement) => importRowOf(movement))
-  const fees = movements.filter(({ type }) => type === 'fee')
-  return [...fees.map((fee) => importRowOf(fee)), swap]
+  const pairs = acceptsSwap === undefined ? [] : findPairs(movements).filter(acceptsSwap)
+  const paired = new Set(pairs.flatMap((row) => row.movements))
+  const unpaired = paired.size === 0 ? movements : movements.filter((movement) => !paired.has(movement))
+  return [...unpaired.map((movement) => importRowOf(movement)), ...pairs]
+}
+
+/** Finds the wraps of a transaction, and the swap of the other movements. */
+function findPairs(movements: readonly Movement[]): ImportRow[] {
+  const wraps = pairWraps(movements)
+  const wrapped = new Set(wraps.flatMap((row) => row.movements))
+  const swap = pairSwap(movements.filter((movement) => !wrapped.has(movement)))
+  return swap === undefined ? wraps : [...wraps, swap]
+}
+
+/**
+ * Pairs each row of the token of a wrap or unwrap with the row of the coin that it was added for, which has the same value
+ * and source, the opposite direction, and the contract as its counterparty.
+ */
+function pairWraps(movements: readonly Movement[]): ImportRow[] {
+  const coins = new Set(movements.filter(({ asset, type }) => asset.type === 'native' && type === 'transfer'))
+  return movements.filter(isWrap).flatMap((token) => {
+    const coin = [...coins].find(
+      ({ counterparty, isOut, value, source }) =>
+        counterparty === token.asset.address &&
+        isOut !== token.isOut &&
+        value === token.value &&
+        source === token.source,
+    )
+    if (coin === undefined) return []
+    coins.delete(coin)
+    const [sent, received] = token.isOut ? [token, coin] : [coin, token]
+    return [swapRow(sent, received, { isWrap: true, movements: [coin, token] })]
+  })
+}
+
+/** Whether a movement is the token side of wrapping or unwrapping. */
+export const isWrap = ({ type }: Movement): boolean => type === 'wrap' || type === 'unwrap'
+
+function swapRow(
+  sent: Leg,
+  received: Leg,
+  { isWrap, movements }: { isWrap: boolean; movements: ImportRow['movements'] },
+): ImportRow {
+  const [out, into] = [sent, received].map(({ asset, value }) => ({ asset, value }))
+  return { kind: 'swap', isOwn: false, isWrap, in: into, out, movements, label: undefined }
 }
 
 /** Sets the user's labels on the rows. */
@@ -90,14 +134,9 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   const legs = [...nets.values()].filter(({ value }) => value !== 0n)
   const [sent, received] = [legs.find(({ value }) => value < 0n), legs.find(({ value }) => value > 0n)]
   if (legs.length !== 2 || sent === undefined || received === undefined) return undefined
-  return {
-    kind: 'swap',
-    isOwn: false,
-    in: received,
-    out: { asset: sent.asset, value: -sent.value },
-    movements: [first, ...others],
-    label: undefined,
-  }
+  return swapRow({ asset: sent.asset, value: -sent.value }, received, {
+    ...{ isWrap: false, movements: [first, ...others] },
+  })
 }
 
 function preventsSwap({ type, isOwn }: Movement): boolean {

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
+import { createImportRowWriter } from '../../src/accounting/csv/import-row-writer.ts'
+import type { Preset } from '../../src/accounting/csv/preset.ts'
 import { importRowsOf } from '../../src/accounting/import-rows.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
+import { bittytax } from '../../src/accounting/presets/bittytax.ts'
+import { cointracking } from '../../src/accounting/presets/cointracking.ts'
+import { generic } from '../../src/accounting/presets/generic.ts'
+import { koinly } from '../../src/accounting/presets/koinly.ts'
 import { COIN, movement, nft, token } from './made-up.ts'
 
 const [USDC, WETH] = [token('USDC'), token('WETH', 18)]
@@ -78,6 +84,64 @@ test.for([
   expect(kinds(...movements)).not.toContain('swap')
   expect(kinds(...movements)).toHaveLength(movements.length)
 })
+
+const WAVAX = token('WAVAX', 18)
+const coinOut = movement({ asset: COIN, value: 5n, counterparty: WAVAX.address, source: 'transactions' })
+const wrapped: Movement = { ...coinOut, entry: 'wrapped', asset: WAVAX, type: 'wrap', isOut: false }
+const unwrapped: Movement = { ...wrapped, entry: 'unwrapped', type: 'unwrap', isOut: true }
+const coinIn: Movement = { ...coinOut, isOut: false }
+
+test('pairs the coin of a wrap with its token, and the token of an unwrap with its coin', () => {
+  expect(pair(fee, coinOut, wrapped)).toMatchObject([
+    { kind: 'fee' },
+    { kind: 'swap', isWrap: true, out: { asset: COIN, value: 5n }, in: { asset: WAVAX, value: 5n } },
+  ])
+  expect(pair(unwrapped, coinIn)).toMatchObject([
+    { kind: 'swap', isWrap: true, out: { asset: WAVAX }, in: { asset: COIN } },
+  ])
+})
+
+test('pairs a swap in the transaction of a wrap separately, whether or not the wrap is one row', () => {
+  const sold = movement({ asset: WAVAX, value: 5n })
+  const bought = movement({ asset: USDC, value: 9n, isOut: false })
+  const movements = [coinOut, wrapped, sold, bought]
+  expect(pair(...movements).map(({ isWrap }) => isWrap)).toEqual([true, false])
+  const rows = importRowsOf(movements, ({ isWrap }) => !isWrap)
+  expect(rows.map(({ kind }) => kind)).toEqual(['out', 'in', 'swap'])
+})
+
+test('pairs nothing with the token of a wrap whose coins are missing', () => {
+  expect(kinds(wrapped, { ...coinOut, value: 6n })).toEqual(['in', 'out'])
+})
+
+test.for([
+  { preset: cointracking, line: /^Swap \(non taxable\),0\.0{17}5,WAVAX-\w+,0\.0{17}5,AVAX,/ },
+  { preset: koinly, line: /,swap,"?wrap \/ contract / },
+  { preset: generic, line: /,wrap,0\.0{17}5,WAVAX-/ },
+])('a wrap in a file for $preset.name is one line with a type without a sale', ({ preset, line }) => {
+  const [row] = pair(coinOut, wrapped)
+  expect(row && writerOf(preset).write(row)).toMatch(line)
+})
+
+test('a format without a type for wraps gets two lines', () => {
+  expect(importRowsOf([coinOut, wrapped], writerOf(bittytax).canWrite).map(({ kind }) => kind)).toEqual([
+    'out',
+    'in',
+  ])
+  expect(importRowsOf([sent, received], writerOf(bittytax).canWrite)).toHaveLength(1)
+})
+
+const writerOf = (preset: Preset) =>
+  createImportRowWriter({
+    ...{
+      preset,
+      chainName: undefined,
+      placeholderOf: () => 'NULL1',
+      walletNames: new Map(),
+      prices: undefined,
+    },
+    ...{ coin: 'AVAX', refusalReasonOf: () => undefined, onOmitted: () => {}, onUnpriced: () => {} },
+  })
 
 test('keeps swaps as separate rows if pairing is off', () => {
   const rows = importRowsOf([sent, received])

@@ -86,6 +86,8 @@ type Types = {
   ownOut?: string
   fee?: string
   swap?: string
+  /** The type that exchanges a coin for its wrapped token without a sale. Without it, a wrap is two rows. */
+  wrap?: string
 }
 
 /**

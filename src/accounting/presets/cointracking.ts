@@ -22,7 +22,7 @@ export const cointracking: Preset = {
     ['Liquidity pool', 'empty'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Other Fee' },
+  types: { ...TRANSFERS, fee: 'Other Fee', wrap: 'Swap (non taxable)' },
   labels: {
     in: [
       'Income',
@@ -54,7 +54,7 @@ export const cointracking: Preset = {
       'Provide Liquidity',
       'Return LP Token',
     ],
-    swap: ['Swap (non taxable)'],
+    swap: [],
   },
   fee: 'sent amount',
   naming: 'ticker',
