@@ -1,3 +1,4 @@
+import { isNft } from '../core/model/asset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 
 /** Which amounts a row has: a received one, a sent one, or both. A fee is a sent amount. */
@@ -119,8 +120,9 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
 /**
  * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received, and no movement is
  * between own wallets. Each token id is an asset, so that several NFTs of one payment are not a swap: how much was paid
- * for each is unknown. A mint, burn, wrap, unwrap, import or export rules a swap out, because the
- * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own.
+ * for each is unknown. A claim rules a swap out, and so does a mint, burn, wrap, unwrap, import or export, because the
+ * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own. The exception is an NFT that
+ * a method of sale mints for coins.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined
@@ -134,11 +136,21 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   const legs = [...nets.values()].filter(({ value }) => value !== 0n)
   const [sent, received] = [legs.find(({ value }) => value < 0n), legs.find(({ value }) => value > 0n)]
   if (legs.length !== 2 || sent === undefined || received === undefined) return undefined
+  if (sent.asset.type !== 'native' && movements.some(isBoughtMint)) return undefined
   return swapRow({ asset: sent.asset, value: -sent.value }, received, {
     ...{ isWrap: false, movements: [first, ...others] },
   })
 }
 
-function preventsSwap({ type, isOwn }: Movement): boolean {
-  return isOwn || (type !== 'transfer' && type !== 'fee')
+function preventsSwap(movement: Movement): boolean {
+  const { type, isOwn, method } = movement
+  if (isOwn || CLAIM.test(method ?? '')) return true
+  return type !== 'transfer' && type !== 'fee' && !isBoughtMint(movement)
 }
+
+/** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
+const CLAIM = /^claim/i
+
+/** Whether a movement is an NFT that a method of sale mints. Other methods mint receipts for deposits as NFTs too. */
+const isBoughtMint = ({ type, asset, method }: Movement) =>
+  type === 'mint' && isNft(asset) && /^[^(]*(mint|buy|purchase|register)/i.test(method ?? '')

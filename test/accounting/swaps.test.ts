@@ -40,6 +40,18 @@ test('subtracts a refund from the sent amount', () => {
 
 const ape = (tokenId: string) => movement({ asset: nft('APE', tokenId), value: 1n, isOut: false })
 
+const minted = (method: string): Movement => ({ ...ape('7'), type: 'mint', method })
+const paid = movement({ asset: COIN, value: 9n })
+
+test.for(['mint(uint256)', 'publicMint', 'buyTokens()', 'register(string,address,uint256)'])(
+  'pairs an NFT that %s mints with the coins paid for it',
+  (method) => {
+    expect(pair(paid, minted(method))).toMatchObject([
+      { kind: 'swap', out: { asset: COIN, value: 9n }, in: { asset: { tokenId: '7' } } },
+    ])
+  },
+)
+
 test('pairs an NFT with the coins that a seller and a marketplace received for it', () => {
   const price = movement({ asset: COIN, value: 90n })
   expect(pair(price, movement({ asset: COIN, value: 10n }), ape('7'))).toMatchObject([
@@ -65,7 +77,12 @@ test.for([
     what: 'two NFTs are sold for one payment',
     movements: [{ ...ape('7'), isOut: true }, { ...ape('8'), isOut: true }, received],
   },
-  { what: 'an NFT is minted', movements: [sent, { ...ape('7'), type: 'mint' as const }] },
+  { what: 'an NFT is minted for tokens', movements: [sent, minted('mint(uint256)')] },
+  { what: 'another method mints an NFT for coins', movements: [paid, minted('createLock(uint256)')] },
+  {
+    what: 'a claim has a fee',
+    movements: [paid, received].map((one) => ({ ...one, method: 'claimRewards(address)' })),
+  },
   { what: 'the received asset is minted', movements: [sent, { ...received, type: 'mint' as const }] },
   { what: 'the sent asset is burned', movements: [{ ...sent, type: 'burn' as const }, received] },
   { what: 'the counterparty is an own wallet', movements: [{ ...sent, isOwn: true }, received] },

@@ -120,7 +120,7 @@ describe('the statement of 2024 for the made-up chain', () => {
     const table = statementTable(await statement([madeUp], { year: '2024' }))
     const ofAnn = amountsOf(table, ann)
     expect(ofAnn.AVAX).toEqual({
-      ...{ opening: '100', received: '1', sent: '1.683333333333333333', swapped_in: '1', swapped_out: '1.7' },
+      ...{ opening: '100', received: '1', sent: '1.583333333333333333', swapped_in: '1', swapped_out: '1.8' },
       ...{ fees: '0.0175000000007', closing: '98.599166666665966667' },
     })
     expect(ofAnn.USDC).toEqual({
@@ -128,7 +128,7 @@ describe('the statement of 2024 for the made-up chain', () => {
       closing: '4454.234569',
     })
     expect(ofAnn.vUSDC).toEqual({ received: '99', sent: '9', closing: '90' })
-    expect(ofAnn['APE 7']).toEqual({ received: '1', closing: '1' })
+    expect(ofAnn['APE 7']).toEqual({ swapped_in: '1', closing: '1' })
     expect(ofAnn.LONG).toEqual({ received: `0.${'0'.repeat(254)}1`, closing: `0.${'0'.repeat(254)}1` })
     // The decimals of this token are unknown, so it has no amounts in whole units.
     expect(new Set(Object.values(ofAnn.null ?? {}))).toEqual(new Set([null]))
