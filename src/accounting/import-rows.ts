@@ -15,6 +15,8 @@ export type ImportRow = {
   kind: 'in' | 'out' | 'fee' | 'swap'
   /** Whether the counterparty is a wallet of the job too. */
   isOwn: boolean
+  /** Whether a swap wraps or unwraps a coin. @default false */
+  isWrap?: boolean
   in: Leg | undefined
   out: Leg | undefined
   movements: readonly [Movement, ...Movement[]]
@@ -37,15 +39,60 @@ export type TransactionSummary = {
 /** Returns the user's label for a row. */
 export type Labels = (row: ImportRow) => string | undefined
 
+/** Whether a swap may be one row. If not, its movements are separate rows, because one side may be representable. */
+export type AcceptsSwap = (row: ImportRow) => boolean
+
 /**
- * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. With
- * `pairsSwaps`, a swap becomes one row, placed after the fee.
+ * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. Each wrap, and a
+ * swap of the other movements, becomes one row if `acceptsSwap` returns true; these rows follow the others. Without
+ * `acceptsSwap`, every movement has a row of its own.
  */
-export function importRowsOf(movements: readonly Movement[], pairsSwaps: boolean): ImportRow[] {
-  const pairedSwap = pairsSwaps ? pairSwap(movements) : undefined
-  const unpaired = pairedSwap === undefined ? movements : movements.filter(({ type }) => type === 'fee')
-  const rows = unpaired.map((movement) => importRowOf(movement))
-  return pairedSwap === undefined ? rows : [...rows, pairedSwap]
+export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
+  const pairs = acceptsSwap === undefined ? [] : findPairs(movements).filter(acceptsSwap)
+  const paired = new Set(pairs.flatMap((row) => row.movements))
+  const unpaired = paired.size === 0 ? movements : movements.filter((movement) => !paired.has(movement))
+  return [...unpaired.map((movement) => importRowOf(movement)), ...pairs]
+}
+
+/** Finds the wraps of a transaction, and the swap of the other movements. */
+function findPairs(movements: readonly Movement[]): ImportRow[] {
+  const wraps = pairWraps(movements)
+  const wrapped = new Set(wraps.flatMap((row) => row.movements))
+  const swap = pairSwap(movements.filter((movement) => !wrapped.has(movement)))
+  return swap === undefined ? wraps : [...wraps, swap]
+}
+
+/**
+ * Pairs each row of the token of a wrap or unwrap with the row of the coin that it was added for, which has the same value
+ * and source, the opposite direction, and the contract as its counterparty.
+ */
+function pairWraps(movements: readonly Movement[]): ImportRow[] {
+  const coins = new Set(movements.filter(({ asset, type }) => asset.type === 'native' && type === 'transfer'))
+  return movements.filter(isWrap).flatMap((token) => {
+    const coin = [...coins].find(
+      ({ counterparty, isOut, value, source }) =>
+        counterparty === token.asset.address &&
+        isOut !== token.isOut &&
+        value === token.value &&
+        source === token.source,
+    )
+    if (coin === undefined) return []
+    coins.delete(coin)
+    const [sent, received] = token.isOut ? [token, coin] : [coin, token]
+    return [swapRow(sent, received, { isWrap: true, movements: [coin, token] })]
+  })
+}
+
+/** Whether a movement is the token side of wrapping or unwrapping. */
+export const isWrap = ({ type }: Movement): boolean => type === 'wrap' || type === 'unwrap'
+
+function swapRow(
+  sent: Leg,
+  received: Leg,
+  { isWrap, movements }: { isWrap: boolean; movements: ImportRow['movements'] },
+): ImportRow {
+  const [out, into] = [sent, received].map(({ asset, value }) => ({ asset, value }))
+  return { kind: 'swap', isOwn: false, isWrap, in: into, out, movements, label: undefined }
 }
 
 /** Sets the user's labels on the rows. */
@@ -71,9 +118,11 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
 }
 
 /**
- * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received. Both are fungible,
- * and no movement is between own wallets. A mint, burn, wrap, unwrap, import or export rules a swap out, because the
- * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own.
+ * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received, and no movement is
+ * between own wallets. Each token id is an asset, so that several NFTs of one payment are not a swap: how much was paid
+ * for each is unknown. A claim rules a swap out, and so does a mint, burn, wrap, unwrap, import or export, because the
+ * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own. The exception is an NFT that
+ * a method of sale mints for coins.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined
@@ -87,16 +136,21 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   const legs = [...nets.values()].filter(({ value }) => value !== 0n)
   const [sent, received] = [legs.find(({ value }) => value < 0n), legs.find(({ value }) => value > 0n)]
   if (legs.length !== 2 || sent === undefined || received === undefined) return undefined
-  return {
-    kind: 'swap',
-    isOwn: false,
-    in: received,
-    out: { asset: sent.asset, value: -sent.value },
-    movements: [first, ...others],
-    label: undefined,
-  }
+  if (sent.asset.type !== 'native' && movements.some(isBoughtMint)) return undefined
+  return swapRow({ asset: sent.asset, value: -sent.value }, received, {
+    ...{ isWrap: false, movements: [first, ...others] },
+  })
 }
 
-function preventsSwap({ asset, type, isOwn }: Movement): boolean {
-  return isNft(asset) || isOwn || (type !== 'transfer' && type !== 'fee')
+function preventsSwap(movement: Movement): boolean {
+  const { type, isOwn, method } = movement
+  if (isOwn || CLAIM.test(method ?? '')) return true
+  return type !== 'transfer' && type !== 'fee' && !isBoughtMint(movement)
 }
+
+/** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
+const CLAIM = /^claim/i
+
+/** Whether a movement is an NFT that a method of sale mints. Other methods mint receipts for deposits as NFTs too. */
+const isBoughtMint = ({ type, asset, method }: Movement) =>
+  type === 'mint' && isNft(asset) && /^[^(]*(mint|buy|purchase|register)/i.test(method ?? '')

@@ -5,8 +5,9 @@ import type { MultiFileWriter, OutputFileFormat, Placement } from './csv/multi-f
 import { openTransactionSummaries } from './csv/transaction-summaries.ts'
 import { programTypes } from './csv/types.ts'
 import type { NumberRules } from './format-amount.ts'
+import type { AcceptsSwap } from './import-rows.ts'
 import { readLabels } from './labels.ts'
-import type { Movement } from './movement.ts'
+import { assetKey, type Movement } from './movement.ts'
 import { findPrecisionRefusals, type RefusalReasonOf } from './precision-limits.ts'
 import {
   importRowWriterFor,
@@ -27,6 +28,7 @@ export async function openMultiFileTextWriter(
   const writers = await writersFor(multiFile, context)
   const outputFileOf = outputFileFactory(writers)
   const headerChunksOf = headerChunksFactory(multiFile, outputFileOf)
+  const acceptsSwap = options.swaps === 'off' ? undefined : swapAcceptor(writers)
   const chunksOf = chunkFactory({ ...context, writers, outputFileOf })
   // Opened last: nothing that could throw before `close` is returned follows.
   const summaries = multiFile.needsTransactions
@@ -41,8 +43,7 @@ export async function openMultiFileTextWriter(
       const isListed = first !== undefined && first.source !== 'atomic_transactions'
       const summary = isListed ? await summaries?.find(first.transaction) : undefined
       const placements = multiFile.placementsOf(movements, {
-        labelOf: labels.labelOf,
-        transaction: summary,
+        ...{ labelOf: labels.labelOf, transaction: summary, acceptsSwap },
       })
       return [...headerChunksOf(movements), ...placements.flatMap(chunksOf)]
     },
@@ -64,6 +65,27 @@ async function writersFor(
     writers.set(format, importRowWriterFor(format, context, { refusalReasonOf }))
   }
   return writers
+}
+
+/**
+ * Creates the function that accepts the swaps that the file of swaps can hold. If the program treats equal swaps as one,
+ * only the first of them is accepted. Undefined if there is no such file.
+ */
+function swapAcceptor(writers: ReadonlyMap<OutputFileFormat, ImportRowWriter>): AcceptsSwap | undefined {
+  const [found] = [...writers].filter(([{ supportsSwaps }]) => supportsSwaps)
+  if (found === undefined) return undefined
+  const [{ mergesEqualSwaps }, { canWrite }] = found
+  const accepted = new Set<string>()
+  let time = ''
+  return (row) => {
+    if (!canWrite(row) || !mergesEqualSwaps) return canWrite(row)
+    if (time !== row.movements[0].time) accepted.clear()
+    time = row.movements[0].time
+    const key = [row.out, row.in].map((leg) => leg && `${assetKey(leg.asset)} ${leg.value}`).join(' ')
+    if (accepted.has(key)) return false
+    accepted.add(key)
+    return true
+  }
 }
 
 /** Returns the name and header of a wallet's file. */

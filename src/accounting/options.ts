@@ -20,7 +20,7 @@ export type ConvertOptions = {
   until?: string | undefined
   /** The program's name for the chain. @default the name in the preset, if it has one, or else the chain id */
   chainName?: string | undefined
-  /** Whether to write a swap as one row. @default 'pair' if the preset supports such rows, else 'off' */
+  /** Whether to write a swap as one row. @default 'pair' if the format supports such rows, else 'off' */
   swaps?: 'pair' | 'off' | undefined
   /**
    * CSV file with the columns match and type: assigns types of the program (accounts for journals) by transaction hash,

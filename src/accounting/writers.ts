@@ -4,7 +4,7 @@ import { readTextIfExists } from '../core/platform/disk.ts'
 import type { ImportRowWriter } from './csv/import-row-writer.ts'
 import type { Preset } from './csv/preset.ts'
 import { programTypes } from './csv/types.ts'
-import { importRowsOf, type Labels, withLabels } from './import-rows.ts'
+import { type AcceptsSwap, importRowsOf, type Labels, withLabels } from './import-rows.ts'
 import { JOURNALS } from './journals/index.ts'
 import { openJournalWriter } from './journals/journal-writer.ts'
 import { readLabels } from './labels.ts'
@@ -34,7 +34,9 @@ export const usesPlaceholders = (to: string): boolean =>
 
 /** Whether a format names tokens by identifiers of its own instead of tickers. */
 export const usesIdentifiers = (to: string | undefined): boolean =>
-  PRESETS.some(({ name, naming }) => name === to && naming === 'caip')
+  [...PRESETS, ...MULTI_FILE_WRITERS.flatMap(({ files }) => files)].some(
+    ({ name, naming }) => name === to && naming === 'caip',
+  )
 
 /** Opens the writer of a format. Throws USAGE if there is no such format, or if the options do not fit it. */
 export async function openWriter(context: WriterContext): Promise<TextWriter> {
@@ -42,7 +44,8 @@ export async function openWriter(context: WriterContext): Promise<TextWriter> {
   const preset = PRESETS.find(({ name }) => name === to)
   const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
   const format = JOURNALS.find(({ name }) => name === to)
-  if (swaps === 'pair' && !preset?.supportsSwaps)
+  const files = multiFile?.files ?? (preset === undefined ? [] : [preset])
+  if (swaps === 'pair' && format === undefined && !files.some(({ supportsSwaps }) => supportsSwaps))
     throw new ExportError('USAGE', `${to} has no lines of two assets, so swaps cannot be paired`, {
       fix: 'Omit --swaps, or use --swaps off.',
     })
@@ -60,7 +63,10 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
   const placeholderOf = await placeholdersFor(preset, context)
   const refusalReasonOf = await findPrecisionRefusals(preset, context)
   const writer = importRowWriterFor(preset, context, { placeholderOf, refusalReasonOf })
-  const writeGroup = chunkWriter(writer, { pairsSwaps, labelOf: labels.labelOf })
+  const writeGroup = chunkWriter(writer, {
+    acceptsSwap: pairsSwaps ? writer.canWrite : undefined,
+    labelOf: labels.labelOf,
+  })
   return {
     header: writer.header,
     outputFiles: undefined,
@@ -70,22 +76,14 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
   }
 }
 
-/**
- * Writes the movements of one wallet in one transaction. If the format cannot represent a swap, its sides are written
- * as separate rows, because one of them may be representable.
- */
+/** Writes the movements of one wallet in one transaction. */
 function chunkWriter(
   writer: ImportRowWriter,
-  { pairsSwaps, labelOf }: { pairsSwaps: boolean; labelOf: Labels },
+  { acceptsSwap, labelOf }: { acceptsSwap: AcceptsSwap | undefined; labelOf: Labels },
 ) {
-  const rowsOf = (group: readonly Movement[]) => {
-    const rows = importRowsOf(group, pairsSwaps)
-    const isWritable = rows.every((row) => row.kind !== 'swap' || writer.canWrite(row))
-    return withLabels(isWritable ? rows : importRowsOf(group, false), labelOf)
-  }
   return (group: [Movement, ...Movement[]]): TextChunk => {
     const chunk: TextChunk = { wallet: group[0], text: '', lines: 0 }
-    for (const row of rowsOf(group)) {
+    for (const row of withLabels(importRowsOf(group, acceptsSwap), labelOf)) {
       const text = writer.write(row)
       if (text === undefined) continue
       chunk.text += text

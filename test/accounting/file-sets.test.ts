@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { openMultiFileTextWriter } from '../../src/accounting/multi-file-text-writer.ts'
+import type { ConvertOptions } from '../../src/accounting/options.ts'
 import { etherscan } from '../../src/accounting/presets/etherscan.ts'
 import type { WriterContext } from '../../src/accounting/text-writer.ts'
 import { openExport } from '../../src/read/open-export.ts'
@@ -13,6 +14,8 @@ import { exportDemo } from '../helpers/demo-export.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { EQUAL_SWAPS } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
 
 const folder = suiteFolder()
 const output = join(folder, 'out')
@@ -186,6 +189,33 @@ describe('files in the format of an explorer', () => {
     for (const name of files(/./))
       await checkFile(join(outs.etherscan, name), 'etherscan', (problem) => problems.push([name, problem]))
     expect(problems).toEqual([])
+  })
+})
+
+describe('files for rotki', () => {
+  const swaps = join(folder, 'swaps')
+  beforeAll(() => exportMadeUp(swaps, EQUAL_SWAPS))
+  const converted = async (options: Partial<ConvertOptions> = {}) => {
+    const out = join(folder, `rotki-${options.swaps}`)
+    await convert(swaps, { to: 'rotki', out, ...options })
+    return ['events', 'trades'].map((name) => rowsOf(join(out, `${name}.csv`)))
+  }
+
+  test('have no two trades that rotki would treat as one, and the other swap as two events', async () => {
+    const [events = [], trades = []] = await converted()
+    expect(new Set(trades.map(({ Timestamp }) => Timestamp)).size).toBe(10)
+    expect(trades).toHaveLength(10)
+    expect(trades[9]).toMatchObject({
+      ...{ 'Spend Currency': `eip155:43114/erc20:0x${'c'.repeat(40)}`, 'Spend Amount': '5' },
+      ...{ 'Receive Currency': `eip155:43114/erc20:0x${'d'.repeat(40)}`, Location: 'avalanche' },
+    })
+    const types = ['Spend', 'Withdrawal', 'Deposit'].map((type) => events.filter(({ Type }) => Type === type))
+    expect(types.map(({ length }) => length)).toEqual([20, 10, 10])
+  })
+
+  test('have only events with --swaps off', async () => {
+    const [events = [], trades = []] = await converted({ swaps: 'off' })
+    expect([events.length, trades.length]).toEqual([60, 0])
   })
 })
 

@@ -11,7 +11,7 @@ export const WALLETS = [
   { address: BEN, label: 'Büro "2"' },
 ]
 
-const [ROUTER, VAULT, FRIEND, ZERO] = [address('1'), address('2'), address('3'), address('0')]
+const [ROUTER, VAULT, FRIEND, MARKET, ZERO] = ['1', '2', '3', '9', '0'].map(address) as Addresses
 const USDC = { address: address('c'), name: 'USD Coin', symbol: 'USDC', decimals: 6 }
 const WETH = { address: address('d'), name: 'Wrapped Ether', symbol: 'WETH.e', decimals: 18 }
 const SHARE = { address: address('e'), name: 'Vault share', symbol: 'vUSDC', decimals: 6 }
@@ -21,6 +21,7 @@ const NAMELESS = { address: address('6') }
 const DOLLARS = 1_000_000n
 const ETHER = 10n ** 18n
 
+type Addresses = [string, string, string, string, string]
 type Parties = readonly [from: string, to: string]
 type Entries = {
   erc20?: JsonObject[]
@@ -178,6 +179,21 @@ export const GOLDEN_CHAIN: readonly JsonObject[] = [
     { at: '2024-03-07T00:00:00Z', parties: [ANN, ROUTER], method: SWAP },
     { erc20: [erc20(WETH, [ANN, ROUTER], 1n), erc20(USDC, [ROUTER, ANN], 1n)] },
   ),
+  transaction(
+    { at: '2024-03-08T00:00:00Z', parties: [ANN, MARKET], value: ETHER / 5n, method: 'fulfillOrder(…)' },
+    { erc721: [nft('721', [FRIEND, ANN], { id: '8' })] },
+  ),
+  transaction(
+    { at: '2024-03-08T00:00:02Z', parties: [FRIEND, MARKET], method: 'fulfillOrder(…)' },
+    {
+      erc20: [erc20(WETH, [FRIEND, BEN], ETHER / 10n), erc20(WETH, [BEN, MARKET], ETHER / 400n)],
+      erc1155: [nft('1155', [BEN, FRIEND], { id: String(2n ** 256n - 1n), count: 2 })],
+    },
+  ),
+  transaction(
+    { at: '2024-03-08T00:00:04Z', parties: [ANN, MARKET], value: ETHER / 3n, method: 'fulfillOrders(…)' },
+    { erc721: ['9', '10'].map((id) => nft('721', [FRIEND, ANN], { id })) },
+  ),
 ]
 
 /** Swaps with one or two sides that some or all formats cannot represent, and finally one that all formats can. */
@@ -216,6 +232,15 @@ export const UNHELD_SWAPS: readonly JsonObject[] = [
     { erc20: [erc20(USDC, [ROUTER, ANN], 7n * DOLLARS)] },
   ),
 ]
+
+/** Swaps of the same amounts by both wallets in each of ten seconds. */
+export const EQUAL_SWAPS: readonly JsonObject[] = Array.from({ length: 20 }, (_, n) => {
+  const [wallet, second] = [n % 2 === 0 ? ANN : BEN, Math.floor(n / 2)]
+  return transaction(
+    { at: `2023-11-14T22:14:0${second}Z`, parties: [wallet, ROUTER], method: SWAP },
+    { erc20: [erc20(USDC, [wallet, ROUTER], 5n * DOLLARS), erc20(WETH, [ROUTER, wallet], ETHER / 7n)] },
+  )
+})
 
 const HEAP = { address: address('8'), name: 'Heap', symbol: 'HEAP', decimals: 6 }
 const FINE = { address: address('9'), name: 'Fine', symbol: 'FINE', decimals: 18 }

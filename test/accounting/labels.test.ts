@@ -88,8 +88,6 @@ async function labelledSides(to: string, type: string): Promise<string[]> {
 }
 
 test.for([
-  { to: 'rotki', type: 'Income', sides: ['in'] },
-  { to: 'rotki', type: 'Spend', sides: ['out'] },
   { to: 'cryptotaxcalculator', type: 'staking', sides: ['in'] },
   { to: 'cryptotaxcalculator', type: 'lost', sides: ['out'] },
   { to: 'cryptotaxcalculator', type: 'sell', sides: ['out', 'swap'] },

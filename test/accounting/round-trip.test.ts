@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'csv-parse/sync'
@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
+import { rotki } from '../../src/accounting/presets/rotki.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
@@ -90,7 +91,10 @@ function ledgerSums(rows: readonly TextRow[]): Map<string, bigint> {
 const notZero = (sums: ReadonlyMap<string, bigint>) => [...sums].filter(([, value]) => value !== 0n).sort()
 
 function recordsOf(path: string): Record<string, string>[] {
-  return parse(readFileSync(path), { columns: true, bom: false })
+  const files = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path]
+  return files.flatMap((file): Record<string, string>[] =>
+    parse(readFileSync(file), { columns: true, bom: false }),
+  )
 }
 
 /** Returns the key of the asset that a name or placeholder in a file refers to. */
@@ -105,7 +109,7 @@ function assetOf(name: string, placeholders: ReadonlyMap<string, string>): strin
 
 async function converted(to: string, output = outputs.csv) {
   const out = join(folder, `${to}-${basename(output)}`)
-  const swaps = to === 'rotki' || output === outputs.swaps ? undefined : 'off'
+  const swaps = output === outputs.swaps ? undefined : 'off'
   const result = await convert(output, { to, out, swaps })
   return { out, output, ...result }
 }
@@ -135,11 +139,12 @@ function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<str
   for (const row of recordsOf(out)) {
     if (columns === undefined) {
       const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
-      const [amount, name] = [row.Amount ?? row['Base Amount'], row.Currency ?? row['Base Currency']]
+      const amount = row.Amount ?? row['Base Amount'] ?? row['Receive Amount']
+      const name = row.Currency ?? row['Base Currency'] ?? row['Receive Currency']
       add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)
       const [quoteAmount = '', quote = ''] = [
-        row['Quote Amount (Optional)'],
-        row['Quote Currency (Optional)'],
+        row['Quote Amount (Optional)'] ?? row['Spend Amount'],
+        row['Quote Currency (Optional)'] ?? row['Spend Currency'],
       ]
       add(sums, assetOf(quote, placeholders), quoteAmount, true)
       continue
@@ -156,6 +161,13 @@ function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<str
   }
   return found
 }
+
+/** The files of a conversion without the list of omissions. */
+const tablesOf = ({ files, omittedFile }: Conversion) => files.filter((file) => file !== omittedFile)
+const textOf = (conversion: Conversion) =>
+  tablesOf(conversion)
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('')
 
 const listedIn = (omittedFile: string | undefined) =>
   omittedFile === undefined ? [] : recordsOf(omittedFile)
@@ -182,7 +194,7 @@ describe.for(
   })
 })
 
-describe.for(PRESETS.filter(({ supportsSwaps }) => supportsSwaps))(
+describe.for([...PRESETS.filter(({ supportsSwaps }) => supportsSwaps), rotki])(
   'swaps that $name cannot represent',
   ({ name: to }) => {
     test('omit only the unsupported side, and have the sums of the ledger', async () => {
@@ -216,14 +228,16 @@ describe.for(FORMAT_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan
   test('passes the check of its format, and is the same from CSV and Parquet', async () => {
     const [csv, parquet] = [await converted(to), await converted(to, outputs.parquet)]
     const problems: unknown[] = []
-    const checked = await checkFile(csv.out, to, (problem) => problems.push(problem))
+    let checked = 0
+    for (const file of tablesOf(csv))
+      checked += await checkFile(file, to, (problem) => problems.push(problem))
     expect(problems).toEqual([])
     expect(checked).toBe(csv.lines)
-    expect(readFileSync(csv.out, 'utf8')).toBe(readFileSync(parquet.out, 'utf8'))
+    expect(textOf(csv)).toBe(textOf(parquet))
   })
 
   test('contains no number with an exponent and no invisible character', async () => {
-    const text = readFileSync((await converted(to)).out, 'utf8')
+    const text = textOf(await converted(to))
     expect(text).not.toMatch(/(^|[,\s])-?\d+(\.\d+)?e[+-]?\d+([,\s]|$)/im)
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })

@@ -7,6 +7,7 @@ import type { Preset } from '../../src/accounting/csv/preset.ts'
 import { typeSides } from '../../src/accounting/csv/types.ts'
 import type { LegSide } from '../../src/accounting/import-rows.ts'
 import { MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/presets/index.ts'
+import { rotki } from '../../src/accounting/presets/rotki.ts'
 
 // Rules from the source code of the programs, each with its file and commit. Only facts are taken, no code.
 
@@ -189,7 +190,8 @@ describe('BittyTax 287c4b4', () => {
 })
 
 describe('rotki ef14aad', () => {
-  const rows = rowsOf('rotki')
+  const rows = rowsOf('rotki', 'made-up-rotki/events.csv')
+  const trades = rowsOf('rotki', 'made-up-rotki/trades.csv')
 
   test('rotkehlchen/data_import/importers/rotki_events.py: only these types, and an empty fee, which would create a second event', () => {
     const types = new Set(['Deposit', 'Withdrawal', 'Income', 'Loss', 'Spend', 'Staking'])
@@ -199,10 +201,23 @@ describe('rotki ef14aad', () => {
     ])
   })
 
+  test('rotkehlchen/data_import/importers/rotki_trades.py: both amounts, and an empty fee, which would create a third event', () => {
+    expect(Object.keys(trades[0] ?? {})).toEqual([
+      ...['Location', 'Spend Currency', 'Receive Currency', 'Receive Amount', 'Spend Amount'],
+      ...['Fee', 'Fee Currency', 'Description', 'Timestamp'],
+    ])
+    for (const trade of trades) {
+      expect(Number(trade['Receive Amount'])).toBeGreaterThan(0)
+      expect(Number(trade['Spend Amount'])).toBeGreaterThan(0)
+      expect(trade.Fee).toBe('')
+    }
+    expect(trades.length).toBeGreaterThan(4)
+  })
+
   test('rotkehlchen/data_import/utils.py: timestamps are milliseconds, and unknown locations are external', () => {
-    expect(rows.map(({ Timestamp }) => Timestamp)).toContain(String(Date.UTC(2024, 1, 29, 23, 59, 59)))
+    expect(trades.map(({ Timestamp }) => Timestamp)).toContain(String(Date.UTC(2024, 1, 29, 23, 59, 59)))
     expect(new Set(rows.map(({ Location }) => Location))).toEqual(new Set(['avalanche']))
-    expect(presetOf('rotki').chainNames?.other).toBe('external')
+    expect(rotki.files.map(({ chainNames }) => chainNames?.other)).toEqual(['external', 'external'])
   })
 })
 

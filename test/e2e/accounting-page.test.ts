@@ -60,8 +60,9 @@ describe('jobs/ACCOUNTING.md, followed literally', () => {
         cwd: folder,
         encoding: 'utf8',
       })
-    for (const to of ['koinly', 'cointracking', 'rotki'])
-      expect(check(`${to}.csv`, to)).toContain(`good for ${to}`)
+    for (const to of ['koinly', 'cointracking']) expect(check(`${to}.csv`, to)).toContain(`good for ${to}`)
+    for (const file of ['events', 'trades'])
+      expect(check(`rotki/${file}.csv`, 'rotki')).toContain('good for rotki')
     for (const file of ['in', 'out', 'intra'])
       expect(check(`rp2/${file}.csv`, 'rp2')).toContain('good for rp2')
     expect(check('mine.journal', 'hledger')).toContain('good for hledger')

@@ -277,7 +277,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'rp2'], says: 'Name a folder' },
     { words: ['--to', 'koinly', '--prices', 'no/such.csv'], says: 'cannot read no/such.csv' },
     { words: ['--to', 'generic', '--per-wallet'], says: 'writes several files' },
-    { words: ['--to', 'rotki', '--swaps', 'pair'], says: 'no lines of two assets' },
+    { words: ['--to', 'etherscan', '--swaps', 'pair'], says: 'no lines of two assets' },
     { words: ['--to', 'generic', '--from', '14.11.2023'], says: '--from: found 14.11.2023' },
     { words: ['--prices-needed', '--from', '2024-01-01', '--until', '2023-01-01'], says: 'is not before' },
     { words: ['--to', 'tokentax', '--labels', 'no/such.csv'], says: 'cannot read no/such.csv' },

@@ -61,9 +61,12 @@ const PRICES = [
   /^(\d{4}-\d\d-\d\d) price [A-Z][A-Z0-9'._-]* \d+(?:\.\d+)? [A-Z]+\s*$/,
 ]
 
-const POSTING = /^\s+(\S+(?: \S+)*) {2,}(-?)(\d+)(?:\.(\d+))? ("[^"]+"|[^\s;]+)\s*(?:;.*)?$/
+const AMOUNT = String.raw`(\d+)(?:\.(\d+))? ("[^"]+"|[^\s;]+)`
+/** A posting, possibly with the total price of its amount. */
+const POSTING = new RegExp(String.raw`^\s+(\S+(?: \S+)*) {2,}(-?)${AMOUNT}(?: @@ ${AMOUNT})?\s*(?:;.*)?$`)
 
 type PostingContext = { entry: Entry | undefined; declared: ReadonlySet<string>; program: string }
+type Amount = { whole: string; fraction: string; commodity: string }
 
 function checkPosting(
   { text, line }: { text: string; line: number },
@@ -71,7 +74,7 @@ function checkPosting(
 ): FormatProblem[] {
   // Lines of metadata or comments.
   if (/^\s+([a-z][\w-]*: |;)/.test(text)) return []
-  const [, account, sign, whole = '', fraction = '', commodity = ''] = POSTING.exec(text) ?? []
+  const [, account, sign = '', ...cells] = POSTING.exec(text) ?? []
   if (account === undefined)
     return [
       {
@@ -80,29 +83,48 @@ function checkPosting(
       },
     ]
   if (entry === undefined) return [{ line, what: 'a posting outside of an entry' }]
+  const [units, price] = [amountOf(cells.slice(0, 3)), amountOf(cells.slice(3))]
   entry.postings += 1
-  const digits = `${whole}${fraction}`.replace(/^0+/, '').length
-  const known = entry.sums.get(commodity) ?? { value: 0n, decimals: 0 }
+  addWeight(entry, sign, price.commodity === '' ? units : price)
+  return [
+    ...(declared.has(account) ? [] : [`account ${account} is used before it is declared`]),
+    ...[units, price].flatMap((amount) =>
+      amount.commodity === '' ? [] : findAmountProblems(amount, { declared, program }),
+    ),
+  ].map((what) => ({ line, what }))
+}
+
+const amountOf = ([whole = '', fraction = '', commodity = '']: string[]): Amount => ({
+  whole,
+  fraction,
+  commodity,
+})
+
+/** Adds what a posting contributes to the balance of its entry: its amount or, if it has one, its price. */
+function addWeight({ sums }: Entry, sign: string, { whole, fraction, commodity }: Amount): void {
+  const known = sums.get(commodity) ?? { value: 0n, decimals: 0 }
   const decimals = Math.max(known.decimals, fraction.length)
   const scaled = (value: bigint, from: number) => value * 10n ** BigInt(decimals - from)
   const value = BigInt(`${sign}${whole}${fraction}`)
-  entry.sums.set(commodity, {
+  sums.set(commodity, {
     value: scaled(known.value, known.decimals) + scaled(value, fraction.length),
     decimals,
   })
+}
+
+function findAmountProblems(
+  { whole, fraction, commodity }: Amount,
+  { declared, program }: Pick<PostingContext, 'declared' | 'program'>,
+): string[] {
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').length
   return [
-    ...(declared.has(account) ? [] : [{ line, what: `account ${account} is used before it is declared` }]),
-    ...(declared.has(commodity)
-      ? []
-      : [{ line, what: `commodity ${commodity} is used before it is declared` }]),
-    ...(program === 'beancount' && digits > 28
-      ? [{ line, what: `${digits} digits, more than 28 are rounded` }]
-      : []),
+    ...(declared.has(commodity) ? [] : [`commodity ${commodity} is used before it is declared`]),
+    ...(program === 'beancount' && digits > 28 ? [`${digits} digits, more than 28 are rounded`] : []),
     ...(program === 'ledger' && whole.length + fraction.length > 254
-      ? [{ line, what: 'a number of over 255 characters' }]
+      ? ['a number of over 255 characters']
       : []),
     ...(program === 'beancount' && !/^[A-Z][A-Z0-9'._-]{0,22}[A-Z0-9]$/.test(commodity)
-      ? [{ line, what: `commodity ${commodity}, expected 2 to 24 characters: capitals, digits and '._-` }]
+      ? [`commodity ${commodity}, expected 2 to 24 characters: capitals, digits and '._-`]
       : []),
   ]
 }

@@ -109,9 +109,10 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
 }
 
 function typeOf(row: ImportRow, _: Amounts, { preset }: CellContext): string {
-  const { kind, isOwn, label } = row
+  const { kind, isOwn, isWrap, label } = row
   const { types } = preset
   if (label !== undefined) return csvField(label)
+  if (isWrap) return csvField(types.wrap ?? '')
   const own = kind === 'in' ? types.ownIn : kind === 'out' ? types.ownOut : undefined
   return (isOwn ? own : undefined) ?? types[kind] ?? ''
 }
@@ -174,10 +175,10 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 }
 
 /** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
-function noteOf({ kind, isOwn, movements, in: received, out: sent }: ImportRow): string {
+function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent }: ImportRow): string {
   const [movement] = movements
   const { type, counterparty, method, entry, transaction, isOut } = movement
-  let note: string = kind === 'swap' ? 'swap' : type
+  let note: string = kind !== 'swap' ? type : isWrap ? 'wrap' : 'swap'
   if (isOwn) note += ' / between own wallets'
   const [sentContract, receivedContract] = [sent?.asset.address ?? null, received?.asset.address ?? null]
   if (sentContract !== null) note += ` / contract ${sentContract}`

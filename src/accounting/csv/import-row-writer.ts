@@ -46,7 +46,8 @@ export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
   const cells = preset.columns.map(([, role]) => CELLS[role])
   return {
     header: csvRows([headersOf(preset, { currency: prices?.currency, coin })]),
-    canWrite: (row) => formatRow(row, writing).reason === undefined,
+    canWrite: (row) =>
+      (!row.isWrap || preset.types.wrap !== undefined) && formatRow(row, writing).reason === undefined,
     write: (row) => {
       const { amounts, reason, truncations, unpriced } = formatRow(row, writing)
       for (const asset of unpriced ?? []) options.onUnpriced(asset)

@@ -1,4 +1,4 @@
-import type { ImportRow, Labels, TransactionSummary } from '../import-rows.ts'
+import type { AcceptsSwap, ImportRow, Labels, TransactionSummary } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import type { Preset } from './preset.ts'
 
@@ -22,7 +22,12 @@ export type MultiFileWriter = {
 /** The format of one of the files. `{wallet}` in the file name stands for the wallet's address. */
 export type OutputFileFormat = Preset & { file: string }
 
-type PlacementOptions = { labelOf: Labels; transaction: TransactionSummary | undefined }
+type PlacementOptions = {
+  labelOf: Labels
+  transaction: TransactionSummary | undefined
+  /** Undefined if no swap may be one row. */
+  acceptsSwap: AcceptsSwap | undefined
+}
 
 /**
  * The file that a row belongs to, or the `reason` why it is omitted. `isAlreadyWritten` marks the second side of a

@@ -86,6 +86,8 @@ type Types = {
   ownOut?: string
   fee?: string
   swap?: string
+  /** The type that exchanges a coin for its wrapped token without a sale. Without it, a wrap is two rows. */
+  wrap?: string
 }
 
 /**
@@ -122,6 +124,8 @@ export type Preset = {
   supportsNfts: boolean
   /** Whether a swap can be one row. */
   supportsSwaps: boolean
+  /** Whether the program treats swaps of the same amounts at the same time as one. */
+  mergesEqualSwaps?: boolean
   /** Whether every row needs the price of its asset. */
   needsPrices?: boolean
   /** Whether two equal rows can represent two movements, so that the checker does not report duplicates. */

@@ -30,6 +30,7 @@ function collectSides({ types, labels, supportsSwaps }: Preset): TypeSides {
     ['out', types.ownOut],
     ['out', types.fee],
     ['swap', supportsSwaps ? types.swap : undefined],
+    ['swap', types.wrap],
   ]
   const sides = new Map<string, Set<LegSide>>()
   const add = (side: LegSide, type: string) => sides.set(type, (sides.get(type) ?? new Set()).add(side))

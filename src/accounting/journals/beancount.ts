@@ -1,9 +1,9 @@
 import { isNft } from '../../core/model/asset.ts'
 import type { AccountRule } from '../labels.ts'
-import type { Asset } from '../movement.ts'
+import type { Asset, Movement } from '../movement.ts'
 import { digitsOf, safeText } from '../names/asset-name.ts'
 import type { Accounts, JournalFormat } from './journal-format.ts'
-import { payee, timeOfDay, walletAccountName } from './payee.ts'
+import { entriesText, payee, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'Expenses:Gas',
@@ -43,15 +43,23 @@ export const beancount: JournalFormat = {
     ].join(''),
   entryHeader: (movement) =>
     `${movement.time.slice(0, 10)} * ${quoteText(payee(movement))} ^${movement.transaction}\n  time: ${quoteText(timeOfDay(movement))}`,
-  posting: ({ account, amount, commodity, movement, hasComment }) => {
-    const id = isNft(movement.asset) ? `    id: ${quoteText(String(movement.asset.tokenId))}\n` : ''
-    return `  ${account}  ${amount} ${commodity}\n${hasComment ? `    entry: ${quoteText(movement.entry)}\n${id}` : ''}`
-  },
+  posting: ({ account, amount, commodity, totalPrice, movements }) =>
+    `  ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}\n${metadataOf(movements)}`,
   price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
   maxNumberLength: 250,
   numbers: { maxSumDigits: 28 },
+  // beancount divides a total price by the amount and multiplies them again, with 28 digits each. The difference to the
+  // total must stay below half a unit of the last decimal written, and is not tolerated in integers.
+  pricedNumbers: { maxDigits: 26, needsPoint: true },
   source: 'beancount 2.3.5, tested',
   rulesOf: '2026-08-21',
+}
+
+function metadataOf(movements: readonly Movement[]): string {
+  const [movement] = movements
+  if (movement === undefined) return ''
+  const id = isNft(movement.asset) ? `    id: ${quoteText(String(movement.asset.tokenId))}\n` : ''
+  return `    entry: ${quoteText(entriesText(movements))}\n${id}`
 }
 
 /** Maximum length of commodity names in beancount 2. */

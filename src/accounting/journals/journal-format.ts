@@ -23,6 +23,8 @@ export type JournalFormat = {
   /** Maximum number of characters of a number. */
   maxNumberLength: number
   numbers: NumberRules
+  /** The numbers of postings with a price, where they differ. @default those of all postings */
+  pricedNumbers?: NumberRules
   /** The source of the rules, and their date. */
   source: string
   rulesOf: string
@@ -35,9 +37,10 @@ export type Posting = {
   account: string
   amount: string
   commodity: string
-  movement: Movement
-  /** Whether the posting carries the details of the movement; true for the wallet's posting only. */
-  hasComment: boolean
+  /** What was paid for the whole amount. */
+  totalPrice?: { amount: string; commodity: string } | undefined
+  /** The movements whose details the posting carries: those of a wallet's posting; none on the other side. */
+  movements: readonly Movement[]
 }
 
 export type DayPrice = { day: string; commodity: string; price: string; currency: string }

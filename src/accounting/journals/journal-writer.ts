@@ -1,5 +1,5 @@
 import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
-import { importRowsOf, withLabels } from '../import-rows.ts'
+import { type AcceptsSwap, importRowsOf, withLabels } from '../import-rows.ts'
 import { readLabels } from '../labels.ts'
 import type { Movement } from '../movement.ts'
 import { withContract } from '../names/contracts.ts'
@@ -26,14 +26,23 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
     writers.set(file, writer)
     return writer
   }
+  const rowsOf = (group: readonly Movement[], canWriteSwap: AcceptsSwap) => {
+    // A label names the other side of each movement, which a swap does not have.
+    const acceptsSwap: AcceptsSwap = (row) => labels.labelOf(row) === undefined && canWriteSwap(row)
+    const wallets = groupByWallet(group)
+    const rows = wallets.flatMap((movements) =>
+      importRowsOf(movements, options.swaps === 'off' ? undefined : acceptsSwap),
+    )
+    return withLabels(rows, labels.labelOf)
+  }
   return {
     header: await pricesHeader(format, context),
     outputFiles: undefined,
     write: (movements) => {
       const groups = options.perWallet ? groupByWallet(movements) : [movements as [Movement, ...Movement[]]]
       return groups.map((group) => {
-        const rows = withLabels(importRowsOf(group, false), labels.labelOf)
-        const text = writerOf(options.perWallet ? group[0].wallet : '').write(rows)
+        const writer = writerOf(options.perWallet ? group[0].wallet : '')
+        const text = writer.write(rowsOf(group, writer.canWriteSwap))
         return { wallet: group[0], text, lines: text === '' ? 0 : 1 }
       })
     },

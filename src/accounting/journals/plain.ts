@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 import { tickerName } from '../names/asset-name.ts'
 import type { Accounts, DayPrice, Posting } from './journal-format.ts'
-import { payee, timeOfDay, walletAccountName } from './payee.ts'
+import { entriesText, payee, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'expenses:gas',
@@ -36,13 +36,18 @@ export const plainForm = {
   declareAccount: (account: string) => `account ${account}\n`,
   entryHeader: (movement: Movement) =>
     `${movement.time.slice(0, 10)} (${movement.transaction}) ${payee(movement)}  ; time:${timeOfDay(movement)}`,
-  posting: ({ account, amount, commodity, movement, hasComment }: Posting) => {
-    const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
-    const other = movement.counterparty === null ? '' : `, cp:${movement.counterparty}`
-    const comment = hasComment ? `  ; entry:${movement.entry}${other}${id}` : ''
-    return `    ${account}  ${amount} ${commodity}${comment}\n`
-  },
+  posting: ({ account, amount, commodity, totalPrice, movements }: Posting) =>
+    `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
   price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
+}
+
+function commentOf(movements: readonly Movement[]): string {
+  const [movement] = movements
+  if (movement === undefined) return ''
+  const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
+  const others = new Set(movements.flatMap(({ counterparty }) => counterparty ?? []))
+  const other = others.size === 0 ? '' : `, cp:${[...others].join(' ')}`
+  return `  ; entry:${entriesText(movements)}${other}${id}`
 }
 
 /** Longer token ids are replaced by a hash in commodity names, and written in full in a comment. */

@@ -22,7 +22,7 @@ export const cointracking: Preset = {
     ['Liquidity pool', 'empty'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Other Fee' },
+  types: { ...TRANSFERS, fee: 'Other Fee', wrap: 'Swap (non taxable)' },
   labels: {
     in: [
       'Income',
@@ -54,13 +54,15 @@ export const cointracking: Preset = {
       'Provide Liquidity',
       'Return LP Token',
     ],
-    swap: ['Swap (non taxable)'],
+    swap: [],
   },
   fee: 'sent amount',
   naming: 'ticker',
   numbers: {},
-  supportsNfts: false,
+  supportsNfts: true,
   supportsSwaps: true,
-  source: "CoinTracking's pages 29000007202 and 29000042783; its CSV import page as cited by staketaxcsv",
+  source:
+    "CoinTracking's pages 29000007202, 29000042383 (NFTs) and 29000042783; its CSV import page as cited by staketaxcsv",
   rulesOf: '2025-12-17',
+  unverified: 'whether an import accepts `#` in the names of NFTs',
 }

@@ -23,7 +23,7 @@ export const generic: Preset = {
     ['note', 'note'],
   ],
   date: 'YYYY-MM-DDTHH:mm:ssZ',
-  types: { in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap' },
+  types: { in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap', wrap: 'wrap' },
   fee: 'sent amount',
   naming: 'ticker',
   numbers: {},

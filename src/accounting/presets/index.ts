@@ -29,11 +29,10 @@ export const PRESETS: readonly Preset[] = [
   taxbit,
   blockpit,
   coinpanda,
-  rotki,
   bittytax,
   kryptos,
   generic,
 ]
 
 /** All formats that consist of several files. */
-export const MULTI_FILE_WRITERS: readonly MultiFileWriter[] = [rp2, etherscan]
+export const MULTI_FILE_WRITERS: readonly MultiFileWriter[] = [rotki, rp2, etherscan]

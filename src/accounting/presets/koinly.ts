@@ -18,7 +18,7 @@ export const koinly: Preset = {
     ['TxHash', 'hash'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { in: '', out: '', fee: 'cost', swap: '' },
+  types: { in: '', out: '', fee: 'cost', swap: '', wrap: 'swap' },
   labels: {
     in: [
       'airdrop',
@@ -44,6 +44,8 @@ export const koinly: Preset = {
   numbers: { needsPoint: true },
   supportsNfts: true,
   supportsSwaps: true,
-  source: 'Koinly help pages on the universal format; adastry.io, exporter_koinly.py of staketaxcsv',
+  source:
+    'Koinly help pages on the universal format and 3663453 (labels); adastry.io, exporter_koinly.py of staketaxcsv',
   rulesOf: '2026-08-21',
+  unverified: 'whether an import still reads the label `swap` of wrapped coins',
 }

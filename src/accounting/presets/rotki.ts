@@ -1,30 +1,15 @@
-import type { Preset } from '../csv/preset.ts'
+import type { MultiFileWriter, OutputFileFormat } from '../csv/multi-file-writer.ts'
+import { importRowsOf, withLabels } from '../import-rows.ts'
+import { groupByWallet } from '../text-writer.ts'
 
-export const rotki: Preset = {
+const COMMON = {
   name: 'rotki',
-  title: 'rotki, generic events',
-  columns: [
-    ['Type', 'type'],
-    ['Location', 'chain'],
-    ['Currency', 'asset'],
-    ['Amount', 'amount'],
-    ['Fee', 'empty'],
-    ['Fee Currency', 'empty'],
-    ['Description', 'note'],
-    ['Timestamp', 'date'],
-  ],
+  title: 'rotki, generic events and generic trades',
   date: 'milliseconds',
-  types: { in: 'Deposit', out: 'Withdrawal', fee: 'Spend' },
-  labels: {
-    in: ['Income', 'Staking'],
-    out: ['Loss'],
-    swap: [],
-  },
   fee: 'sent amount',
   naming: 'caip',
   numbers: {},
   supportsNfts: true,
-  supportsSwaps: false,
   chainNames: {
     '1': 'ethereum',
     '10': 'optimism',
@@ -36,6 +21,65 @@ export const rotki: Preset = {
     '43114': 'avalanche',
     other: 'external',
   },
-  source: 'rotki ef14aad, data_import/importers/rotki_events.py',
+  source: 'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers',
   rulesOf: '2026-08-21',
+  unverified: 'the import: the program was not run',
+} as const
+
+const EVENTS: OutputFileFormat = {
+  ...COMMON,
+  file: 'events.csv',
+  columns: [
+    ['Type', 'type'],
+    ['Location', 'chain'],
+    ['Currency', 'asset'],
+    ['Amount', 'amount'],
+    ['Fee', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Description', 'note'],
+    ['Timestamp', 'date'],
+  ],
+  types: { in: 'Deposit', out: 'Withdrawal', fee: 'Spend' },
+  labels: {
+    in: ['Income', 'Staking'],
+    out: ['Loss'],
+    swap: [],
+  },
+  supportsSwaps: false,
+}
+
+const TRADES: OutputFileFormat = {
+  ...COMMON,
+  file: 'trades.csv',
+  columns: [
+    ['Location', 'chain'],
+    ['Spend Currency', 'outAsset'],
+    ['Receive Currency', 'inAsset'],
+    ['Receive Amount', 'inAmount'],
+    ['Spend Amount', 'outAmount'],
+    ['Fee', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Description', 'note'],
+    ['Timestamp', 'date'],
+  ],
+  types: {},
+  supportsSwaps: true,
+  // rotki identifies a trade by its location, time, assets and amounts.
+  mergesEqualSwaps: true,
+}
+
+/** Two files: swaps, and all other movements. */
+export const rotki: MultiFileWriter = {
+  name: COMMON.name,
+  title: COMMON.title,
+  files: [EVENTS, TRADES],
+  isPerWallet: false,
+  needsTransactions: false,
+  placementsOf: (movements, { labelOf, acceptsSwap }) => {
+    const rows = groupByWallet(movements).flatMap((ofWallet) => importRowsOf(ofWallet, acceptsSwap))
+    return withLabels(rows, labelOf).map((row) => ({ row, format: row.kind === 'swap' ? TRADES : EVENTS }))
+  },
+  source: COMMON.source,
+  rulesOf: COMMON.rulesOf,
+  unverified: COMMON.unverified,
 }

@@ -97,7 +97,7 @@ export const rp2: MultiFileWriter = {
   isPerWallet: false,
   needsTransactions: false,
   placementsOf: (movements, { labelOf }) => {
-    const rows = withLabels(importRowsOf(movements, false), labelOf)
+    const rows = withLabels(importRowsOf(movements), labelOf)
     const sent = new Map<string, number>()
     for (const { isOwn, movements: rowMovements } of rows)
       if (isOwn && rowMovements[0].isOut)

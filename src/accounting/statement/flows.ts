@@ -1,4 +1,4 @@
-import { importRowsOf } from '../import-rows.ts'
+import { importRowsOf, isWrap } from '../import-rows.ts'
 import type { Asset, Movement } from '../movement.ts'
 
 /** The flows between the opening and the closing balance of a statement, in the order of its columns. */
@@ -24,45 +24,18 @@ export type Flow = { name: FlowName; asset: Asset; value: bigint }
  * count net of refunds. Wraps are the token of a wrap or unwrap and the coins that were wrapped or unwrapped.
  */
 export function flowsOf(movements: readonly Movement[]): Flow[] {
-  const wraps = findWraps(movements)
-  return importRowsOf(movements, true).flatMap(({ kind, in: received, out: sent, movements: [movement] }) => {
-    if (kind === 'swap') return legFlows('swapped_in', received).concat(legFlows('swapped_out', sent))
+  return importRowsOf(movements, () => true).flatMap((row) => {
+    const { kind, in: received, out: sent } = row
     if (kind === 'fee') return legFlows('fees', sent)
-    const isWrap = wraps.has(movement)
-    return kind === 'in'
-      ? legFlows(isWrap ? 'wrapped_in' : 'received', received)
-      : legFlows(isWrap ? 'wrapped_out' : 'sent', sent)
+    if (row.isWrap || isWrap(row.movements[0]))
+      return legFlows('wrapped_out', sent).concat(legFlows('wrapped_in', received))
+    if (kind === 'swap') return legFlows('swapped_in', received).concat(legFlows('swapped_out', sent))
+    return legFlows('received', received).concat(legFlows('sent', sent))
   })
 }
 
 const legFlows = (name: FlowName, leg: { asset: Asset; value: bigint } | undefined): Flow[] =>
   leg === undefined ? [] : [{ name, ...leg }]
-
-const NO_WRAPS: ReadonlySet<Movement> = new Set()
-
-/**
- * Finds the movements of wraps and unwraps: each row of the token, and the row of the coin that it was added for, which
- * has the same value and source, the opposite direction, and the contract as its counterparty.
- */
-function findWraps(movements: readonly Movement[]): ReadonlySet<Movement> {
-  const tokens = movements.filter(({ type }) => type === 'wrap' || type === 'unwrap')
-  if (tokens.length === 0) return NO_WRAPS
-  const found = new Set(tokens)
-  for (const token of tokens) {
-    const coin = movements.find(
-      (movement) =>
-        movement.asset.type === 'native' &&
-        movement.type === 'transfer' &&
-        movement.counterparty === token.asset.address &&
-        movement.isOut !== token.isOut &&
-        movement.value === token.value &&
-        movement.source === token.source &&
-        !found.has(movement),
-    )
-    if (coin !== undefined) found.add(coin)
-  }
-  return found
-}
 
 /** The amounts of a statement, in the order of its columns. */
 export const AMOUNTS = ['opening', ...FLOWS, 'closing'] as const

@@ -46,7 +46,7 @@ function accountFinder(name: string, wallets = [ONE, TWO]) {
   })
   return (wallet: string, label: string | null = null) => {
     const moved = movement({ asset: COIN, value: 1n, wallet, label })
-    const text = writer.write(importRowsOf([moved], false))
+    const text = writer.write(importRowsOf([moved]))
     return /(?:account|open) (assets:crypto:.*)\n/i.exec(text)?.[1]
   }
 }

@@ -120,15 +120,15 @@ describe('the statement of 2024 for the made-up chain', () => {
     const table = statementTable(await statement([madeUp], { year: '2024' }))
     const ofAnn = amountsOf(table, ann)
     expect(ofAnn.AVAX).toEqual({
-      ...{ opening: '100', received: '1', sent: '1.35', swapped_in: '1', swapped_out: '1.5' },
-      ...{ fees: '0.0150000000006', closing: '99.1349999999994' },
+      ...{ opening: '100', received: '1', sent: '1.583333333333333333', swapped_in: '1', swapped_out: '1.8' },
+      ...{ fees: '0.0175000000007', closing: '98.599166666665966667' },
     })
     expect(ofAnn.USDC).toEqual({
       ...{ received: '5000.000001', sent: '107', swapped_in: '61.234568', swapped_out: '500' },
       closing: '4454.234569',
     })
     expect(ofAnn.vUSDC).toEqual({ received: '99', sent: '9', closing: '90' })
-    expect(ofAnn['APE 7']).toEqual({ received: '1', closing: '1' })
+    expect(ofAnn['APE 7']).toEqual({ swapped_in: '1', closing: '1' })
     expect(ofAnn.LONG).toEqual({ received: `0.${'0'.repeat(254)}1`, closing: `0.${'0'.repeat(254)}1` })
     // The decimals of this token are unknown, so it has no amounts in whole units.
     expect(new Set(Object.values(ofAnn.null ?? {}))).toEqual(new Set([null]))
@@ -137,7 +137,7 @@ describe('the statement of 2024 for the made-up chain', () => {
       ...{ opening: '3.000000000000000001', received: '0.25', fees: '0.00125000000005' },
       closing: '3.248749999999950001',
     })
-    expect(ofBen[`null ${2n ** 256n - 1n}`]).toEqual({ received: '5', closing: '5' })
+    expect(ofBen[`null ${2n ** 256n - 1n}`]).toEqual({ received: '5', swapped_out: '2', closing: '3' })
     // Ben sends a token that he never received.
     expect(ofBen.USDC).toEqual({ sent: '0.000001', closing: '-0.000001' })
   })
@@ -172,9 +172,9 @@ describe('the statement of 2024 for the made-up chain', () => {
     ])
     const native = rows.filter((row) => row[0] === ann && row[2] === 'native').map((row) => row.slice(6))
     expect(native).toEqual([
-      ['fee', '12', '0', '0.0150000000006'],
+      ['fee', '14', '0', '0.0175000000007'],
       ['self', '2', '1', '1'],
-      ['transfer', '5', '1.5', '2.35'],
+      ['transfer', '7', '1.5', '2.883333333333333333'],
     ])
   })
 

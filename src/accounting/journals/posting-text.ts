@@ -1,5 +1,6 @@
 import type { Movement } from '../movement.ts'
 import { methodName, safeText } from '../names/asset-name.ts'
+import type { Posting } from './journal-format.ts'
 
 /** The UTC time of day, to the second: 22:46:40. */
 export const timeOfDay = ({ time }: Movement) => time.slice(11, 19)
@@ -14,3 +15,10 @@ export const payee = ({ method, type }: Movement) => methodName(method ?? '') ||
  */
 export const walletAccountName = ({ label }: Movement, digits: string) =>
   `${safeText(safeText(label ?? '').replace(/[:()[\]]/g, ''))} ${digits}`.trim()
+
+/** The ids of the ledger entries that a posting represents. */
+export const entriesText = (movements: readonly Movement[]) => movements.map(({ entry }) => entry).join(' ')
+
+/** The annotation for the price of a whole amount, which has the same syntax in all programs. */
+export const totalPriceText = (price: Posting['totalPrice']) =>
+  price === undefined ? '' : ` @@ ${price.amount} ${price.commodity}`
