@@ -3,6 +3,7 @@ import { assertNotSpecial } from '../core/platform/special-entries.ts'
 import { balances } from '../ledger/balances/balances.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { readPrices } from '../ledger/prices/prices.ts'
+import { type AddressNames, applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
 import { openConversionTarget } from './conversion-target.ts'
 import { type Omitted, toOmitted } from './csv/import-row-writer.ts'
@@ -10,6 +11,7 @@ import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import { tickerName } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
+import { nameParties } from './names/party-names.ts'
 import { readTickers, type TokenNames } from './names/tickers.ts'
 import { openOmissions } from './omissions.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
@@ -63,7 +65,8 @@ export async function convert(output: string, options: ConvertOptions): Promise<
   try {
     requireLedger(opened.manifest, output, 'conversions are made from')
     if (options.out !== undefined) await resolvePath(options.out)
-    return await convertExport({ output, opened, files }, options)
+    const { manifest, names } = await applyNames(options.names, opened.manifest)
+    return await convertExport({ output, opened: { ...opened, manifest }, names, files }, options)
   } catch (thrown) {
     await files.abort()
     throw thrown
@@ -73,10 +76,10 @@ export async function convert(output: string, options: ConvertOptions): Promise<
   }
 }
 
-type ConversionSource = { output: string; opened: OpenExport; files: TextFiles }
+type ConversionSource = { output: string; opened: OpenExport; names: AddressNames; files: TextFiles }
 
 async function convertExport(
-  { output, opened, files }: ConversionSource,
+  { output, opened, names, files }: ConversionSource,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
@@ -97,6 +100,7 @@ async function convertExport(
     const target = await openConversionTarget(options, writer, files)
     const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
     for await (const movements of transactionsOf(opened, { period, contracts })) {
+      nameParties(movements, names)
       const included = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.add }))
       for (const chunk of included.length === 0 ? [] : await writer.write(included)) {
         converted.lines += chunk.lines

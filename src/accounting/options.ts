@@ -28,6 +28,11 @@ export type ConvertOptions = {
    */
   labels?: string | undefined
   /**
+   * CSV file with the columns address and name, and optionally chain: names of wallets without a label, and of
+   * counterparties.
+   */
+  names?: string | undefined
+  /**
    * CSV file with the columns chain, contract and ticker, and further columns for programs: names of tokens. They take
    * precedence over the table of well-known tokens.
    */
@@ -47,7 +52,7 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-type InputFiles = Pick<ConvertOptions, 'labels' | 'tickers' | 'prices' | 'map'>
+type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices' | 'map'>
 
 /**
  * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
@@ -56,10 +61,10 @@ type InputFiles = Pick<ConvertOptions, 'labels' | 'tickers' | 'prices' | 'map'>
 export async function resolveOutputFile(
   path: string,
   output: string,
-  { labels, tickers, prices, map }: InputFiles,
+  { labels, names, tickers, prices, map }: InputFiles,
 ): Promise<string> {
   const inputs = {
-    ...{ '--prices': prices, '--labels': labels, '--tickers': tickers },
+    ...{ '--prices': prices, '--labels': labels, '--names': names, '--tickers': tickers },
     '--map': map ?? (await defaultMapPath(output)),
   }
   return resolveOutputPath(

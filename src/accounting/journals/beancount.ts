@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset } from '../movement.ts'
 import { digitsOf, safeText } from '../names/asset-name.ts'
 import type { Accounts, JournalFormat } from './journal-format.ts'
-import { payee, timeOfDay, walletAccountName } from './payee.ts'
+import { payee, purpose, timeOfDay, walletAccountName } from './payee.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'Expenses:Gas',
@@ -42,7 +42,7 @@ export const beancount: JournalFormat = {
       ...(decimals === null ? [] : [`  decimals: ${decimals}\n`]),
     ].join(''),
   entryHeader: (movement) =>
-    `${movement.time.slice(0, 10)} * ${quoteText(payee(movement))} ^${movement.transaction}\n  time: ${quoteText(timeOfDay(movement))}`,
+    `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')} ^${movement.transaction}\n  time: ${quoteText(timeOfDay(movement))}`,
   posting: ({ account, amount, commodity, movement, hasComment }) => {
     const id = isNft(movement.asset) ? `    id: ${quoteText(String(movement.asset.tokenId))}\n` : ''
     return `  ${account}  ${amount} ${commodity}\n${hasComment ? `    entry: ${quoteText(movement.entry)}\n${id}` : ''}`

@@ -52,10 +52,14 @@ export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
       }
       const first = rows[0]?.movements[0]
       if (first === undefined || postings.length === 0) return declarations.join('')
-      return `${declarations.join('')}${format.entryHeader(first)}\n${postings.join('')}\n`
+      const party = rows.flatMap(({ movements }) => movements).find(isNamedParty)
+      return `${declarations.join('')}${format.entryHeader({ ...first, counterpartyName: party?.counterpartyName })}\n${postings.join('')}\n`
     },
   }
 }
+
+/** Whether the counterparty has a name and is not a wallet of the job, whose side is in the entry too. */
+const isNamedParty = ({ counterpartyName, isOwn }: Movement) => counterpartyName !== undefined && !isOwn
 
 type MovementContext = Omit<JournalOptions, 'onOmitted'> & { label: string | undefined }
 

@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 import { tickerName } from '../names/asset-name.ts'
 import type { Accounts, DayPrice, Posting } from './journal-format.ts'
-import { payee, timeOfDay, walletAccountName } from './payee.ts'
+import { payee, purpose, timeOfDay, walletAccountName } from './payee.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'expenses:gas',
@@ -35,7 +35,7 @@ export const plainForm = {
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
   entryHeader: (movement: Movement) =>
-    `${movement.time.slice(0, 10)} (${movement.transaction}) ${payee(movement)}  ; time:${timeOfDay(movement)}`,
+    `${movement.time.slice(0, 10)} (${movement.transaction}) ${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}`,
   posting: ({ account, amount, commodity, movement, hasComment }: Posting) => {
     const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
     const other = movement.counterparty === null ? '' : `, cp:${movement.counterparty}`

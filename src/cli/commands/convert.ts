@@ -39,6 +39,11 @@ const options = defineOptions([
     description: 'CSV file (match,type) that assigns types of the program by hash, address or method',
   },
   {
+    name: 'names',
+    value: '<file>',
+    description: 'CSV file (address,name) that names counterparties, and wallets without a label',
+  },
+  {
     name: 'prices',
     value: '<file>',
     description: 'CSV file of prices (date,asset,currency,price) for fiat values',
