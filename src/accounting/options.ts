@@ -23,8 +23,8 @@ export type ConvertOptions = {
   /** Whether to write a swap as one row. @default 'pair' if the preset supports such rows, else 'off' */
   swaps?: 'pair' | 'off' | undefined
   /**
-   * CSV file with the columns match and type: assigns types of the program (accounts for journals) by transaction hash,
-   * counterparty or method.
+   * CSV file with the column type and columns of conditions, such as match: assigns types of the program (accounts for
+   * journals) by transaction, counterparty, method, token, wallet, direction and date.
    */
   labels?: string | undefined
   /**

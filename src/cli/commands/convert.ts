@@ -36,7 +36,8 @@ const options = defineOptions([
   {
     name: 'labels',
     value: '<file>',
-    description: 'CSV file (match,type) that assigns types of the program by hash, address or method',
+    description:
+      'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
   },
   {
     name: 'names',
