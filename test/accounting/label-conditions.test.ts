@@ -67,6 +67,10 @@ test.for([
   expect(await labelOf({ ...received, ...other }, ...lines)).toBeUndefined()
 })
 
+test('the parts of a pattern do not overlap in a text', async () => {
+  expect(await labelOf(received, 'token,type', 'USD*DC,Gift')).toBeUndefined()
+})
+
 test('selects the native coin by name, and a token without a ticker by symbol and digits only', async () => {
   expect(await labelOf({ ...received, asset: COIN }, 'token,type', 'native,Gift')).toBe('Gift')
   expect(await labelOf({ ...received, asset: COIN }, 'token,type', 'avax,Gift')).toBe('Gift')

@@ -174,7 +174,7 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 }
 
 /** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
-function noteOf({ kind, isOwn, movements, in: received, out: sent }: ImportRow): string {
+function noteOf({ kind, isOwn, movements, in: received, out: sent, mergedRows }: ImportRow): string {
   const [movement] = movements
   const { type, counterparty, method, entry, transaction, isOut } = movement
   const party = safeText(movement.counterpartyName ?? '')
@@ -189,6 +189,7 @@ function noteOf({ kind, isOwn, movements, in: received, out: sent }: ImportRow):
   const called = method === null ? '' : methodName(method)
   if (method !== null) note += ` / method ${called}`
   note += ` / tx ${transaction} / entry ${entry}`
+  if (mergedRows !== undefined) note += ` / sum of ${mergedRows} equal lines`
   // Only names and methods can contain commas, and `safeText` has removed their quotes.
   return needsQuotes(called) || needsQuotes(party) ? `"${note}"` : note
 }

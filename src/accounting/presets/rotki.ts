@@ -25,6 +25,10 @@ export const rotki: Preset = {
   numbers: {},
   supportsNfts: true,
   supportsSwaps: false,
+  equalLines: {
+    handling: 'keep',
+    compares: 'nothing: each event gets a random id (rotki ef14aad, data_import/importers/rotki_events.py)',
+  },
   chainNames: {
     '1': 'ethereum',
     '10': 'optimism',
