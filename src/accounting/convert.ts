@@ -3,6 +3,7 @@ import { assertNotSpecial } from '../core/platform/special-entries.ts'
 import { balances } from '../ledger/balances/balances.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { readPrices } from '../ledger/prices/prices.ts'
+import { type AddressNames, applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
 import { openConversionTarget } from './conversion-target.ts'
 import { type Omitted, toOmitted } from './csv/import-row-writer.ts'
@@ -10,6 +11,7 @@ import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import { tickerName } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
+import { nameParties } from './names/party-names.ts'
 import { readTickers, type TokenNames } from './names/tickers.ts'
 import { openOmissions } from './omissions.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
@@ -24,6 +26,8 @@ export type ConversionResult = {
   movements: number
   /** Number of CSV rows or journal entries written. */
   lines: number
+  /** Number of further rows that were merged into these, because the program would take them for duplicates. */
+  merged: number
   /** Paths of the written files, in the chain order of their first movements. */
   files: string[]
   /** Number of movements per reason that were omitted, or whose amount was cut off because the format has fewer decimals. */
@@ -63,7 +67,8 @@ export async function convert(output: string, options: ConvertOptions): Promise<
   try {
     requireLedger(opened.manifest, output, 'conversions are made from')
     if (options.out !== undefined) await resolvePath(options.out)
-    return await convertExport({ output, opened, files }, options)
+    const { manifest, names } = await applyNames(options.names, opened.manifest)
+    return await convertExport({ output, opened: { ...opened, manifest }, names, files }, options)
   } catch (thrown) {
     await files.abort()
     throw thrown
@@ -73,10 +78,10 @@ export async function convert(output: string, options: ConvertOptions): Promise<
   }
 }
 
-type ConversionSource = { output: string; opened: OpenExport; files: TextFiles }
+type ConversionSource = { output: string; opened: OpenExport; names: AddressNames; files: TextFiles }
 
 async function convertExport(
-  { output, opened, files }: ConversionSource,
+  { output, opened, names, files }: ConversionSource,
   options: ConvertOptions,
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
@@ -92,14 +97,17 @@ async function convertExport(
     ...{ output, options, opened, period, prices, contracts, onOmitted: omissions.add },
     onUnpriced: (asset) => increment(unpriced, asset),
   })
-  const converted = { movements: 0, lines: 0 }
+  const converted = { movements: 0, lines: 0, merged: 0 }
   try {
     const target = await openConversionTarget(options, writer, files)
     const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
-    for await (const movements of transactionsOf(opened, { period, contracts })) {
+    const transactions = transactionsOf(opened, { period, contracts })
+    for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
+      nameParties(movements, names)
       const included = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.add }))
       for (const chunk of included.length === 0 ? [] : await writer.write(included)) {
         converted.lines += chunk.lines
+        converted.merged += chunk.merged ?? 0
         target.write(chunk)
       }
       converted.movements += movements.length
@@ -114,6 +122,20 @@ async function convertExport(
   const found = { unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() }
   const ledgerTimeRange = converted.movements === 0 ? await readTimeRange(opened) : undefined
   return { ...converted, files: written, ledgerTimeRange, ...omissions.summary(), ...found }
+}
+
+/** Joins consecutive transactions of the same second. */
+async function* bySecond(transactions: AsyncIterable<Movement[]>): AsyncGenerator<Movement[], void, void> {
+  let movements: Movement[] = []
+  const secondOf = (time = '') => time.slice(0, 19)
+  for await (const transaction of transactions) {
+    if (movements.length > 0 && secondOf(movements[0]?.time) !== secondOf(transaction[0]?.time)) {
+      yield movements
+      movements = []
+    }
+    movements = movements.concat(transaction)
+  }
+  if (movements.length > 0) yield movements
 }
 
 function increment(counts: Map<string, number>, asset: Asset): void {

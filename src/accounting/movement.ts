@@ -12,6 +12,8 @@ export type Movement = {
   type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap' | 'import' | 'export'
   isOut: boolean
   counterparty: string | null
+  /** The label of the counterparty if it is a wallet of the job, or its name in the user's address book. */
+  counterpartyName?: string | undefined
   /** Whether the counterparty is a wallet of the job too and has a row for the other side. */
   isOwn: boolean
   asset: Asset

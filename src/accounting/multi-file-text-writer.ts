@@ -74,11 +74,11 @@ async function writersFor(
 function swapAcceptor(writers: ReadonlyMap<OutputFileFormat, ImportRowWriter>): AcceptsSwap | undefined {
   const [found] = [...writers].filter(([{ supportsSwaps }]) => supportsSwaps)
   if (found === undefined) return undefined
-  const [{ mergesEqualSwaps }, { canWrite }] = found
+  const [{ equalLines }, { canWrite }] = found
   const accepted = new Set<string>()
   let time = ''
   return (row) => {
-    if (!canWrite(row) || !mergesEqualSwaps) return canWrite(row)
+    if (!canWrite(row) || equalLines.handling !== 'unpair') return canWrite(row)
     if (time !== row.movements[0].time) accepted.clear()
     time = row.movements[0].time
     const key = [row.out, row.in].map((leg) => leg && `${assetKey(leg.asset)} ${leg.value}`).join(' ')

@@ -23,10 +23,15 @@ export type ConvertOptions = {
   /** Whether to write a swap as one row. @default 'pair' if the format supports such rows, else 'off' */
   swaps?: 'pair' | 'off' | undefined
   /**
-   * CSV file with the columns match and type: assigns types of the program (accounts for journals) by transaction hash,
-   * counterparty or method.
+   * CSV file with the column type and columns of conditions, such as match: assigns types of the program (accounts for
+   * journals) by transaction, counterparty, method, token, wallet, direction and date.
    */
   labels?: string | undefined
+  /**
+   * CSV file with the columns address and name, and optionally chain: names of wallets without a label, and of
+   * counterparties.
+   */
+  names?: string | undefined
   /**
    * CSV file with the columns chain, contract and ticker, and further columns for programs: names of tokens. They take
    * precedence over the table of well-known tokens.
@@ -47,7 +52,7 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-type InputFiles = Pick<ConvertOptions, 'labels' | 'tickers' | 'prices' | 'map'>
+type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices' | 'map'>
 
 /**
  * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
@@ -56,10 +61,10 @@ type InputFiles = Pick<ConvertOptions, 'labels' | 'tickers' | 'prices' | 'map'>
 export async function resolveOutputFile(
   path: string,
   output: string,
-  { labels, tickers, prices, map }: InputFiles,
+  { labels, names, tickers, prices, map }: InputFiles,
 ): Promise<string> {
   const inputs = {
-    ...{ '--prices': prices, '--labels': labels, '--tickers': tickers },
+    ...{ '--prices': prices, '--labels': labels, '--names': names, '--tickers': tickers },
     '--map': map ?? (await defaultMapPath(output)),
   }
   return resolveOutputPath(

@@ -11,13 +11,15 @@ import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
 import type { RefusalReasonOf } from './precision-limits.ts'
 
-/** Output text of one transaction, and the file that it belongs to. */
+/** Output text of one transaction or second, and the file that it belongs to. */
 export type TextChunk = {
   /** A movement of the wallet that the text belongs to. */
   wallet: Movement
   text: string
   /** Number of CSV rows or journal entries in the text. */
   lines: number
+  /** Number of further rows that were merged into these. @default 0 */
+  merged?: number
   /** The file of a multi-file format; undefined for other formats. */
   outputFile?: OutputFile
 }
@@ -30,7 +32,9 @@ export type TextWriter = {
   header: string
   /** Files that are written even if they have no rows; undefined for formats of one file. */
   outputFiles: readonly OutputFile[] | undefined
+  /** Writes the movements of one transaction or, with `isPerSecond`, of all transactions of one second. */
   write(movements: readonly Movement[]): TextChunk[] | Promise<TextChunk[]>
+  isPerSecond?: boolean
   /** Problems with the user's labels found so far. */
   labelFindings(): LabelFindings
   /** Releases resources; called after errors too. */
@@ -50,12 +54,13 @@ export type WriterContext = {
   onUnpriced: (asset: Asset) => void
 }
 
-/** Groups consecutive movements of the same wallet. */
+/** Groups consecutive movements of the same wallet and transaction. */
 export function groupByWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
   const groups: [Movement, ...Movement[]][] = []
   for (const movement of movements) {
     const last = groups.at(-1)
-    if (last?.[0].wallet === movement.wallet) last.push(movement)
+    if (last?.[0].wallet === movement.wallet && last[0].transaction === movement.transaction)
+      last.push(movement)
     else groups.push([movement])
   }
   return groups

@@ -2,9 +2,10 @@ import { ExportError } from '../core/model/errors.ts'
 import { optionError } from '../core/model/option-error.ts'
 import { readTextIfExists } from '../core/platform/disk.ts'
 import type { ImportRowWriter } from './csv/import-row-writer.ts'
+import { mergeEqualRows } from './csv/merge-equal-rows.ts'
 import type { Preset } from './csv/preset.ts'
 import { programTypes } from './csv/types.ts'
-import { type AcceptsSwap, importRowsOf, type Labels, withLabels } from './import-rows.ts'
+import { type ImportRow, importRowsOf, withLabels } from './import-rows.ts'
 import { JOURNALS } from './journals/index.ts'
 import { openJournalWriter } from './journals/journal-writer.ts'
 import { readLabels } from './labels.ts'
@@ -63,34 +64,33 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
   const placeholderOf = await placeholdersFor(preset, context)
   const refusalReasonOf = await findPrecisionRefusals(preset, context)
   const writer = importRowWriterFor(preset, context, { placeholderOf, refusalReasonOf })
-  const writeGroup = chunkWriter(writer, {
-    acceptsSwap: pairsSwaps ? writer.canWrite : undefined,
-    labelOf: labels.labelOf,
-  })
+  const acceptsSwap = pairsSwaps ? writer.canWrite : undefined
+  const rowsOf = (group: readonly Movement[]) => withLabels(importRowsOf(group, acceptsSwap), labels.labelOf)
+  const isMerging = preset.equalLines.handling === 'merge'
+  // In one file, equal lines of several wallets are duplicates too.
+  const keyOf = (row: ImportRow) => {
+    const cells = writer.comparedCells(row)
+    return cells === undefined || !options.perWallet ? cells : `${row.movements[0].wallet},${cells}`
+  }
   return {
     header: writer.header,
     outputFiles: undefined,
-    write: (movements) => groupByWallet(movements).map(writeGroup),
+    // Without a hash, lines of several transactions of a second can be equal.
+    isPerSecond: isMerging && !preset.columns.some(([, role]) => role === 'hash'),
+    write: (movements) => {
+      const rows = groupByWallet(movements).flatMap(rowsOf)
+      return (isMerging ? mergeEqualRows(rows, keyOf) : rows).flatMap((row) => chunkOf(row, writer))
+    },
     labelFindings: labels.findings,
     close: async () => {},
   }
 }
 
-/** Writes the movements of one wallet in one transaction. */
-function chunkWriter(
-  writer: ImportRowWriter,
-  { acceptsSwap, labelOf }: { acceptsSwap: AcceptsSwap | undefined; labelOf: Labels },
-) {
-  return (group: [Movement, ...Movement[]]): TextChunk => {
-    const chunk: TextChunk = { wallet: group[0], text: '', lines: 0 }
-    for (const row of withLabels(importRowsOf(group, acceptsSwap), labelOf)) {
-      const text = writer.write(row)
-      if (text === undefined) continue
-      chunk.text += text
-      chunk.lines += 1
-    }
-    return chunk
-  }
+function chunkOf(row: ImportRow, writer: ImportRowWriter): TextChunk[] {
+  const text = writer.write(row)
+  return text === undefined
+    ? []
+    : [{ wallet: row.movements[0], text, lines: 1, merged: (row.mergedRows ?? 1) - 1 }]
 }
 
 async function placeholdersFor(

@@ -1,4 +1,5 @@
 import { quoteIdentifier } from '../core/platform/sql.ts'
+import type { AddressNames } from '../read/address-book.ts'
 import type { OpenExport } from '../read/open-export.ts'
 
 /** An address outside the job that exchanged transfers with wallets of the job. */
@@ -18,12 +19,14 @@ const MAX_TRACKED = 5
 
 const GROUP_COLUMNS = ['counterparty_address', 'wallet_address', 'direction'].map(quoteIdentifier).join(', ')
 
-/** Counts transfers by counterparty, wallet and direction in the scratch database, which spills to disk. */
-export async function readCounterparties({
-  eachFile,
-  database,
-  textSql,
-}: OpenExport): Promise<{ top: Counterparty[]; count: number }> {
+/**
+ * Counts transfers by counterparty, wallet and direction in the scratch database, which spills to disk. Counterparties
+ * have the name in `names`, or else the one in the ledger.
+ */
+export async function readCounterparties(
+  { eachFile, database, textSql }: OpenExport,
+  names: AddressNames,
+): Promise<{ top: Counterparty[]; count: number }> {
   await database.run(
     'CREATE TABLE parties (party VARCHAR, wallet VARCHAR, direction VARCHAR, name VARCHAR, n BIGINT)',
   )
@@ -43,7 +46,7 @@ export async function readCounterparties({
   )
   const counterparties = new Map<string, Counterparty>()
   for (const { party: counterparty, wallet, direction, name, n } of found) {
-    const entry = counterparties.get(counterparty as string) ?? newCounterparty(counterparty as string)
+    const entry = counterparties.get(counterparty as string) ?? newCounterparty(counterparty as string, names)
     entry.name ??= name as string | null
     addTransfers(entry, { wallet: wallet as string, isOut: direction === 'out', count: Number(n) })
     counterparties.set(counterparty as string, entry)
@@ -51,9 +54,9 @@ export async function readCounterparties({
   return { top: [...counterparties.values()], count: Number(total?.n ?? 0) }
 }
 
-const newCounterparty = (address: string): Counterparty => ({
+const newCounterparty = (address: string, names: AddressNames): Counterparty => ({
   address,
-  name: null,
+  name: names.get(address) ?? null,
   transfers: [],
   received: 0,
   sent: 0,

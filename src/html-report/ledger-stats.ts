@@ -4,6 +4,7 @@ import { labelsOf } from '../core/model/wallet-sample.ts'
 import { type Balances, balances } from '../ledger/balances/balances.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { readPrices } from '../ledger/prices/prices.ts'
+import { applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport } from '../read/open-export.ts'
 import { type Counterparty, readCounterparties, selectTrackedAssets } from './counterparties.ts'
 import { collectData, type DataCollection } from './data-collection.ts'
@@ -11,7 +12,6 @@ import { createFeeFiatValue } from './fee-fiat-value.ts'
 import { type FeeStats, readFees } from './fees.ts'
 import { computeFiatValues, type FiatValues } from './fiat-values.ts'
 import { AGGREGATED_COLUMNS, type AggregatedRow, LedgerAggregates } from './ledger-aggregates.ts'
-import { readLabelsFile } from './names.ts'
 import { type NftIds, readNftIds } from './nft-ids.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
 
@@ -19,7 +19,7 @@ import { openRecentRows, type PackedRows } from './recent-rows.ts'
 export type LedgerStats = {
   manifest: Manifest
   aggregates: LedgerAggregates
-  /** Labels by address: those of the job's wallets, inactive ones included, and those of the user's labels file. */
+  /** Names by address: labels of the job's wallets, inactive ones included, and names of the user's address book. */
   labels: ReadonlyMap<string, string>
   balances: Balances
   /** The counterparties with the most transfers, and the number of all counterparties. */
@@ -35,7 +35,7 @@ export type LedgerStats = {
 export type LedgerStatsOptions = {
   /** CSV file of opening balances: what the wallets held before the first row. */
   opening?: string | undefined
-  /** CSV file with the columns `address` and `label`, for wallets and counterparties. */
+  /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
   names?: string | undefined
   /** CSV file of prices, in the format of `convert`. */
   prices?: string | undefined
@@ -54,21 +54,20 @@ export async function collectLedgerStats(
   output: string,
   { opening, names, prices: priceFile, maxRows }: LedgerStatsOptions,
 ): Promise<LedgerStats> {
-  const balanceResult = await balances(output, { opening, all: true })
-  const namedLabels = await readLabelsFile(names)
+  const balanceResult = await balances(output, { opening, names, all: true })
   const opened = await openExport(output)
   try {
-    const { manifest } = opened
+    const { manifest, names: addressNames } = await applyNames(names, opened.manifest)
     const aggregates = new LedgerAggregates(await selectTrackedAssets(opened))
     const rows = openRecentRows(manifest, maxRows)
     const prices =
       priceFile === undefined ? undefined : await readPrices(priceFile, () => readFungibleAssets(opened))
     const fees = prices && createFeeFiatValue(prices)
     await addRows(opened, [(row) => aggregates.add(row), rows.add, ...(fees ? [fees.add] : [])])
-    const labels = new Map([...namedLabels, ...walletLabels(manifest, aggregates)])
+    const labels = new Map([...addressNames, ...walletLabels(manifest, aggregates)])
     return {
       ...{ manifest, aggregates, labels, balances: balanceResult },
-      counterparties: await readCounterparties(opened),
+      counterparties: await readCounterparties(opened, labels),
       fees: await readFees(opened),
       nftIds: [...aggregates.assets.values()].some(isNft) ? await readNftIds(opened) : new Map(),
       fiatValues:

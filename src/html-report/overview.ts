@@ -1,14 +1,13 @@
 import type { Manifest } from '../core/model/manifest.ts'
-import { labelsOf } from '../core/model/wallet-sample.ts'
+import { applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport } from '../read/open-export.ts'
 import { collectData, type DataCollection } from './data-collection.ts'
-import { readLabelsFile } from './names.ts'
 
 /** Everything that a report shows of an export without a ledger: a block job, or a wallet job without that table. */
 export type Overview = {
   manifest: Manifest
   data: DataCollection
-  /** Labels by address: those of the job's wallets, and those of the user's labels file. */
+  /** Names by address: labels of the job's wallets, and names of the user's address book. */
   labels: ReadonlyMap<string, string>
   /** undefined if the export has no transactions table. */
   transactions: TransactionTotals | undefined
@@ -41,9 +40,7 @@ const MAX_SENDERS = 50
 export async function collectOverview(output: string, names: string | undefined): Promise<Overview> {
   const opened = await openExport(output)
   try {
-    const { manifest } = opened
-    const namedLabels = await readLabelsFile(names)
-    const labels = new Map([...namedLabels, ...labelsOf(manifest.coverage)])
+    const { manifest, names: labels } = await applyNames(names, opened.manifest)
     const transactions = manifest.tables.transactions && (await readTransactions(opened))
     return { manifest, labels, transactions, data: await collectData(output, manifest) }
   } finally {

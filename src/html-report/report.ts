@@ -19,8 +19,8 @@ export type ReportOptions = {
   title?: string | undefined
   /** CSV file of opening balances, in the format of `balances`: what the wallets held before the first row. */
   opening?: string | undefined
-  /** CSV file with the columns `address` and `label`, for wallets and counterparties. */
-  labels?: string | undefined
+  /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
+  names?: string | undefined
   /** CSV file of prices, in the format of `convert` (date, asset, currency, price). Adds fiat values to the page. */
   prices?: string | undefined
   /** Maximum number of rows on the page per export. The newest are included. @default 100000 */
@@ -56,7 +56,7 @@ export async function report(
   options: ReportOptions = {},
 ): Promise<ReportResult> {
   const file = options.out ?? join(outputs[0], REPORT_FILE)
-  const inputs = { '--prices': options.prices, '--labels': options.labels, '--opening': options.opening }
+  const inputs = { '--prices': options.prices, '--names': options.names, '--opening': options.opening }
   const destination = await resolveOutputPath(file, { inputs, exports: outputs }, FIX)
   await assertNotFolder(file)
   const { page, rows } = await renderReport(outputs, options)
@@ -98,18 +98,18 @@ export async function renderReport(
 }
 
 async function ledgerModel(output: string, title: string, options: PageOptions): Promise<PageModel> {
-  const { opening, labels: names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
+  const { opening, names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
   return ledgerPageModel(await collectLedgerStats(output, { opening, names, prices, maxRows }), title)
 }
 
 async function overviewModel(
   output: string,
   title: string,
-  { opening, prices, labels }: PageOptions,
+  { opening, prices, names }: PageOptions,
 ): Promise<PageModel> {
   if (opening !== undefined || prices !== undefined)
     throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
       fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again.',
     })
-  return overviewPageModel(await collectOverview(output, labels), title)
+  return overviewPageModel(await collectOverview(output, names), title)
 }

@@ -317,6 +317,28 @@ export const LOST_METADATA: readonly JsonObject[] = [
   ),
 ]
 
+/**
+ * Movements that differ in nothing but their entry: in one transaction, of two wallets, and in two transactions of one
+ * second.
+ */
+export const EQUAL_LINES: readonly JsonObject[] = [
+  transaction({ at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 100n * ETHER }),
+  transaction(
+    { at: '2024-01-02T00:00:00Z', parties: [FRIEND, ROUTER], method: 'multicall()' },
+    { erc20: [5n, 10n, 5n].map((value) => erc20(USDC, [FRIEND, ANN], value * DOLLARS)) },
+  ),
+  transaction(
+    { at: '2024-01-03T00:00:00Z', parties: [FRIEND, ROUTER], method: 'multicall()' },
+    { erc20: [ANN, BEN].map((wallet) => erc20(USDC, [FRIEND, wallet], 3n * DOLLARS)) },
+  ),
+  transaction({ at: '2024-01-04T00:00:00Z', parties: [ANN, FRIEND], value: ETHER }),
+  transaction({ at: '2024-01-04T00:00:00Z', parties: [ANN, FRIEND], value: ETHER }),
+  transaction(
+    { at: '2024-01-04T00:00:00Z', parties: [FRIEND, ROUTER], method: 'send()' },
+    { erc20: [erc20(USDC, [FRIEND, ANN], 7n * DOLLARS)] },
+  ),
+]
+
 /** Prices of some days. WETH.e has none, and those of the last days are too old. */
 export const GOLDEN_PRICES = [
   ...[

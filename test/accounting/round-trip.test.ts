@@ -184,11 +184,11 @@ describe.for(
     expect(found.size).toBeGreaterThan(20)
   })
 
-  test('has one line for every ledger row that is not listed as omitted', async () => {
-    const { out, movements, lines, omittedFile } = await converted(to)
+  test('has one line for every ledger row that is not listed as omitted or merged with an equal one', async () => {
+    const { out, movements, lines, merged, omittedFile } = await converted(to)
     expect(movements).toBe(ledger.length)
     const omitted = listedIn(omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
-    expect(lines + omitted.length).toBe(ledger.length)
+    expect(lines + merged + omitted.length).toBe(ledger.length)
     const rows = recordsOf(out)
     expect(rows).toHaveLength(lines)
   })

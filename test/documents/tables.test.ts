@@ -139,6 +139,21 @@ test('jobs/ACCOUNTING.md lists every format', () => {
   expect(documented).toEqual(known)
 })
 
+test('jobs/ACCOUNTING.md states what each program does with equal lines', () => {
+  const documented = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '### Equal lines'))
+  const presets = [...PRESETS, ...MULTI_FILE_WRITERS.flatMap(({ files }) => files)]
+  const handlings = {
+    merge: 'merged',
+    apart: 'told apart',
+    keep: 'all imported',
+    unpair: 'further ones are not paired',
+  }
+  const known = presets.map(({ name, equalLines: { handling, compares } }) =>
+    [`\`${name}\``, handlings[handling], compares].join(' | '),
+  )
+  expect(documented.map((cells) => cells.join(' | '))).toEqual([...new Set(known)])
+})
+
 test('CHANGELOG.md starts with the version of the package', () => {
   const { version } = JSON.parse(pageAt('package.json')) as { version: string }
   const versions = [...pageAt('CHANGELOG.md').matchAll(/^## \[([^\]]+)\]/gm)].map(([, name]) => name)

@@ -303,7 +303,7 @@ describe('walletlake convert', () => {
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
   })
 
-  test.for(['--prices', '--labels', '--tickers', '--map'])(
+  test.for(['--prices', '--labels', '--names', '--tickers', '--map'])(
     'does not overwrite the file of %s',
     async (option) => {
       const text = 'date,asset,currency,price,match,type\n2023-11-14,native,USD,1,claim(),deposit\n'

@@ -5,9 +5,11 @@ import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { readLabels } from '../../src/accounting/labels.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
+import type { Manifest } from '../../src/core/model/manifest.ts'
 import { compareExpected } from '../../src/ledger/balances/compare-expected.ts'
 import { readDeclaredAmounts } from '../../src/ledger/balances/declared-amounts.ts'
 import { readPrices } from '../../src/ledger/prices/prices.ts'
+import { applyNames } from '../../src/read/address-book.ts'
 import { edited } from './mutate.ts'
 import { withCanary } from './path-targets.ts'
 import type { Target } from './targets.ts'
@@ -20,7 +22,12 @@ ${WALLET},native,,,1000000000000000000
 "savings",erc20,${TOKEN},,-25
 ${WALLET},erc1155,${TOKEN},7,3
 `
-const LABELS = `match,type\n${TOKEN},income\n0x${'12'.repeat(32)},gift\n`
+const LABELS = `match,token,method,direction,from,until,type
+${TOKEN},USD*,,in,2024-03-31,2024-03-31T12:00:00Z,income
+,,swap*,,,,gift
+0x${'12'.repeat(32)},,,,,,gift
+`
+const NAMES = `address,name,chain\n${WALLET},savings,1\n${TOKEN},=1+1,\n`
 const PRICES = `date,asset,currency,price\n2024-03-31,native,USD,54.20\n2024-03-31T12:00:00Z,${TOKEN},USD,1\n`
 const SPECIAL = [
   '"',
@@ -51,6 +58,9 @@ export function csvTargets(): Target[] {
     ),
     csvTarget('files of labels', LABELS, (file) =>
       readLabels(file, { pattern: /^[a-z:]+$/, expected: 'an account' }),
+    ),
+    csvTarget('address books', NAMES, (file) =>
+      applyNames(file, { job: { chain: '1' }, coverage: [] } as unknown as Manifest),
     ),
     csvTarget('files of prices', PRICES, (file) => readPrices(file, async () => [])),
     importFileTarget(),

@@ -10,13 +10,10 @@ import { A, B, BIG, C, type Cells, goodLake, type Lake, X } from '../verify/expo
 import { type Writing, writeLake } from '../verify/export/write-model-export.ts'
 import { tableOf } from './read-page.ts'
 
-async function pageOf(
-  lake: Lake,
-  { labels, ...writing }: Writing & { labels?: string } = {},
-): Promise<string> {
+async function pageOf(lake: Lake, { names, ...writing }: Writing & { names?: string } = {}): Promise<string> {
   const output = join(tempFolder(), 'out')
   await writeLake(output, lake, writing)
-  return readFileSync((await report([output], { labels })).file, 'utf8')
+  return readFileSync((await report([output], { names })).file, 'utf8')
 }
 
 /** Figure, name and remark of each tile, without thin spaces. */
@@ -99,10 +96,10 @@ test('the transactions tile states how many the export has, and how many of them
   expect(tile?.[2]).toContain(`the export lists ${lake.transactions.length}, of which ${others} moved none`)
 })
 
-test('rows carry the labels of wallets and counterparties', async () => {
+test('rows and the table of counterparties carry the names of wallets and counterparties', async () => {
   const folder = tempFolder()
-  writeFileSync(join(folder, 'labels.csv'), `address,label\n${X},The shop\n${C},Savings\n`)
-  const page = await pageOf(goodLake(), { labels: join(folder, 'labels.csv') })
+  writeFileSync(join(folder, 'names.csv'), `address,name\n${X},The shop\n${C},Savings\n`)
+  const page = await pageOf(goodLake(), { names: join(folder, 'names.csv') })
   const packed = /id="rows-0">(.*?)</.exec(page)?.[1] ?? ''
   const columns = JSON.parse(String(inflateRawSync(Buffer.from(packed, 'base64')))) as PackedColumn[]
   const textsOf = (name: (typeof ROW_COLUMNS)[number]) => {
@@ -114,6 +111,7 @@ test('rows carry the labels of wallets and counterparties', async () => {
   expect(textsOf('wallet label')).toEqual(wallets.map((one) => (one === C ? 'Savings' : expect.any(String))))
   const others = textsOf('counterparty')
   expect(others).toContain(X)
+  expect(tableOf(page, 'Counterparties with the most transfers').flat()).toContain('The shop')
   for (const [at, label] of textsOf('counterparty label').entries())
     if (others[at] === X) expect(label).toBe('The shop')
 })

@@ -109,8 +109,8 @@ describe('a report of an export without a ledger', () => {
 
   test("shows the user's labels of senders, and rejects prices, which require a ledger", async () => {
     const [names, out] = [join(folder, 'names.csv'), join(folder, 'named.html')]
-    writeFileSync(names, `address,label\n${costs[0]?.sender},Sender <one>\n`)
-    await report([blocks], { labels: names, out })
+    writeFileSync(names, `address,name\n${costs[0]?.sender},Sender <one>\n`)
+    await report([blocks], { names, out })
     expect(readFileSync(out, 'utf8')).toContain('Sender &lt;one&gt;')
     await expect(report([blocks], { prices: names, out })).rejects.toMatchObject({
       code: 'USAGE',

@@ -157,10 +157,10 @@ describe('a report', () => {
 
 describe('walletlake report', () => {
   test('writes the page to --out and reports its path, size and rows', async () => {
-    writeFileSync(join(folder, 'names.csv'), `address,label\n${ledger[0]?.wallet_address},The <first>\n`)
+    writeFileSync(join(folder, 'names.csv'), `address,name\n${ledger[0]?.wallet_address},The <first>\n`)
     const { exit, stderr, stdout } = await runCommand([
       ...['report', outputs.csv, '--out', join(folder, 'named.html')],
-      ...['--title', 'Mine & yours', '--labels', join(folder, 'names.csv'), '--max-rows', '10'],
+      ...['--title', 'Mine & yours', '--names', join(folder, 'names.csv'), '--max-rows', '10'],
     ])
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' })
     expect(stderr).toMatch(/^wrote .*named\.html \(.* KB, 10 rows\): open it in a browser\n$/)
@@ -193,18 +193,18 @@ describe('walletlake report', () => {
   })
 
   test('overwrites its own page, but no file that it reads', async () => {
-    const labels = join(folder, 'kept.csv')
-    writeFileSync(labels, 'address,label\n')
+    const names = join(folder, 'kept.csv')
+    writeFileSync(names, 'address,name\n')
     const manifest = join(outputs.csv, 'manifest.json')
-    const write = (out: string) => report([outputs.csv], { labels, out, maxRows: 5 })
-    await expect(write(labels)).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: `${labels} is the file that --labels names` },
+    const write = (out: string) => report([outputs.csv], { names, out, maxRows: 5 })
+    await expect(write(names)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: `${names} is the file that --names names` },
       fix: 'Name another file.',
     })
     await expect(write(manifest)).rejects.toMatchObject({
       ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} is part of the export`) },
     })
-    expect(readFileSync(labels, 'utf8')).toBe('address,label\n')
+    expect(readFileSync(names, 'utf8')).toBe('address,name\n')
     expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)
   })
 

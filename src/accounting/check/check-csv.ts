@@ -62,15 +62,19 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: SeenRows): FormatP
     ...checkLegs(cell, preset),
     ...checkWallet(cell('wallet'), cell('type'), preset),
     ...checkText(cells),
-    ...(hasUniqueRows(preset) ? checkDuplicate({ line, cells }, cell('id'), seen) : []),
+    ...checkDuplicate({ line, cells }, { preset, seen, id: cell('id') }),
     ...NAMES.flatMap((role) => checkName({ name: cell(role), line }, preset, seen)),
   ]
   return problems.map((what) => ({ line, what }))
 }
 
-/** Without a column that identifies the movement (hash, id or note), equal rows can be two movements. */
-const hasUniqueRows = ({ columns, mayRepeatRows }: Preset) =>
-  !mayRepeatRows && columns.some(([, role]) => ['hash', 'id', 'note'].includes(role))
+/**
+ * Whether no two rows are equal: those of different movements are merged, or a column identifies the movement (hash, id
+ * or note).
+ */
+const hasUniqueRows = ({ columns, mayRepeatRows, equalLines }: Preset) =>
+  equalLines.handling === 'merge' ||
+  (!mayRepeatRows && columns.some(([, role]) => ['hash', 'id', 'note'].includes(role)))
 
 function checkDate(date: string | undefined, { date: format }: Preset): string[] {
   if (date === undefined || parseCsvInstant(date, format) !== undefined) return []
@@ -192,8 +196,15 @@ function checkText(cells: readonly string[]): string[] {
   ]
 }
 
-function checkDuplicate({ line, cells }: Row, id: string | undefined, { lines, ids }: SeenRows): string[] {
-  const serialized = JSON.stringify(cells)
+function checkDuplicate(
+  { line, cells }: Row,
+  { preset, seen: { lines, ids }, id }: { preset: Preset; seen: SeenRows; id: string | undefined },
+): string[] {
+  if (!hasUniqueRows(preset)) return []
+  const ignoresNote = preset.equalLines.handling === 'merge'
+  const serialized = JSON.stringify(
+    cells.filter((_, at) => !ignoresNote || preset.columns[at]?.[1] !== 'note'),
+  )
   const sameRow = lines.get(serialized)
   lines.set(serialized, sameRow ?? line)
   if (sameRow !== undefined)

@@ -175,19 +175,22 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 }
 
 /** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
-function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent }: ImportRow): string {
+function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, mergedRows }: ImportRow): string {
   const [movement] = movements
   const { type, counterparty, method, entry, transaction, isOut } = movement
+  const party = safeText(movement.counterpartyName ?? '')
   let note: string = kind !== 'swap' ? type : isWrap ? 'wrap' : 'swap'
   if (isOwn) note += ' / between own wallets'
   const [sentContract, receivedContract] = [sent?.asset.address ?? null, received?.asset.address ?? null]
   if (sentContract !== null) note += ` / contract ${sentContract}`
   if (receivedContract !== null && receivedContract !== sentContract)
     note += ` / contract ${receivedContract}`
-  if (counterparty !== null && kind !== 'swap') note += ` / ${isOut ? 'to' : 'from'} ${counterparty}`
-  if (method === null) return `${note} / tx ${transaction} / entry ${entry}`
-  const name = methodName(method)
-  const text = `${note} / method ${name} / tx ${transaction} / entry ${entry}`
-  // Only the method can contain commas, and `safeText` has removed its quotes.
-  return needsQuotes(name) ? `"${text}"` : text
+  if (counterparty !== null && kind !== 'swap')
+    note += ` / ${isOut ? 'to' : 'from'} ${party === '' ? counterparty : `${party} (${counterparty})`}`
+  const called = method === null ? '' : methodName(method)
+  if (method !== null) note += ` / method ${called}`
+  note += ` / tx ${transaction} / entry ${entry}`
+  if (mergedRows !== undefined) note += ` / sum of ${mergedRows} equal lines`
+  // Only names and methods can contain commas, and `safeText` has removed their quotes.
+  return needsQuotes(called) || needsQuotes(party) ? `"${note}"` : note
 }

@@ -26,6 +26,8 @@ export type ImportRowWriter = {
   header: string
   /** Whether the format can represent a row. Calls no callbacks. */
   canWrite(row: ImportRow): boolean
+  /** Returns the cells of a row without its description; undefined if the format cannot represent it. Calls no callbacks. */
+  comparedCells(row: ImportRow): string | undefined
   /** Returns the row as a CSV line. If the format cannot represent it, reports it to `onOmitted` and returns undefined. */
   write(row: ImportRow): string | undefined
 }
@@ -44,10 +46,17 @@ export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
   const context = { ...options, instant: createInstantFormatter(preset.date) }
   const writing = { ...options, priceOf: createPriceLookup(options) }
   const cells = preset.columns.map(([, role]) => CELLS[role])
+  const comparedCells = preset.columns.flatMap(([, role]) => (role === 'note' ? [] : [CELLS[role]]))
   return {
     header: csvRows([headersOf(preset, { currency: prices?.currency, coin })]),
     canWrite: (row) =>
       (!row.isWrap || preset.types.wrap !== undefined) && formatRow(row, writing).reason === undefined,
+    comparedCells: (row) => {
+      const { amounts, reason } = formatRow(row, writing)
+      return reason === undefined
+        ? comparedCells.map((cell) => cell(row, amounts, context)).join()
+        : undefined
+    },
     write: (row) => {
       const { amounts, reason, truncations, unpriced } = formatRow(row, writing)
       for (const asset of unpriced ?? []) options.onUnpriced(asset)

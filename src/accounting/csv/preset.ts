@@ -99,6 +99,18 @@ type FeeStyle = 'sent amount' | 'fee columns'
 /** How assets are named: symbol and contract digits, CAIP-19 identifier, or numbered placeholder. */
 type Naming = 'ticker' | 'caip' | 'placeholder'
 
+/** Lines that are equal except for their description, although they stand for different movements. */
+type EqualLines = {
+  /**
+   * `merge`: the program could take them for duplicates, so they become one line with their sum. `apart`: a column with
+   * an id distinguishes them. `keep`: the program imports all of them. `unpair`: only the first of equal swaps is one line
+   * of this file; those after it are two lines of another.
+   */
+  handling: 'merge' | 'apart' | 'keep' | 'unpair'
+  /** What the program compares to find duplicates, with the source of this. */
+  compares: string
+}
+
 /** An import format of one CSV file. The converter, the checker and the documentation are derived from it. */
 export type Preset = {
   name: string
@@ -124,8 +136,7 @@ export type Preset = {
   supportsNfts: boolean
   /** Whether a swap can be one row. */
   supportsSwaps: boolean
-  /** Whether the program treats swaps of the same amounts at the same time as one. */
-  mergesEqualSwaps?: boolean
+  equalLines: EqualLines
   /** Whether every row needs the price of its asset. */
   needsPrices?: boolean
   /** Whether two equal rows can represent two movements, so that the checker does not report duplicates. */

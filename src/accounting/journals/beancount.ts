@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 import { digitsOf, safeText } from '../names/asset-name.ts'
 import type { Accounts, JournalFormat } from './journal-format.ts'
-import { entriesText, payee, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
+import { entriesText, payee, purpose, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'Expenses:Gas',
@@ -42,7 +42,7 @@ export const beancount: JournalFormat = {
       ...(decimals === null ? [] : [`  decimals: ${decimals}\n`]),
     ].join(''),
   entryHeader: (movement) =>
-    `${movement.time.slice(0, 10)} * ${quoteText(payee(movement))} ^${movement.transaction}\n  time: ${quoteText(timeOfDay(movement))}`,
+    `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')} ^${movement.transaction}\n  time: ${quoteText(timeOfDay(movement))}`,
   posting: ({ account, amount, commodity, totalPrice, movements }) =>
     `  ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}\n${metadataOf(movements)}`,
   price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,

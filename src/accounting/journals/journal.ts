@@ -1,6 +1,6 @@
 import { type Omitted, toOmitted } from '../csv/import-row-writer.ts'
 import type { ImportRow } from '../import-rows.ts'
-import type { Asset } from '../movement.ts'
+import type { Asset, Movement } from '../movement.ts'
 import { movementPostings, type PostingOptions, type Postings, swapPostings } from './postings.ts'
 
 export type JournalOptions = PostingOptions & { onOmitted: (omitted: Omitted) => void }
@@ -30,10 +30,15 @@ export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
       const first = rows[0]?.movements[0]
       if (first === undefined || postings.length === 0) return ''
       const declarations = postings.map(declare).join('')
-      return `${declarations}${options.format.entryHeader(first)}\n${postings.map(({ text }) => text).join('')}\n`
+      const party = rows.flatMap(({ movements }) => movements).find(isNamedParty)
+      const header = options.format.entryHeader({ ...first, counterpartyName: party?.counterpartyName })
+      return `${declarations}${header}\n${postings.map(({ text }) => text).join('')}\n`
     },
   }
 }
+
+/** Whether the counterparty has a name and is not a wallet of the job, whose side is in the entry too. */
+const isNamedParty = ({ counterpartyName, isOwn }: Movement) => counterpartyName !== undefined && !isOwn
 
 /** Creates a function that returns the declarations of accounts and commodities that were not declared before. */
 function createDeclarations({ format }: PostingOptions) {

@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 import { tickerName } from '../names/asset-name.ts'
 import type { Accounts, DayPrice, Posting } from './journal-format.ts'
-import { entriesText, payee, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
+import { entriesText, payee, purpose, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'expenses:gas',
@@ -35,7 +35,7 @@ export const plainForm = {
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
   entryHeader: (movement: Movement) =>
-    `${movement.time.slice(0, 10)} (${movement.transaction}) ${payee(movement)}  ; time:${timeOfDay(movement)}`,
+    `${movement.time.slice(0, 10)} (${movement.transaction}) ${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}`,
   posting: ({ account, amount, commodity, totalPrice, movements }: Posting) =>
     `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
   price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,

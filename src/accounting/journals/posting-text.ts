@@ -5,8 +5,11 @@ import type { Posting } from './journal-format.ts'
 /** The UTC time of day, to the second: 22:46:40. */
 export const timeOfDay = ({ time }: Movement) => time.slice(11, 19)
 
-/** The payee of an entry: the called method or, if unknown, the type of the movement. */
-export const payee = ({ method, type }: Movement) => methodName(method ?? '') || type
+/** What an entry is about: the called method or, if unknown, the type of the movement. */
+export const purpose = ({ method, type }: Movement) => methodName(method ?? '') || type
+
+/** The name of the party that an entry is with; empty if it has none. */
+export const payee = ({ counterpartyName }: Movement) => safeText(counterpartyName ?? '')
 
 /**
  * Builds the account name of a wallet: its label without the separators of account parts, then the digits that

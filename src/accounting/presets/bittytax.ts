@@ -58,6 +58,7 @@ export const bittytax: Preset = {
   numbers: { maxDigits: 28, maxSumDigits: 28 },
   supportsNfts: true,
   supportsSwaps: true,
+  equalLines: { handling: 'keep', compares: 'nothing (BittyTax 287c4b4, import_records.py)' },
   source: 'BittyTax 287c4b4, import_records.py, t_row.py and data/example.csv',
   rulesOf: '2026-07-17',
 }

@@ -29,6 +29,7 @@ export const blockpit: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: "Blockpit's page 11453835867292; columns of staketaxcsv 87547d5, labels of BittyTax 287c4b4",
   rulesOf: '2026-07-17',
   unverified: 'whether its XLSX template is accepted as CSV; if not, save the file as XLSX',

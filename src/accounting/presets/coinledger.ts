@@ -29,6 +29,7 @@ export const coinledger: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: "CoinLedger's page 6028758; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
   unverified: 'the type of fees (Network Fee), which was only seen in its own export',

@@ -57,6 +57,7 @@ export const coinpanda: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: 'columns, types and labels of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
   unverified: 'all rules: no vendor documentation was available',

@@ -26,6 +26,7 @@ export const cointracker: Preset = {
   numbers: { maxDecimals: 8 },
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns' },
   source: "CoinTracker's rules as quoted in bryanlabs/cosmos-tax-cli#232; its tag page",
   rulesOf: '2026-07-17',
   unverified: 'whether it still rejects more than eight decimals',

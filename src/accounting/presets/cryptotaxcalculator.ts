@@ -74,6 +74,10 @@ export const cryptotaxcalculator: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: {
+    handling: 'merge',
+    compares: "ID (the vendor's page 8789036); assumed: together with all columns but the description",
+  },
   chainNames: { other: '' },
   source: "the vendor's template in thorchain-cryptotax 58680ac; types of gohodl 0e4618f",
   rulesOf: '2026-07-22',

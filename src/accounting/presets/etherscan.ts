@@ -14,6 +14,7 @@ const COMMON = {
   numbers: {},
   supportsNfts: true,
   supportsSwaps: false,
+  equalLines: { handling: 'keep', compares: 'nothing (BittyTax 287c4b4, import_records.py)' },
   source: 'BittyTax 287c4b4, conv/parsers/etherscan.py',
   rulesOf: '2026-07-17',
   unverified:

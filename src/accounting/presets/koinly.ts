@@ -44,6 +44,10 @@ export const koinly: Preset = {
   numbers: { needsPoint: true },
   supportsNfts: true,
   supportsSwaps: true,
+  equalLines: {
+    handling: 'merge',
+    compares: "date, currencies, amounts and hash (Koinly's page 9789363)",
+  },
   source:
     'Koinly help pages on the universal format and 3663453 (labels); adastry.io, exporter_koinly.py of staketaxcsv',
   rulesOf: '2026-08-21',

@@ -35,6 +35,7 @@ export const kryptos: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: 'columns, types and dates of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
   unverified:

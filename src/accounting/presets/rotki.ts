@@ -46,6 +46,7 @@ const EVENTS: OutputFileFormat = {
     swap: [],
   },
   supportsSwaps: false,
+  equalLines: { handling: 'keep', compares: 'nothing: each event gets a random id (rotki_events.py)' },
 }
 
 const TRADES: OutputFileFormat = {
@@ -64,8 +65,10 @@ const TRADES: OutputFileFormat = {
   ],
   types: {},
   supportsSwaps: true,
-  // rotki identifies a trade by its location, time, assets and amounts.
-  mergesEqualSwaps: true,
+  equalLines: {
+    handling: 'unpair',
+    compares: 'location, time, assets and amounts of a trade (rotki_trades.py)',
+  },
 }
 
 /** Two files: swaps, and all other movements. */

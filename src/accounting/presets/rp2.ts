@@ -13,6 +13,7 @@ const COMMON = {
   numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
   supportsNfts: false,
   supportsSwaps: false,
+  equalLines: { handling: 'apart', compares: 'unique_id (dali-rp2 a17f269, plugin/input/csv/manual.py)' },
   // Transfers between own wallets go to intra.csv, which has no types.
   labelsOwnTransfers: false,
   needsPrices: true,

@@ -30,6 +30,7 @@ export const tokentax: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: "TokenTax's page 1707630; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
 }

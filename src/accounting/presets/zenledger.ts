@@ -27,6 +27,7 @@ export const zenledger: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns' },
   source: "ZenLedger's pages 7972857 and 14319005; columns of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
   unverified: 'a type for fees, which are written as Send',

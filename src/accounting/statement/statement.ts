@@ -12,6 +12,7 @@ import {
 import { readOpening } from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { requireOneChain } from '../../ledger/prices/require-one-chain.ts'
+import { applyNames } from '../../read/address-book.ts'
 import { openExport, requireLedger } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
 import type { Period } from '../period.ts'
@@ -29,6 +30,8 @@ export type StatementOptions = PeriodOptions &
     wallets?: readonly string[]
     /** CSV file of opening balances, held before the first row of the export; for one export only. */
     opening?: string | undefined
+    /** CSV file with the columns address and name: labels of wallets that have none in the job. */
+    names?: string | undefined
   }
 
 /** What happened to a wallet's asset in the period. */
@@ -149,8 +152,8 @@ async function stateExport(output: string, context: StatementContext): Promise<P
   const { period, options } = context
   const opened = await openExport(output)
   try {
-    const { manifest } = opened
-    requireLedger(manifest, output, 'statements are made from')
+    requireLedger(opened.manifest, output, 'statements are made from')
+    const { manifest } = await applyNames(options.names, opened.manifest)
     const labels = labelsOf(manifest)
     const covered = selectWallets(manifest, undefined)
     const selected = selectWallets(manifest, options.wallets)

@@ -32,6 +32,11 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file of expected balances; exit code 10 if they differ',
   },
+  {
+    name: 'names',
+    value: '<file>',
+    description: 'CSV file (address,name) that names wallets without a label',
+  },
   { name: 'template', description: 'Print a CSV template for --opening or --expect instead' },
   { name: 'flags', description: 'List probable spam tokens, with the reason' },
   { name: 'all', description: 'Include balances of zero' },
@@ -63,9 +68,9 @@ export const command = defineCommand({
 
 async function printBalances(outputArg: string, args: BalancesArguments): Promise<void> {
   const { output } = await openOutput(outputArg, ['ledger'])
-  const { at, wallet: wallets = [], opening, expect, all = false, flags = false, format } = args
+  const { at, wallet: wallets = [], opening, names, expect, all = false, flags = false, format } = args
   if (args.template === true) return writeTemplate(output, args)
-  const result = await balances(output, { at, wallets, opening, all: all || expect !== undefined })
+  const result = await balances(output, { at, wallets, opening, names, all: all || expect !== undefined })
   const shown = result.balances.filter(({ value }) => all || value !== 0n)
   const comparison =
     expect === undefined ? undefined : await compareExpected(result.balances, expect, result.wallets)
@@ -99,13 +104,13 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
  */
 async function writeTemplate(
   output: string,
-  { at, wallet = [], opening, expect }: BalancesArguments,
+  { at, wallet = [], opening, names, expect }: BalancesArguments,
 ): Promise<void> {
   if (opening !== undefined || expect !== undefined)
     throw new ExportError('USAGE', '--template reads no file of amounts', {
       fix: 'Leave --opening and --expect out: the template is what they read, once it is filled in.',
     })
-  const result = await balances(output, { at, wallets: wallet, all: true })
+  const result = await balances(output, { at, wallets: wallet, names, all: true })
   const rows = result.wallets.flatMap(({ address, label }) => {
     const [nativeCoin, others] = [true, false].map((isCoin) =>
       result.balances.filter(

@@ -1,6 +1,5 @@
 import { checkFile } from '../../accounting/check/check-file.ts'
-import { type ConversionResult, convert } from '../../accounting/convert.ts'
-import { JOURNALS } from '../../accounting/journals/index.ts'
+import { convert } from '../../accounting/convert.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { tickersNeeded } from '../../accounting/tickers-needed.ts'
 import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
@@ -8,8 +7,8 @@ import { ExportError } from '../../core/model/errors.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { reportConversion, unitOf } from '../report-conversion.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { PRICE_TEMPLATE, TICKER_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
@@ -36,7 +35,13 @@ const options = defineOptions([
   {
     name: 'labels',
     value: '<file>',
-    description: 'CSV file (match,type) that assigns types of the program by hash, address or method',
+    description:
+      'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
+  },
+  {
+    name: 'names',
+    value: '<file>',
+    description: 'CSV file (address,name) that names counterparties, and wallets without a label',
   },
   {
     name: 'prices',
@@ -125,62 +130,13 @@ async function convertOutput(
     )
   const { write } = stdoutWriter()
   const converted = await convert(output, { ...options, write })
-  const log = openLog({})
-  log.info(formatResult(converted, options))
-  if (converted.ledgerTimeRange !== undefined) log.warn(emptyPeriodLine(converted.ledgerTimeRange, rest))
-  for (const [reason, count] of Object.entries(converted.omitted))
-    log.warn(
-      `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
-    )
-  if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
-  for (const warning of [...labelWarnings(converted, options), ...unpricedWarnings(converted)])
-    log.warn(warning)
+  reportConversion(converted, options)
   const { rejects, coverage } = await warnIfIncomplete(output)
   const isIncomplete = rejects > 0 || coverage.some(({ error }) => error !== undefined)
   if (strict && (isIncomplete || Object.keys(converted.omitted).length > 0))
     throw new ExportError('RECORDS_REJECTED', `the file does not contain all of ${output}`, {
       fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
     })
-}
-
-/** Maximum number of assets without a price that are listed. */
-const MAX_UNPRICED_WARNINGS = 5
-
-function unpricedWarnings({ unpriced }: ConversionResult): string[] {
-  const assets = Object.entries(unpriced)
-  const remaining = assets.length - MAX_UNPRICED_WARNINGS
-  return [
-    ...assets
-      .slice(0, MAX_UNPRICED_WARNINGS)
-      .map(([asset, count]) => `${formatCount(count, 'amount')} of ${asset} without a price`),
-    ...(remaining > 0 ? [`and of ${formatCount(remaining, 'further asset')}: see --prices-needed`] : []),
-  ]
-}
-
-/** Maximum number of inapplicable labels that are listed. */
-const MAX_MISFIT_WARNINGS = 5
-
-function labelWarnings(
-  { labels: { unmatched, inapplicable } }: ConversionResult,
-  { labels }: { labels?: string },
-): string[] {
-  const warnings = inapplicable
-    .slice(0, MAX_MISFIT_WARNINGS)
-    .map(
-      ({ line, type, needs, count, first }) =>
-        `${labels}:${line}: ${type} needs ${needs}: ${formatCount(count, 'line')} without that kept the usual type, ` +
-        `the first in transaction ${first}`,
-    )
-  const remaining = inapplicable.length - MAX_MISFIT_WARNINGS
-  if (remaining > 0)
-    warnings.push(`and ${formatCount(remaining, 'further label')} did not fit all lines that matched`)
-  if (unmatched === undefined) return warnings
-  const { count, first } = unmatched
-  const firstUnmatched = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
-  return [
-    ...warnings,
-    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees keep their own type)`,
-  ]
 }
 
 function requirePreset(to: string | undefined): string {
@@ -204,33 +160,4 @@ async function reportMistakes(file: string, to: string): Promise<void> {
   throw new ExportError('VERIFY_FAILED', `${file}: ${formatCount(mistakes, 'mistake')} for ${to}`, {
     fix: 'Correct the lines named above, or convert the export again.',
   })
-}
-
-/** Warning for a period without movements. It names the period that the export covers. */
-function emptyPeriodLine(
-  { first, last }: NonNullable<ConversionResult['ledgerTimeRange']>,
-  { from, until }: ConvertArguments,
-): string {
-  const period = [
-    from === undefined ? '' : ` from ${from}`,
-    until === undefined ? '' : ` until ${until}`,
-  ].join('')
-  return `no movement${period}: the export has movements from ${first} to ${last}`
-}
-
-/** Unit in which the entries of a format are counted. */
-const unitOf = (to: string) => (JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line')
-
-/** Maximum number of files that are listed. */
-const MAX_LISTED_FILES = 5
-
-function formatResult(
-  { movements, lines, files }: ConversionResult,
-  { to, out }: { to: string; out?: string },
-): string {
-  const message = `${formatCount(movements, 'movement')} became ${formatCount(lines, unitOf(to))} for ${to}`
-  if (files.length === 0) return message
-  return files.length > MAX_LISTED_FILES
-    ? `${message}: ${files.length} files in ${out}`
-    : `${message}: ${files.join(', ')}`
 }

@@ -15,9 +15,9 @@ const options = defineOptions([
   { name: 'out', value: '<file>', description: 'File to write (default: report.html in the output)' },
   { name: 'title', value: '<text>', description: 'Title of the report (default: the name of the job)' },
   {
-    name: 'labels',
+    name: 'names',
     value: '<file>',
-    description: 'CSV file (address,label) that names counterparties, and wallets without a label',
+    description: 'CSV file (address,name) that names counterparties, and wallets without a label',
   },
   { name: 'opening', value: '<file>', description: 'CSV file of opening balances' },
   {

@@ -43,6 +43,11 @@ const options = defineOptions([
     description: 'CSV file of opening balances, as for `balances` (one output only)',
   },
   {
+    name: 'names',
+    value: '<file>',
+    description: 'CSV file (address,name) that names wallets without a label',
+  },
+  {
     name: 'prices',
     value: '<file>',
     description: 'CSV file of prices (date,asset,currency,price) for fiat values',
@@ -92,7 +97,7 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
   for (const outputArg of new Set(outputArgs)) located.push(await openOutput(outputArg, ['ledger']))
   const folders = located.map(({ output }) => output) as [string, ...string[]]
   const protectedPaths = {
-    inputs: { '--prices': args.prices, '--opening': args.opening },
+    inputs: { '--prices': args.prices, '--opening': args.opening, '--names': args.names },
     exports: folders,
   }
   if (onlyPriceTemplate) {

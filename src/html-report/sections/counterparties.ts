@@ -36,10 +36,9 @@ ${ownTransferMatrix(stats)}
 }
 
 function counterpartyRow(stats: LedgerStats, counterparty: Counterparty): Cell[] {
-  const { labels } = stats
   const wallets = counterparty.transfers.map(({ wallet }) => walletText(stats, wallet))
   return [
-    nameCell(labels.get(counterparty.address) ?? counterparty.name),
+    nameCell(counterparty.name),
     { html: addressHtml(counterparty.address), sort: counterparty.address },
     ...[
       countCell(counterparty.received + counterparty.sent),

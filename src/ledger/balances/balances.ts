@@ -3,6 +3,7 @@ import { wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
+import { applyNames } from '../../read/address-book.ts'
 import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import { isIncluded, parseAsOf } from './as-of.ts'
 import { balanceColumns } from './balance-columns.ts'
@@ -21,6 +22,8 @@ export type BalancesOptions = {
   wallets?: readonly string[]
   /** CSV file of opening balances, held before the first row; columns as for `compareExpected`. */
   opening?: string | undefined
+  /** CSV file with the columns address and name: labels of wallets that have none in the job. */
+  names?: string | undefined
   /** Also return balances that are zero. @default false */
   all?: boolean
 }
@@ -94,8 +97,8 @@ export async function balances(output: string, options: BalancesOptions = {}): P
   const asOf = parseAsOf(options.at)
   const opened = await openExport(output)
   try {
-    const { manifest } = opened
-    requireLedger(manifest, output, 'balances are computed from')
+    requireLedger(opened.manifest, output, 'balances are computed from')
+    const { manifest } = await applyNames(options.names, opened.manifest)
     const selected = selectWallets(manifest, options.wallets)
     const covered = selectWallets(manifest, undefined)
     const sums = new BalanceSums()

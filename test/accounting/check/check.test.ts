@@ -258,11 +258,12 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
     expect(misfits.length > 0).toBe(type !== -1 && received !== -1 && sent !== -1)
   })
 
-  test('finds a duplicate row if rows have an identifying column', async () => {
+  test('finds a duplicate row if equal rows are merged or rows have an identifying column', async () => {
     const lines = (await textOf()).trimEnd().split('\n')
     const found = await mistakesIn([...lines, lines[9], ''].join('\n'), to)
     const isIdentified = form.columns.some(([, role]) => role === 'hash' || role === 'id' || role === 'note')
-    expect(found.length > 0).toBe(isIdentified && form.mayRepeatRows !== true)
+    const isMerged = form.equalLines.handling === 'merge'
+    expect(found.length > 0).toBe(isMerged || (isIdentified && form.mayRepeatRows !== true))
   })
 })
 

@@ -28,6 +28,21 @@ beforeAll(async () => {
   expect((await run([{ ...job, startBlock: 17_173_049, endBlock: 17_173_051 }])).code).toBeUndefined()
 })
 
+test('names wallets without a label by the address book, and selects them by that name', async () => {
+  const [first = ''] = (await balances(demo)).wallets.map(({ address }) => address)
+  const names = join(folder, 'names.csv')
+  writeFileSync(
+    names,
+    `address,name,chain\n${first.toUpperCase().replace('X', 'x')},Till,\n${first},Other,1\n`,
+  )
+  const selected = { names, wallets: ['Till'] }
+  const { lines } = await statement([demo], { year: '2023', ...selected })
+  expect(new Set(lines.map((line) => [line.wallet_address, line.wallet_label].join()))).toEqual(
+    new Set([`${first},Till`]),
+  )
+  expect((await balances(demo, selected)).wallets).toEqual([{ address: first, label: 'Till' }])
+})
+
 type Line = Statement['lines'][number]
 const keyOf = (line: Pick<Line, 'wallet_address' | 'asset_type' | 'asset_address' | 'token_id'>) =>
   [line.wallet_address, line.asset_type, line.asset_address ?? '', line.token_id ?? ''].join('|')

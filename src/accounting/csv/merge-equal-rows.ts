@@ -1,0 +1,69 @@
+import type { ImportRow, Leg } from '../import-rows.ts'
+import { assetKey } from '../movement.ts'
+
+/**
+ * Merges rows of the same assets and direction with equal keys into one with the sums of their amounts, in the place of
+ * the first of them. If the sum equals another row, these are merged too. `keyOf` returns undefined for rows that are not
+ * written.
+ */
+export function mergeEqualRows(
+  rows: readonly ImportRow[],
+  keyOf: (row: ImportRow) => string | undefined,
+): ImportRow[] {
+  const counts = new Map<string, number>()
+  for (const row of rows) counts.set(assetsOf(row), (counts.get(assetsOf(row)) ?? 0) + 1)
+  if (counts.size === rows.length) return [...rows]
+  const merged: (ImportRow | undefined)[] = []
+  const positions = new Map<string, number>()
+  for (const row of rows) {
+    const assets = assetsOf(row)
+    const fullKeyOf = (one: ImportRow) => {
+      const key = counts.get(assets) === 1 ? undefined : keyOf(one)
+      return key === undefined ? undefined : `${assets} ${key}`
+    }
+    placeRow(row, { merged, positions, keyOf: fullKeyOf })
+  }
+  return merged.filter((row) => row !== undefined)
+}
+
+const assetsOf = (row: ImportRow): string =>
+  [row.kind, ...[row.in, row.out].map((leg) => leg && assetKey(leg.asset))].join(' ')
+
+type Placed = {
+  merged: (ImportRow | undefined)[]
+  /** The index of the row with a key. */
+  positions: Map<string, number>
+  keyOf: (row: ImportRow) => string | undefined
+}
+
+/** Appends a row, or adds it to the row with the same key; and the sum to the row with its key, and so on. */
+function placeRow(row: ImportRow, { merged, positions, keyOf }: Placed): void {
+  let [current, at] = [row, merged.length]
+  for (;;) {
+    const key = keyOf(current)
+    const equalAt = key === undefined ? undefined : positions.get(key)
+    const equal = equalAt === undefined ? undefined : merged[equalAt]
+    if (key === undefined || equalAt === undefined || equal === undefined) {
+      merged[at] = current
+      if (key !== undefined) positions.set(key, at)
+      return
+    }
+    positions.delete(key)
+    current = equalAt < at ? sumOf(equal, current) : sumOf(current, equal)
+    merged[Math.max(at, equalAt)] = undefined
+    at = Math.min(at, equalAt)
+  }
+}
+
+function sumOf(first: ImportRow, second: ImportRow): ImportRow {
+  return {
+    ...first,
+    in: sumOfLegs(first.in, second.in),
+    out: sumOfLegs(first.out, second.out),
+    movements: [...first.movements, ...second.movements],
+    mergedRows: (first.mergedRows ?? 1) + (second.mergedRows ?? 1),
+  }
+}
+
+const sumOfLegs = (first: Leg | undefined, second: Leg | undefined): Leg | undefined =>
+  first && { asset: first.asset, value: first.value + (second?.value ?? 0n) }

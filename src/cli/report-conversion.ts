@@ -1,0 +1,91 @@
+import type { ConversionResult } from '../accounting/convert.ts'
+import { JOURNALS } from '../accounting/journals/index.ts'
+import type { ConvertOptions } from '../accounting/options.ts'
+import { formatCount } from '../terminal/format.ts'
+import { openLog } from './options/log.ts'
+
+type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'from' | 'until'>
+
+/** Reports on stderr what was written, and what may be wrong with it. */
+export function reportConversion(converted: ConversionResult, options: ConversionOptions): void {
+  const log = openLog({})
+  log.info(formatResult(converted, options))
+  if (converted.ledgerTimeRange !== undefined) log.warn(emptyPeriodLine(converted.ledgerTimeRange, options))
+  if (converted.merged > 0)
+    log.info(
+      `${formatCount(converted.merged, 'line')} added to an equal one: ${options.to} could take them for duplicates`,
+    )
+  for (const [reason, count] of Object.entries(converted.omitted))
+    log.warn(
+      `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
+    )
+  if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
+  for (const warning of [...labelWarnings(converted, options), ...unpricedWarnings(converted)])
+    log.warn(warning)
+}
+
+/** Maximum number of assets without a price that are listed. */
+const MAX_UNPRICED_WARNINGS = 5
+
+function unpricedWarnings({ unpriced }: ConversionResult): string[] {
+  const assets = Object.entries(unpriced)
+  const remaining = assets.length - MAX_UNPRICED_WARNINGS
+  return [
+    ...assets
+      .slice(0, MAX_UNPRICED_WARNINGS)
+      .map(([asset, count]) => `${formatCount(count, 'amount')} of ${asset} without a price`),
+    ...(remaining > 0 ? [`and of ${formatCount(remaining, 'further asset')}: see --prices-needed`] : []),
+  ]
+}
+
+/** Maximum number of inapplicable labels that are listed. */
+const MAX_MISFIT_WARNINGS = 5
+
+function labelWarnings(
+  { labels: { unmatched, inapplicable } }: ConversionResult,
+  { labels }: ConversionOptions,
+): string[] {
+  const warnings = inapplicable
+    .slice(0, MAX_MISFIT_WARNINGS)
+    .map(
+      ({ line, type, needs, count, first }) =>
+        `${labels}:${line}: ${type} needs ${needs}: ${formatCount(count, 'line')} without that kept the usual type, ` +
+        `the first in transaction ${first}`,
+    )
+  const remaining = inapplicable.length - MAX_MISFIT_WARNINGS
+  if (remaining > 0)
+    warnings.push(`and ${formatCount(remaining, 'further label')} did not fit all lines that matched`)
+  if (unmatched === undefined) return warnings
+  const { count, first } = unmatched
+  const firstUnmatched = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
+  return [
+    ...warnings,
+    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees keep their own type)`,
+  ]
+}
+
+/** Warning for a period without movements. It names the period that the export covers. */
+function emptyPeriodLine(
+  { first, last }: NonNullable<ConversionResult['ledgerTimeRange']>,
+  { from, until }: ConversionOptions,
+): string {
+  const period = [
+    from === undefined ? '' : ` from ${from}`,
+    until === undefined ? '' : ` until ${until}`,
+  ].join('')
+  return `no movement${period}: the export has movements from ${first} to ${last}`
+}
+
+/** Unit in which the entries of a format are counted. */
+export const unitOf = (to: string) => (JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line')
+
+/** Maximum number of files that are listed. */
+const MAX_LISTED_FILES = 5
+
+function formatResult({ movements, lines, files }: ConversionResult, { to, out }: ConversionOptions): string {
+  const message = `${formatCount(movements, 'movement')} became ${formatCount(lines, unitOf(to))} for ${to}`
+  if (files.length === 0) return message
+  return files.length > MAX_LISTED_FILES
+    ? `${message}: ${files.length} files in ${out}`
+    : `${message}: ${files.join(', ')}`
+}

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { stringify } from 'csv-stringify/sync'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/accounting/check/check-file.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
+import type { Preset } from '../../src/accounting/csv/preset.ts'
+import { importRowOf } from '../../src/accounting/import-rows.ts'
+import { PRESETS } from '../../src/accounting/presets/index.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { EQUAL_LINES } from './golden-chain.ts'
+import { COIN, movement, token } from './made-up.ts'
+import { exportMadeUp } from './made-up-export.ts'
+
+const folder = suiteFolder()
+const output = join(folder, 'export')
+const LEDGER_ROWS = 11
+
+beforeAll(() => exportMadeUp(output, EQUAL_LINES))
+
+async function converted({ name: to }: Preset, perWallet = false) {
+  const out = join(folder, perWallet ? `${to}-wallets` : to)
+  const { lines, merged } = await convert(output, { to, out, perWallet })
+  const files = perWallet ? readdirSync(out).map((file) => join(out, file)) : [out]
+  const rows = files.map((file): string[][] => parse(readFileSync(file)).slice(1))
+  return { out, lines, merged, rows }
+}
+
+/** The cells of a line that a program may compare. */
+const comparedCells = ({ columns }: Preset, cells: readonly string[]) =>
+  cells.filter((_, at) => columns[at]?.[1] !== 'note')
+
+const byHandling = (handling: Preset['equalLines']['handling']) =>
+  PRESETS.filter(({ equalLines }) => equalLines.handling === handling)
+
+describe.for(byHandling('merge'))('a file for $name', (preset) => {
+  test.for([false, true])(
+    'has no equal lines but for descriptions; one file per wallet: %s',
+    async (perWallet) => {
+      const { rows, lines, merged } = await converted(preset, perWallet)
+      for (const ofFile of rows) {
+        const compared = ofFile.map((cells) => JSON.stringify(comparedCells(preset, cells)))
+        expect(new Set(compared).size).toBe(compared.length)
+      }
+      expect(merged).toBeGreaterThan(0)
+      expect(lines + merged).toBe(LEDGER_ROWS)
+    },
+  )
+
+  test('is refused by the check if a line is repeated with another description', async () => {
+    const { out, rows } = await converted(preset)
+    const [last = []] = rows[0]?.slice(-1) ?? []
+    const again = last.map((cell, at) => (preset.columns[at]?.[1] === 'note' ? 'again' : cell))
+    writeFileSync(out, `${readFileSync(out, 'utf8')}${stringify([again])}`)
+    const problems: string[] = []
+    await checkFile(out, preset.name, ({ what }) => problems.push(what))
+    expect(problems).toEqual([expect.stringMatching(/^duplicate of line/)])
+  })
+})
+
+test.for([...byHandling('keep'), ...byHandling('apart')])(
+  'a file for $name has all lines',
+  async (preset) => {
+    const { rows, lines, merged } = await converted(preset)
+    expect([rows[0]?.length, lines, merged]).toEqual([LEDGER_ROWS, LEDGER_ROWS, 0])
+    if (preset.equalLines.handling === 'keep') return
+    const compared = rows[0]?.map((cells) => JSON.stringify(comparedCells(preset, cells)))
+    expect(new Set(compared).size).toBe(LEDGER_ROWS)
+  },
+)
+
+test('Koinly gets the sum of equal lines, of all wallets in one file and of each wallet otherwise', async () => {
+  const koinly = byHandling('merge').find(({ name }) => name === 'koinly') as Preset
+  const amounts = ({ rows }: { rows: string[][][] }) =>
+    rows.map((ofFile) => ofFile.flatMap(([, , , amount = '', asset]) => (asset === 'NULL1' ? [amount] : [])))
+  // 5 and 5 are 10, which equals another line.
+  expect(amounts(await converted(koinly))).toEqual([['20.0', '6.0', '7.0']])
+  const { rows } = await converted(koinly, true)
+  expect(amounts({ rows })).toEqual([['20.0', '3.0', '7.0'], ['3.0']])
+  expect(rows[0]?.flat().filter((cell) => cell.includes('sum of 3 equal lines'))).toHaveLength(1)
+})
+
+test('CoinTracker gets one line for equal amounts in two transactions of a second', async () => {
+  const cointracker = byHandling('merge').find(({ name }) => name === 'cointracker') as Preset
+  const { rows } = await converted(cointracker)
+  const sent = rows[0]?.filter(([date]) => date?.startsWith('01/04/2024')).map(([, , , amount]) => amount)
+  // The tokens received in a third transaction of the second are not the other side of a swap.
+  expect(sent).toEqual(['0.0025', '2', ''])
+})
+
+test('the command line counts merged lines', async () => {
+  const { exit, stderr } = await runInProcess([
+    'convert',
+    output,
+    '--to',
+    'tokentax',
+    '--out',
+    join(folder, 'counted'),
+  ])
+  expect({ exit, stderr }).toEqual({
+    exit: 0,
+    stderr: expect.stringContaining('4 lines added to an equal one: tokentax could take them for duplicates'),
+  })
+})
+
+test('rows of different assets or directions are not merged, even if their keys are equal', () => {
+  const rows = [
+    movement({ asset: COIN, value: 1n }),
+    movement({ asset: COIN, value: 1n, isOut: false }),
+    movement({ asset: COIN, value: 2n }),
+    movement({ asset: token('USDC'), value: 1n }),
+    movement({ asset: token('USDC'), value: 3n }),
+  ].map((one) => importRowOf(one))
+  expect(mergeEqualRows(rows, ({ in: received, out: sent }) => String((received ?? sent)?.value))).toEqual(
+    rows,
+  )
+})
