@@ -15,7 +15,7 @@ export type TableOptions = {
 }
 
 /** Rows of one table in a page. More would make pages of many megabytes. */
-export const MAX_TABLE_ROWS = 1_000
+export const MAX_TABLE_ROWS = 500
 /** Rows that a long table shows until the user shows all of them. The style sheet hides the others. */
 const SHOWN_ROWS = 40
 
