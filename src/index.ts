@@ -6,10 +6,10 @@ export { type PriceNeeded, pricesNeeded } from './accounting/prices-needed.ts'
 export {
   type Statement,
   type StatementExport,
-  type StatementLine,
   type StatementOptions,
   statement,
 } from './accounting/statement/statement.ts'
+export type { StatementLine } from './accounting/statement/statement-lines.ts'
 export { type TickerNeeded, tickersNeeded } from './accounting/tickers-needed.ts'
 export { FORMAT_NAMES } from './accounting/writers.ts'
 export {

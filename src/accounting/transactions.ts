@@ -32,7 +32,7 @@ export const MOVEMENT_COLUMNS = [
   'source',
 ] as const
 
-type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>
+export type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>
 
 /** Returns the movement of a ledger row. Symbol and decimals are those of the contract, if it is in `contracts`. */
 export function movementOf(row: MovementRow, contracts: Contracts): Movement {

@@ -1,28 +1,65 @@
+import { type TimeInterval, utcDay, utcHour, utcMinute, utcMonth, utcYear } from 'd3-time'
 import { DAY_MS } from '../core/model/utc.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Bucket sizes. Each is a multiple of the previous one, so that buckets can be merged when the size grows. */
-const BUCKET_SIZES_MS = [
-  ...[MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 3 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, DAY_MS],
-  ...[7 * DAY_MS, 28 * DAY_MS, 84 * DAY_MS, 336 * DAY_MS],
+/** More buckets would make the bars of a chart narrower than two pixels. */
+const MAX_BUCKETS = 400
+/** Buckets of less than a day are for short histories: more of them than this give way to larger ones. */
+const MAX_SHORT_BUCKETS = 120
+
+/** A bucket size of the UTC calendar. */
+type BucketSize = {
+  /** As in "movements by day". */
+  name: string
+  interval: TimeInterval
+  /** The length of the shortest bucket of this size, in milliseconds. */
+  minMs: number
+  max: number
+  /** The number of characters of an ISO timestamp that name a bucket. */
+  digits: number
+}
+
+const timesOf = (name: string, interval: TimeInterval | null, minMs: number): BucketSize => ({
+  ...{ name, interval: interval ?? utcDay, minMs },
+  ...{ max: MAX_SHORT_BUCKETS, digits: '2023-11-14 22:13'.length },
+})
+
+/** Every bucket of a size is within one bucket of the next size, so that buckets can be merged when the size grows. */
+const SIZES: readonly [BucketSize, ...BucketSize[]] = [
+  timesOf('minute', utcMinute, MINUTE_MS),
+  timesOf('5 minutes', utcMinute.every(5), 5 * MINUTE_MS),
+  timesOf('15 minutes', utcMinute.every(15), 15 * MINUTE_MS),
+  timesOf('hour', utcHour, HOUR_MS),
+  timesOf('3 hours', utcHour.every(3), 3 * HOUR_MS),
+  timesOf('6 hours', utcHour.every(6), 6 * HOUR_MS),
+  timesOf('12 hours', utcHour.every(12), 12 * HOUR_MS),
+  { name: 'day', interval: utcDay, minMs: DAY_MS, max: MAX_BUCKETS, digits: '2023-11-14'.length },
+  { name: 'month', interval: utcMonth, minMs: 28 * DAY_MS, max: MAX_BUCKETS, digits: '2023-11'.length },
+  {
+    name: 'year',
+    interval: utcYear,
+    minMs: 365 * DAY_MS,
+    max: Number.POSITIVE_INFINITY,
+    digits: '2023'.length,
+  },
 ]
 
-/** Maximum number of buckets from the first to the last, empty ones included: as many as fit into a chart. */
-const MAX_BUCKETS = 120
-
-/** One value per bucket, by bucket number. */
+/** One value per bucket, by the start of the bucket in milliseconds since 1970. */
 export type Series<T> = Map<number, T>
 
 type TrackedSeries = { series: Series<unknown>; merge: (previous: never, later: never) => unknown }
 
 /**
- * Divides time into buckets of equal size. The length of a history is not known in advance: when there would be more than
- * `MAX_BUCKETS` buckets, the size grows and all series are merged.
+ * Divides time into buckets of the UTC calendar, all of one size. The length of a history is not known in advance: when
+ * there would be too many buckets, empty ones included, the size grows and all series are merged.
  */
 export class Buckets {
-  #size = 0
+  #size = SIZES[0]
   #first: number | undefined
+  /** The bucket of the latest time: nearly all rows are in the bucket of the row before. */
+  #start = 0
+  #end = 0
   readonly #tracked: TrackedSeries[] = []
 
   /** Creates a series. `merge` combines the values of two buckets that become one. */
@@ -32,37 +69,44 @@ export class Buckets {
     return series
   }
 
-  /** Returns the bucket number of a time (milliseconds since 1970). Times must be passed in ascending order. */
+  /** Returns the start of the bucket of a time (milliseconds since 1970). Times must be passed in ascending order. */
   bucketOf(ms: number): number {
+    if (ms >= this.#start && ms < this.#end) return this.#start
     this.#first ??= ms
-    while (
-      this.#size < BUCKET_SIZES_MS.length - 1 &&
-      this.#numberOf(ms) - this.#numberOf(this.#first) >= MAX_BUCKETS
-    )
-      this.#grow()
-    return this.#numberOf(ms)
+    while ((ms - this.#startOf(this.#first)) / this.#size.minMs >= this.#size.max) this.#grow()
+    this.#start = this.#startOf(ms)
+    this.#end = this.endOf(this.#start)
+    return this.#start
   }
 
-  /** Size of a bucket in milliseconds. Bucket `n` starts at `n * sizeMs`. */
-  get sizeMs(): number {
-    return BUCKET_SIZES_MS[this.#size] ?? DAY_MS
+  /** The name of the size, as in "movements by day". */
+  get sizeName(): string {
+    return this.#size.name
   }
 
-  #numberOf(ms: number): number {
-    return Math.floor(ms / this.sizeMs)
+  /** Names a bucket by its start: `2023-11-14 22:00`, `2023-11-14`, `2023-11`, `2023`. */
+  nameOf(start: number): string {
+    return new Date(start).toISOString().replace('T', ' ').slice(0, this.#size.digits)
+  }
+
+  /** Returns the start of the next bucket. */
+  endOf(start: number): number {
+    return this.#size.interval.offset(new Date(start), 1).getTime()
+  }
+
+  #startOf(ms: number): number {
+    return this.#size.interval.floor(new Date(ms)).getTime()
   }
 
   #grow(): void {
-    const previousSizeMs = this.sizeMs
-    this.#size += 1
-    const factor = this.sizeMs / previousSizeMs
+    this.#size = SIZES[SIZES.indexOf(this.#size) + 1] ?? this.#size
     for (const { series, merge } of this.#tracked) {
       const old = [...series]
       series.clear()
       for (const [bucket, value] of old) {
-        const mergedBucket = Math.floor(bucket / factor)
-        const previous = series.get(mergedBucket)
-        series.set(mergedBucket, previous === undefined ? value : merge(previous as never, value as never))
+        const merged = this.#startOf(bucket)
+        const previous = series.get(merged)
+        series.set(merged, previous === undefined ? value : merge(previous as never, value as never))
       }
     }
   }

@@ -1,7 +1,7 @@
-import { largest, smallest } from '../core/platform/extremes.ts'
+import { curveStepAfter, line, stack } from 'd3-shape'
+import { largest } from '../core/platform/extremes.ts'
+import { type Area, round, timeAxis, timeScale, valueAxis, valueScale } from './axes.ts'
 import { groupDigits, type Html, html } from './html.ts'
-
-const round = (n: number) => Math.round(n * 100) / 100
 
 /** An SVG image. `description` is its text alternative for screen readers. */
 export function svgHtml(size: { width: number; height: number }, description: string, marks: Html): Html {
@@ -9,47 +9,36 @@ export function svgHtml(size: { width: number; height: number }, description: st
   return html`<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${description}">${marks}</svg>`
 }
 
-export type Bar = { name: string; parts: readonly { kind: string; count: number }[]; title: string }
+/** Counts by kind from one time to another (milliseconds since 1970). `title` is shown when the bar is pointed at. */
+export type Bar<K extends string> = { from: number; to: number; counts: Record<K, number>; title: string }
 
-const BARS = { width: 960, height: 220, left: 46, bottom: 24, top: 8 }
+const BARS = { width: 1184, height: 240 }
+const BARS_AREA: Area = { left: 56, right: 1180, top: 22, bottom: 214 }
+const WIDE_TICKS = { values: 4, times: 10 }
 
-/** A stacked bar chart. At most eight bars, at equal distances, get a label. */
-export function stackedBars(bars: readonly Bar[], description: string): Html {
-  const { width, height, left, bottom, top } = BARS
-  const max = largest(
-    bars.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0)),
-    1,
-  )
-  const plotHeight = height - bottom - top
-  const step = (width - left) / Math.max(1, bars.length)
-  const marks = bars.map(({ parts, title }, at) => {
-    let y = height - bottom
-    const boxes = parts.map(({ kind, count }) => {
-      const barHeight = (count / max) * plotHeight
-      y -= barHeight
-      return count === 0
-        ? html``
-        : box({ kind, x: left + at * step, y, width: Math.max(1, step - 1), height: barHeight })
+/** A stacked bar chart over time. Times without a bar stay empty. */
+export function stackedBars<K extends string>(
+  bars: readonly Bar<K>[],
+  { kinds, description, unit }: { kinds: readonly K[]; description: string; unit: string },
+): Html {
+  const layers = stack<Bar<K>, K>()
+    .keys(kinds)
+    .value(({ counts }, kind) => counts[kind])([...bars])
+  const tops = layers.at(-1)?.map(([, top]) => top) ?? []
+  const y = valueScale(tops, BARS_AREA, WIDE_TICKS.values)
+  const x = timeScale(bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1, BARS_AREA)
+  const marks = bars.map(({ from, to, title }, at) => {
+    const [left, width] = [x(from), Math.max(1, x(to) - x(from) - 1)]
+    const boxes = layers.map((layer) => {
+      const [low = 0, high = 0] = layer[at] ?? []
+      if (high === low) return html``
+      return html`<rect class="k-${layer.key}" x="${round(left)}" y="${round(y(high))}" width="${round(width)}" height="${round(y(low) - y(high))}"/>`
     })
-    return html`<g><title>${title}</title>${boxes}</g>`
+    return tops[at] === 0 ? html`` : html`<g><title>${title}</title>${boxes}</g>`
   })
-  const tickInterval = Math.max(1, Math.ceil(bars.length / 8))
-  const ticks = bars.map(({ name }, at) => {
-    const x = round(left + at * step)
-    // A label this close to the right edge would be cut off.
-    if (at % tickInterval !== 0 || x > width - 80) return html``
-    return html`<text x="${x}" y="${height - 6}">${name}</text>`
-  })
-  const levels = [0, 0.5, 1].map((share) => {
-    const y = round(height - bottom - share * plotHeight)
-    return html`<line x1="${left}" x2="${width}" y1="${y}" y2="${y}" class="grid"/><text x="${left - 6}" y="${y + 4}" class="end">${groupDigits(Math.round(max * share))}</text>`
-  })
-  return svgHtml(BARS, description, html`${levels}${marks}${ticks}`)
+  const axes = html`<text x="0" y="12">${unit}</text>${valueAxis(y, BARS_AREA, WIDE_TICKS.values)}${timeAxis(x, BARS_AREA, WIDE_TICKS.times)}`
+  return svgHtml(BARS, description, html`${axes}${marks}`)
 }
-
-type Box = { kind: string; x: number; y: number; width: number; height: number }
-const box = ({ kind, x, y, width, height }: Box) =>
-  html`<rect class="k-${kind}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"/>`
 
 /** A small bar chart without axes. */
 export function sparkline(counts: readonly number[], description: string): Html {
@@ -77,46 +66,37 @@ export function coverageBar(range: { from: number; to: number }, read: { from: n
   return svgHtml({ width, height }, description, marks)
 }
 
-/** A step chart of a value over time, with a dashed zero line if any value is negative. */
-export function stepLine(
-  points: readonly (readonly [at: number, value: number])[],
-  description: string,
-): Html {
-  const [width, height] = [220, 60]
-  const values = points.map(([, value]) => value)
-  const [low, high] = [smallest(values, 0), largest(values, 0)]
-  const first = points[0]?.[0] ?? 0
-  const rangeLength = Math.max(1, (points.at(-1)?.[0] ?? 0) - first)
-  const xOf = (at: number) => round(((at - first) / rangeLength) * width)
-  const yOf = (value: number) => round(2 + (1 - (value - low) / (high - low || 1)) * (height - 4))
-  const path = points.map(([at, value], n) =>
-    n === 0 ? `M${xOf(at)} ${yOf(value)}` : `H${xOf(at)}V${yOf(value)}`,
-  )
-  const zero =
-    low < 0 ? html`<line class="zero" x1="0" x2="${width}" y1="${yOf(0)}" y2="${yOf(0)}"/>` : html``
-  return svgHtml({ width, height }, description, html`${zero}<path class="line" d="${path.join('')}"/>`)
-}
+/** A value from a time on (milliseconds since 1970); null if it is unknown. */
+export type Point = readonly [at: number, value: number | null]
 
-/** A heat map. The opacity of a cell grows with the square root of its count; cells with a count of 0 stay empty. */
-export function heatMap(
-  rows: readonly { name: string; counts: readonly number[] }[],
-  columns: readonly string[],
-  description: string,
+const SMALL = { width: 260, height: 96 }
+const SMALL_AREA: Area = { left: 52, right: 252, top: 8, bottom: 74 }
+const SMALL_TICKS = { values: 3, times: 2 }
+const WIDE = { size: BARS, area: BARS_AREA, ticks: WIDE_TICKS }
+const NARROW = { size: SMALL, area: SMALL_AREA, ticks: SMALL_TICKS }
+
+/** A step chart of a value over time. It has a gap where the value is unknown, and a dashed zero line below it. */
+export function stepLine(
+  points: readonly Point[],
+  { description, isWide = false }: { description: string; isWide?: boolean },
 ): Html {
-  const [left, rowHeight] = [150, 20]
-  const width = 960
-  const step = (width - left) / Math.max(1, columns.length)
-  const max = largest(
-    rows.flatMap(({ counts }) => counts),
-    1,
-  )
-  const marks = rows.map(({ name, counts }, row) => {
-    const cells = counts.map((count, at) =>
-      count === 0
-        ? html``
-        : html`<rect class="heat" x="${round(left + at * step)}" y="${row * rowHeight}" width="${round(Math.max(1, step - 1))}" height="${rowHeight - 2}" opacity="${round(0.15 + 0.85 * Math.sqrt(count / max))}"><title>${name}, ${columns[at]}: ${groupDigits(count)}</title></rect>`,
-    )
-    return html`<text x="${left - 6}" y="${row * rowHeight + 14}" class="end">${name}</text>${cells}`
-  })
-  return svgHtml({ width, height: rows.length * rowHeight }, description, html`${marks}`)
+  const { size, area, ticks } = isWide ? WIDE : NARROW
+  const values = points.flatMap(([, value]) => value ?? [])
+  const y = valueScale(values, area, ticks.values)
+  const x = timeScale(points[0]?.[0] ?? 0, points.at(-1)?.[0] ?? 1, area)
+  const path = line<Point>()
+    .defined(([, value]) => value !== null)
+    .x(([at]) => x(at))
+    .y(([, value]) => y(value ?? 0))
+    .curve(curveStepAfter)
+    .digits(2)(points)
+  const zero =
+    largest(
+      values.map((value) => -value),
+      0,
+    ) > 0
+      ? html`<line class="zero" x1="${area.left}" x2="${area.right}" y1="${round(y(0))}" y2="${round(y(0))}"/>`
+      : html``
+  const axes = html`${valueAxis(y, area, ticks.values)}${timeAxis(x, area, ticks.times)}`
+  return svgHtml(size, description, html`${axes}${zero}<path class="line" d="${path ?? ''}"/>`)
 }

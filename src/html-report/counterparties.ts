@@ -13,7 +13,7 @@ export type Counterparty = {
 }
 
 /** Counterparties listed on a page: those with the most transfers. */
-const MAX_COUNTERPARTIES = 50
+const MAX_COUNTERPARTIES = 200
 /** Tokens whose balances are tracked over time, in addition to the native coin. */
 const MAX_TRACKED = 5
 

@@ -30,7 +30,7 @@ export const balanceKey = (wallet: string, asset: string): string => `${wallet} 
  * as unpriced. NFTs have no price.
  */
 export function computeFiatValues(
-  { balances }: Balances,
+  { balances }: Pick<Balances, 'balances'>,
   aggregates: LedgerAggregates,
   context: { prices: Prices; fees: FeeFiatValue },
 ): FiatValues {

@@ -1,120 +1,91 @@
+import { sankey, sankeyLinkHorizontal } from 'd3-sankey'
 import { largest } from '../core/platform/extremes.ts'
+import { round } from './axes.ts'
 import { svgHtml } from './charts.ts'
 import { groupDigits, type Html, html } from './html.ts'
 
-/** Number of transfers between a counterparty (its name, and its address as `key`) and a wallet. */
-export type Flow = { counterparty: string; key: string; wallet: string; count: number }
+/** A counterparty or a wallet: its address and the name that is shown. */
+export type Party = { address: string; name: string }
+/** Number of transfers between a counterparty and a wallet. */
+export type Flow = { counterparty: Party; wallet: Party; count: number }
 
-const SIZE = { width: 960, height: 420 }
-const NODE_WIDTH = 12
-/** x positions of the three columns of nodes. */
-const COLUMNS = [190, 474, 758] as const
-const GAP = 4
+/** The columns of the chart, from left to right. */
+const COLUMNS = ['sender', 'wallet', 'receiver'] as const
+type Column = (typeof COLUMNS)[number]
 
-type Node = {
-  name: string
-  x: number
-  y: number
-  height: number
-  count: number
-  used: { left: number; right: number }
-}
+type FlowNode = { id: string; name: string; column: Column }
+type FlowLink = { source: string; target: string; value: number; title: string }
+
+const WIDTH = 1184
+const [MAX_HEIGHT, HEIGHT_PER_NODE] = [440, 48]
+/** Room for the names of senders and receivers beside the outer columns. */
+const NAMES_WIDTH = 200
+const [NODE_WIDTH, NODE_GAP] = [12, 6]
+/** Lower nodes have no room for a name, which is shown when they are pointed at. */
+const MIN_NAMED_HEIGHT = 8
 
 /**
  * A Sankey diagram with three columns: senders, wallets, receivers. A counterparty that both sends and receives has a node
  * in both outer columns, so that the graph has no cycles.
  */
 export function flowChart(incoming: readonly Flow[], outgoing: readonly Flow[], description: string): Html {
-  const senders = columnOf(
-    incoming,
-    ({ key }) => key,
-    ({ counterparty }) => counterparty,
-  )
-  const receivers = columnOf(
-    outgoing,
-    ({ key }) => key,
-    ({ counterparty }) => counterparty,
-  )
-  const wallets = walletsOf(incoming, outgoing)
-  const columns = [senders, wallets, receivers].map((column, at) => layOut(column, COLUMNS[at] ?? 0))
-  const [left, middle, right] = columns as [Map<string, Node>, Map<string, Node>, Map<string, Node>]
-  const ribbons = [
-    ...incoming.map((flow) => ribbon(left.get(flow.key), middle.get(flow.wallet), flow)),
-    ...outgoing.map((flow) => ribbon(middle.get(flow.wallet), right.get(flow.key), flow)),
-  ]
-  const nodes = columns.flatMap((column, at) => [...column.values()].map((node) => nodeHtml(node, at === 2)))
-  return svgHtml(SIZE, description, html`${ribbons}${nodes}`)
-}
-
-type Column = Map<string, { name: string; count: number }>
-
-function columnOf(
-  flows: readonly Flow[],
-  keyOf: (flow: Flow) => string,
-  nameOf: (flow: Flow) => string,
-): Column {
-  const column: Column = new Map()
-  for (const flow of flows) {
-    const key = keyOf(flow)
-    column.set(key, { name: nameOf(flow), count: (column.get(key)?.count ?? 0) + flow.count })
+  const nodes = new Map<string, FlowNode>()
+  const nodeOf = (column: Column, { address, name }: Party): string => {
+    const id = `${column} ${address}`
+    nodes.set(id, { id, name, column })
+    return id
   }
-  return column
-}
-
-/** The height of a wallet follows the larger of its received and sent transfers. */
-function walletsOf(incoming: readonly Flow[], outgoing: readonly Flow[]): Column {
-  const columns = [incoming, outgoing].map((flows) =>
-    columnOf(
-      flows,
-      ({ wallet }) => wallet,
-      ({ wallet }) => wallet,
-    ),
+  const titleOf = ({ counterparty, wallet, count }: Flow) =>
+    `${counterparty.name}, ${wallet.name}: ${groupDigits(count)}`
+  const links: FlowLink[] = [
+    ...incoming.map((flow) => ({
+      ...{ source: nodeOf('sender', flow.counterparty), target: nodeOf('wallet', flow.wallet) },
+      ...{ value: flow.count, title: titleOf(flow) },
+    })),
+    ...outgoing.map((flow) => ({
+      ...{ source: nodeOf('wallet', flow.wallet), target: nodeOf('receiver', flow.counterparty) },
+      ...{ value: flow.count, title: titleOf(flow) },
+    })),
+  ]
+  const graph = layOut([...nodes.values()], links)
+  const path = sankeyLinkHorizontal<FlowNode, FlowLink>()
+  const ribbons = graph.links.map(
+    (link) =>
+      html`<path class="ribbon" d="${path(link) ?? ''}" stroke-width="${round(Math.max(1, link.width ?? 1))}"><title>${link.title}</title></path>`,
   )
-  const names = new Set(columns.flatMap((column) => [...column.keys()]))
-  return new Map(
-    [...names].map((name) => [
-      name,
-      { name, count: largest(columns.map((column) => column.get(name)?.count ?? 0)) },
-    ]),
-  )
+  const size = { width: WIDTH, height: heightOf(graph.nodes) }
+  return svgHtml(size, description, html`${ribbons}${graph.nodes.map(nodeHtml)}`)
 }
 
-function layOut(column: Column, x: number): Map<string, Node> {
-  const total = [...column.values()].reduce((sum, { count }) => sum + count, 0)
-  const availableHeight = SIZE.height - GAP * Math.max(0, column.size - 1)
-  const sorted = [...column].sort((a, b) => b[1].count - a[1].count || (a[0] < b[0] ? -1 : 1))
-  let y = 0
-  return new Map(
-    sorted.map(([key, { name, count }]) => {
-      const height = (count / Math.max(1, total)) * availableHeight
-      const node: Node = { name, x, y, height, count, used: { left: 0, right: 0 } }
-      y += height + GAP
-      return [key, node]
-    }),
-  )
+/** The height of the chart, so that single ribbons are not as wide as the chart is high. */
+function heightOf(nodes: readonly FlowNode[]): number {
+  const counts = COLUMNS.map((name) => nodes.filter(({ column }) => column === name).length)
+  return Math.min(MAX_HEIGHT, HEIGHT_PER_NODE * largest(counts, 1))
 }
 
-const round = (n: number) => Math.round(n * 10) / 10
-
-function ribbon(from: Node | undefined, to: Node | undefined, { count, counterparty, wallet }: Flow): Html {
-  if (from === undefined || to === undefined) return html``
-  const [fromHeight, toHeight] = [(count / from.count) * from.height, (count / to.count) * to.height]
-  const [y0, y1] = [from.y + from.used.right, to.y + to.used.left]
-  from.used.right += fromHeight
-  to.used.left += toHeight
-  const [x0, x1] = [from.x + NODE_WIDTH, to.x]
-  const middle = round((x0 + x1) / 2)
-  const curve = (ya: number, xb: number, yb: number) =>
-    `C${middle} ${round(ya)} ${middle} ${round(yb)} ${xb} ${round(yb)}`
-  const path = `M${x0} ${round(y0)}${curve(y0, x1, y1)}V${round(y1 + toHeight)}${curve(y1 + toHeight, x0, y0 + fromHeight)}Z`
-  return html`<path class="ribbon" d="${path}"><title>${counterparty}, ${wallet}: ${groupDigits(count)}</title></path>`
+function layOut(nodes: FlowNode[], links: FlowLink[]) {
+  // d3-sankey counts only the columns that have nodes.
+  const columns = COLUMNS.filter((name) => nodes.some(({ column }) => column === name))
+  return sankey<FlowNode, FlowLink>()
+    .nodeId(({ id }) => id)
+    .nodeAlign(({ column }) => columns.indexOf(column))
+    .nodeSort((a, b) => (b.value ?? 0) - (a.value ?? 0))
+    .nodeWidth(NODE_WIDTH)
+    .nodePadding(NODE_GAP)
+    .extent([
+      [NAMES_WIDTH, 2],
+      [WIDTH - NAMES_WIDTH, heightOf(nodes) - 2],
+    ])({ nodes, links })
 }
 
-function nodeHtml({ name, x, y, height, count }: Node, isLast: boolean): Html {
-  const label = `${name} ${groupDigits(count)}`
+type LaidOutNode = ReturnType<typeof layOut>['nodes'][number]
+
+function nodeHtml({ name, column, value = 0, x0 = 0, x1 = 0, y0 = 0, y1 = 0 }: LaidOutNode): Html {
+  const label = `${name} ${groupDigits(value)}`
+  const isLast = column === 'receiver'
   const text =
-    height < 11
+    y1 - y0 < MIN_NAMED_HEIGHT
       ? html``
-      : html`<text x="${isLast ? x + NODE_WIDTH + 6 : x - 6}" y="${round(y + height / 2 + 4)}"${isLast ? '' : html` class="end"`}>${label}</text>`
-  return html`<rect class="node" x="${x}" y="${round(y)}" width="${NODE_WIDTH}" height="${round(Math.max(1, height))}"><title>${label}</title></rect>${text}`
+      : html`<text x="${round(isLast ? x1 + 6 : x0 - 6)}" y="${round((y0 + y1) / 2 + 4)}"${isLast ? '' : html` class="end"`}>${label}</text>`
+  return html`<rect class="node" x="${round(x0)}" y="${round(y0)}" width="${NODE_WIDTH}" height="${round(Math.max(1, y1 - y0))}"><title>${label}</title></rect>${text}`
 }

@@ -1,4 +1,4 @@
-import { shiftDecimal } from '../core/platform/decimal.ts'
+import { shiftDecimal, trimZeros } from '../core/platform/decimal.ts'
 import { FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import { groupDigits } from './numbers.ts'
 import { visibleText } from './visible-text.ts'
@@ -56,33 +56,63 @@ export const shortAddress = (address: string): string => `${address.slice(0, 6)}
 export const addressHtml = (address: string): Html =>
   html`<span class="address" title="${address}">${shortAddress(address)}</span>`
 
+/** A number shortened for reading; `isExact` unless digits other than zero were left out. */
+export type ShortNumber = { text: string; isExact: boolean }
+
 /**
  * Formats an exact decimal for reading: `8.31 × 10^73`, `1 234.57`. Digits beyond the displayed precision are cut off, not
  * rounded.
  */
-export function formatShortNumber(exact: string): string {
+export function shortenNumber(exact: string): ShortNumber {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? []
   const minus = sign === '' ? '' : '−'
-  if (whole.length > 15) return minus + scientific(whole, whole.length - 1)
+  if (whole.length > 15) return scientific(minus, whole + fraction, whole.length - 1)
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
   if (whole === '0' && zeros >= 6 && zeros < fraction.length)
-    return minus + scientific(fraction.slice(zeros), -zeros - 1)
+    return scientific(minus, fraction.slice(zeros), -zeros - 1)
   const decimalPlaces = Math.max(2, 7 - whole.length) + (whole === '0' ? zeros : 0)
-  const trimmed = fraction.slice(0, decimalPlaces).replace(/0+$/, '')
-  return `${minus}${groupDigits(whole)}${trimmed === '' ? '' : `.${trimmed}`}`
+  const trimmed = trimZeros(fraction.slice(0, decimalPlaces))
+  return {
+    text: `${minus}${groupDigits(whole)}${trimmed === '' ? '' : `.${trimmed}`}`,
+    isExact: trimZeros(fraction.slice(decimalPlaces)) === '',
+  }
 }
 
-function scientific(digits: string, exponent: number): string {
-  const rest = digits.slice(1, 3).replace(/0+$/, '')
-  return `${digits[0]}${rest === '' ? '' : `.${rest}`} × 10^${exponent}`
+function scientific(minus: string, digits: string, exponent: number): ShortNumber {
+  const rest = trimZeros(digits.slice(1, 3))
+  return {
+    text: `${minus}${digits[0]}${rest === '' ? '' : `.${rest}`} × 10^${exponent}`,
+    isExact: trimZeros(digits.slice(3)) === '',
+  }
+}
+
+/** A number with its exact value in the `title`. The style sheet puts ≈ before numbers that are not exact. */
+function numberHtml({ text, isExact }: ShortNumber, { title, unit }: { title: string; unit?: Html }): Html {
+  return html`<span class="amount" title="${title}"${new Html(isExact ? '' : ' data-rounded')}>${text}${unit}</span>`
 }
 
 /** An amount, shortened for reading, with the exact value in its `title`; in smallest units if `decimals` is null. */
 export function amountHtml(value: bigint, decimals: number | null): Html {
   const exact = shiftDecimal(String(value), decimals)
-  if (exact === null)
-    return html`<span class="amount" title="in the smallest unit: ${value.toString()}">${formatShortNumber(String(value))} <small>units</small></span>`
-  return html`<span class="amount" title="${exact}">${formatShortNumber(exact)}</span>`
+  if (exact !== null) return numberHtml(shortenNumber(exact), { title: exact })
+  const title = `in the smallest unit: ${value}`
+  return numberHtml(shortenNumber(String(value)), { title, unit: html` <small>units</small>` })
+}
+
+const CENT = 10n ** BigInt(FIAT_DECIMALS - 2)
+/** From here on, values are shortened as amounts are: 10^15, which only made-up tokens are worth. */
+const LARGEST_MONEY = 10n ** BigInt(FIAT_DECIMALS + 15)
+
+/** A fiat value in units of 10^-8, rounded to two decimal places, with the exact value in its `title`. */
+export function fiatHtml(value: bigint): Html {
+  const title = shiftDecimal(String(value), FIAT_DECIMALS) ?? ''
+  const size = value < 0n ? -value : value
+  if (size >= LARGEST_MONEY) return numberHtml(shortenNumber(title), { title })
+  const cents = (size + CENT / 2n) / CENT
+  const digits = String(cents).padStart(3, '0')
+  const sign = value < 0n && cents > 0n ? '−' : ''
+  const text = `${sign}${groupDigits(digits.slice(0, -2))}.${digits.slice(-2)}`
+  return numberHtml({ text, isExact: cents * CENT === size }, { title })
 }
 
 /** Formats a share as a percentage; below 10 % with one decimal. */
@@ -94,47 +124,3 @@ export function percent(part: number, total: number): string {
 
 /** Formats a timestamp of the tables to the minute: `2023-11-14 22:13 UTC`. */
 export const formatUtcMinute = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`
-
-export type Cell = { html: Html; sort?: string | number; isNumber?: boolean }
-
-/** A table that can be sorted by its column headers. The first column holds the row headers. */
-export function tableHtml(
-  caption: string,
-  headers: readonly string[],
-  rows: readonly (readonly Cell[])[],
-): Html {
-  const numbers = headers.map((_, at) => rows.some((row) => row[at]?.isNumber))
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="sortable">
-<caption>${caption}</caption>
-<thead><tr>${headers.map((header, at) => html`<th scope="col"${new Html(numbers[at] ? ' class="number"' : '')}><button type="button">${header}</button></th>`)}</tr></thead>
-<tbody>
-${rows.map((row) => html`<tr>${row.map(cellHtml)}</tr>\n`)}</tbody></table></div>
-`
-}
-
-function cellHtml({ html: content, sort, isNumber }: Cell, at: number): Html {
-  const value = sort === undefined ? '' : html` data-v="${sort}"`.text
-  const tag = at === 0 ? 'th scope="row"' : 'td'
-  return new Html(
-    `<${tag}${isNumber ? ' class="number"' : ''}${value}>${content.text}</${at === 0 ? 'th' : 'td'}>`,
-  )
-}
-
-export const textCell = (text: string): Cell => ({ html: html`${text}` })
-export const countCell = (count: number): Cell => ({
-  html: html`${groupDigits(count)}`,
-  sort: count,
-  isNumber: true,
-})
-export function amountCell(value: bigint, decimals: number | null): Cell {
-  const exact = shiftDecimal(String(value), decimals) ?? String(value)
-  return { html: amountHtml(value, decimals), sort: Number(exact), isNumber: true }
-}
-
-/** A fiat value in units of 10^-8; a dash if there is no price. */
-export const fiatValueCell = (value: bigint | undefined): Cell =>
-  value === undefined ? { ...textCell('–'), isNumber: true } : amountCell(value, FIAT_DECIMALS)
-
-/** The data of a chart as a collapsed table. */
-export const tableDetails = (table: Html): Html =>
-  html`<details class="as-table"><summary>As a table</summary>${table}</details>`

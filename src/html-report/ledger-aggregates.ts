@@ -18,15 +18,18 @@ export const AGGREGATED_COLUMNS = [
 /** A ledger row as the sums of a report read it. */
 export type AggregatedRow = Pick<TextRows['ledger'], (typeof AGGREGATED_COLUMNS)[number]>
 
-export type WalletAggregates = {
+const COIN_SUMS = ['coinIn', 'coinInOwn', 'coinOut', 'coinOutOwn', 'fees'] as const
+/**
+ * Amounts of the native coin in its smallest unit. `coinInOwn` and `coinOutOwn` are the parts that moved between own
+ * wallets. Fees are not part of `coinOut`.
+ */
+export type CoinSums = Record<(typeof COIN_SUMS)[number], bigint>
+
+export type WalletAggregates = CoinSums & {
   address: string
   label: string | null
   transactions: number
   movements: number
-  /** Amounts of the native coin in its smallest unit. Fees are not part of `coinOut`. */
-  coinIn: bigint
-  coinOut: bigint
-  fees: bigint
   assets: Set<string>
   /** Times of the first and last movement, as written in the tables. */
   first: string
@@ -81,9 +84,11 @@ export class LedgerAggregates {
     this.#trackedAssets = trackedAssets
   }
 
-  /** Fees of all wallets, in the coin's smallest unit. */
-  get fees(): bigint {
-    return [...this.wallets.values()].reduce((sum, { fees }) => sum + fees, 0n)
+  /** Amounts of the native coin of all wallets. */
+  get coins(): CoinSums {
+    const sums = zeroCoins()
+    for (const wallet of this.wallets.values()) for (const name of COIN_SUMS) sums[name] += wallet[name]
+    return sums
   }
 
   add(row: AggregatedRow): void {
@@ -182,7 +187,9 @@ export const byMovements = (a: AssetAggregates, b: AssetAggregates): number =>
 
 const addressAndType = ({ address, type }: AssetAggregates) => `${address ?? ''} ${type}`
 
-const zeroCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
+export const zeroCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
+
+const zeroCoins = (): CoinSums => ({ coinIn: 0n, coinInOwn: 0n, coinOut: 0n, coinOutOwn: 0n, fees: 0n })
 
 function addKindCounts(previous: Counts, later: Counts): Counts {
   return Object.fromEntries(KINDS.map((kind) => [kind, previous[kind] + later[kind]])) as Counts
@@ -201,7 +208,8 @@ function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolea
 function newWallet(wallet: { address: string; label: string | null; time: string; series: Series<number> }) {
   const { address, label, time, series } = wallet
   return {
-    ...{ address, label, transactions: 0, movements: 0, coinIn: 0n, coinOut: 0n, fees: 0n },
+    ...{ address, label, transactions: 0, movements: 0 },
+    ...zeroCoins(),
     ...{ assets: new Set<string>(), first: time, last: time, funder: null, series, lastTransaction: '' },
   }
 }
@@ -221,9 +229,12 @@ type CoinMovement = { kind: Kind; value: bigint; counterparty: string | null }
 
 function countCoinMovement(wallet: WalletAggregates, { kind, value, counterparty }: CoinMovement): void {
   if (kind === 'fee') wallet.fees -= value
-  else if (value < 0n) wallet.coinOut -= value
-  else {
+  else if (value < 0n) {
+    wallet.coinOut -= value
+    if (kind === 'own') wallet.coinOutOwn -= value
+  } else {
     wallet.coinIn += value
+    if (kind === 'own') wallet.coinInOwn += value
     wallet.funder ??= counterparty
   }
 }

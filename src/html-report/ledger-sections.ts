@@ -11,7 +11,9 @@ import { nftsSection } from './sections/nfts.ts'
 import { rowsSection } from './sections/rows.ts'
 import { summarySection } from './sections/summary.ts'
 import { timeSection } from './sections/time.ts'
+import { valueSection } from './sections/value.ts'
 import { walletsSection } from './sections/wallets.ts'
+import { yearsSection } from './sections/years.ts'
 
 /** The page of an export with a ledger: the activity of its wallets. */
 export function ledgerPageModel(stats: LedgerStats, title: string): PageModel {
@@ -21,7 +23,8 @@ export function ledgerPageModel(stats: LedgerStats, title: string): PageModel {
     summary: `${formatCount(aggregates.transactions, 'transaction')}, ${formatCount(aggregates.movements, 'movement')}`,
     limits: ledgerLimits(stats),
     renderSections: (at) => [
-      ...[summarySection(stats, title), timeSection(stats), walletsSection(stats), balancesSection(stats)],
+      ...[summarySection(stats, title), timeSection(stats), valueSection(stats), yearsSection(stats)],
+      ...[walletsSection(stats), balancesSection(stats)],
       compareSection(stats, at),
       ...[assetsSection(stats), counterpartiesSection(stats), nftsSection(stats), feesSection(stats)],
       ...[dataCollectionSection(stats), rowsSection(stats, at)],

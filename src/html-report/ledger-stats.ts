@@ -1,9 +1,8 @@
 import { isNft } from '../core/model/asset.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
-import { type Balances, balances } from '../ledger/balances/balances.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
-import { readPrices } from '../ledger/prices/prices.ts'
+import { type Prices, readPrices } from '../ledger/prices/prices.ts'
 import { applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport } from '../read/open-export.ts'
 import { type Counterparty, readCounterparties, selectTrackedAssets } from './counterparties.ts'
@@ -12,8 +11,9 @@ import { createFeeFiatValue } from './fee-fiat-value.ts'
 import { type FeeStats, readFees } from './fees.ts'
 import { computeFiatValues, type FiatValues } from './fiat-values.ts'
 import { AGGREGATED_COLUMNS, type AggregatedRow, LedgerAggregates } from './ledger-aggregates.ts'
-import { type NftIds, readNftIds } from './nft-ids.ts'
+import { type NftStats, NO_NFTS, readNftIds } from './nft-ids.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
+import { sumYears, type YearlySums } from './year-sums.ts'
 
 /** Everything that a report shows of one export with a ledger. */
 export type LedgerStats = {
@@ -21,13 +21,18 @@ export type LedgerStats = {
   aggregates: LedgerAggregates
   /** Names by address: labels of the job's wallets, inactive ones included, and names of the user's address book. */
   labels: ReadonlyMap<string, string>
-  balances: Balances
+  /** Balances after the last row, and what points to spam or an incomplete history. */
+  balances: YearlySums['balances']
+  /** The statements of all years with rows, oldest first. */
+  years: YearlySums['years']
   /** The counterparties with the most transfers, and the number of all counterparties. */
   counterparties: { top: readonly Counterparty[]; count: number }
   fees: FeeStats | undefined
-  nftIds: ReadonlyMap<string, NftIds>
+  nfts: NftStats
   /** undefined without a price file. */
   fiatValues: FiatValues | undefined
+  /** The user's prices; undefined without a price file. */
+  prices: Prices | undefined
   data: DataCollection
   rows: PackedRows
 }
@@ -44,7 +49,8 @@ export type LedgerStatsOptions = {
 }
 
 /**
- * Reads an export with a ledger. The ledger is read once for each of: exact balances, the assets to track, the aggregates
+ * Reads an export with a ledger. The ledger is read once for each of: the statements
+ * of all years, the assets to track, the aggregates
  * and rows, the counterparties, the NFT ids (if there are NFTs) and the priced assets (if there are prices). Counterparties
  * and NFT ids are counted in the scratch database, because memory may not hold them.
  *
@@ -54,7 +60,7 @@ export async function collectLedgerStats(
   output: string,
   { opening, names, prices: priceFile, maxRows }: LedgerStatsOptions,
 ): Promise<LedgerStats> {
-  const balanceResult = await balances(output, { opening, names, all: true })
+  const yearly = await sumYears(output, { opening, names, prices: priceFile })
   const opened = await openExport(output)
   try {
     const { manifest, names: addressNames } = await applyNames(names, opened.manifest)
@@ -66,12 +72,12 @@ export async function collectLedgerStats(
     await addRows(opened, [(row) => aggregates.add(row), rows.add, ...(fees ? [fees.add] : [])])
     const labels = new Map([...addressNames, ...walletLabels(manifest, aggregates)])
     return {
-      ...{ manifest, aggregates, labels, balances: balanceResult },
+      ...{ manifest, aggregates, labels, prices, ...yearly },
       counterparties: await readCounterparties(opened, labels),
       fees: await readFees(opened),
-      nftIds: [...aggregates.assets.values()].some(isNft) ? await readNftIds(opened) : new Map(),
+      nfts: [...aggregates.assets.values()].some(isNft) ? await readNftIds(opened) : NO_NFTS,
       fiatValues:
-        prices && fees && computeFiatValues(balanceResult, aggregates, { prices, fees: fees.result() }),
+        prices && fees && computeFiatValues(yearly.balances, aggregates, { prices, fees: fees.result() }),
       data: await collectData(output, manifest),
       rows: rows.packed(labels),
     }

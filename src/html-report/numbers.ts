@@ -4,9 +4,11 @@ const THIN_SPACE = '\u2009'
 export const groupDigits = (digits: string | number): string =>
   String(digits).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE)
 
-/** A count with its noun: `1 wallet`, `1 234 wallets`. */
+/** A count with its noun: `1 wallet`, `1 234 wallets`, `2 counterparties`. */
 export const formatCount = (count: number, noun: string): string =>
-  `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`
+  `${groupDigits(count)} ${count === 1 ? noun : pluralOf(noun)}`
+
+const pluralOf = (noun: string) => `${noun.replace(/([^aeiou])y$/, '$1ie')}s`
 
 /** Formats a plain decimal without dropping digits: `−1 234.5`. Other text is returned unchanged. */
 export function formatNumber(text: string): string {

@@ -42,18 +42,28 @@ function tableOfContents(models: readonly PageModel[], title: string): Html {
 
 /** From the second export on, ids get a prefix, because ids must be unique in a page. */
 function renderBody({ renderSections }: PageModel, at: number): string {
-  const text = renderSections(at)
-    .map((section) => section.text)
-    .join('\n')
+  const [summary = '', ...sections] = renderSections(at).map((section) => section.text)
+  const text = [summary, contentsOf(sections).text, ...sections].join('\n')
   const body = at === 0 ? text : withUniqueIds(text, at)
   return `<article id="export-${at}">${body}</article>\n`
+}
+
+const HEADING = /^<section (?:[^>]* )?id="([a-z]+)"[^>]*><h2>([^<]*)<\/h2>/
+
+/** Links to the sections of an export. */
+function contentsOf(sections: readonly string[]): Html {
+  const links = sections.flatMap((text) => {
+    const [, id, heading] = HEADING.exec(text) ?? []
+    return id === undefined ? [] : html`<li><a href="#${id}">${heading}</a></li>`
+  })
+  return html`<nav class="contents" aria-label="Sections"><ul>${links}</ul></nav>`
 }
 
 /** Makes the ids of sections, the links to them and the names of regions unique. */
 const withUniqueIds = (text: string, at: number) =>
   text
-    .replace(/(<section id="|href="#)([a-z]+")/g, `$1${at}-$2`)
-    .replace(/(role="(?:region|grid)" aria-label="[^"]*)/g, `$1, export ${at + 1}`)
+    .replace(/(<section (?:[^>]* )?id="|href="#)([a-z]+")/g, `$1${at}-$2`)
+    .replace(/((?:role="(?:region|grid)"|<nav class="contents") aria-label="[^"]*)/g, `$1, export ${at + 1}`)
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')
 

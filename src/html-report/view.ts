@@ -1,4 +1,3 @@
-import { DAY_MS } from '../core/model/utc.ts'
 import { largest, smallest } from '../core/platform/extremes.ts'
 import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
 import { KINDS, type Kind, type LedgerAggregates } from './ledger-aggregates.ts'
@@ -56,32 +55,16 @@ export function assetHtml(
   return html`${symbol} ${addressHtml(asset.address)}`
 }
 
-/** All buckets from the first to the last, empty ones included, with the name and day of their start. */
-export function listBuckets({ aggregates }: LedgerStats): { bucket: number; name: string; day: string }[] {
-  const activeBuckets = [...aggregates.timeline.keys()]
-  if (activeBuckets.length === 0) return []
-  const [first, last] = [smallest(activeBuckets), largest(activeBuckets)]
-  const { sizeMs } = aggregates.buckets
-  return Array.from({ length: last - first + 1 }, (_, at) => {
-    const ms = (first + at) * sizeMs
-    return {
-      bucket: first + at,
-      day: new Date(ms).toISOString().slice(0, 10),
-      name: formatBucketTime(ms, sizeMs),
-    }
-  })
-}
+/** A bucket of the time line: its start and end in milliseconds since 1970, and the name of its start. */
+export type NamedBucket = { from: number; to: number; name: string }
 
-/** Formats the start or end of a bucket (milliseconds since 1970); without the time if buckets are days or longer. */
-export function formatBucketTime(ms: number, sizeMs: number): string {
-  const iso = new Date(ms).toISOString()
-  return sizeMs < DAY_MS ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(0, 10)
-}
-
-/** Formats the size of a bucket: `day`, `3 hours`. */
-export function formatBucketSize(sizeMs: number): string {
-  const [minutes, hours, days] = [sizeMs / 60_000, sizeMs / 3_600_000, sizeMs / DAY_MS]
-  if (days >= 1) return days === 1 ? 'day' : `${days} days`
-  if (hours >= 1) return hours === 1 ? 'hour' : `${hours} hours`
-  return minutes === 1 ? 'minute' : `${minutes} minutes`
+/** All buckets from the first to the last, empty ones included. */
+export function listBuckets({ aggregates: { buckets, timeline } }: LedgerStats): NamedBucket[] {
+  const active = [...timeline.keys()]
+  const listed: NamedBucket[] = []
+  if (active.length === 0) return listed
+  const last = largest(active)
+  for (let from = smallest(active); from <= last; from = buckets.endOf(from))
+    listed.push({ from, to: buckets.endOf(from), name: buckets.nameOf(from) })
+  return listed
 }

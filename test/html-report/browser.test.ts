@@ -145,6 +145,32 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
+  test.for([
+    ['demo', 1280],
+    ['priced', 1280],
+    ['priced', 1920],
+  ] as const)('of the export %s hides no column at a width of %i pixels', async ([name, width]) => {
+    const { page } = await open(name, { width })
+    const cut = await page.evaluate(`(() => {
+      for (const one of document.querySelectorAll('details')) one.open = true
+      const tables = [...document.querySelectorAll('.scroll')]
+      return tables.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)
+    })()`)
+    expect(cut).toEqual([])
+    await page.context().close()
+  })
+
+  test('shows 40 rows of a long table, says so, and shows all of them on request', async () => {
+    const { page } = await open('demo')
+    const long = page.locator('#wallets .long').first()
+    const rows = long.locator('tbody tr:visible')
+    const text = () => long.locator('.shown span:visible').textContent()
+    expect([await rows.count(), await text()]).toEqual([40, '40 of 53 wallets shown'])
+    await long.getByRole('checkbox').check()
+    expect([await rows.count(), await text()]).toEqual([53, 'All 53 wallets shown'])
+    await page.context().close()
+  })
+
   test('states in its header whether the export is complete, and what was rejected', async () => {
     const stamps = []
     for (const name of ['demo', 'rejects', 'blocks', 'incomplete']) {
@@ -179,12 +205,17 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     },
   )
 
-  test('prints a title above every chart and table', async () => {
+  test('prints a title above every chart and table, and the headers of a table on each page', async () => {
     const { page } = await open('demo')
     await page.emulateMedia({ media: 'print' })
     const summaries = page.locator('#balances details:not(.as-table) > summary')
     expect(await summaries.count()).toBeGreaterThan(1)
     for (const summary of await summaries.all()) expect(await summary.isVisible()).toBe(true)
+    // Chromium repeats the headers of a table on each page, but not the contents of boxes of their own in them.
+    const buttons = await page.evaluate(
+      `[...document.querySelectorAll('thead button')].map((one) => getComputedStyle(one).display)`,
+    )
+    expect([...new Set(buttons as string[])]).toEqual(['contents'])
     await page.context().close()
   })
 

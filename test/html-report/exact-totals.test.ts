@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
@@ -8,12 +9,15 @@ import { report } from '../../src/html-report/report.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { A, B, BIG, C, type Cells, goodLake, type Lake, X } from '../verify/export/model-export.ts'
 import { type Writing, writeLake } from '../verify/export/write-model-export.ts'
-import { tableOf } from './read-page.ts'
+import { cellText, tableOf } from './read-page.ts'
 
-async function pageOf(lake: Lake, { names, ...writing }: Writing & { names?: string } = {}): Promise<string> {
+async function pageOf(
+  lake: Lake,
+  { names, prices, ...writing }: Writing & { names?: string; prices?: string } = {},
+): Promise<string> {
   const output = join(tempFolder(), 'out')
   await writeLake(output, lake, writing)
-  return readFileSync((await report([output], { names })).file, 'utf8')
+  return readFileSync((await report([output], { names, prices })).file, 'utf8')
 }
 
 /** Figure, name and remark of each tile, without thin spaces. */
@@ -52,6 +56,20 @@ function comparedIn(page: string): ComparisonData {
   return JSON.parse(/id="compare-0">(.*?)<\/script>/s.exec(page)?.[1] ?? '') as ComparisonData
 }
 
+test('the value at the end of a day is that of its balance at its price, and unknown without one', async () => {
+  const days = ['2024-01-01', '2024-01-05', '2024-01-06']
+  const lake = coinLake(days.map((day) => [`${day}T12:00:00.000Z`, '1500000000000000000']))
+  const prices = join(tempFolder(), 'prices.csv')
+  writeFileSync(prices, 'date,asset,currency,price\n2024-01-01,native,EUR,2\n2024-01-06,native,EUR,3.5\n')
+  const rows = tableOf(await pageOf(lake, { prices }), 'Value in EUR at the ends of days')
+  expect(rows).toEqual([
+    ['2023-12-31', '0'],
+    ['2024-01-01', '3'],
+    ['2024-01-05', '–'],
+    ['2024-01-06', '15.75'],
+  ])
+})
+
 test('two dates are compared with exact balances at day ends, year ends included', async () => {
   const days = Array.from({ length: 900 }, (_, at) =>
     new Date(Date.UTC(2021, 0, 1 + at)).toISOString().slice(0, 10),
@@ -81,6 +99,59 @@ test('each token id is counted once, regardless of how many wallets hold it and 
   expect(collection?.slice(1)).toEqual(['4', '2', '0', '2', '#5 × 13 #6'])
 })
 
+test.for([
+  { native: 2, isCurrent: true, figure: '✓ 2 of 2', remark: 'at block 420, in the native coin' },
+  { native: 1, isCurrent: true, figure: '! 1 of 2', remark: 'at block 420, in the native coin' },
+  { native: 2, isCurrent: false, figure: '! 2 of 2', remark: 'out of date: a later run changed the export' },
+])(
+  'a tile states whether the balances were reconciled: $figure',
+  async ({ native, isCurrent, ...expected }) => {
+    const output = join(tempFolder(), 'out')
+    await writeLake(output, goodLake(), {})
+    const manifest = createHash('sha256')
+      .update(readFileSync(join(output, 'manifest.json')))
+      .digest('hex')
+    const kind = { compared: 1, different: 0 }
+    const verdict = {
+      ...{ reconciliationVersion: 1, time: '2026-01-02T03:04:05.000Z', ok: native === 2, block: 420 },
+      wallets: { exported: 2, selected: 2, compared: 2, nativeReconciled: native, reconciled: native },
+      ...{ manifestSha256: isCurrent ? manifest : '0'.repeat(64), genesisWallets: 0, requests: 1 },
+      balances: { native: kind, erc20: kind, erc721: kind, erc1155: kind },
+      ...{ skipped: [], differences: [] },
+    }
+    writeFileSync(join(output, 'reconciliation.json'), JSON.stringify(verdict))
+    const tiles = tilesOf(readFileSync((await report([output])).file, 'utf8'))
+    const [figure = '', , remark] = tiles.find(([, name]) => name === 'wallets reconciled') ?? []
+    expect(cellText(`>${figure}`)).toBe(expected.figure)
+    expect(remark).toContain(expected.remark)
+  },
+)
+
+test('a tile states that the balances were not reconciled', async () => {
+  const tiles = tilesOf(await pageOf(goodLake()))
+  expect(tiles.map(([figure, name]) => `${figure} ${name}`)).toContain('not yet reconciled')
+})
+
+test('the units of each ERC-1155 id are stated by how they moved', async () => {
+  const lake = goodLake()
+  const movements = [
+    ['mint', 'in', '10'],
+    ['mint', 'in', '1'],
+    ['transfer', 'out', '-4'],
+    ['transfer', 'in', '2'],
+    ['burn', 'out', '-3'],
+  ] as const
+  const id = String(2n ** 256n - 1n)
+  lake.ledger = movements.map(([entry_type, direction, value], at) =>
+    entryOf(lake, {
+      ...{ entry_id: String(at), entry_type, direction, value, asset_type: 'erc1155', asset_address: X },
+      ...{ wallet_address: A, token_id: id, counterparty_address: null },
+    }),
+  )
+  const [units] = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')
+  expect(units?.slice(1)).toEqual([`#${id}`, '11', '2', '4', '3', '6'])
+})
+
 test('the transactions tile states how many the export has, and how many of them moved nothing', async () => {
   const lake = goodLake()
   const moved = new Set(lake.ledger.map(({ transaction_hash }) => transaction_hash)).size
@@ -90,7 +161,7 @@ test('the transactions tile states how many the export has, and how many of them
     value: '0',
   }
   lake.transactions.push(withoutMovement)
-  const [tile] = tilesOf(await pageOf(lake))
+  const tile = tilesOf(await pageOf(lake)).find(([, name]) => name === 'transactions')
   const others = lake.transactions.length - moved
   expect(tile?.slice(0, 2)).toEqual([String(moved), 'transactions'])
   expect(tile?.[2]).toContain(`the export lists ${lake.transactions.length}, of which ${others} moved none`)

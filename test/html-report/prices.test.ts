@@ -73,10 +73,10 @@ describe('a report with a price file', () => {
       if (fiatValue !== undefined)
         wallets.set(one.wallet_address, (wallets.get(one.wallet_address) ?? 0n) + fiatValue)
     }
-    const rows = tableOf(page, 'Activity by wallet')
+    const rows = tableOf(page, 'AVAX by wallet')
     expect(
       rows
-        .map((cells) => cells[8])
+        .map((cells) => cells[4])
         .filter((cell) => cell !== '–')
         .sort(),
     ).toEqual([...wallets.values()].map(money).sort())

@@ -1,8 +1,21 @@
 /** Returns the rows of the table with this caption, each as the texts of its cells, with exact amounts. */
 export function tableOf(page: string, caption: string): string[][] {
+  return rowsOf(partOf(page, caption, 'tbody'))
+}
+
+/** Returns the cells of the line with the totals of the table with this caption. */
+export function totalsOf(page: string, caption: string): string[] {
+  return rowsOf(partOf(page, caption, 'tfoot'))[0] ?? []
+}
+
+function partOf(page: string, caption: string, part: 'tbody' | 'tfoot'): string {
   const [, after = ''] = page.split(`<caption>${caption}</caption>`)
-  const body = after.split('</table>')[0]?.split('<tbody>')[1] ?? ''
-  return body
+  const [table = ''] = after.split('</table>')
+  return table.split(`<${part}>`)[1]?.split(`</${part}>`)[0] ?? ''
+}
+
+function rowsOf(part: string): string[][] {
+  return part
     .split('<tr>')
     .slice(1)
     .map((row) =>

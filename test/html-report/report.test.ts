@@ -2,6 +2,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { AMOUNTS } from '../../src/accounting/statement/flows.ts'
+import { statement } from '../../src/accounting/statement/statement.ts'
 import { report } from '../../src/html-report/report.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { runCommand } from '../helpers/command.ts'
@@ -9,7 +11,7 @@ import { exportDemo } from '../helpers/demo-export.ts'
 import { makeNamedPipe } from '../helpers/named-pipe.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { cellText, tableOf } from './read-page.ts'
+import { cellText, tableOf, totalsOf } from './read-page.ts'
 
 const folder = suiteFolder()
 const outputs = { csv: join(folder, 'csv'), parquet: join(folder, 'parquet') }
@@ -71,7 +73,6 @@ describe('a report', () => {
     const paid = fees.reduce((sum, { value }) => sum - BigInt(value ?? ''), 0n)
     expect(Object.fromEntries(tiles)).toMatchObject({
       transactions: String(hashes.size),
-      movements: String(ledger.length),
       'AVAX in fees': `${paid / 10n ** 18n}.${String(paid % 10n ** 18n)
         .padStart(18, '0')
         .replace(/0+$/, '')}`,
@@ -88,6 +89,56 @@ describe('a report', () => {
       .map(({ amount }) => amount)
     const shown = tableOf(pages.csv, 'Balances at the end: AVAX')
     expect(shown.map(([, amount]) => amount).sort()).toEqual(expected.sort())
+  })
+
+  test('sums the statement of a year over wallets and token ids', async () => {
+    const { lines } = await statement([outputs.csv], { year: '2023' })
+    const sums = new Map<string, bigint[]>()
+    for (const { asset_type, asset_address, amounts } of lines) {
+      if (asset_type !== 'native' && asset_type !== 'erc20') continue
+      const values = AMOUNTS.map((name) => amounts[name])
+      const key = asset_address ?? 'native'
+      sums.set(
+        key,
+        (sums.get(key) ?? values.map(() => 0n)).map((sum, at) => sum + (values[at] ?? 0n)),
+      )
+    }
+    const years = pages.csv.split('<section id="years">')[1]?.split('</section>')[0] ?? ''
+    const rows = years.split('<tr>').slice(1)
+    for (const [key, values] of sums) {
+      const row = rows.find((one) => one.includes(key === 'native' ? '<strong>AVAX</strong>' : key)) ?? ''
+      const shown = row.split('<td').slice(1).map(cellText)
+      // Without knowledge of the decimals, only the digits can be compared.
+      const digitsOf = (text: string) =>
+        text
+          .replace(/^in the smallest unit: /, '')
+          .replace(/[.]/, '')
+          .replace(/^(-?)0+(?=.)/, '$1')
+          .replace(/(?<=[1-9])0+$/, '')
+      expect([key, shown.map(digitsOf)]).toEqual([key, values.map((value) => digitsOf(String(value)))])
+    }
+    expect(sums.size).toBeGreaterThan(10)
+  })
+
+  test('has the totals of all wallets below the amounts of each', () => {
+    const wei = (text = '0') => {
+      const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? []
+      return BigInt(`${sign}${whole}${fraction.padEnd(18, '0')}`)
+    }
+    for (const caption of ['AVAX by wallet', 'Balances at the end: AVAX', 'Fees in AVAX']) {
+      const rows = tableOf(pages.csv, caption)
+      const [name, ...totals] = totalsOf(pages.csv, caption)
+      const sums = totals.map((_, at) => rows.reduce((sum, cells) => sum + wei(cells[at + 1]), 0n))
+      expect([caption, name, totals.map(wei)]).toEqual([caption, 'Total', sums])
+    }
+  })
+
+  test('links to each of its sections', () => {
+    const sections = [...pages.csv.matchAll(/<section [^>]*id="([a-z]+)"[^>]*><h2>/g)].map(([, id]) => id)
+    const [, contents = ''] = /<nav class="contents"[^>]*>(.*?)<\/nav>/.exec(pages.csv) ?? []
+    const links = [...contents.matchAll(/href="#([a-z]+)"/g)].map(([, id]) => id)
+    expect([...links, 'limits']).toEqual(sections)
+    expect(links).toContain('years')
   })
 
   test('shows net amounts of assets that equal the sums of the ledger', () => {
@@ -163,7 +214,7 @@ describe('walletlake report', () => {
       ...['--title', 'Mine & yours', '--names', join(folder, 'names.csv'), '--max-rows', '10'],
     ])
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' })
-    expect(stderr).toMatch(/^wrote .*named\.html \(.* KB, 10 rows\): open it in a browser\n$/)
+    expect(stderr).toMatch(/^wrote .*named\.html \(.* [KM]B, 10 rows\): open it in a browser\n$/)
     const page = readFileSync(join(folder, 'named.html'), 'utf8')
     expect(page).toContain('<title>Mine &amp; yours</title>')
     expect(page).toContain('The &lt;first&gt;')

@@ -1,10 +1,6 @@
 import type { FlowName } from '../../accounting/statement/flows.ts'
-import {
-  decimalsOf,
-  type Statement,
-  type StatementLine,
-  statement,
-} from '../../accounting/statement/statement.ts'
+import { type Statement, statement } from '../../accounting/statement/statement.ts'
+import { decimalsOf, type StatementLine } from '../../accounting/statement/statement-lines.ts'
 import {
   entryTypeTable,
   statementSheets,

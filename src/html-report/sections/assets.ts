@@ -1,21 +1,20 @@
 import { isNft } from '../../core/model/asset.ts'
+import { formatCount, type Html, html } from '../html.ts'
+import { type AssetAggregates, aggregateKey, byMovements } from '../ledger-aggregates.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import {
   amountCell,
   type Cell,
   countCell,
-  formatCount,
-  type Html,
-  html,
+  EMPTY_CELL,
+  fiatValueCell,
+  longTextCell,
+  MAX_TABLE_ROWS,
   tableHtml,
   textCell,
-} from '../html.ts'
-import { type AssetAggregates, aggregateKey, byMovements } from '../ledger-aggregates.ts'
-import type { LedgerStats } from '../ledger-stats.ts'
+} from '../tables.ts'
 import { assetHtml, walletText } from '../view.ts'
 import { fiatValueColumns } from './fiat-value.ts'
-
-/** Assets listed per table: those with the most movements. */
-const MAX_ASSETS = 200
 
 /** Assets by number of movements. Suspicious tokens come last, in a collapsed table. */
 export function assetsSection(stats: LedgerStats): Html {
@@ -32,20 +31,35 @@ export function assetsSection(stats: LedgerStats): Html {
     ...(['in', 'out'] as const).map((direction) => amountCell(asset[direction], unitOf(asset))),
     amountCell(asset.in - asset.out, unitOf(asset)),
     ...fiatValues.cellsOf(aggregateKey(asset.type, asset.address)),
-    textCell([...(flags.get(asset.address ?? '') ?? []), ...negativeBalanceNotes(stats, asset)].join('; ')),
+    longTextCell(
+      [...(flags.get(asset.address ?? '') ?? []), ...negativeBalanceNotes(stats, asset)].join('; '),
+    ),
   ]
   const [plain, flagged] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]
+  const table = (caption: string, assets: readonly AssetAggregates[]) =>
+    tableHtml(
+      caption,
+      { headers, rows: assets.slice(0, MAX_TABLE_ROWS).map(row) },
+      { noun: 'asset', count: assets.length, totals: totalsOf(stats, assets) },
+    )
   return html`<section id="assets"><h2>Assets</h2>
-${tableHtml('Movements by asset', headers, plain.slice(0, MAX_ASSETS).map(row))}
-${moreNote(plain.length)}
-${flagged.length === 0 ? '' : html`<details><summary>${formatCount(flagged.length, 'suspicious token')}</summary>${tableHtml('Suspicious tokens', headers, flagged.slice(0, MAX_ASSETS).map(row))}${moreNote(flagged.length)}</details>`}
+${table('Movements by asset', plain)}
+${flagged.length === 0 ? '' : html`<details><summary>${formatCount(flagged.length, 'suspicious token')}</summary>${table('Suspicious tokens', flagged)}</details>`}
 </section>`
 }
 
-const moreNote = (count: number): Html =>
-  count > MAX_ASSETS
-    ? html`<p class="note">Not listed: ${formatCount(count - MAX_ASSETS, 'asset')} with fewer movements.</p>`
-    : html``
+/** Amounts of different assets cannot be added; their movements and values can. */
+function totalsOf({ fiatValues }: LedgerStats, assets: readonly AssetAggregates[]): Cell[] {
+  const value = assets.reduce(
+    (sum, { type, address }) => sum + (fiatValues?.assets.get(aggregateKey(type, address)) ?? 0n),
+    0n,
+  )
+  return [
+    ...[EMPTY_CELL, countCell(assets.reduce((sum, { movements }) => sum + movements, 0))],
+    ...[EMPTY_CELL, EMPTY_CELL, EMPTY_CELL, ...(fiatValues === undefined ? [] : [fiatValueCell(value)])],
+    EMPTY_CELL,
+  ]
+}
 
 function kindOf({ type }: AssetAggregates): string {
   return { native: 'coin', erc20: 'ERC-20', erc721: 'NFT, ERC-721', erc1155: 'NFT, ERC-1155' }[type] ?? type

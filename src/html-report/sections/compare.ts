@@ -1,5 +1,6 @@
+import { largest } from '../../core/platform/extremes.ts'
 import { balanceKey } from '../fiat-values.ts'
-import { type Html, html } from '../html.ts'
+import { formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import type { ComparisonData } from '../page-data.ts'
 import { trackedBalances } from '../tracked-assets.ts'
@@ -11,15 +12,25 @@ const MAX_WALLETS = 100
 /** Balances at two dates, side by side. The page's script fills the table. */
 export function compareSection(stats: LedgerStats, at: number): Html {
   if (stats.aggregates.balances.size === 0) return html``
-  return html`<section class="compare" data-compare="compare-${at}"><h2>Compare two dates</h2>
+  return html`<section class="compare" id="compare" data-compare="compare-${at}"><h2>Compare two dates</h2>
 <noscript><p>The comparison requires JavaScript.</p></noscript>
-<p class="note">Exact balances after the last transaction of a day (UTC).</p>
+<p class="note">Exact balances after the last transaction of a day (UTC).${omittedText(stats)}</p>
 <div class="tools"><label>Asset <select data-pick="asset"></select></label>
 <label>From the end of day <select data-pick="from"></select></label>
 <label>to the end of day <select data-pick="to"></select></label></div>
 <div class="scroll" tabindex="0" role="region" aria-label="Compare two dates"><table><caption>Balances at two dates</caption>
 <thead><tr><th scope="col">wallet</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th><th scope="col" class="number">change</th></tr></thead><tbody></tbody></table></div>
 </section>`
+}
+
+/** States how many wallets the comparison has, if that is not all of them. */
+function omittedText(stats: LedgerStats): string {
+  const most = largest(
+    trackedBalances(stats).map(({ wallets }) => wallets.length),
+    0,
+  )
+  if (most <= MAX_WALLETS) return ''
+  return ` ${MAX_WALLETS} of up to ${formatCount(most, 'wallet')} of an asset: those with the most activity.`
 }
 
 /** The exact balances for the comparison. */

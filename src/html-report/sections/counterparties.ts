@@ -1,55 +1,38 @@
 import type { Counterparty } from '../counterparties.ts'
-import { flowChart } from '../flow-chart.ts'
-import {
-  addressHtml,
-  type Cell,
-  countCell,
-  groupDigits,
-  type Html,
-  html,
-  nameHtml,
-  shortAddress,
-  tableDetails,
-  tableHtml,
-  textCell,
-} from '../html.ts'
+import { type Flow, flowChart, type Party } from '../flow-chart.ts'
+import { matrixHeatMap } from '../heat-map.ts'
+import { addressHtml, formatCount, groupDigits, type Html, html, nameHtml, shortAddress } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
+import { type Cell, countCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
 import { shortName, walletHtml, walletText } from '../view.ts'
+import { ownTransfers } from './own-transfers.ts'
 
-/** Counterparties shown on each side of the chart. */
-const MAX_SHOWN = 12
-/** Wallets shown in the matrix of own transfers. */
-const MAX_OWN_WALLETS = 20
+/** Counterparties shown in a chart: those with the most transfers. */
+const MAX_CHARTED = 12
+/** With more wallets, ribbons cannot be told apart, and a matrix is drawn instead. */
+const MAX_WALLETS_IN_FLOW_CHART = 8
 
 /** Counterparties by number of transfers, because amounts of different assets cannot be added. */
 export function counterpartiesSection(stats: LedgerStats): Html {
   const { counterparties } = stats
   if (counterparties.count === 0 && stats.aggregates.ownTransfers.size === 0) return html``
-  const rows = counterparties.top.map((counterparty) => counterpartyRow(stats, counterparty))
+  const rows = counterparties.top.map(counterpartyRow)
   const headers = ['counterparty', 'address', 'transfers', 'received from', 'sent to', 'wallets']
+  const options = { noun: 'counterparty', count: counterparties.count }
   return html`<section id="parties"><h2>Counterparties</h2>
 ${chartOf(stats)}
-${rows.length === 0 ? '' : tableHtml('Counterparties with the most transfers', headers, rows)}
-${counterparties.count > rows.length ? html`<p class="note">Not listed: ${groupDigits(counterparties.count - rows.length)} with fewer transfers.</p>` : ''}
-${ownTransferMatrix(stats)}
+${rows.length === 0 ? '' : tableHtml('Counterparties with the most transfers', { headers, rows }, options)}
+${ownTransfers(stats)}
 </section>`
 }
 
-function counterpartyRow(stats: LedgerStats, counterparty: Counterparty): Cell[] {
-  const wallets = counterparty.transfers.map(({ wallet }) => walletText(stats, wallet))
+const totalOf = ({ received, sent }: { received: number; sent: number }) => received + sent
+
+function counterpartyRow({ address, name, transfers, received, sent }: Counterparty): Cell[] {
   return [
-    nameCell(counterparty.name),
-    { html: addressHtml(counterparty.address), sort: counterparty.address },
-    ...[
-      countCell(counterparty.received + counterparty.sent),
-      countCell(counterparty.received),
-      countCell(counterparty.sent),
-    ],
-    textCell(
-      wallets.length > 3
-        ? `${wallets.slice(0, 3).join(', ')} and ${wallets.length - 3} more`
-        : wallets.join(', '),
-    ),
+    nameCell(name),
+    { html: addressHtml(address), sort: address },
+    ...[countCell(received + sent), countCell(received), countCell(sent), countCell(transfers.length)],
   ]
 }
 
@@ -57,60 +40,83 @@ const nameCell = (name: string | null): Cell =>
   name === null ? textCell('–') : { html: nameHtml(name), sort: name }
 
 function chartOf(stats: LedgerStats): Html {
-  const { top } = stats.counterparties
-  const nameOf = ({ name, address }: Counterparty) =>
-    name === null ? shortAddress(address) : shortName(name)
-  const flows = (direction: 'received' | 'sent') =>
-    [...top]
-      .sort((a, b) => b[direction] - a[direction])
-      .slice(0, MAX_SHOWN)
-      .flatMap((counterparty) =>
-        counterparty.transfers.flatMap(({ wallet, ...counts }) =>
-          counts[direction] === 0
-            ? []
-            : [
-                {
-                  counterparty: nameOf(counterparty),
-                  key: counterparty.address,
-                  wallet: walletText(stats, wallet),
-                  count: counts[direction],
-                },
-              ],
-        ),
-      )
-  const [incoming, outgoing] = [flows('received'), flows('sent')]
-  if (incoming.length + outgoing.length === 0) return html``
-  const description =
-    'Transfers from the busiest senders to the wallets, and from the wallets to the busiest receivers'
-  const bars = top
-    .slice(0, MAX_SHOWN)
-    .map(
-      (counterparty) =>
-        html`<li><span><bdi>${nameOf(counterparty)}</bdi></span><meter min="0" max="${(top[0]?.received ?? 0) + (top[0]?.sent ?? 0)}" value="${counterparty.received + counterparty.sent}">${counterparty.received + counterparty.sent}</meter> ${groupDigits(counterparty.received + counterparty.sent)}</li>`,
-    )
-  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Chart">${flowChart(incoming, outgoing, description)}</div>
+  const { top, count } = stats.counterparties
+  const charted = top.slice(0, MAX_CHARTED)
+  const [first] = charted
+  if (first === undefined) return html``
+  const wallets = new Set(charted.flatMap(({ transfers }) => transfers.map(({ wallet }) => wallet)))
+  const { chart, note } =
+    wallets.size <= MAX_WALLETS_IN_FLOW_CHART ? flowsOf(stats, charted) : matrixOf(stats, charted)
+  const bars = charted.map((one) => {
+    const total = groupDigits(totalOf(one))
+    return html`<li><span><bdi>${partyOf(one).name}</bdi></span><meter min="0" max="${totalOf(first)}" value="${totalOf(one)}">${total}</meter> ${total}</li>`
+  })
+  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Chart">${chart}</div>
 <ol class="ranked">${bars}</ol>
-<p class="note">Left: senders; middle: the wallets; right: receivers. The wider a ribbon, the more transfers it stands for.</p>`
+<p class="note">${charted.length < count ? `${charted.length} of ${formatCount(count, 'counterparty')} drawn: those with the most transfers. ` : ''}${note}</p>
+${tableDetails(pairsTable(stats, charted))}`
 }
 
-/** Matrix of the numbers of movements from one own wallet to another. */
-function ownTransferMatrix(stats: LedgerStats): Html {
-  const { ownTransfers } = stats.aggregates
-  if (ownTransfers.size === 0) return html``
-  const pairs = [...ownTransfers].map(([key, count]) => ({
-    from: key.split(' ')[0] ?? '',
-    to: key.split(' ')[1] ?? '',
-    count,
-  }))
+const partyOf = ({ address, name }: Counterparty): Party => ({
+  address,
+  name: name === null ? shortAddress(address) : shortName(name),
+})
+
+type Chart = { chart: Html; note: string }
+
+function flowsOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
+  const flows = (direction: 'received' | 'sent'): Flow[] =>
+    charted.flatMap((one) =>
+      one.transfers
+        .filter((transfers) => transfers[direction] > 0)
+        .map(({ wallet, [direction]: count }) => ({
+          ...{ counterparty: partyOf(one), count },
+          wallet: { address: wallet, name: walletText(stats, wallet) },
+        })),
+    )
+  const description = 'Transfers from counterparties to the wallets, and from the wallets to counterparties'
+  return {
+    chart: flowChart(flows('received'), flows('sent'), description),
+    note: 'Left: senders; middle: the wallets; right: receivers. The wider a ribbon, the more transfers it stands for.',
+  }
+}
+
+function matrixOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
   const totals = new Map<string, number>()
-  for (const { from, to, count } of pairs)
-    for (const wallet of [from, to]) totals.set(wallet, (totals.get(wallet) ?? 0) + count)
-  const wallets = [...totals].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MAX_OWN_WALLETS)
-  const rows = wallets.map(([from]) => [
-    { html: walletHtml(stats, from), sort: walletText(stats, from) },
-    ...wallets.map(([to]) => countCell(ownTransfers.get(`${from} ${to}`) ?? 0)),
-  ])
-  const names = wallets.map(([wallet]) => walletText(stats, wallet))
-  return html`<h3>Between own wallets</h3>
-${tableDetails(tableHtml('Movements from the wallet of the row to the wallet of the column', ['from', ...names], rows))}`
+  for (const { transfers } of charted)
+    for (const one of transfers) totals.set(one.wallet, (totals.get(one.wallet) ?? 0) + totalOf(one))
+  const wallets = [...totals].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([wallet]) => wallet)
+  const columns = wallets.slice(0, MAX_MATRIX_COLUMNS)
+  const rows = charted.map((counterparty) => {
+    const byWallet = new Map(counterparty.transfers.map((one) => [one.wallet, totalOf(one)]))
+    return {
+      name: `${partyOf(counterparty).name} ${groupDigits(totalOf(counterparty))}`,
+      counts: columns.map((wallet) => byWallet.get(wallet) ?? 0),
+    }
+  })
+  const names = columns.map((wallet) => walletText(stats, wallet))
+  const omitted = wallets.length - columns.length
+  return {
+    chart: matrixHeatMap(rows, names, 'Transfers between counterparties and wallets'),
+    note: `Rows: counterparties; columns: wallets, both with the most transfers first. The darker a cell, the more transfers.${omitted === 0 ? '' : ` ${columns.length} of ${formatCount(wallets.length, 'wallet')} drawn.`}`,
+  }
+}
+
+/** More columns would be too narrow for their names. */
+const MAX_MATRIX_COLUMNS = 60
+
+/** A line per counterparty and wallet. */
+function pairsTable(stats: LedgerStats, charted: readonly Counterparty[]): Html {
+  const rows = charted.flatMap(({ address, name, transfers }) =>
+    transfers.map(({ wallet, received, sent }) => [
+      nameCell(name),
+      { html: addressHtml(address), sort: address },
+      { html: walletHtml(stats, wallet), sort: walletText(stats, wallet) },
+      ...[countCell(received), countCell(sent)],
+    ]),
+  )
+  const headers = ['counterparty', 'address', 'wallet', 'received from', 'sent to']
+  const shown = rows.slice(0, MAX_TABLE_ROWS)
+  const options = { noun: 'pair', count: rows.length }
+  return tableHtml('Transfers by counterparty and wallet', { headers, rows: shown }, options)
 }

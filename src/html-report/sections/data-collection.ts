@@ -1,16 +1,16 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
+import { formatCount, groupDigits, type Html, html } from '../html.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import {
   amountCell,
   countCell,
-  formatCount,
-  groupDigits,
-  type Html,
-  html,
+  fiatValueCell,
+  longTextCell,
+  MAX_TABLE_ROWS,
   tableHtml,
   textCell,
-} from '../html.ts'
-import type { LedgerStats } from '../ledger-stats.ts'
+} from '../tables.ts'
 import { coinOf, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns } from './fiat-value.ts'
 
@@ -23,15 +23,20 @@ export function feesSection(stats: LedgerStats): Html {
   if (paid.length === 0) return html``
   const fiatValues = fiatValueColumns(stats, { 'value when paid': ({ fees: { wallets } }) => wallets })
   const rows = paid
-    .slice(0, 200)
+    .slice(0, MAX_TABLE_ROWS)
     .map((one) => [
       { html: walletHtml(stats, one.address), sort: walletText(stats, one.address) },
       amountCell(one.fees, COIN_DECIMALS),
       ...fiatValues.cellsOf(one.address),
     ])
+  const headers = ['wallet', 'fees', ...fiatValues.headers]
+  const totals = [
+    amountCell(aggregates.coins.fees, COIN_DECIMALS),
+    ...(stats.fiatValues === undefined ? [] : [fiatValueCell(stats.fiatValues.fees.total)]),
+  ]
   return html`<section id="fees"><h2>Fees</h2>
 ${fees === undefined ? '' : html`<p>These wallets sent ${formatCount(fees.sent, 'transaction')}, of which ${groupDigits(fees.failed)} failed. Failed transactions cost fees too.</p>`}
-${tableHtml(`Fees in ${coinOf(stats)}`, ['wallet', 'fees', ...fiatValues.headers], rows)}
+${tableHtml(`Fees in ${coinOf(stats)}`, { headers, rows }, { noun: 'wallet', count: paid.length, totals })}
 </section>`
 }
 
@@ -57,16 +62,15 @@ export function dataCollectionSection({ data, manifest }: Pick<LedgerStats, 'dat
   const missing = manifest.blocks?.missing ?? []
   return html`<section id="reading"><h2>Data collection</h2>
 ${manifest.tables.ledger === undefined ? '' : html`<p>${reconciliationText(data)}</p>`}
-${rows.length === 0 ? html`<p>No run reports were found.</p>` : tableHtml('Runs, newest first', headers, rows)}
+${rows.length === 0 ? html`<p>No run reports were found.</p>` : tableHtml('Runs, newest first', { headers, rows })}
 ${data.olderRuns === 0 ? '' : html`<p class="note">And ${formatCount(data.olderRuns, 'older run')}.</p>`}
 ${
   data.rejects.length === 0
     ? ''
-    : tableHtml(
-        'Rejected records',
-        ['reason', 'records'],
-        data.rejects.map(([reason, count]) => [textCell(reason), countCell(count)]),
-      )
+    : tableHtml('Rejected records', {
+        headers: ['reason', 'records'],
+        rows: data.rejects.map(([reason, count]) => [longTextCell(reason), countCell(count)]),
+      })
 }
 ${
   missing.length === 0

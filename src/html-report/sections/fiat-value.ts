@@ -1,16 +1,7 @@
-import { FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
 import type { FiatValues } from '../fiat-values.ts'
-import {
-  amountHtml,
-  type Cell,
-  fiatValueCell,
-  formatCount,
-  formatUtcMinute,
-  groupDigits,
-  type Html,
-  html,
-} from '../html.ts'
+import { fiatHtml, formatCount, formatUtcMinute, groupDigits, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
+import { type Cell, fiatValueCell } from '../tables.ts'
 import { assetHtml } from '../view.ts'
 
 /** Assets without a price that the note names. */
@@ -34,8 +25,8 @@ export function fiatValueText({ fiatValues }: LedgerStats): Html {
   if (fiatValues === undefined) return html``
   const { currency, total, fees, heldAssets, unpricedAssets } = fiatValues
   const priced = heldAssets.size - unpricedAssets.size
-  return html`At your prices, the closing balances are worth ${amountHtml(total, FIAT_DECIMALS)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price),
-and the fees cost ${amountHtml(fees.total, FIAT_DECIMALS)} ${currency} when they were paid.`
+  return html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price),
+and the fees cost ${fiatHtml(fees.total)} ${currency} when they were paid.`
 }
 
 /** A note on the source and date of the prices, and on the assets and fees without one. */

@@ -1,37 +1,45 @@
 import { isNft } from '../../core/model/asset.ts'
 import type { Balance } from '../../ledger/balances/balances.ts'
-import { countCell, formatCount, type Html, html, tableHtml } from '../html.ts'
+import { formatCount, groupDigits, type Html, html } from '../html.ts'
 import { aggregateKey, byMovements } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
+import { amountCell, type Cell, countCell, MAX_TABLE_ROWS, tableHtml } from '../tables.ts'
 import { assetHtml } from '../view.ts'
 
-/** Token ids listed per collection. */
+/** Token ids of a collection that are shown at once, and in all. */
 const MAX_IDS = 30
+const MAX_ALL_IDS = 500
 
 /** NFTs by collection: ids minted, burned and held. There are no images, because the page must not load anything. */
 export function nftsSection(stats: LedgerStats): Html {
-  const { aggregates, balances, nftIds } = stats
+  const { aggregates, balances, nfts } = stats
   const collections = [...aggregates.assets.values()].filter(isNft).sort(byMovements)
   if (collections.length === 0) return html``
   const held = heldByCollection(balances.balances)
-  const rows = collections.slice(0, 200).map((asset) => {
+  const rows = collections.slice(0, MAX_TABLE_ROWS).map((asset): Cell[] => {
     const key = aggregateKey(asset.type, asset.address)
-    const ids = [...(held.get(key) ?? [])]
-    const { minted = 0, burned = 0 } = nftIds.get(key) ?? {}
+    const ids = [...(held.get(key) ?? [])].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
+    const { minted = 0, burned = 0 } = nfts.collections.get(key) ?? {}
     return [
       { html: assetHtml(stats, asset), sort: asset.symbol ?? '' },
       ...[countCell(asset.movements), countCell(minted), countCell(burned), countCell(ids.length)],
-      { html: chips(ids), sort: ids.length },
+      { html: chips(ids), sort: ids.length, isLong: true },
     ]
   })
+  const headers = ['collection', 'movements', 'ids minted', 'ids burned', 'ids held', 'held now']
+  const options = { noun: 'collection', count: collections.length }
   return html`<section id="nfts"><h2>NFTs</h2>
 <p class="note">Each token id is counted once, regardless of how many units of an ERC-1155 id moved and which wallets hold them.</p>
-${tableHtml('Collections', ['collection', 'movements', 'ids minted', 'ids burned', 'ids held', 'held now'], rows)}
+${tableHtml('Collections', { headers, rows }, options)}
+${unitsTable(stats, held)}
 </section>`
 }
 
-/** Units of each token id that all wallets hold together, by collection. */
-function heldByCollection(balances: readonly Balance[]): Map<string, Map<string, bigint>> {
+/** Units by collection (`aggregateKey`) and token id. */
+type HeldUnits = ReadonlyMap<string, ReadonlyMap<string, bigint>>
+
+/** Units of each token id that all wallets hold together. */
+function heldByCollection(balances: readonly Balance[]): HeldUnits {
   const held = new Map<string, Map<string, bigint>>()
   for (const one of balances) {
     if (one.token_id === null || one.value <= 0n) continue
@@ -43,9 +51,30 @@ function heldByCollection(balances: readonly Balance[]): Map<string, Map<string,
 }
 
 function chips(ids: readonly (readonly [id: string, units: bigint])[]): Html {
-  const shown = ids.slice(0, MAX_IDS).map(([id, value]) => {
+  const all = ids.slice(0, MAX_ALL_IDS).map(([id, value]) => {
     const short = id.length > 12 ? `${id.slice(0, 5)}…${id.slice(-4)}` : id
-    return html`<span class="chip" title="${id}">#${short}${value > 1n ? ` × ${value}` : ''}</span> `
+    return html`<span class="chip" title="${id}">#${short}${value > 1n ? ` × ${groupDigits(String(value))}` : ''}</span> `
   })
-  return html`${shown}${ids.length > MAX_IDS ? html`<small>and ${formatCount(ids.length - MAX_IDS, 'id')} more</small>` : ''}`
+  const more = all.slice(MAX_IDS)
+  if (more.length === 0) return html`${all}`
+  const omitted = ids.length - all.length
+  return html`${all.slice(0, MAX_IDS)}<details><summary>${MAX_IDS} of ${formatCount(ids.length, 'id')} shown: show ${more.length} more</summary>${more}${omitted === 0 ? '' : html`<small>and ${formatCount(omitted, 'id')} that only the export lists</small>`}</details>`
+}
+
+/** The units of each ERC-1155 id. Each id is a token of its own, so units of different ids are not added. */
+function unitsTable(stats: LedgerStats, held: HeldUnits): Html {
+  const { ids, idCount } = stats.nfts
+  if (ids.length === 0) return html``
+  const rows = ids.map(({ address, id, ...units }): Cell[] => {
+    const key = aggregateKey('erc1155', address)
+    const symbol = stats.aggregates.assets.get(key)?.symbol ?? null
+    const amounts = [units.minted, units.received, units.sent, units.burned, held.get(key)?.get(id) ?? 0n]
+    return [
+      { html: assetHtml(stats, { address, symbol }), sort: symbol ?? '' },
+      { html: html`<span class="id">#${id}</span>`, sort: id, isLong: true },
+      ...amounts.map((amount) => amountCell(amount, 0)),
+    ]
+  })
+  const headers = ['collection', 'token id', 'minted', 'received', 'sent', 'burned', 'held now']
+  return tableHtml('Units of ERC-1155 ids', { headers, rows }, { noun: 'id', count: idCount })
 }

@@ -1,22 +1,18 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { coverageBar } from '../charts.ts'
 import { rangeOfJob } from '../data-collection.ts'
+import { addressHtml, type Html, html } from '../html.ts'
+import type { Overview, Sender } from '../overview.ts'
 import {
-  addressHtml,
   amountCell,
   type Cell,
   countCell,
-  formatCount,
-  type Html,
-  html,
+  EMPTY_CELL,
+  MAX_TABLE_ROWS,
   tableHtml,
   textCell,
-} from '../html.ts'
-import type { Overview, Sender } from '../overview.ts'
+} from '../tables.ts'
 import { coinOf, labelHtml } from '../view.ts'
-
-/** Wallets listed on a page: those with the most transactions. */
-const MAX_WALLETS = 200
 
 /** Contents of the export by table, and by wallet if the job has wallets. */
 export function tablesSection({ manifest, labels }: Overview): Html {
@@ -25,7 +21,7 @@ export function tablesSection({ manifest, labels }: Overview): Html {
     ...[count, files.length, files.reduce((sum, { bytes }) => sum + bytes, 0)].map(countCell),
   ])
   return html`<section id="tables"><h2>Contents</h2>
-${tableHtml('Tables', ['table', 'rows', 'files', 'bytes'], rows)}
+${tableHtml('Tables', { headers: ['table', 'rows', 'files', 'bytes'], rows })}
 ${walletsTable(manifest, labels)}
 </section>`
 }
@@ -38,29 +34,29 @@ function walletsTable(manifest: Overview['manifest'], labels: Overview['labels']
     (a, b) => b.transactions - a.transactions || (a.address < b.address ? -1 : 1),
   )
   const rows = busiest
-    .slice(0, MAX_WALLETS)
+    .slice(0, MAX_TABLE_ROWS)
     .map(({ address, transactions, fromBlock, toBlock }) => [
       { html: labelHtml(labels, address), sort: labels.get(address) ?? address },
       { html: addressHtml(address), sort: address },
       countCell(transactions),
       { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock },
     ])
-  return html`${tableHtml('Wallets', ['wallet', 'address', 'transactions', 'read'], rows)}
-${coverage.length > MAX_WALLETS ? html`<p class="note">Not listed: ${formatCount(coverage.length - MAX_WALLETS, 'wallet')} with fewer transactions.</p>` : ''}`
+  const headers = ['wallet', 'address', 'transactions', 'read']
+  return tableHtml('Wallets', { headers, rows }, { noun: 'wallet', count: coverage.length })
 }
 
 /** The senders with the most transactions. */
 export function sendersSection({ manifest, labels, transactions }: Overview): Html {
   if (transactions === undefined || transactions.count === 0) return html``
-  const { busiest, senders } = transactions
+  const { busiest, senders, count, failed, fees } = transactions
   const headers = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
+  const totals = [EMPTY_CELL, countCell(count), countCell(failed), amountCell(fees, COIN_DECIMALS)]
   return html`<section id="senders"><h2>Senders</h2>
 ${tableHtml(
   'Senders with the most transactions',
-  headers,
-  busiest.map((sender) => senderRow(labels, sender)),
+  { headers, rows: busiest.map((sender) => senderRow(labels, sender)) },
+  { noun: 'sender', count: senders, totals },
 )}
-${senders > busiest.length ? html`<p class="note">Not listed: ${formatCount(senders - busiest.length, 'sender')} with fewer transactions.</p>` : ''}
 </section>`
 }
 

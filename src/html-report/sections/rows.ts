@@ -9,7 +9,7 @@ export function rowsSection({ rows }: LedgerStats, at: number): Html {
     included < total
       ? `the newest ${groupDigits(included)} of ${groupDigits(total)}`
       : `all ${groupDigits(total)}`
-  return html`<section class="rows" data-rows="rows-${at}"><h2>Rows</h2>
+  return html`<section class="rows" id="rows" data-rows="rows-${at}"><h2>Rows</h2>
 <noscript><p>The rows are compressed: this list requires JavaScript.</p></noscript>
 <p class="note">This list contains ${description} movements, with exact amounts. ${included < total ? 'The export contains all of them.' : ''}</p>
 <div class="tools"><label>Search <input type="search" autocomplete="off" spellcheck="false"></label>

@@ -4,7 +4,8 @@ import type { LedgerStats } from '../ledger-stats.ts'
 import { coinOf, walletHtml } from '../view.ts'
 import { fiatValueText } from './fiat-value.ts'
 import { headerHtml } from './header.ts'
-import { type Tile, tilesHtml } from './tiles.ts'
+import { headlineTiles } from './headline-tiles.ts'
+import { tilesHtml } from './tiles.ts'
 
 /**
  * The summary for readers who know nothing about the export: wallets, time range, completeness and the main figures.
@@ -14,7 +15,8 @@ export function summarySection(stats: LedgerStats, title: string): Html {
   const timeRange = first === '' ? 'no transactions' : `${formatUtcMinute(first)} to ${formatUtcMinute(last)}`
   return html`${headerHtml(stats, { title, timeRange })}
 <p class="words">${summaryHtml(stats)}</p>
-${tilesHtml(tilesOf(stats))}`
+${tilesHtml(headlineTiles(stats))}
+<p class="note">≈ marks a number with fewer digits than the exact one, which is shown when you point at it.</p>`
 }
 
 function summaryHtml(stats: LedgerStats): Html {
@@ -27,7 +29,7 @@ function summaryHtml(stats: LedgerStats): Html {
   const names = inactive.slice(0, 5).map(({ address }, at) => html`${at === 0 ? ' ' : ', '}${named(address)}`)
   return html`${formatCount(aggregates.transactions, 'transaction')} moved assets ${groupDigits(aggregates.movements)} times on ${formatCount(aggregates.days.active, 'day')}.
 ${named(busiest.address)} accounts for ${percent(busiest.movements, aggregates.movements)} of all movements.
-The wallets paid ${amountHtml(aggregates.fees, COIN_DECIMALS)} ${coinOf(stats)} in fees. ${fiatValueText(stats)}
+The wallets paid ${amountHtml(aggregates.coins.fees, COIN_DECIMALS)} ${coinOf(stats)} in fees. ${fiatValueText(stats)}
 ${inactive.length === 0 ? 'Every wallet was active.' : html`${formatCount(inactive.length, 'wallet')} had no movements:${names}${inactive.length > 5 ? ' …' : ''}.`}
 ${suspiciousText(balances.flagged.length, balances.belowZero.length)}`
 }
@@ -41,44 +43,4 @@ function suspiciousText(flagged: number, below: number): Html {
       ? ''
       : `${formatCount(below, 'balance')} ${below === 1 ? 'was' : 'were'} negative at some point`
   return html`${[tokens, balances].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
-}
-
-/** Explains why the export has more transactions than the ledger, and how many failed. */
-function transactionText({ manifest, aggregates, fees }: LedgerStats): string {
-  const all = manifest.tables.transactions?.rows ?? aggregates.transactions
-  const others = all - aggregates.transactions
-  const listed =
-    others > 0
-      ? `that moved assets of these wallets; the export lists ${groupDigits(all)}, of which ${groupDigits(others)} moved none`
-      : ''
-  const failed = fees === undefined ? '' : `${groupDigits(fees.failed)} sent by these wallets failed`
-  return [listed, failed].filter((text) => text !== '').join('; ')
-}
-
-function tilesOf(stats: LedgerStats): Tile[] {
-  const { aggregates, balances, manifest, counterparties, fees } = stats
-  return [
-    [html`${groupDigits(aggregates.transactions)}`, 'transactions', html`${transactionText(stats)}`],
-    [
-      html`${groupDigits(aggregates.movements)}`,
-      'movements',
-      html`of ${formatCount(aggregates.assets.size, 'asset')}`,
-    ],
-    [
-      html`${groupDigits(aggregates.wallets.size)} of ${groupDigits(manifest.coverage.length)}`,
-      'wallets active',
-      html`on ${formatCount(aggregates.days.active, 'day')}, ${groupDigits(aggregates.days.longest)} in a row`,
-    ],
-    [
-      html`${amountHtml(aggregates.fees, COIN_DECIMALS)}`,
-      `${coinOf(stats)} in fees`,
-      html`${fees === undefined ? '' : html`${amountHtml(fees.failedFees, COIN_DECIMALS)} of it for failed transactions`}`,
-    ],
-    [html`${groupDigits(counterparties.count)}`, 'counterparties', html`outside these wallets`],
-    [
-      html`${groupDigits(balances.flagged.length)} of ${groupDigits(aggregates.assets.size)}`,
-      'assets flagged',
-      html`${formatCount(balances.belowZero.length, 'balance')} negative at some point`,
-    ],
-  ]
 }

@@ -1,40 +1,37 @@
-import { DAY_MS } from '../../core/model/utc.ts'
 import { stackedBars } from '../charts.ts'
-import { countCell, groupDigits, type Html, html, tableDetails, tableHtml, textCell } from '../html.ts'
-import { KINDS } from '../ledger-aggregates.ts'
+import { groupDigits, type Html, html } from '../html.ts'
+import { KINDS, zeroCounts } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { formatBucketSize, KIND_NAMES, KINDS_WITH_NAMES, listBuckets } from '../view.ts'
+import { countCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
+import { KIND_NAMES, KINDS_WITH_NAMES, listBuckets } from '../view.ts'
 
 /** Movements by kind over time. */
 export function timeSection(stats: LedgerStats): Html {
   const { aggregates } = stats
-  const buckets = listBuckets(stats)
-  if (buckets.length === 0) return html``
-  const bars = buckets.map(({ bucket, name, day }) => {
-    const counts = aggregates.timeline.get(bucket)
-    const parts = KINDS.map((kind) => ({ kind, count: counts?.[kind] ?? 0 }))
-    const counted = parts
-      .filter(({ count }) => count > 0)
-      .map(({ kind, count }) => `${KIND_NAMES[kind]} ${groupDigits(count)}`)
-    return {
-      name: aggregates.buckets.sizeMs < DAY_MS ? name : day,
-      parts,
-      title: `${name} UTC: ${counted.join(', ') || 'no movements'}`,
-    }
+  const bars = listBuckets(stats).map(({ from, to, name }) => {
+    const counts = aggregates.timeline.get(from) ?? zeroCounts()
+    const counted = KINDS.filter((kind) => counts[kind] > 0)
+    const texts = counted.map((kind) => `${KIND_NAMES[kind]} ${groupDigits(counts[kind])}`)
+    return { from, to, counts, name, title: `${name} UTC: ${texts.join(', ')}` }
   })
-  const size = formatBucketSize(aggregates.buckets.sizeMs)
+  if (bars.length === 0) return html``
+  const size = aggregates.buckets.sizeName
   const description = `Movements by ${size}, from ${aggregates.first.slice(0, 10)} to ${aggregates.last.slice(0, 10)}`
   const legend = KINDS_WITH_NAMES.map(
     ({ kind, name }) =>
       html`<li><svg width="10" height="10" aria-hidden="true"><rect class="k-${kind}" width="10" height="10"/></svg> ${name} ${groupDigits(aggregates.totals[kind])}</li>`,
   )
-  const rows = bars
-    .filter(({ parts }) => parts.some(({ count }) => count > 0))
-    .map(({ name, parts }) => [textCell(name), ...parts.map(({ count }) => countCell(count))])
+  const chart = stackedBars(bars, { kinds: KINDS, description, unit: `movements per ${size}` })
+  const active = bars.filter(({ from }) => aggregates.timeline.has(from))
+  const rows = active
+    .slice(-MAX_TABLE_ROWS)
+    .map(({ name, counts }) => [textCell(name), ...KINDS.map((kind) => countCell(counts[kind]))])
+  const headers = ['from', ...KINDS_WITH_NAMES.map(({ name }) => name)]
+  const totals = KINDS.map((kind) => countCell(aggregates.totals[kind]))
   return html`<section id="when"><h2>Activity over time</h2>
 <ul class="legend">${legend}</ul>
-<div class="picture" tabindex="0" role="group" aria-label="Chart">${stackedBars(bars, description)}</div>
-<p class="note">Each bar covers ${/^\d/.test(size) ? size : `a ${size}`.replace('a hour', 'an hour')}; times are UTC.</p>
-${tableDetails(tableHtml(description, ['from', ...KINDS_WITH_NAMES.map(({ name }) => name)], rows))}
+<div class="picture" tabindex="0" role="group" aria-label="Chart">${chart}</div>
+<p class="note">Each bar covers ${size === 'hour' ? 'an hour' : /^\d/.test(size) ? size : `a ${size}`}; times are UTC.</p>
+${tableDetails(tableHtml(description, { headers, rows }, { noun: 'period', count: active.length, totals }))}
 </section>`
 }

@@ -1,145 +1,122 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import type { Coverage } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { coverageBar, heatMap, sparkline } from '../charts.ts'
+import { coverageBar, sparkline } from '../charts.ts'
 import { rangeOfJob } from '../data-collection.ts'
+import { addressHtml, formatUtcMinute, type Html, html } from '../html.ts'
+import type { CoinSums } from '../ledger-aggregates.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import {
-  addressHtml,
   amountCell,
   type Cell,
   countCell,
-  formatCount,
-  formatUtcMinute,
-  type Html,
-  html,
-  tableDetails,
+  EMPTY_CELL,
+  fiatValueCell,
+  MAX_TABLE_ROWS,
   tableHtml,
   textCell,
-} from '../html.ts'
-import type { LedgerStats } from '../ledger-stats.ts'
-import { coinOf, formatBucketTime, listBuckets, walletHtml, walletText } from '../view.ts'
+} from '../tables.ts'
+import { coinOf, listBuckets, type NamedBucket, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns, fiatValueNote } from './fiat-value.ts'
+import { walletHeatMap } from './wallet-heat-map.ts'
 
-/** Wallets listed on a page: those with the most movements. */
-const MAX_WALLETS = 200
-/** Maximum number of wallets and of columns in the heat map. */
-const MAX_ROWS = 40
-const MAX_COLUMNS = 60
-
-/** The wallets: their activity, and which part of the block range was read. */
+/** The wallets: their activity, what they received and paid, and which part of the block range was read. */
 export function walletsSection(stats: LedgerStats): Html {
   const { manifest, aggregates } = stats
   const movements = (address: string) => aggregates.wallets.get(address)?.movements ?? 0
   const sorted = [...manifest.coverage].sort(
     (a, b) => movements(b.address) - movements(a.address) || (a.address < b.address ? -1 : 1),
   )
-  const shown = sorted.slice(0, MAX_WALLETS)
-  const coin = coinOf(stats)
-  const fiatValues = fiatValueColumns(stats, {
-    'closing value': ({ wallets }) => wallets,
-    'value of fees when paid': ({ fees }) => fees.wallets,
-  })
-  const headers = [
-    ...['wallet', 'address', 'activity', 'transactions', 'movements', `${coin} in`, `${coin} out`, 'fees'],
-    ...fiatValues.headers,
-    'assets',
-    ...['first seen', 'last active', 'first funded by', 'blocks read'],
-  ]
-  const shared = {
-    fiatValueCells: fiatValues.cellsOf,
-    buckets: listBuckets(stats),
-    range: rangeOfJob(manifest),
-  }
-  const rows = shown.map((coverage) => walletRow(stats, coverage, shared))
+  const active = sorted.flatMap(({ address }) => aggregates.wallets.get(address) ?? [])
   return html`<section id="wallets"><h2>Wallets</h2>
-${tableHtml('Activity by wallet', headers, rows)}
+${activityTable(stats, sorted)}
+${coinTable(stats, sorted)}
 ${fiatValueNote(stats)}
-${sorted.length > shown.length ? html`<p class="note">Not listed: ${formatCount(sorted.length - shown.length, 'wallet')} with fewer movements.</p>` : ''}
-${activityHeatMap(
-  stats,
-  shown.filter(({ address }) => aggregates.wallets.has(address)),
-)}
+${walletHeatMap(stats, active)}
 </section>`
 }
 
 /** What the rows of all wallets share. */
-type SharedColumns = {
-  fiatValueCells: (wallet: string) => Cell[]
-  buckets: ReturnType<typeof listBuckets>
-  range: BlockRange
+type SharedColumns = { buckets: readonly NamedBucket[]; range: BlockRange }
+
+function activityTable(stats: LedgerStats, wallets: readonly Coverage[]): Html {
+  const { aggregates, manifest } = stats
+  const headers = [
+    ...['wallet', 'address', 'activity', 'transactions', 'movements', 'assets'],
+    ...['first seen, UTC', 'last active, UTC', 'first funded by', 'blocks read'],
+  ]
+  const shared = { buckets: listBuckets(stats), range: rangeOfJob(manifest) }
+  const rows = wallets.slice(0, MAX_TABLE_ROWS).map((coverage) => activityRow(stats, coverage, shared))
+  const totals = [
+    ...[
+      EMPTY_CELL,
+      EMPTY_CELL,
+      EMPTY_CELL,
+      countCell(aggregates.movements),
+      countCell(aggregates.assets.size),
+    ],
+    ...[EMPTY_CELL, EMPTY_CELL, EMPTY_CELL, EMPTY_CELL],
+  ]
+  return tableHtml('Activity by wallet', { headers, rows }, { noun: 'wallet', count: wallets.length, totals })
 }
 
-function walletRow(
+function activityRow(
   stats: LedgerStats,
   { address, fromBlock, toBlock }: Coverage,
-  { fiatValueCells, buckets, range }: SharedColumns,
+  { buckets, range }: SharedColumns,
 ): Cell[] {
   const wallet = stats.aggregates.wallets.get(address)
-  const counts = buckets.map(({ bucket }) => wallet?.series.get(bucket) ?? 0)
   const read = { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock }
-  const name = { html: walletHtml(stats, address), sort: walletText(stats, address) }
-  const short = { html: addressHtml(address), sort: address }
+  const names = [nameCell(stats, address), { html: addressHtml(address), sort: address }]
   if (wallet === undefined)
-    return [
-      ...[
-        name,
-        short,
-        textCell('no movements'),
-        ...emptyCells(5),
-        ...fiatValueCells(address),
-        ...emptyCells(4),
-      ],
-      read,
-    ]
+    return [...names, textCell('no movements'), ...Array.from({ length: 6 }, () => textCell('–')), read]
+  const counts = buckets.map(({ from }) => wallet.series.get(from) ?? 0)
   return [
-    ...[
-      name,
-      short,
-      { html: sparkline(counts, `activity of ${walletText(stats, address)}`), sort: wallet.movements },
-    ],
-    ...[countCell(wallet.transactions), countCell(wallet.movements)],
-    ...[
-      amountCell(wallet.coinIn, COIN_DECIMALS),
-      amountCell(wallet.coinOut, COIN_DECIMALS),
-      amountCell(wallet.fees, COIN_DECIMALS),
-    ],
-    ...fiatValueCells(address),
-    countCell(wallet.assets.size),
-    ...[textCell(formatUtcMinute(wallet.first)), textCell(formatUtcMinute(wallet.last))],
-    wallet.funder === null ? textCell('–') : { html: walletHtml(stats, wallet.funder), sort: wallet.funder },
+    ...names,
+    { html: sparkline(counts, `activity of ${walletText(stats, address)}`), sort: wallet.movements },
+    ...[countCell(wallet.transactions), countCell(wallet.movements), countCell(wallet.assets.size)],
+    ...[textCell(minuteOf(wallet.first)), textCell(minuteOf(wallet.last))],
+    wallet.funder === null
+      ? textCell('–')
+      : { html: walletHtml(stats, wallet.funder), sort: wallet.funder, isLong: true },
     read,
   ]
 }
 
-const emptyCells = (count: number): Cell[] => Array.from({ length: count }, () => textCell('–'))
+/** The minute of a time whose column states that it is UTC. */
+const minuteOf = (time: string) => formatUtcMinute(time).replace(' UTC', '')
 
-/**
- * Movements by wallet and time. Buckets without movements are left out; adjacent ones share a column if there are too
- * many.
- */
-function activityHeatMap(stats: LedgerStats, wallets: readonly Coverage[]): Html {
-  const { aggregates } = stats
-  const activeBuckets = listBuckets(stats).filter(({ bucket }) => aggregates.timeline.has(bucket))
-  const factor = Math.ceil(activeBuckets.length / MAX_COLUMNS)
-  const columns = activeBuckets.filter((_, at) => at % factor === 0)
-  if (wallets.length === 0 || columns.length < 2) return html``
-  const rows = wallets.slice(0, MAX_ROWS).map(({ address }) => ({
-    name: walletText(stats, address),
-    counts: columns.map((_, at) =>
-      activeBuckets
-        .slice(at * factor, (at + 1) * factor)
-        .reduce((sum, { bucket }) => sum + (aggregates.wallets.get(address)?.series.get(bucket) ?? 0), 0),
-    ),
-  }))
-  const names = columns.map(({ name }) => name)
-  const end = formatBucketTime(
-    ((activeBuckets.at(-1)?.bucket ?? 0) + 1) * aggregates.buckets.sizeMs,
-    aggregates.buckets.sizeMs,
+const nameCell = (stats: LedgerStats, address: string): Cell => ({
+  html: walletHtml(stats, address),
+  sort: walletText(stats, address),
+})
+
+/** What each wallet received, sent and paid in the native coin, and the values of what it holds. */
+function coinTable(stats: LedgerStats, sorted: readonly Coverage[]): Html {
+  const { aggregates, fiatValues } = stats
+  const coin = coinOf(stats)
+  const values = fiatValueColumns(stats, {
+    'closing value': ({ wallets }) => wallets,
+    'value of fees when paid': ({ fees }) => fees.wallets,
+  })
+  const wallets = sorted.filter(
+    ({ address }) => aggregates.wallets.has(address) || fiatValues?.wallets.has(address),
   )
-  const description = `Movements of ${formatCount(rows.length, 'wallet')} over time, by the start of each period`
-  const cells = rows.map(({ name, counts }) => [textCell(name), ...counts.map(countCell)])
-  return html`<h3>Wallet activity over time</h3>
-<div class="picture" tabindex="0" role="group" aria-label="Chart">${heatMap(rows, names, description)}</div>
-<p class="note">From ${names[0]} to ${end} UTC, left to right; periods without movements are left out.</p>
-${tableDetails(tableHtml(description, ['wallet', ...names], cells))}`
+  const rows = wallets
+    .slice(0, MAX_TABLE_ROWS)
+    .map(({ address }) => [
+      nameCell(stats, address),
+      ...coinCells(aggregates.wallets.get(address)),
+      ...values.cellsOf(address),
+    ])
+  if (rows.length === 0) return html``
+  const totals = [
+    ...coinCells(aggregates.coins),
+    ...(fiatValues === undefined ? [] : [fiatValues.total, fiatValues.fees.total].map(fiatValueCell)),
+  ]
+  const headers = ['wallet', `${coin} in`, `${coin} out`, `${coin} in fees`, ...values.headers]
+  return tableHtml(`${coin} by wallet`, { headers, rows }, { noun: 'wallet', count: wallets.length, totals })
 }
+
+const coinCells = (sums: CoinSums | undefined): Cell[] =>
+  (['coinIn', 'coinOut', 'fees'] as const).map((name) => amountCell(sums?.[name] ?? 0n, COIN_DECIMALS))

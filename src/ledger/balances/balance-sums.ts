@@ -60,7 +60,7 @@ export class BalanceSums {
       this.#wrappers.add(counterparty)
   }
 
-  /** Returns all sums. Call it after the last row. */
+  /** Returns all sums of the rows up to here. Call it between two transactions. */
   finish(): BalanceSum[] {
     this.#endTransaction()
     const sums = [...this.#sums.values()]
@@ -69,11 +69,11 @@ export class BalanceSums {
       if (sum.symbol !== null) symbols.set(assetBalanceKey('', sum), sum.symbol)
       if (sum.decimals !== null) decimals.set(assetBalanceKey('', sum), sum.decimals)
     }
-    for (const sum of sums) {
-      sum.symbol ??= symbols.get(assetBalanceKey('', sum)) ?? null
-      sum.decimals ??= decimals.get(assetBalanceKey('', sum)) ?? null
-    }
-    return sums
+    return sums.map((sum) => ({
+      ...sum,
+      symbol: sum.symbol ?? symbols.get(assetBalanceKey('', sum)) ?? null,
+      decimals: sum.decimals ?? decimals.get(assetBalanceKey('', sum)) ?? null,
+    }))
   }
 
   /** Whether native coins moved to or from the contract in a call of one of `WRAP_METHODS`. */

@@ -153,9 +153,9 @@ type BalanceContext = {
   all: boolean
 }
 
-type ComputedBalances = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
+export type ComputedBalances = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
 
-/** Returns the balances of all rows that were added to `sums`, and what they point to. Call it once. */
+/** Returns the balances of all rows that were added to `sums`, and what they point to. */
 export function toBalances(
   sums: BalanceSums,
   { labels, manifest, newest, all }: BalanceContext,

@@ -88,7 +88,7 @@ test('the package contains the licences of bundled dependencies', () => {
   expect(named.filter((name) => !licences.includes(name))).toEqual([])
   expect(
     licences.match(
-      /Permission (is hereby granted|to use, copy)|^ +Apache License$|under the Apache License/gm,
+      /Permission (is hereby granted|to use, copy)|^ +Apache License$|under the Apache License|^Redistribution and use/gm,
     )?.length,
   ).toBeGreaterThanOrEqual(named.length)
 })
