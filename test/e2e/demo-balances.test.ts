@@ -4,9 +4,10 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { fetchJson } from '../demo-server/requests.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
-import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
 let ledger: TextRow[] = []
@@ -36,31 +37,41 @@ function sumUpTo(rows: readonly TextRow[], block: number): Sum {
   return sums
 }
 
+function expectEveryNativeBalance(ledger: readonly TextRow[]): void {
+  const native = ledger.filter((row) => row.asset_type === 'native')
+  const rowsOf = (address: string) => native.filter((row) => row.wallet_address === address.toLowerCase())
+  let checks = 0
+  for (const [address, balances] of Object.entries(nodeData.nativeByBlock)) {
+    const rows = rowsOf(address)
+    let balance = BigInt(balances[0]?.[1] ?? '')
+    let at = 0
+    const known = new Map(balances)
+    let expected = balance
+    for (let block = 0; block <= nodeData.lastBlock; block += 1) {
+      for (; at < rows.length && Number(rows[at]?.block_number) === block; at += 1)
+        balance += BigInt(rows[at]?.value ?? '')
+      expected = known.has(block) ? BigInt(known.get(block) ?? '') : expected
+      if (balance !== expected)
+        expect({ address, block, balance }).toEqual({ address, block, balance: expected })
+      checks += 1
+    }
+    expect(at).toBe(rows.length)
+  }
+  expect(checks).toBe(53 * 421)
+}
+
 const ZERO = '0x0000000000000000000000000000000000000000'
 
 describe('the ledger of the whole demo chain', () => {
-  test('equals the native balance to the wei at every block', () => {
-    const native = ledger.filter((row) => row.asset_type === 'native')
-    const rowsOf = (address: string) => native.filter((row) => row.wallet_address === address.toLowerCase())
-    let checks = 0
-    for (const [address, balances] of Object.entries(nodeData.nativeByBlock)) {
-      const rows = rowsOf(address)
-      let balance = BigInt(balances[0]?.[1] ?? '')
-      let at = 0
-      const known = new Map(balances)
-      let expected = balance
-      for (let block = 0; block <= nodeData.lastBlock; block += 1) {
-        for (; at < rows.length && Number(rows[at]?.block_number) === block; at += 1) {
-          balance += BigInt(rows[at]?.value ?? '')
-        }
-        expected = known.has(block) ? BigInt(known.get(block) ?? '') : expected
-        if (balance !== expected)
-          expect({ address, block, balance }).toEqual({ address, block, balance: expected })
-        checks += 1
-      }
-      expect(at).toBe(rows.length)
-    }
-    expect(checks).toBe(53 * 421)
+  test('equals the native balance to the wei at every block', () => expectEveryNativeBalance(ledger))
+
+  test('equals it also if the listing shows fee caps instead of the prices that were paid', async () => {
+    const { url } = await startLoopback(createDataService({ quirks: ['fee-cap'] }))
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const job = testJob({ addresses: demoWallets, output: tempFolder(), feesBudget: 5_000, service })
+    expect((await run([job])).code).toBeUndefined()
+    expect(readManifest(job.output).feesUpperBound).toBeUndefined()
+    expectEveryNativeBalance(await readCsvTable(job.output, 'ledger'))
   })
 
   test('sums to the balance of every account minus the 10,000 AVAX of genesis', () => {
