@@ -10,7 +10,9 @@ const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
 /** Runs a measurement with a new synthetic service and a new folder. Removes both afterwards. */
 export async function withService(options, measure) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)])
+  const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   try {
     const url = String((await once(service.stdout, 'data'))[0]).trim()
     return await measure({ folder, url })
