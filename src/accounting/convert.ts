@@ -9,6 +9,7 @@ import { openConversionTarget } from './conversion-target.ts'
 import { type Omitted, toOmitted } from './csv/import-row-writer.ts'
 import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
+import { matchMultisends } from './multisends.ts'
 import { tickerName } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
 import { nameParties } from './names/party-names.ts'
@@ -105,7 +106,8 @@ async function convertExport(
     for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
       nameParties(movements, names)
       const included = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.add }))
-      for (const chunk of included.length === 0 ? [] : await writer.write(included)) {
+      const matched = writer.isUntyped ? included : matchMultisends(included)
+      for (const chunk of matched.length === 0 ? [] : await writer.write(matched)) {
         converted.lines += chunk.lines
         converted.merged += chunk.merged ?? 0
         target.write(chunk)

@@ -69,7 +69,7 @@ function timeRange({ from = '', until = '' }: Conditions): { from: number; to: n
 /** The texts of a movement that a cell of each column is compared with. */
 const TEXTS: Readonly<Record<TextColumn, (movement: Movement) => readonly (string | null | undefined)[]>> = {
   transaction: ({ transaction }) => [transaction],
-  counterparty: ({ counterparty, counterpartyName }) => [counterparty, counterpartyName],
+  counterparty: ({ counterparty, counterpartyName, via }) => [counterparty, counterpartyName, via],
   method: ({ method }) => [method],
   // The symbol in the rows is not compared: anyone can create a token with the symbol of another one.
   token: ({ asset, chain }) => [
@@ -135,8 +135,8 @@ export function indexKey({ transaction, counterparty = '', method = '*' }: Condi
 /** The keys under which labels that can match a row are indexed. */
 export const indexKeysOf = ({ movements }: ImportRow): ReadonlySet<string> =>
   new Set(
-    movements.flatMap(({ transaction, counterparty, method }) =>
-      [transaction, counterparty, method].flatMap((text) => (text === null ? [] : [text.toLowerCase()])),
+    movements.flatMap(({ transaction, counterparty, method, via }) =>
+      [transaction, counterparty, method, via].flatMap((text) => (text == null ? [] : [text.toLowerCase()])),
     ),
   )
 

@@ -14,6 +14,8 @@ export type Movement = {
   counterparty: string | null
   /** The label of the counterparty if it is a wallet of the job, or its name in the user's address book. */
   counterpartyName?: string | undefined
+  /** The contract through which a multisend reaches the counterparty. @default none */
+  via?: string | null | undefined
   /** Whether the counterparty is a wallet of the job too and has a row for the other side. */
   isOwn: boolean
   asset: Asset

@@ -47,6 +47,7 @@ export async function openMultiFileTextWriter(
       })
       return [...headerChunksOf(movements), ...placements.flatMap(chunksOf)]
     },
+    isUntyped: !multiFile.files.some(hasTypes),
     labelFindings: labels.findings,
     close: async () => summaries?.close(),
   }

@@ -35,6 +35,8 @@ export type TextWriter = {
   /** Writes the movements of one transaction or, with `isPerSecond`, of all transactions of one second. */
   write(movements: readonly Movement[]): TextChunk[] | Promise<TextChunk[]>
   isPerSecond?: boolean
+  /** Whether the rows have no types, because they show movements as an explorer does. @default false */
+  isUntyped?: boolean
   /** Problems with the user's labels found so far. */
   labelFindings(): LabelFindings
   /** Releases resources; called after errors too. */

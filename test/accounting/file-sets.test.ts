@@ -106,11 +106,12 @@ describe('files for rp2', () => {
     const intra = rowsOf(join(outs.rp2, 'intra.csv'))
     expect(intra.filter((row) => row.from_exchange === row.to_exchange)).toEqual([])
     expect(intra.filter((row) => row.crypto_sent !== row.crypto_received)).toEqual([])
-    const ids = new Set(intra.map(({ unique_id }) => unique_id))
-    const sent = ledger.filter(({ entry_id }) => ids.has(entry_id ?? ''))
-    expect(
-      new Set(sent.map(({ direction, counterparty_is_own }) => `${direction} ${counterparty_is_own}`)),
-    ).toEqual(new Set(['out true']))
+    const rowOf = new Map(ledger.map((row) => [row.entry_id, row]))
+    const sent = intra.map((row) => {
+      const { direction, counterparty_is_own } = rowOf.get(row.unique_id?.replace(/-\d+$/, '')) ?? {}
+      return `${direction} ${row.notes?.includes(' / via 0x') ? 'multisend' : counterparty_is_own}`
+    })
+    expect(new Set(sent)).toEqual(new Set(['out true', 'out multisend']))
     expect(intra.length).toBeGreaterThan(50)
   })
 

@@ -194,6 +194,10 @@ export const GOLDEN_CHAIN: readonly JsonObject[] = [
     { at: '2024-03-08T00:00:04Z', parties: [ANN, MARKET], value: ETHER / 3n, method: 'fulfillOrders(…)' },
     { erc721: ['9', '10'].map((id) => nft('721', [FRIEND, ANN], { id })) },
   ),
+  transaction(
+    { at: '2024-03-09T00:00:00Z', parties: [ANN, ROUTER], value: 3n * ETHER, method: 'disperse(…)' },
+    { internal: [coins([ROUTER, BEN], ETHER), coins([ROUTER, FRIEND], ETHER), coins([ROUTER, ANN], 1n)] },
+  ),
 ]
 
 /** Swaps with one or two sides that some or all formats cannot represent, and finally one that all formats can. */

@@ -28,11 +28,18 @@ beforeAll(async () => {
 const convert = (...words: string[]) => runCommand(['convert', output, ...words])
 const at = (name: string) => join(folder, name)
 
+/** The lines without those for further parts of payments through multisend contracts. */
+const entryLines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/ entry [0-9a-f]+-\d+"?$/.test(line))
+
 describe('walletlake convert', () => {
   test('writes to stdout, and a summary to stderr', async () => {
     const { exit, stdout, stderr } = await convert('--to', 'generic')
     expect(exit).toBe(0)
-    expect(stdout.split('\n')).toHaveLength(ledger.length + 2)
+    expect(entryLines(stdout)).toHaveLength(ledger.length + 1)
     expect(stderr).toMatch(/movements became [\d,]+ lines for generic\n/)
   })
 
@@ -82,7 +89,7 @@ describe('walletlake convert', () => {
     const [day = ''] = days
     const { stdout } = await convert('--to', 'generic', '--from', day, '--until', day)
     const there = ledger.filter(({ block_timestamp }) => block_timestamp?.startsWith(day))
-    expect(stdout.trimEnd().split('\n')).toHaveLength(there.length + 1)
+    expect(entryLines(stdout)).toHaveLength(there.length + 1)
     expect(
       (await convert('--to', 'generic', '--from', '2030-01-01')).stdout.trimEnd().split('\n'),
     ).toHaveLength(1)

@@ -177,7 +177,7 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 /** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
 function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, mergedRows }: ImportRow): string {
   const [movement] = movements
-  const { type, counterparty, method, entry, transaction, isOut } = movement
+  const { type, counterparty, via, method, entry, transaction, isOut } = movement
   const party = safeText(movement.counterpartyName ?? '')
   let note: string = kind !== 'swap' ? type : isWrap ? 'wrap' : 'swap'
   if (isOwn) note += ' / between own wallets'
@@ -187,6 +187,7 @@ function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, merge
     note += ` / contract ${receivedContract}`
   if (counterparty !== null && kind !== 'swap')
     note += ` / ${isOut ? 'to' : 'from'} ${party === '' ? counterparty : `${party} (${counterparty})`}`
+  if (via) note += ` / via ${via}`
   const called = method === null ? '' : methodName(method)
   if (method !== null) note += ` / method ${called}`
   note += ` / tx ${transaction} / entry ${entry}`

@@ -45,7 +45,9 @@ function commentOf(movements: readonly Movement[]): string {
   const [movement] = movements
   if (movement === undefined) return ''
   const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
-  const others = new Set(movements.flatMap(({ counterparty }) => counterparty ?? []))
+  const others = new Set(
+    movements.flatMap(({ counterparty, via }) => [counterparty, via].flatMap((one) => one ?? [])),
+  )
   const other = others.size === 0 ? '' : `, cp:${[...others].join(' ')}`
   return `  ; entry:${entriesText(movements)}${other}${id}`
 }

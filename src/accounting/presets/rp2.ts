@@ -122,7 +122,7 @@ function placementOf(row: ImportRow, sent: Map<string, number>): Placement {
 }
 
 /** A key that both sides of a transfer between own wallets share. */
-function transferKey({ wallet, counterparty, isOut, asset, value, source }: Movement): string {
+function transferKey({ wallet, counterparty, isOut, asset, value, source, via }: Movement): string {
   const [from, to] = isOut ? [wallet, counterparty] : [counterparty, wallet]
-  return [from, to, assetKey(asset), value, source].join('|')
+  return [from, to, assetKey(asset), value, via ?? source].join('|')
 }

@@ -135,8 +135,14 @@ describe('the statement of 2024 for the made-up chain', () => {
     const table = statementTable(await statement([madeUp], { year: '2024' }))
     const ofAnn = amountsOf(table, ann)
     expect(ofAnn.AVAX).toEqual({
-      ...{ opening: '100', received: '1', sent: '1.583333333333333333', swapped_in: '1', swapped_out: '1.8' },
-      ...{ fees: '0.0175000000007', closing: '98.599166666665966667' },
+      ...{
+        opening: '100',
+        received: '1.000000000000000001',
+        sent: '4.583333333333333333',
+        swapped_in: '1',
+        swapped_out: '1.8',
+      },
+      ...{ fees: '0.01875000000075', closing: '95.597916666665916668' },
     })
     expect(ofAnn.USDC).toEqual({
       ...{ received: '5000.000001', sent: '107', swapped_in: '61.234568', swapped_out: '500' },
@@ -149,8 +155,8 @@ describe('the statement of 2024 for the made-up chain', () => {
     expect(new Set(Object.values(ofAnn.null ?? {}))).toEqual(new Set([null]))
     const ofBen = amountsOf(table, ben)
     expect(ofBen.AVAX).toEqual({
-      ...{ opening: '3.000000000000000001', received: '0.25', fees: '0.00125000000005' },
-      closing: '3.248749999999950001',
+      ...{ opening: '3.000000000000000001', received: '1.25', fees: '0.00125000000005' },
+      closing: '4.248749999999950001',
     })
     expect(ofBen[`null ${2n ** 256n - 1n}`]).toEqual({ received: '5', swapped_out: '2', closing: '3' })
     // Ben sends a token that he never received.
@@ -187,9 +193,9 @@ describe('the statement of 2024 for the made-up chain', () => {
     ])
     const native = rows.filter((row) => row[0] === ann && row[2] === 'native').map((row) => row.slice(6))
     expect(native).toEqual([
-      ['fee', '14', '0', '0.0175000000007'],
+      ['fee', '15', '0', '0.01875000000075'],
       ['self', '2', '1', '1'],
-      ['transfer', '7', '1.5', '2.883333333333333333'],
+      ['transfer', '9', '1.500000000000000001', '5.883333333333333333'],
     ])
   })
 
