@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
 import { statement } from '../../src/accounting/statement/statement.ts'
@@ -169,26 +170,71 @@ describe('verify', () => {
   })
 })
 
-test('every accounting format gets the two sides of a wrap as plain movements', async () => {
+async function exportWraps() {
   const job = await startJob()
   await exportListed(job)
-  const { output } = job
   const folder = tempFolder()
   const prices = join(folder, 'prices.csv')
   writeFileSync(prices, `date,asset,currency,price\n2023-11-14,native,USD,20\n2023-11-14,${WAVAX},USD,20\n`)
-  const rows = (await readCsvTable(output, 'ledger')).length
-  for (const to of FORMAT_NAMES) {
-    const out = join(folder, to)
-    const { movements, omitted } = await convert(output, { to, out, ...(to === 'rp2' ? { prices } : {}) })
-    expect([to, movements, omitted]).toEqual([to, rows, {}])
+  return {
+    ledger: await readCsvTable(job.output, 'ledger'),
+    async converted(to: string) {
+      const out = join(folder, to)
+      return { ...(await convert(job.output, { to, out, ...(to === 'rp2' ? { prices } : {}) })), out }
+    },
   }
-  const lines = readFileSync(join(folder, 'generic'), 'utf8').split('\n')
-  const wrap = lines.filter((line) => line.includes(`0x${'12'.padStart(64, '0')}`))
-  expect(wrap.map((line) => line.split(',').slice(1, 8))).toEqual([
-    ['fee', '', '', '', expect.any(String), 'AVAX', ''],
-    ['out', '', '', '', '5', 'AVAX', ''],
-    ['in', '5', 'WAVAX', WAVAX, '', '', ''],
-  ])
-  const tokens = readFileSync(join(folder, 'etherscan', `export-token-${ALICE}.csv`), 'utf8')
+}
+
+test('every accounting format gets both sides of a wrap, and explorer files have its token', async () => {
+  const { ledger, converted } = await exportWraps()
+  for (const to of FORMAT_NAMES) {
+    const { movements, omitted } = await converted(to)
+    expect([to, movements, omitted]).toEqual([to, ledger.length, {}])
+  }
+  const { out } = await converted('etherscan')
+  const tokens = readFileSync(join(out, `export-token-${ALICE}.csv`), 'utf8')
   expect(tokens).toContain(`,5,,${WAVAX},WAVAX,`)
+})
+
+/** The sum of the amounts of an asset, in units of 10^-18. */
+const sumOf = (amounts: readonly (readonly [amount: string, asset: string])[], asset: string) =>
+  amounts.reduce((sum, [amount, name]) => {
+    const [whole = '', fraction = ''] = amount.split('.')
+    return name === asset ? sum + BigInt(whole + fraction.padEnd(18, '0')) : sum
+  }, 0n)
+
+const WRAP_LINES = [
+  {
+    ...{ to: 'koinly', type: 'Label', wrap: 'swap' },
+    ...{ received: ['Received Amount', 'Received Currency'], sent: ['Sent Amount', 'Sent Currency'] },
+  },
+  {
+    ...{ to: 'cointracking', type: 'Type', wrap: 'Swap (non taxable)' },
+    ...{ received: ['Buy Amount', 'Buy Currency'], sent: ['Sell Amount', 'Sell Currency'] },
+  },
+  {
+    ...{ to: 'generic', type: 'type', wrap: 'wrap' },
+    ...{ received: ['received_amount', 'received_asset'], sent: ['sent_amount', 'sent_asset'] },
+  },
+]
+
+test('files and journals have one line or price for each wrap, and the balances of the ledger', async () => {
+  const { ledger, converted } = await exportWraps()
+  const [coin, token] = ['native', 'erc20'].map((type) =>
+    ledger.reduce((sum, row) => (row.asset_type === type ? sum + BigInt(row.value ?? '') : sum), 0n),
+  )
+  for (const { to, type, wrap, received, sent } of WRAP_LINES) {
+    const { out } = await converted(to)
+    const lines: Record<string, string>[] = parse(readFileSync(out), { columns: true })
+    expect(lines.filter((line) => line[type] === wrap)).toHaveLength(5)
+    const amountsIn = ([amount = '', asset = '']: readonly string[]) =>
+      lines.map((line) => [line[amount] ?? '', line[asset] ?? ''] as const)
+    const balance = (asset: string) => sumOf(amountsIn(received), asset) - sumOf(amountsIn(sent), asset)
+    expect([to, balance('AVAX'), balance('WAVAX')]).toEqual([to, coin, token])
+  }
+  const journal = readFileSync((await converted('hledger')).out, 'utf8')
+  const postings = [...journal.matchAll(/^ +assets:crypto:.*? {2}(-?[\d.]+) "(\w+)"/gm)]
+  const amounts = postings.map(([, amount = '', asset = '']) => [amount, asset] as const)
+  expect([sumOf(amounts, 'AVAX'), sumOf(amounts, 'WAVAX')]).toEqual([coin, token])
+  expect(journal.match(/@@/g)).toHaveLength(5)
 })
