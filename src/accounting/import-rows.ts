@@ -1,5 +1,6 @@
 import { isNft } from '../core/model/asset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
+import { type PoolMove, poolMovesOf } from './pool-moves.ts'
 
 /** Which amounts a row has: a received one, a sent one, or both. A fee is a sent amount. */
 export type LegSide = 'in' | 'out' | 'swap'
@@ -17,6 +18,13 @@ export type ImportRow = {
   isOwn: boolean
   /** Whether a swap wraps or unwraps a coin. @default false */
   isWrap?: boolean
+  /**
+   * Whether one side of a swap is minted, burned or a pool share, so that it may be a deposit or a withdrawal.
+   * @default false
+   */
+  hasShare?: boolean
+  /** What the row is in a deposit or withdrawal. @default neither */
+  poolMove?: PoolMove | undefined
   in: Leg | undefined
   out: Leg | undefined
   movements: readonly [Movement, ...Movement[]]
@@ -45,24 +53,42 @@ export type Labels = (row: ImportRow) => string | undefined
 export type AcceptsSwap = (row: ImportRow) => boolean
 
 /**
+ * `pair` writes a swap as one row, and `off` none. `all` includes those with a token that is minted, burned or a pool
+ * share.
+ */
+export type SwapMode = 'pair' | 'all' | 'off'
+
+/** Returns the test of swaps for a mode and a format; undefined if no swap may be one row. */
+export function acceptsSwapIn(mode: SwapMode, canWrite: AcceptsSwap): AcceptsSwap | undefined {
+  if (mode === 'off') return undefined
+  return (row) => (mode === 'all' || !row.hasShare) && canWrite(row)
+}
+
+/**
  * Returns the rows for the movements of one wallet in one transaction, in ledger order, without labels. Each wrap, and a
  * swap of the other movements, becomes one row if `acceptsSwap` returns true; these rows follow the others. Without
  * `acceptsSwap`, every movement has a row of its own.
  */
 export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
-  const pairs = acceptsSwap === undefined ? [] : findPairs(movements).filter(acceptsSwap)
+  const poolMoves = poolMovesOf(movements)
+  const pairs = acceptsSwap === undefined ? [] : findPairs(movements, poolMoves).filter(acceptsSwap)
   const paired = new Set(pairs.flatMap((row) => row.movements))
   const unpaired = paired.size === 0 ? movements : movements.filter((movement) => !paired.has(movement))
-  return [...unpaired.map((movement) => importRowOf(movement)), ...pairs]
+  const rows = unpaired.map((movement) => importRowOf(movement))
+  if (poolMoves.size > 0) for (const row of rows) row.poolMove = poolMoves.get(row.movements[0])
+  return [...rows, ...pairs]
 }
 
 /** Finds the wraps of a transaction, and the swap of the other movements. */
-function findPairs(movements: readonly Movement[]): ImportRow[] {
+function findPairs(movements: readonly Movement[], poolMoves: PoolMoves): ImportRow[] {
   const wraps = pairWraps(movements)
   const wrapped = new Set(wraps.flatMap((row) => row.movements))
   const swap = pairSwap(movements.filter((movement) => !wrapped.has(movement)))
-  return swap === undefined ? wraps : [...wraps, swap]
+  if (swap === undefined) return wraps
+  return [...wraps, { ...swap, hasShare: poolMoves.size > 0 || hasReceipt(swap) }]
 }
+
+type PoolMoves = ReadonlyMap<Movement, PoolMove>
 
 /**
  * Pairs each row of the token of a wrap or unwrap with the row of the coin that it was added for, which has the same value
@@ -122,9 +148,8 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
 /**
  * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received, and no movement is
  * between own wallets. Each token id is an asset, so that several NFTs of one payment are not a swap: how much was paid
- * for each is unknown. A claim rules a swap out, and so does a mint, burn, wrap, unwrap, import or export, because the
- * token is then a receipt, a wrapped coin or a pool share, or the coin stays the wallet's own. The exception is an NFT that
- * a method of sale mints for coins.
+ * for each is unknown. A claim rules a swap out, and so does a wrap, unwrap, import or export, because the coin stays the
+ * wallet's own.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined
@@ -138,21 +163,30 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   const legs = [...nets.values()].filter(({ value }) => value !== 0n)
   const [sent, received] = [legs.find(({ value }) => value < 0n), legs.find(({ value }) => value > 0n)]
   if (legs.length !== 2 || sent === undefined || received === undefined) return undefined
-  if (sent.asset.type !== 'native' && movements.some(isBoughtMint)) return undefined
   return swapRow({ asset: sent.asset, value: -sent.value }, received, {
     ...{ isWrap: false, movements: [first, ...others] },
   })
 }
 
-function preventsSwap(movement: Movement): boolean {
-  const { type, isOwn, method } = movement
+function preventsSwap({ type, isOwn, method }: Movement): boolean {
   if (isOwn || CLAIM.test(method ?? '')) return true
-  return type !== 'transfer' && type !== 'fee' && !isBoughtMint(movement)
+  return !MAY_BE_SWAPPED.has(type)
 }
+
+const MAY_BE_SWAPPED: ReadonlySet<Movement['type']> = new Set(['transfer', 'mint', 'burn', 'fee'])
 
 /** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
 const CLAIM = /^claim/i
 
-/** Whether a movement is an NFT that a method of sale mints. Other methods mint receipts for deposits as NFTs too. */
-const isBoughtMint = ({ type, asset, method }: Movement) =>
-  type === 'mint' && isNft(asset) && /^[^(]*(mint|buy|purchase|register)/i.test(method ?? '')
+/**
+ * Whether the token that a swap mints or burns can be a share or a receipt. The exception is an NFT that a method of sale
+ * mints for coins; other methods mint receipts for deposits as NFTs too.
+ */
+const hasReceipt = ({ out: sent, movements }: ImportRow) =>
+  movements.some(
+    ({ type, asset, method }) =>
+      type === 'burn' ||
+      (type === 'mint' && !(isNft(asset) && sent?.asset.type === 'native' && SALE.test(method ?? ''))),
+  )
+
+const SALE = /^[^(]*(mint|buy|purchase|register)/i

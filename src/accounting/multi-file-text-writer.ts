@@ -5,7 +5,7 @@ import type { MultiFileWriter, OutputFileFormat, Placement } from './csv/multi-f
 import { openTransactionSummaries } from './csv/transaction-summaries.ts'
 import { programTypes } from './csv/types.ts'
 import type { NumberRules } from './format-amount.ts'
-import type { AcceptsSwap } from './import-rows.ts'
+import { type AcceptsSwap, acceptsSwapIn, type SwapMode } from './import-rows.ts'
 import { readLabels } from './labels.ts'
 import { assetKey, type Movement } from './movement.ts'
 import { findPrecisionRefusals, type RefusalReasonOf } from './precision-limits.ts'
@@ -28,7 +28,7 @@ export async function openMultiFileTextWriter(
   const writers = await writersFor(multiFile, context)
   const outputFileOf = outputFileFactory(writers)
   const headerChunksOf = headerChunksFactory(multiFile, outputFileOf)
-  const acceptsSwap = options.swaps === 'off' ? undefined : swapAcceptor(writers)
+  const acceptsSwap = swapAcceptor(writers, options.swaps ?? 'pair')
   const chunksOf = chunkFactory({ ...context, writers, outputFileOf })
   // Opened last: nothing that could throw before `close` is returned follows.
   const summaries = multiFile.needsTransactions
@@ -72,13 +72,16 @@ async function writersFor(
  * Creates the function that accepts the swaps that the file of swaps can hold. If the program treats equal swaps as one,
  * only the first of them is accepted. Undefined if there is no such file.
  */
-function swapAcceptor(writers: ReadonlyMap<OutputFileFormat, ImportRowWriter>): AcceptsSwap | undefined {
+function swapAcceptor(
+  writers: ReadonlyMap<OutputFileFormat, ImportRowWriter>,
+  mode: SwapMode,
+): AcceptsSwap | undefined {
   const [found] = [...writers].filter(([{ supportsSwaps }]) => supportsSwaps)
   if (found === undefined) return undefined
   const [{ equalLines }, { canWrite }] = found
   const accepted = new Set<string>()
   let time = ''
-  return (row) => {
+  return acceptsSwapIn(mode, (row) => {
     if (!canWrite(row) || equalLines.handling !== 'unpair') return canWrite(row)
     if (time !== row.movements[0].time) accepted.clear()
     time = row.movements[0].time
@@ -86,7 +89,7 @@ function swapAcceptor(writers: ReadonlyMap<OutputFileFormat, ImportRowWriter>): 
     if (accepted.has(key)) return false
     accepted.add(key)
     return true
-  }
+  })
 }
 
 /** Returns the name and header of a wallet's file. */

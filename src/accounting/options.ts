@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { resolveOutputPath } from '../core/platform/user-file.ts'
+import type { SwapMode } from './import-rows.ts'
 
 /** Options of `convert`. */
 export type ConvertOptions = {
@@ -20,8 +21,8 @@ export type ConvertOptions = {
   until?: string | undefined
   /** The program's name for the chain. @default the name in the preset, if it has one, or else the chain id */
   chainName?: string | undefined
-  /** Whether to write a swap as one row. @default 'pair' if the format supports such rows, else 'off' */
-  swaps?: 'pair' | 'off' | undefined
+  /** Which swaps to write as one row. @default 'pair' if the format supports such rows, else 'off' */
+  swaps?: SwapMode | undefined
   /**
    * CSV file with the column type and columns of conditions, such as match: assigns types of the program (accounts for
    * journals) by transaction, counterparty, method, token, wallet, direction and date.

@@ -5,7 +5,7 @@ import type { ImportRowWriter } from './csv/import-row-writer.ts'
 import { mergeEqualRows } from './csv/merge-equal-rows.ts'
 import type { Preset } from './csv/preset.ts'
 import { programTypes } from './csv/types.ts'
-import { type ImportRow, importRowsOf, withLabels } from './import-rows.ts'
+import { acceptsSwapIn, type ImportRow, importRowsOf, withLabels } from './import-rows.ts'
 import { JOURNALS } from './journals/index.ts'
 import { openJournalWriter } from './journals/journal-writer.ts'
 import { readLabels } from './labels.ts'
@@ -46,7 +46,11 @@ export async function openWriter(context: WriterContext): Promise<TextWriter> {
   const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
   const format = JOURNALS.find(({ name }) => name === to)
   const files = multiFile?.files ?? (preset === undefined ? [] : [preset])
-  if (swaps === 'pair' && format === undefined && !files.some(({ supportsSwaps }) => supportsSwaps))
+  if (
+    (swaps === 'pair' || swaps === 'all') &&
+    format === undefined &&
+    !files.some(({ supportsSwaps }) => supportsSwaps)
+  )
     throw new ExportError('USAGE', `${to} has no lines of two assets, so swaps cannot be paired`, {
       fix: 'Omit --swaps, or use --swaps off.',
     })
@@ -59,12 +63,12 @@ export async function openWriter(context: WriterContext): Promise<TextWriter> {
 
 async function openCsvWriter(preset: Preset, context: WriterContext): Promise<TextWriter> {
   const { options } = context
-  const pairsSwaps = options.swaps !== 'off' && preset.supportsSwaps
+  const swaps = preset.supportsSwaps ? (options.swaps ?? 'pair') : 'off'
   const labels = await readLabels(options.labels, programTypes([preset]))
   const placeholderOf = await placeholdersFor(preset, context)
   const refusalReasonOf = await findPrecisionRefusals(preset, context)
   const writer = importRowWriterFor(preset, context, { placeholderOf, refusalReasonOf })
-  const acceptsSwap = pairsSwaps ? writer.canWrite : undefined
+  const acceptsSwap = acceptsSwapIn(swaps, writer.canWrite)
   const rowsOf = (group: readonly Movement[]) => withLabels(importRowsOf(group, acceptsSwap), labels.labelOf)
   const isMerging = preset.equalLines.handling === 'merge'
   // In one file, equal lines of several wallets are duplicates too.

@@ -140,7 +140,7 @@ function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<str
   const columns = COLUMNS[to]
   for (const row of recordsOf(out)) {
     if (columns === undefined) {
-      const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
+      const isOut = /^(Withdrawal|Spend|send|fee|add-liquidity|return-lp-token)$/.test(row.Type ?? '')
       const amount = row.Amount ?? row['Base Amount'] ?? row['Receive Amount']
       const name = row.Currency ?? row['Base Currency'] ?? row['Receive Currency']
       add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createImportRowWriter } from '../../src/accounting/csv/import-row-writer.ts'
 import type { Preset } from '../../src/accounting/csv/preset.ts'
-import { importRowsOf } from '../../src/accounting/import-rows.ts'
+import { acceptsSwapIn, importRowsOf } from '../../src/accounting/import-rows.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
 import { bittytax } from '../../src/accounting/presets/bittytax.ts'
 import { cointracking } from '../../src/accounting/presets/cointracking.ts'
@@ -14,7 +14,11 @@ const fee = movement({ asset: COIN, value: 21n, type: 'fee', counterparty: null 
 const sent = movement({ asset: USDC, value: 500n })
 const received = movement({ asset: WETH, value: 7n, isOut: false })
 
-const pair = (...movements: Movement[]) => importRowsOf(movements, () => true)
+const pair = (...movements: Movement[]) =>
+  importRowsOf(
+    movements,
+    acceptsSwapIn('pair', () => true),
+  )
 const kinds = (...movements: Movement[]) => pair(...movements).map(({ kind }) => kind)
 
 test('pairs one sent and one received asset into one row, next to the row of the fee', () => {
@@ -100,6 +104,36 @@ test.for([
 ])('pairs nothing if $what', ({ movements }) => {
   expect(kinds(...movements)).not.toContain('swap')
   expect(kinds(...movements)).toHaveLength(movements.length)
+})
+
+const pairAll = (...movements: Movement[]) =>
+  importRowsOf(
+    movements,
+    acceptsSwapIn('all', () => true),
+  )
+
+test('with all, pairs what is minted, burned or a pool share, but no claims and own transfers', () => {
+  const share: Movement = { ...received, type: 'mint' }
+  for (const movements of [
+    [sent, share],
+    [{ ...sent, type: 'burn' as const }, received],
+    [sent, minted('mint(uint256)')],
+    [sent, received].map((one) => ({ ...one, method: 'removeLiquidityOneCoin(uint256)' })),
+  ]) {
+    expect(kinds(...movements)).not.toContain('swap')
+    expect(pairAll(...movements).map(({ kind }) => kind)).toEqual(['swap'])
+  }
+  for (const change of [{ method: 'claim()' }, { isOwn: true }])
+    expect(pairAll(sent, { ...share, ...change })).toHaveLength(2)
+})
+
+test('no swap is paired if the format cannot hold it, or with off', () => {
+  expect(acceptsSwapIn('off', () => true)).toBeUndefined()
+  const rows = importRowsOf(
+    [sent, received],
+    acceptsSwapIn('all', () => false),
+  )
+  expect(rows).toHaveLength(2)
 })
 
 const WAVAX = token('WAVAX', 18)

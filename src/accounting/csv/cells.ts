@@ -109,10 +109,12 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
 }
 
 function typeOf(row: ImportRow, _: Amounts, { preset }: CellContext): string {
-  const { kind, isOwn, isWrap, label } = row
+  const { kind, isOwn, isWrap, label, poolMove } = row
   const { types } = preset
   if (label !== undefined) return csvField(label)
   if (isWrap) return csvField(types.wrap ?? '')
+  const pool = poolMove && types.pool?.[poolMove]
+  if (pool !== undefined) return csvField(pool)
   const own = kind === 'in' ? types.ownIn : kind === 'out' ? types.ownOut : undefined
   return (isOwn ? own : undefined) ?? types[kind] ?? ''
 }

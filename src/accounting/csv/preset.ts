@@ -1,5 +1,6 @@
 import type { NumberRules } from '../format-amount.ts'
 import type { LegSide } from '../import-rows.ts'
+import type { PoolMove } from '../pool-moves.ts'
 
 /** The content of a column. */
 export type Role =
@@ -88,6 +89,8 @@ type Types = {
   swap?: string
   /** The type that exchanges a coin for its wrapped token without a sale. Without it, a wrap is two rows. */
   wrap?: string
+  /** The types of amounts in deposits to pools and in withdrawals. Without one, an amount has its usual type. */
+  pool?: Readonly<Partial<Record<PoolMove, string>>>
 }
 
 /**

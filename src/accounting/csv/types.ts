@@ -1,4 +1,5 @@
 import type { LegSide } from '../import-rows.ts'
+import { isReceivedMove, POOL_MOVES } from '../pool-moves.ts'
 import type { Preset } from './preset.ts'
 
 /** The types of a program that labels may assign. */
@@ -23,7 +24,7 @@ export function typeSides(preset: Preset): TypeSides {
 }
 
 function collectSides({ types, labels, supportsSwaps }: Preset): TypeSides {
-  const defaultTypes: [side: LegSide, type: string | undefined][] = [
+  const defaultTypes: (readonly [side: LegSide, type: string | undefined])[] = [
     ['in', types.in],
     ['in', types.ownIn],
     ['out', types.out],
@@ -31,6 +32,7 @@ function collectSides({ types, labels, supportsSwaps }: Preset): TypeSides {
     ['out', types.fee],
     ['swap', supportsSwaps ? types.swap : undefined],
     ['swap', types.wrap],
+    ...POOL_MOVES.map((move) => [isReceivedMove(move) ? 'in' : 'out', types.pool?.[move]] as const),
   ]
   const sides = new Map<string, Set<LegSide>>()
   const add = (side: LegSide, type: string) => sides.set(type, (sides.get(type) ?? new Set()).add(side))

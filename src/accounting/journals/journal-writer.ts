@@ -1,5 +1,5 @@
 import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
-import { type AcceptsSwap, importRowsOf, withLabels } from '../import-rows.ts'
+import { type AcceptsSwap, acceptsSwapIn, importRowsOf, withLabels } from '../import-rows.ts'
 import { readLabels } from '../labels.ts'
 import type { Movement } from '../movement.ts'
 import { withContract } from '../names/contracts.ts'
@@ -31,7 +31,7 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
     const acceptsSwap: AcceptsSwap = (row) => labels.labelOf(row) === undefined && canWriteSwap(row)
     const wallets = groupByWallet(group)
     const rows = wallets.flatMap((movements) =>
-      importRowsOf(movements, options.swaps === 'off' ? undefined : acceptsSwap),
+      importRowsOf(movements, acceptsSwapIn(options.swaps ?? 'pair', acceptsSwap)),
     )
     return withLabels(rows, labels.labelOf)
   }

@@ -22,7 +22,13 @@ export const cointracking: Preset = {
     ['Liquidity pool', 'empty'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Other Fee', wrap: 'Swap (non taxable)' },
+  types: {
+    ...{ ...TRANSFERS, fee: 'Other Fee', wrap: 'Swap (non taxable)' },
+    pool: {
+      ...{ add: 'Provide Liquidity', remove: 'Remove Liquidity' },
+      ...{ receiveShare: 'Receive LP Token', returnShare: 'Return LP Token' },
+    },
+  },
   labels: {
     in: [
       'Income',
@@ -39,8 +45,6 @@ export const cointracking: Preset = {
       'Masternode',
       'Reward / Bonus',
       'Gift / Tip',
-      'Receive LP Token',
-      'Remove Liquidity',
     ],
     out: [
       'Spend',
@@ -51,8 +55,6 @@ export const cointracking: Preset = {
       'Lost',
       'Borrowing Fee',
       'Other Expense',
-      'Provide Liquidity',
-      'Return LP Token',
     ],
     swap: [],
   },

@@ -21,7 +21,13 @@ export const cryptotaxcalculator: Preset = {
     ['Reference Price Currency (Optional)', 'priceCurrency'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { in: 'receive', out: 'send', fee: 'fee', swap: 'buy' },
+  types: {
+    ...{ in: 'receive', out: 'send', fee: 'fee', swap: 'buy' },
+    pool: {
+      ...{ add: 'add-liquidity', remove: 'remove-liquidity' },
+      ...{ receiveShare: 'receive-lp-token', returnShare: 'return-lp-token' },
+    },
+  },
   labels: {
     in: [
       'buy',
@@ -39,8 +45,6 @@ export const cryptotaxcalculator: Preset = {
       'bridge-trade-in',
       'mint',
       'collateral-withdrawal',
-      'receive-lp-token',
-      'remove-liquidity',
       'failed-in',
       'swap-in',
       'chain-split',
@@ -61,8 +65,6 @@ export const cryptotaxcalculator: Preset = {
       'bridge-out',
       'bridge-trade-out',
       'collateral-deposit',
-      'add-liquidity',
-      'return-lp-token',
       'failed-out',
       'swap-out',
       'spam',

@@ -23,7 +23,13 @@ export const generic: Preset = {
     ['note', 'note'],
   ],
   date: 'YYYY-MM-DDTHH:mm:ssZ',
-  types: { in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap', wrap: 'wrap' },
+  types: {
+    ...{ in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap', wrap: 'wrap' },
+    pool: {
+      ...{ add: 'pool add', remove: 'pool remove' },
+      ...{ receiveShare: 'pool share in', returnShare: 'pool share out' },
+    },
+  },
   fee: 'sent amount',
   naming: 'ticker',
   numbers: {},

@@ -18,7 +18,10 @@ export const koinly: Preset = {
     ['TxHash', 'hash'],
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { in: '', out: '', fee: 'cost', swap: '', wrap: 'swap' },
+  types: {
+    ...{ in: '', out: '', fee: 'cost', swap: '', wrap: 'swap' },
+    pool: { add: 'Add to Pool', remove: 'Remove from Pool' },
+  },
   labels: {
     in: [
       'airdrop',
@@ -34,9 +37,8 @@ export const koinly: Preset = {
       'loan',
       'margin loan',
       'realized pnl',
-      'Remove from Pool',
     ],
-    out: ['gift', 'lost', 'donation', 'tax', 'loan fee', 'margin fee', 'realized pnl', 'Add to Pool'],
+    out: ['gift', 'lost', 'donation', 'tax', 'loan fee', 'margin fee', 'realized pnl'],
     swap: [],
   },
   fee: 'sent amount',
@@ -49,7 +51,8 @@ export const koinly: Preset = {
     compares: "date, currencies, amounts and hash (Koinly's page 9789363)",
   },
   source:
-    'Koinly help pages on the universal format and 3663453 (labels); adastry.io, exporter_koinly.py of staketaxcsv',
+    'Koinly help pages on the universal format, 3663453 (labels) and 9490056 (pools); adastry.io, exporter_koinly.py of staketaxcsv',
   rulesOf: '2026-08-21',
-  unverified: 'whether an import still reads the label `swap` of wrapped coins',
+  unverified:
+    'whether an import still reads the label `swap` of wrapped coins; what it makes of pool shares, which have no label',
 }

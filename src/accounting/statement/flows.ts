@@ -1,4 +1,4 @@
-import { importRowsOf, isWrap } from '../import-rows.ts'
+import { acceptsSwapIn, importRowsOf, isWrap } from '../import-rows.ts'
 import type { Asset, Movement } from '../movement.ts'
 
 /** The flows between the opening and the closing balance of a statement, in the order of its columns. */
@@ -20,11 +20,12 @@ export const isInflow = (name: FlowName): boolean => name === 'received' || name
 export type Flow = { name: FlowName; asset: Asset; value: bigint }
 
 /**
- * Returns the flows of one wallet's movements in one transaction. Swaps are those that conversions write as one line, and
+ * Returns the flows of one wallet's movements in one transaction. Swaps are those that conversions write as one line by
+ * default, and
  * count net of refunds. Wraps are the token of a wrap or unwrap and the coins that were wrapped or unwrapped.
  */
 export function flowsOf(movements: readonly Movement[]): Flow[] {
-  return importRowsOf(movements, () => true).flatMap((row) => {
+  return importRowsOf(movements, ACCEPTS_SWAP).flatMap((row) => {
     const { kind, in: received, out: sent } = row
     if (kind === 'fee') return legFlows('fees', sent)
     if (row.isWrap || isWrap(row.movements[0]))
@@ -33,6 +34,8 @@ export function flowsOf(movements: readonly Movement[]): Flow[] {
     return legFlows('received', received).concat(legFlows('sent', sent))
   })
 }
+
+const ACCEPTS_SWAP = acceptsSwapIn('pair', () => true)
 
 const legFlows = (name: FlowName, leg: { asset: Asset; value: bigint } | undefined): Flow[] =>
   leg === undefined ? [] : [{ name, ...leg }]

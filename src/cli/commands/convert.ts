@@ -29,8 +29,8 @@ const options = defineOptions([
   {
     name: 'swaps',
     value: '<mode>',
-    choices: ['pair', 'off'],
-    description: 'Write a swap as one line or as separate lines',
+    choices: ['pair', 'all', 'off'],
+    description: 'Write swaps as one line: pair; all includes deposits for a share; off writes none',
   },
   {
     name: 'labels',
