@@ -34,7 +34,15 @@ const SHARED_PACKAGES: Record<string, readonly string[]> = {
  */
 const DATA_API_IMPORTERS = [
   ...['sources/data-api/', 'sources/index.ts'],
-  ...['cli/', 'index.ts', 'reindex/', 'verify/audit/', 'verify/reconcile/', 'watch/'],
+  ...[
+    'accounting/price-list/',
+    'cli/',
+    'index.ts',
+    'reindex/',
+    'verify/audit/',
+    'verify/reconcile/',
+    'watch/',
+  ],
 ]
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

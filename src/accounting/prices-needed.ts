@@ -1,12 +1,16 @@
 import { isNft } from '../core/model/asset.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { NATIVE, readPrices } from '../ledger/prices/prices.ts'
-import { openExport, requireLedger } from '../read/open-export.ts'
+import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
+import { NO_SPAM, readSpam } from './convert.ts'
+import type { Asset, Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
+import { readTickers } from './names/tickers.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
 import { transactionsOf } from './transactions.ts'
+import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
 
 /** A day on which a conversion needs a price of the native coin or an ERC-20 token. */
 export type PriceNeeded = {
@@ -18,11 +22,17 @@ export type PriceNeeded = {
   symbol: string
 }
 
+/** Options that limit the movements which need prices. */
+export type NeededOptions = Pick<
+  ConvertOptions,
+  'from' | 'until' | 'excludeSpam' | 'tickers' | 'builtinTickers'
+>
+
 /**
  * Lists the prices that a conversion of an export needs and that `options.prices` does not contain, sorted by day and asset.
  *
  * @param output - the folder of the export
- * @param options - the period, and a CSV file with the prices that are known already
+ * @param options - the period, whether spam is excluded, and a CSV file with the prices that are known already
  * @throws ExportError with the code USAGE as `convert` does
  * @example
  * ```ts
@@ -31,36 +41,59 @@ export type PriceNeeded = {
  */
 export async function pricesNeeded(
   output: string,
-  options: Pick<ConvertOptions, 'from' | 'until' | 'prices'> = {},
+  options: NeededOptions & Pick<ConvertOptions, 'prices'> = {},
 ): Promise<PriceNeeded[]> {
-  const period = parsePeriod(options.from, options.until)
   const opened = await openExport(output)
   try {
     requireLedger(opened.manifest, output, 'conversions are made from')
-    const prices =
-      options.prices === undefined
-        ? undefined
-        : await readPrices(options.prices, () => readFungibleAssets(opened))
-    const contracts = await readContracts(opened)
+    const { prices: file } = options
+    const prices = file === undefined ? undefined : await readPrices(file, () => readFungibleAssets(opened))
     const needed = new Map<string, PriceNeeded>()
-    for await (const movements of transactionsOf(opened, { period, contracts })) {
-      for (const { asset, time } of movements) {
-        if (isNft(asset) || prices?.at(asset, time) !== undefined) continue
-        const price = {
-          date: time.slice(0, 10),
-          asset: asset.address ?? NATIVE,
-          symbol: safeText(asset.symbol ?? ''),
-        }
-        needed.set(`${price.date} ${price.asset}`, price)
-      }
+    for await (const movement of pricedMovements({ output, opened }, options)) {
+      const { asset, time } = movement
+      if (prices?.at(asset, time) === undefined) addNeeded(needed, movement)
     }
-    return [...needed.values()].sort(comparePrices)
+    return sortedPrices(needed)
   } finally {
     await opened.close()
   }
 }
 
+/** Streams the movements of coins and ERC-20 tokens that a conversion with these options contains. */
+export async function* pricedMovements(
+  { output, opened }: { output: string; opened: OpenExport },
+  options: NeededOptions,
+): AsyncGenerator<Movement, void, void> {
+  const period = parsePeriod(options.from, options.until)
+  const { job } = opened.manifest
+  const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
+  const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
+  const contracts = await readContracts(opened, tickers)
+  for await (const movements of transactionsOf(opened, { period, contracts }))
+    for (const movement of movements)
+      if (!isNft(movement.asset) && !spam.has(movement.asset.address ?? '')) yield movement
+}
+
+/** Adds the price that a movement needs, by day and asset. */
+export function addNeeded(
+  needed: Map<string, PriceNeeded>,
+  { asset, time }: { asset: Asset; time: string },
+): void {
+  const price = {
+    date: time.slice(0, 10),
+    asset: asset.address ?? NATIVE,
+    symbol: safeText(asset.symbol ?? ''),
+  }
+  needed.set(`${price.date} ${price.asset}`, price)
+}
+
+export const sortedPrices = (needed: ReadonlyMap<string, PriceNeeded>): PriceNeeded[] =>
+  [...needed.values()].sort(comparePrices)
+
 /** Compares by day and asset. */
-export function comparePrices(a: PriceNeeded, b: PriceNeeded): number {
+export function comparePrices(
+  a: Pick<PriceNeeded, 'date' | 'asset'>,
+  b: Pick<PriceNeeded, 'date' | 'asset'>,
+): number {
   return `${a.date} ${a.asset}` < `${b.date} ${b.asset}` ? -1 : 1
 }

@@ -1,4 +1,5 @@
 import { describeChain } from './chain-info.ts'
+import { historicalPriceOf } from './coin-price.ts'
 import { HttpError } from './http-error.ts'
 import { type JsonObject, objectOf } from './json.ts'
 import type { ListingContext } from './list-wallet.ts'
@@ -9,7 +10,8 @@ import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
 /**
- * Returns one transaction with all entries of its lists, unfiltered, with its prices, and the chain's native coin. The
+ * Returns one transaction with all entries of its lists, unfiltered, with its gas prices, and the chain's native coin
+ * with its price at that time if it is known. The
  * call input and the base fee of the block are empty strings if they are unknown.
  *
  * @throws `HttpError` 404 if the transaction is unknown or after the head
@@ -30,7 +32,10 @@ export async function showTransaction(
   const prices = await priceDetails(chain, native)
   const nativeTransaction = { ...listedNative(native, quirks), input: inputOf(view), ...prices }
   const { networkToken } = describeChain(chain.id)
-  return { ...view, nativeTransaction, networkTokenDetails: { networkToken } }
+  const historicalPrice = historicalPriceOf(chain.id, native)
+  const networkTokenDetails =
+    historicalPrice === undefined ? { networkToken } : { networkToken, historicalPrice }
+  return { ...view, nativeTransaction, networkTokenDetails }
 }
 
 /** Call input of a transaction: `0x` for a plain transfer, otherwise an empty string (unknown). */

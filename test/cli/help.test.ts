@@ -14,6 +14,7 @@ const COMMANDS = [
     'verify',
     'balances',
     'convert',
+    'prices',
     'statement',
   ],
   ...['report', 'query', 'compact', 'load', 'audit', 'reconcile', 'reindex', 'watch', 'webhooks'],

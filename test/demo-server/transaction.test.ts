@@ -29,7 +29,28 @@ test('returns the native coin of the chain with a transaction', async () => {
   const { body } = await sendRequest(service, path(item?.nativeTransaction.txHash ?? ''))
   expect(body.networkTokenDetails).toEqual({
     networkToken: { name: 'Avalanche', symbol: 'AVAX', decimals: 18 },
+    historicalPrice: { currencyCode: 'usd', value: expect.any(Number) },
   })
+})
+
+test('returns the same price of the coin for all transactions of a day', async () => {
+  const items = await fetchAll(service, walletPath(BUSIEST, 'endBlock=421'))
+  const byDay = new Map<string, Set<unknown>>()
+  for (const { nativeTransaction } of items.filter((_, at) => at % 100 === 0)) {
+    const { body } = await sendRequest(service, path(nativeTransaction.txHash))
+    const day = new Date(Number(body.nativeTransaction.blockTimestamp) * 1_000).toISOString().slice(0, 10)
+    const prices = byDay.get(day) ?? new Set()
+    byDay.set(day, prices.add(body.networkTokenDetails?.historicalPrice?.value))
+  }
+  expect(byDay.size).toBeGreaterThan(3)
+  expect([...byDay.values()].map(({ size }) => size)).toEqual([...byDay].map(() => 1))
+})
+
+test('states no price of the coin on a chain from the options', async () => {
+  const [item] = await fetchAll(service, walletPath(BUSIEST, 'pageSize=1&endBlock=60'))
+  const made = createDataService({ chains: { made: item === undefined ? [] : [item] } })
+  const { body } = await sendRequest(made, path(item?.nativeTransaction.txHash ?? '', 'made'))
+  expect(body.networkTokenDetails).toEqual({ networkToken: expect.anything() })
 })
 
 test('finds a transaction by its hash in any letter case', async () => {

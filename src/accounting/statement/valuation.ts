@@ -1,12 +1,11 @@
 import { isNft } from '../../core/model/asset.ts'
 import { exactFiatValue } from '../../ledger/prices/fiat-value.ts'
 import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
-import { NATIVE, type Prices, readPrices } from '../../ledger/prices/prices.ts'
+import { type Prices, readPrices } from '../../ledger/prices/prices.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
-import { safeText } from '../names/asset-name.ts'
 import { type Contracts, readContracts } from '../names/contracts.ts'
-import { comparePrices, type PriceNeeded } from '../prices-needed.ts'
+import { addNeeded, type PriceNeeded, sortedPrices } from '../prices-needed.ts'
 
 /** Values amounts at the prices of a file, and collects the prices that it lacks. */
 export type Valuation = {
@@ -48,14 +47,9 @@ function valueWith(prices: Prices | undefined): Omit<Valuation, 'contracts'> {
       if (isNft(asset) || decimals === null || decimals < 0 || decimals > 255) return null
       const price = prices?.at(asset, time)
       if (price !== undefined) return exactFiatValue(value, decimals, price)
-      const one = {
-        date: time.slice(0, 10),
-        asset: asset.address ?? NATIVE,
-        symbol: safeText(asset.symbol ?? ''),
-      }
-      needed.set(`${one.date} ${one.asset}`, one)
+      addNeeded(needed, { asset, time })
       return null
     },
-    needed: () => [...needed.values()].sort(comparePrices),
+    needed: () => sortedPrices(needed),
   }
 }

@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command:
   verify: () => import('./verify.ts'),
   balances: () => import('./balances.ts'),
   convert: () => import('./convert.ts'),
+  prices: () => import('./prices.ts'),
   statement: () => import('./statement.ts'),
   report: () => import('./report.ts'),
   query: () => import('./query.ts'),

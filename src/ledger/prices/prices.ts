@@ -29,16 +29,31 @@ const MAX_AGE_MS = 36 * 3_600_000
 const COLUMNS = ['date', 'asset', 'currency', 'price'] as const
 
 /**
- * Reads a price list from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a
- * symbol that only one asset has), `currency` and `price`. Records without a price are skipped: they are template rows
- * that were not filled in. `assetsOf` returns the assets that a symbol can refer to; it is called only if the file uses
- * symbols. Throws USAGE if the file cannot be read, a cell is invalid, an asset has two prices for one instant, or the
- * currencies differ.
+ * Reads a price list like `readPriceList`. Also throws USAGE if it contains no price.
  */
 export async function readPrices(
   file: string,
   assetsOf: () => Promise<readonly NamedAsset[]>,
 ): Promise<Prices> {
+  const prices = await readPriceList(file, assetsOf)
+  if (prices !== undefined) return prices
+  throw new ExportError('USAGE', `${file} contains no price`, { fix: FILL_IN_FIX })
+}
+
+const FILL_IN_FIX =
+  'Fill in the column price, or let `walletlake prices OUTPUT --out FILE` request the prices of the coin.'
+
+/**
+ * Reads a price list from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a
+ * symbol that only one asset has), `currency` and `price`. Records without a price are skipped: they are template rows
+ * that were not filled in. `assetsOf` returns the assets that a symbol can refer to; it is called only if the file uses
+ * symbols. Returns undefined if the file contains no price. Throws USAGE if the file cannot be read, a cell is invalid, an asset has two prices for one instant, or the
+ * currencies differ.
+ */
+export async function readPriceList(
+  file: string,
+  assetsOf: () => Promise<readonly NamedAsset[]>,
+): Promise<Prices | undefined> {
   const pricesByTime = new Map<string, Map<number, string>>()
   let currency: string | undefined
   const priced: CsvRecord[] = []
@@ -64,8 +79,7 @@ export async function readPrices(
     if (times.has(from)) throw error(`a second price of ${asset}`, 'one per instant')
     pricesByTime.set(key, times.set(from, price))
   }
-  if (currency === undefined)
-    throw new ExportError('USAGE', `${file} contains no price`, { fix: FILL_IN_FIX })
+  if (currency === undefined) return undefined
   return pricesFrom(sortQuotes(pricesByTime), currency)
 }
 
@@ -74,9 +88,6 @@ function sortQuotes(pricesByTime: ReadonlyMap<string, ReadonlyMap<number, string
     [...times].map(([from, price]) => ({ from, price })).sort((a, b) => a.from - b.from)
   return new Map([...pricesByTime].map(([key, times]) => [key, quotesOf(times)]))
 }
-
-const FILL_IN_FIX =
-  'Fill in the column price; `walletlake convert OUTPUT --prices-needed` lists the missing prices.'
 
 function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: string): Prices {
   const all = (asset: PricedAsset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))

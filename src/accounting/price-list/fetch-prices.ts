@@ -1,0 +1,180 @@
+import { chainOf } from '../../core/model/chains.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { isStablecoin, isWrappedNative } from '../../core/model/pegs.ts'
+import { utcDay } from '../../core/model/utc.ts'
+import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
+import { NATIVE, readPriceList } from '../../ledger/prices/prices.ts'
+import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { createMeter } from '../../sources/data-api/compute-units.ts'
+import { openService, type RequestCounts, type ServiceAccess } from '../../sources/data-api/open-service.ts'
+import { SERVICE_CLIENT_DEFAULTS } from '../../sources/data-api/service-client.ts'
+import {
+  addNeeded,
+  type NeededOptions,
+  type PriceNeeded,
+  pricedMovements,
+  sortedPrices,
+} from '../prices-needed.ts'
+import { type CoinPrices, type DayTransaction, fetchCoinPrices } from './fetch-coin-prices.ts'
+import { type PriceLine, readPricedLines } from './price-lines.ts'
+
+export type FetchPricesOptions = NeededOptions & {
+  service: ServiceAccess
+  /** Currency code of the prices, in any letter case. */
+  currency: string
+  /** Price file of an earlier call or of the user: its prices are kept and not requested again. @default none */
+  prices?: string | undefined
+  /** Whether stablecoins of the currency cost 1 of it, and wrapped coins as much as the coin. @default false */
+  assumePegs?: boolean | undefined
+  /** Called before the first request. @default none */
+  onStart?: (predicted: { requests: number; computeUnits: number }) => void
+  /** Called after each request with the number of days that are done. @default none */
+  onProgress?: (days: number) => void
+}
+
+export type FetchedPrices = {
+  /** All lines of the price file: kept ones, added ones, and missing ones without a price. */
+  lines: PriceLine[]
+  /** Number of prices that were added. */
+  added: number
+  /** The prices that remain empty. */
+  missing: PriceNeeded[]
+  counts: RequestCounts
+  /** The error that ended the requests early; the prices up to then are in `lines`. */
+  error: ExportError | undefined
+}
+
+/**
+ * Completes a price file: the prices of the native coin come from the details of one transaction of each day, as the
+ * service states them. Nothing is interpolated: a day whose transaction has no price remains without one.
+ *
+ * @throws ExportError USAGE if the file of prices is invalid or in another currency, or the export has no ledger
+ */
+export async function fetchPrices(output: string, options: FetchPricesOptions): Promise<FetchedPrices> {
+  const currency = options.currency.toUpperCase()
+  const opened = await openExport(output)
+  try {
+    requireLedger(opened.manifest, output, 'prices are requested for')
+    const { chain } = opened.manifest.job
+    const known = await readKnownPrices(opened, options.prices, currency)
+    const { needed, days } = await planPrices({ output, opened }, options)
+    const missing = needed.filter(({ asset, date }) => known.priceOf(asset, date) === undefined)
+    const requested = missing.flatMap(({ asset, date }) => (asset === NATIVE ? (days.get(date) ?? []) : []))
+    const { byDay, error, counts } = await requestPrices(requested, { ...options, currency, chain })
+    const coinAt = (date: string): PriceSource | undefined => {
+      const knownPrice = known.priceOf(NATIVE, date)
+      return knownPrice === undefined ? byDay.get(date) : { price: knownPrice, source: 'price of the coin' }
+    }
+    const sourceOf = (price: PriceNeeded) =>
+      price.asset === NATIVE ? coinAt(price.date) : pegOf(price, { ...options, currency, chain, coinAt })
+    const added = missing.flatMap((price) => {
+      const source = sourceOf(price)
+      return source === undefined ? [] : [{ ...price, currency, ...source }]
+    })
+    const unpriced = missing.filter((price) => sourceOf(price) === undefined)
+    return {
+      lines: [...known.lines, ...added, ...unpriced],
+      added: added.length,
+      missing: unpriced,
+      counts,
+      error,
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** A price and the cells that say where it comes from. */
+type PriceSource = Pick<PriceLine, 'source' | 'transaction' | 'time'> & { price: string }
+
+type KnownPrices = {
+  lines: PriceLine[]
+  /** The price of an asset, a contract or `native`, that is valid from an instant of this day. */
+  priceOf(asset: string, date: string): string | undefined
+}
+
+/** Reads the file of prices; a file without prices has no currency yet. Throws USAGE for another currency. */
+async function readKnownPrices(
+  opened: OpenExport,
+  file: string | undefined,
+  currency: string,
+): Promise<KnownPrices> {
+  if (file === undefined) return { lines: [], priceOf: () => undefined }
+  const prices = await readPriceList(file, () => readFungibleAssets(opened))
+  if (prices !== undefined && prices.currency !== currency)
+    throw new ExportError('USAGE', `${file} has prices in ${prices.currency}, not in ${currency}`, {
+      fix: `Use --currency ${prices.currency.toLowerCase()}, or name another file with --out.`,
+    })
+  const pricedAsset = (asset: string) =>
+    asset === NATIVE
+      ? ({ type: 'native', address: null } as const)
+      : ({ type: 'erc20', address: asset } as const)
+  return {
+    lines: await readPricedLines(file),
+    priceOf: (asset, date) =>
+      prices?.all(pricedAsset(asset)).find(({ from }) => utcDay(from) === date)?.price,
+  }
+}
+
+/**
+ * Returns the prices that conversions need, and the first EVM transaction of each day. The price of a wrapped coin also
+ * needs that of the coin.
+ */
+async function planPrices(source: { output: string; opened: OpenExport }, options: FetchPricesOptions) {
+  const { chain, nativeSymbol } = source.opened.manifest.job
+  const needed = new Map<string, PriceNeeded>()
+  const days = new Map<string, DayTransaction>()
+  const coin = {
+    ...({ type: 'native', address: null, tokenId: null, decimals: null } as const),
+    symbol: nativeSymbol ?? chainOf(chain)?.symbol ?? null,
+  }
+  for await (const movement of pricedMovements(source, options)) {
+    const { asset, time, transaction: hash } = movement
+    const date = time.slice(0, 10)
+    addNeeded(needed, movement)
+    if (options.assumePegs && isWrappedNative(chain, asset.address ?? ''))
+      addNeeded(needed, { asset: coin, time })
+    if (!days.has(date) && movement.source !== 'atomic_transactions') days.set(date, { date, hash, time })
+  }
+  return { needed: sortedPrices(needed), days }
+}
+
+type RequestOptions = FetchPricesOptions & { chain: string }
+
+async function requestPrices(
+  days: readonly DayTransaction[],
+  { service: access, chain, currency, onStart, onProgress = () => {} }: RequestOptions,
+): Promise<CoinPrices & { counts: RequestCounts }> {
+  const none = { requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 }
+  if (days.length === 0) return { byDay: new Map(), error: undefined, counts: none }
+  const { costs } = createMeter(access)
+  onStart?.({ requests: days.length, computeUnits: days.length * costs.transaction })
+  const service = await openService(access)
+  const { concurrency = SERVICE_CLIENT_DEFAULTS.concurrency } = access
+  try {
+    const fetched = await fetchCoinPrices(days, service, {
+      chainId: chain,
+      currency,
+      concurrency,
+      onProgress,
+    })
+    return { ...fetched, counts: service.counts }
+  } finally {
+    await service.close()
+  }
+}
+
+type PegOptions = Pick<RequestOptions, 'assumePegs' | 'chain' | 'currency'> & {
+  coinAt: (date: string) => PriceSource | undefined
+}
+
+/** The price of a token by its peg, if pegs are assumed. */
+function pegOf(
+  { asset, date }: PriceNeeded,
+  { assumePegs = false, chain, currency, coinAt }: PegOptions,
+): PriceSource | undefined {
+  if (!assumePegs) return undefined
+  if (isStablecoin(chain, asset, currency)) return { price: '1', source: 'assumed peg' }
+  const coin = isWrappedNative(chain, asset) ? coinAt(date) : undefined
+  return coin === undefined ? undefined : { ...coin, source: 'price of the coin' }
+}
