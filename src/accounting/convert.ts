@@ -15,6 +15,7 @@ import { readContracts } from './names/contracts.ts'
 import { nameParties } from './names/party-names.ts'
 import { readTickers, type TokenNames } from './names/tickers.ts'
 import { openOmissions } from './omissions.ts'
+import { readOpeningMovements } from './opening.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
 import { parsePeriod, readTimeRange, type TimeRange } from './period.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
@@ -23,7 +24,7 @@ import { FORMAT_NAMES, openWriter, usesIdentifiers } from './writers.ts'
 
 /** The result of a conversion. */
 export type ConversionResult = {
-  /** Number of ledger rows in the period, including omitted ones. */
+  /** Number of ledger rows in the period and opening balances, including omitted ones. */
   movements: number
   /** Number of CSV rows or journal entries written. */
   lines: number
@@ -37,6 +38,8 @@ export type ConversionResult = {
   ledgerTimeRange: TimeRange | undefined
   /** The list of omitted movements; undefined if there are none, or if the text went to `write`. */
   omittedFile: string | undefined
+  /** Number of lines of `opening` without a value and an amount. */
+  unfilledOpening: number
   /** Number of amounts per asset without a price in the user's price list. */
   unpriced: Record<string, number>
   /** Labels that matched nothing, and labels that matched rows which cannot have their type. */
@@ -92,17 +95,19 @@ async function convertExport(
     ...{ job: opened.manifest.job, programs: FORMAT_NAMES, usesIdentifiers },
   })
   const contracts = await readContracts(opened, tickers)
+  const opening = await readOpeningMovements(options.opening, { opened, contracts, period })
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
     ...{ output, options, opened, period, prices, contracts, onOmitted: omissions.add },
+    opening: opening.movements,
     onUnpriced: (asset) => increment(unpriced, asset),
   })
   const converted = { movements: 0, lines: 0, merged: 0 }
   try {
     const target = await openConversionTarget(options, writer, files)
     const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
-    const transactions = transactionsOf(opened, { period, contracts })
+    const transactions = withOpening(opening.movements, transactionsOf(opened, { period, contracts }))
     for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
       nameParties(movements, names)
       const included = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.add }))
@@ -121,9 +126,21 @@ async function convertExport(
   }
   const written = await files.finish()
   await omissions.removeStaleList()
-  const found = { unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() }
+  const found = {
+    ...{ unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() },
+    unfilledOpening: opening.unfilled,
+  }
   const ledgerTimeRange = converted.movements === 0 ? await readTimeRange(opened) : undefined
   return { ...converted, files: written, ledgerTimeRange, ...omissions.summary(), ...found }
+}
+
+/** Yields opening balances before the transactions. */
+async function* withOpening(
+  opening: Movement[],
+  transactions: AsyncIterable<Movement[]>,
+): AsyncGenerator<Movement[], void, void> {
+  if (opening.length > 0) yield opening
+  yield* transactions
 }
 
 /** Joins consecutive transactions of the same second. */

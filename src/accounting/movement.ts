@@ -4,12 +4,13 @@ import type { PricedAsset } from '../ledger/prices/priced-asset.ts'
 export type Movement = {
   /** Time of the block, in the format of the tables: 2023-11-14T22:46:40.000Z. */
   time: string
+  /** The transaction hash, or the id of an import or export; empty for opening balances. */
   transaction: string
   chain: string
   entry: string
   wallet: string
   label: string | null
-  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap' | 'import' | 'export'
+  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap' | 'import' | 'export' | 'opening'
   isOut: boolean
   counterparty: string | null
   /** The label of the counterparty if it is a wallet of the job, or its name in the user's address book. */
@@ -23,7 +24,7 @@ export type Movement = {
   value: bigint
   method: string | null
   block: string
-  /** The table that the row was derived from: transactions, erc20_transfers and so on. */
+  /** The table that the row was derived from: transactions, erc20_transfers and so on; `opening` for opening balances. */
   source: string
 }
 

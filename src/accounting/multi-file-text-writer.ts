@@ -39,8 +39,8 @@ export async function openMultiFileTextWriter(
     outputFiles: multiFile.isPerWallet ? [] : multiFile.files.map((format) => outputFileOf(format, '')),
     write: async (movements) => {
       const [first] = movements
-      // The transactions table does not contain imports and exports, and can be searched only once.
-      const isListed = first !== undefined && first.source !== 'atomic_transactions'
+      // The transactions table can be searched only once, and contains neither imports and exports nor opening balances.
+      const isListed = first !== undefined && !UNLISTED_SOURCES.has(first.source)
       const summary = isListed ? await summaries?.find(first.transaction) : undefined
       const placements = multiFile.placementsOf(movements, {
         ...{ labelOf: labels.labelOf, transaction: summary, acceptsSwap },
@@ -52,6 +52,8 @@ export async function openMultiFileTextWriter(
     close: async () => summaries?.close(),
   }
 }
+
+const UNLISTED_SOURCES: ReadonlySet<string> = new Set(['atomic_transactions', 'opening'])
 
 /** Creates the writers of all files. Files with the same number rules share one pass over the ledger. */
 async function writersFor(

@@ -46,6 +46,11 @@ export type ConvertOptions = {
    */
   prices?: string | undefined
   /**
+   * CSV file of opening balances, held before the first row of the export, in the format of `balances`. Each becomes a
+   * line one second before that row. @default none
+   */
+  opening?: string | undefined
+  /**
    * File that stores the placeholder numbers of assets, for formats that use placeholders. Several exports may share
    * one file.
    * @default the path of the export with `.assets.csv` appended
@@ -53,7 +58,7 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices' | 'map'>
+type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices' | 'opening' | 'map'>
 
 /**
  * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
@@ -62,10 +67,11 @@ type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices'
 export async function resolveOutputFile(
   path: string,
   output: string,
-  { labels, names, tickers, prices, map }: InputFiles,
+  { labels, names, tickers, prices, opening, map }: InputFiles,
 ): Promise<string> {
   const inputs = {
     ...{ '--prices': prices, '--labels': labels, '--names': names, '--tickers': tickers },
+    '--opening': opening,
     '--map': map ?? (await defaultMapPath(output)),
   }
   return resolveOutputPath(

@@ -2,13 +2,18 @@ import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import type { NumberRules } from './format-amount.ts'
-import type { Asset } from './movement.ts'
+import type { Asset, Movement } from './movement.ts'
 import { type Contracts, contractKey } from './names/contracts.ts'
 
 /** Returns the reason why a program cannot hold any amount of an asset; undefined if it can. */
 export type RefusalReasonOf = (asset: Asset) => string | undefined
 
-type ExportInputs = { opened: OpenExport; contracts: Contracts; prices: Prices | undefined }
+type ExportInputs = {
+  opened: OpenExport
+  contracts: Contracts
+  opening: readonly Movement[]
+  prices: Prices | undefined
+}
 
 /**
  * Finds the assets whose sums, or the values of these sums, may have more digits than the program supports. The whole
@@ -17,12 +22,12 @@ type ExportInputs = { opened: OpenExport; contracts: Contracts; prices: Prices |
  */
 export async function findPrecisionRefusals(
   { name, numbers }: { name: string; numbers: NumberRules },
-  { opened, contracts, prices }: ExportInputs,
+  { opened, contracts, opening, prices }: ExportInputs,
 ): Promise<RefusalReasonOf> {
   const { maxSumDigits, maxWholeDigits } = numbers
   if (maxSumDigits === undefined && maxWholeDigits === undefined) return () => undefined
   const reasons = new Map<string, string>()
-  for (const totals of await readAssetTotals(opened)) {
+  for (const totals of addOpening(await readAssetTotals(opened), opening)) {
     const key = contractKey(totals.asset)
     const decimals = contracts.get(key)?.decimals ?? totals.asset.decimals ?? 0
     if (exceedsSumDigits(totals, decimals, numbers))
@@ -69,6 +74,18 @@ async function readAssetTotals({ eachFile, database }: OpenExport): Promise<Asse
       zeros: Number(zeros),
     },
   }))
+}
+
+function addOpening(ofLedger: readonly AssetTotals[], opening: readonly Movement[]): AssetTotals[] {
+  const totals = new Map(ofLedger.map((one) => [contractKey(one.asset), { ...one }]))
+  for (const { asset, isOut, value } of opening) {
+    const none = { asset, received: 0n, sent: 0n, zeros: Number.POSITIVE_INFINITY }
+    const total = totals.get(contractKey(asset)) ?? none
+    total[isOut ? 'sent' : 'received'] += value
+    total.zeros = Math.min(total.zeros, /0*$/.exec(String(value))?.[0].length ?? 0)
+    totals.set(contractKey(asset), total)
+  }
+  return [...totals.values()]
 }
 
 /** Whether a sum of any of the amounts may have more significant digits than the limit. */

@@ -7,6 +7,7 @@ import type { Asset, Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
 import { readTickers } from './names/tickers.ts'
+import { readOpeningMovements } from './opening.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
 import { transactionsOf } from './transactions.ts'
@@ -25,7 +26,7 @@ export type PriceNeeded = {
 /** Options that limit the movements which need prices. */
 export type NeededOptions = Pick<
   ConvertOptions,
-  'from' | 'until' | 'excludeSpam' | 'tickers' | 'builtinTickers'
+  'from' | 'until' | 'excludeSpam' | 'tickers' | 'builtinTickers' | 'opening'
 >
 
 /**
@@ -69,9 +70,11 @@ export async function* pricedMovements(
   const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
   const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
   const contracts = await readContracts(opened, tickers)
+  const isPriced = ({ asset }: Movement) => !isNft(asset) && !spam.has(asset.address ?? '')
+  const opening = await readOpeningMovements(options.opening, { opened, contracts, period })
+  yield* opening.movements.filter(isPriced)
   for await (const movements of transactionsOf(opened, { period, contracts }))
-    for (const movement of movements)
-      if (!isNft(movement.asset) && !spam.has(movement.asset.address ?? '')) yield movement
+    yield* movements.filter(isPriced)
 }
 
 /** Adds the price that a movement needs, by day and asset. */

@@ -50,6 +50,8 @@ export type WriterContext = {
   opened: OpenExport
   period: Period
   contracts: Contracts
+  /** Opening balances, which precede the rows of the ledger. */
+  opening: readonly Movement[]
   /** The user's prices, if given. */
   prices: Prices | undefined
   onOmitted: (omitted: Omitted) => void

@@ -4,7 +4,7 @@ import type { ConvertOptions } from '../accounting/options.ts'
 import { formatCount } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
 
-type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'from' | 'until'>
+type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
 
 /** Reports on stderr what was written, and what may be wrong with it. */
 export function reportConversion(converted: ConversionResult, options: ConversionOptions): void {
@@ -14,6 +14,10 @@ export function reportConversion(converted: ConversionResult, options: Conversio
   if (converted.merged > 0)
     log.info(
       `${formatCount(converted.merged, 'line')} added to an equal one: ${options.to} could take them for duplicates`,
+    )
+  if (converted.unfilledOpening > 0)
+    log.warn(
+      `${formatCount(converted.unfilledOpening, 'line')} of ${options.opening} without an amount or a value: skipped`,
     )
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(

@@ -115,6 +115,7 @@ function typeOf(row: ImportRow, _: Amounts, { preset }: CellContext): string {
   if (isWrap) return csvField(types.wrap ?? '')
   const pool = poolMove && types.pool?.[poolMove]
   if (pool !== undefined) return csvField(pool)
+  if (kind === 'in' && row.movements[0].type === 'opening') return types.opening ?? types.in ?? ''
   const own = kind === 'in' ? types.ownIn : kind === 'out' ? types.ownOut : undefined
   return (isOwn ? own : undefined) ?? types[kind] ?? ''
 }
@@ -192,7 +193,8 @@ function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, merge
   if (via) note += ` / via ${via}`
   const called = method === null ? '' : methodName(method)
   if (method !== null) note += ` / method ${called}`
-  note += ` / tx ${transaction} / entry ${entry}`
+  if (transaction !== '') note += ` / tx ${transaction}`
+  note += ` / entry ${entry}`
   if (mergedRows !== undefined) note += ` / sum of ${mergedRows} equal lines`
   // Only names and methods can contain commas, and `safeText` has removed their quotes.
   return needsQuotes(called) || needsQuotes(party) ? `"${note}"` : note

@@ -87,6 +87,8 @@ type Types = {
   ownOut?: string
   fee?: string
   swap?: string
+  /** Received amounts that a wallet held before the export. @default that of `in` */
+  opening?: string
   /** The type that exchanges a coin for its wrapped token without a sale. Without it, a wrap is two rows. */
   wrap?: string
   /** The types of amounts in deposits to pools and in withdrawals. Without one, an amount has its usual type. */

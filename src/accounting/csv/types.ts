@@ -27,6 +27,7 @@ function collectSides({ types, labels, supportsSwaps }: Preset): TypeSides {
   const defaultTypes: (readonly [side: LegSide, type: string | undefined])[] = [
     ['in', types.in],
     ['in', types.ownIn],
+    ['in', types.opening],
     ['out', types.out],
     ['out', types.ownOut],
     ['out', types.fee],

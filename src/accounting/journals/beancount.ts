@@ -6,6 +6,7 @@ import type { Accounts, JournalFormat } from './journal-format.ts'
 import { entriesText, payee, purpose, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
 
 const ACCOUNTS: Accounts = {
+  opening: 'Equity:Opening-Balances',
   fee: 'Expenses:Gas',
   mint: 'Equity:Mint',
   burn: 'Equity:Burn',
@@ -42,7 +43,7 @@ export const beancount: JournalFormat = {
       ...(decimals === null ? [] : [`  decimals: ${decimals}\n`]),
     ].join(''),
   entryHeader: (movement) =>
-    `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')} ^${movement.transaction}\n  time: ${quoteText(timeOfDay(movement))}`,
+    `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')}${linkText(movement)}\n  time: ${quoteText(timeOfDay(movement))}`,
   posting: ({ account, amount, commodity, totalPrice, movements }) =>
     `  ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}\n${metadataOf(movements)}`,
   price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
@@ -54,6 +55,8 @@ export const beancount: JournalFormat = {
   source: 'beancount 2.3.5, tested',
   rulesOf: '2026-08-21',
 }
+
+const linkText = ({ transaction }: Movement) => (transaction === '' ? '' : ` ^${transaction}`)
 
 function metadataOf(movements: readonly Movement[]): string {
   const [movement] = movements

@@ -31,7 +31,7 @@ export type JournalFormat = {
 }
 
 /** Counter accounts by the kind of movement. */
-export type Accounts = Record<'fee' | 'mint' | 'burn' | 'own' | 'in' | 'out', string>
+export type Accounts = Record<'opening' | 'fee' | 'mint' | 'burn' | 'own' | 'in' | 'out', string>
 
 export type Posting = {
   account: string

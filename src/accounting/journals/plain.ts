@@ -6,6 +6,7 @@ import type { Accounts, DayPrice, Posting } from './journal-format.ts'
 import { entriesText, payee, purpose, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
 
 const ACCOUNTS: Accounts = {
+  opening: 'equity:opening balances',
   fee: 'expenses:gas',
   mint: 'equity:mint',
   burn: 'equity:burn',
@@ -35,11 +36,13 @@ export const plainForm = {
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
   entryHeader: (movement: Movement) =>
-    `${movement.time.slice(0, 10)} (${movement.transaction}) ${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}`,
+    `${movement.time.slice(0, 10)} ${codeText(movement)}${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}`,
   posting: ({ account, amount, commodity, totalPrice, movements }: Posting) =>
     `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
   price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
 }
+
+const codeText = ({ transaction }: Movement) => (transaction === '' ? '' : `(${transaction}) `)
 
 function commentOf(movements: readonly Movement[]): string {
   const [movement] = movements

@@ -85,7 +85,7 @@ function walletAccount(movement: Movement, { format, walletDigits }: PostingOpti
 }
 
 function counterAccount({ type, isOwn, isOut }: Movement): keyof Accounts {
-  if (type === 'fee' || type === 'mint' || type === 'burn') return type
+  if (type === 'fee' || type === 'mint' || type === 'burn' || type === 'opening') return type
   if (isOwn || type === 'self') return 'own'
   return isOut ? 'out' : 'in'
 }

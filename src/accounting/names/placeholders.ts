@@ -46,19 +46,26 @@ export async function assignPlaceholders(file: string, exported: ExportedAssets)
   }
 }
 
-type ExportedAssets = { opened: OpenExport; contracts: Contracts }
+type ExportedAssets = {
+  opened: OpenExport
+  contracts: Contracts
+  /** Further assets, which the ledger may lack. They are numbered after those of the ledger. */
+  opening: readonly ChainAsset[]
+}
 
 async function updateNumbers(
   file: string,
-  { opened, contracts }: ExportedAssets,
+  { opened, contracts, opening }: ExportedAssets,
 ): Promise<PlaceholderNumbers> {
   const destination = await resolveWritePath(file, 'Name a file with --map.')
-  const keys = await assetKeys(opened)
+  const tokens = opening.filter(({ asset }) => asset.address !== null)
+  const keys = [...(await assetKeys(opened)), ...tokens.map(keyOf)]
   // A file without the column chain_id belongs to the chain of this export.
   const chain = keys[0]?.split('|')[0] ?? ''
   const numbers = await readNumbers(file, destination, chain)
   if (keys.every((key) => numbers.names.has(key) || hasTicker(key, contracts))) return numbers
-  const assets = await assetsInOrder(opened, contracts)
+  const ofLedger = await assetsInOrder(opened, contracts)
+  const assets = [...ofLedger, ...tokens.filter((one) => !hasTicker(keyOf(one), contracts))]
   return withFileLock(destination, async () => {
     // Another conversion may have numbered some assets since the first read.
     const newest = await readNumbers(file, destination, chain)

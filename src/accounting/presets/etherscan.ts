@@ -119,6 +119,8 @@ export const etherscan: MultiFileWriter = {
       const previous = merged.get(wallet)
       if (type === 'self')
         placements.push({ row, reason: 'a transfer to the same wallet, which explorers list once' })
+      else if (type === 'opening')
+        placements.push({ row, reason: 'an opening balance, which explorers do not list' })
       // The token side of wrapping comes from a table of native coins.
       else if (asset.type === 'erc20') placements.push({ row, format: TOKENS })
       else if (source !== 'transactions') placements.push({ row, format: FORMAT_OF_SOURCE[source] ?? TOKENS })

@@ -25,6 +25,7 @@ export const generic: Preset = {
   date: 'YYYY-MM-DDTHH:mm:ssZ',
   types: {
     ...{ in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap', wrap: 'wrap' },
+    opening: 'opening',
     pool: {
       ...{ add: 'pool add', remove: 'pool remove' },
       ...{ receiveShare: 'pool share in', returnShare: 'pool share out' },

@@ -134,10 +134,13 @@ async function planPrices(source: { output: string; opened: OpenExport }, option
     addNeeded(needed, movement)
     if (options.assumePegs && isWrappedNative(chain, asset.address ?? ''))
       addNeeded(needed, { asset: coin, time })
-    if (!days.has(date) && movement.source !== 'atomic_transactions') days.set(date, { date, hash, time })
+    if (!days.has(date) && !WITHOUT_DETAILS.has(movement.source)) days.set(date, { date, hash, time })
   }
   return { needed: sortedPrices(needed), days }
 }
+
+/** Sources of movements whose transactions have no details at the service. */
+const WITHOUT_DETAILS: ReadonlySet<string> = new Set(['atomic_transactions', 'opening'])
 
 type RequestOptions = FetchPricesOptions & { chain: string }
 

@@ -48,6 +48,11 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file of prices (date,asset,currency,price) for fiat values',
   },
+  {
+    name: 'opening',
+    value: '<file>',
+    description: 'CSV file of opening balances, as for `balances`',
+  },
   { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
   {
     name: 'tickers',
