@@ -165,6 +165,15 @@ test('requests no price for a day on which only tokens moved', async () => {
   expect(missing).toMatchObject([{ asset: USDC }])
 })
 
+test('leaves out spam tokens on request', async () => {
+  const symbols = (needed: { symbol: string }[]) => needed.map(({ symbol }) => symbol)
+  const all = symbols(await pricesNeeded(output))
+  const genuine = symbols(await pricesNeeded(output, { excludeSpam: true }))
+  expect(all).toContain('USD\u0422')
+  expect(genuine).toEqual(all.filter((symbol) => symbol !== 'USD\u0422'))
+  expect(symbols((await fetch({ excludeSpam: true })).missing)).not.toContain('USD\u0422')
+})
+
 test('the command completes a file that convert reads, and says what it requested', async () => {
   const { url } = await startLoopback(service)
   const out = join(tempFolder(), 'prices.csv')
