@@ -4,9 +4,9 @@ import type { JsonObject } from '../../src/demo-server/json.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { WALLETS } from './golden-chain.ts'
+import { WALLETS } from './made-up-transactions.ts'
 
-/** Exports the two wallets of the golden chain from a data service that serves the given transactions. */
+/** Exports the two wallets with labels that need quoting from a data service that serves the given transactions. */
 export async function exportMadeUp(
   output: string,
   transactions: readonly JsonObject[],
@@ -15,7 +15,7 @@ export async function exportMadeUp(
   const made = await listen(createDataService({ chains: { [chain]: transactions } }), { port: 0 })
   try {
     const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const fields = { chain, endBlock: 200, nativeSymbol: 'AVAX', output, service }
+    const fields = { chain, endBlock: 300, nativeSymbol: 'AVAX', output, service }
     const job = { ...testJob({ addresses: [], ...fields }), wallets: WALLETS }
     expect((await run([job])).code).toBeUndefined()
   } finally {

@@ -1,0 +1,91 @@
+import type { JsonObject } from '../../src/demo-server/json.ts'
+
+export const address = (digit: string): string => `0x${digit.repeat(40)}`
+const hash = (n: number, kind: string) => `0x${kind}${String(n).padStart(63, '0')}`
+
+/** Two wallets of one owner, with labels that need quoting. */
+export const ANN = address('a')
+export const BEN = address('b')
+export const WALLETS = [
+  { address: ANN, label: 'Ann, main' },
+  { address: BEN, label: 'Büro "2"' },
+]
+
+type Parties = readonly [from: string, to: string]
+type Entries = {
+  erc20?: JsonObject[]
+  erc721?: JsonObject[]
+  erc1155?: JsonObject[]
+  internal?: JsonObject[]
+}
+type Native = {
+  at: string
+  parties: Parties
+  value?: bigint
+  method?: string
+  callType?: string
+  failed?: boolean
+}
+
+let [block, logIndex] = [100, 0]
+const between = ([from, to]: Parties) => ({ from: { address: from }, to: { address: to } })
+
+function timesOf(at: string) {
+  const time = Date.parse(at)
+  const seconds = { blockTimestamp: Math.floor(time / 1_000) }
+  return time % 1_000 === 0 ? seconds : { ...seconds, blockTimestampMilliseconds: time }
+}
+
+/** A transaction as the service lists it. Each has the next block of its own. */
+export function transaction(
+  { at, parties, value = 0n, method = '', callType = 'CONTRACT_CALL', failed = false }: Native,
+  entries: Entries = {},
+) {
+  block += 1
+  return {
+    nativeTransaction: {
+      blockNumber: String(block),
+      ...timesOf(at),
+      blockHash: hash(block, 'b'),
+      chainId: '43114',
+      blockIndex: 0,
+      txHash: hash(block, 'f'),
+      txStatus: failed ? '0' : '1',
+      txType: 2,
+      gasLimit: '100000',
+      gasUsed: '50000',
+      gasPrice: '25000000001',
+      nonce: String(block),
+      ...between(parties),
+      method: { callType, methodHash: '0x12345678', methodName: method },
+      value: String(value),
+    },
+    erc20Transfers: entries.erc20 ?? [],
+    erc721Transfers: entries.erc721 ?? [],
+    erc1155Transfers: entries.erc1155 ?? [],
+    internalTransactions: entries.internal ?? [],
+  }
+}
+
+export function erc20(token: JsonObject, parties: Parties, value: bigint): JsonObject {
+  logIndex += 1
+  return { ...between(parties), logIndex, value: String(value), erc20Token: { ...token, ercType: 'ERC-20' } }
+}
+
+export function nft(kind: '721' | '1155', parties: Parties, { id, count }: { id: string; count?: number }) {
+  logIndex += 1
+  const metadata = { indexStatus: 'UNKNOWN' }
+  const token = { address: address('7'), name: 'Apes', symbol: 'APE', ercType: `ERC-${kind}`, tokenId: id }
+  return kind === '721'
+    ? { ...between(parties), logIndex, erc721Token: { ...token, tokenUri: '', metadata } }
+    : {
+        ...between(parties),
+        ...{ logIndex, value: String(count), erc1155Token: { ...token, tokenUri: '', metadata } },
+      }
+}
+
+/** Coins that a contract pays. */
+export const coins = (parties: Parties, value: bigint): JsonObject => ({
+  ...between(parties),
+  ...{ internalTxType: 'CALL', value: String(value), isReverted: false, gasUsed: '0', gasLimit: '9' },
+})
