@@ -23,6 +23,7 @@ type Native = {
   parties: Parties
   value?: bigint
   method?: string
+  methodHash?: string
   callType?: string
   failed?: boolean
 }
@@ -37,10 +38,9 @@ function timesOf(at: string) {
 }
 
 /** A transaction as the service lists it. Each has the next block of its own. */
-export function transaction(
-  { at, parties, value = 0n, method = '', callType = 'CONTRACT_CALL', failed = false }: Native,
-  entries: Entries = {},
-) {
+export function transaction(native: Native, entries: Entries = {}) {
+  const { at, parties, value = 0n, failed = false } = native
+  const { method = '', methodHash = '0x12345678', callType = 'CONTRACT_CALL' } = native
   block += 1
   return {
     nativeTransaction: {
@@ -57,7 +57,7 @@ export function transaction(
       gasPrice: '25000000001',
       nonce: String(block),
       ...between(parties),
-      method: { callType, methodHash: '0x12345678', methodName: method },
+      method: { callType, methodHash, methodName: method },
       value: String(value),
     },
     erc20Transfers: entries.erc20 ?? [],
