@@ -48,6 +48,18 @@ export function unformattableReason(decimals: number | null, { maxDigits }: Numb
   return decimals > 255 ? 'the token has more than 255 decimals' : `more than ${maxDigits} digits`
 }
 
+/**
+ * Returns why a program that needs a price for every row rejects one; undefined if it does not. The program cuts prices off
+ * like amounts.
+ */
+export function rejectedPriceReason(price = '', { maxDecimals }: NumberRules): string | undefined {
+  const [whole = '', fraction = ''] = price.split('.')
+  if (!/[1-9]/.test(price)) return 'there is no price'
+  return /[1-9]/.test(whole + fraction.slice(0, maxDecimals))
+    ? undefined
+    : 'the price is zero within the decimals of the format'
+}
+
 /** Adds `.0` to an integer if the format needs a decimal point. */
 export function withDecimalPoint(text: string, { needsPoint = false }: NumberRules): string {
   return needsPoint && !text.includes('.') ? `${text}.0` : text

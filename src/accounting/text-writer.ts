@@ -94,6 +94,6 @@ export function importRowWriterFor(
       onUnpriced,
       chainName: options.chainName,
     },
-    ...{ walletNames: walletNames(coverage), coin: job.nativeSymbol ?? undefined },
+    ...{ walletNames: walletNames(coverage, preset), coin: job.nativeSymbol ?? undefined },
   })
 }

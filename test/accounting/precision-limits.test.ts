@@ -54,7 +54,7 @@ test('writes the amount that was paid for such an asset', async () => {
   expect(rows.at(-1)).toMatchObject({ Type: 'Withdrawal', 'Sell Quantity': '5', 'Buy Quantity': '' })
 })
 
-test('omits assets whose sums exceed 31 digits after truncation to 13 decimals for rp2', async () => {
+test('omits assets whose sums exceed 31 digits after truncation to 11 decimals for rp2', async () => {
   expect(await omittedMovements('rp2')).toEqual(times(2, 'HEAP: more than 31 digits, which rp2 rounds'))
 })
 

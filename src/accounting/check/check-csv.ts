@@ -2,6 +2,7 @@ import { isHeader } from '../csv/headers.ts'
 import { parseCsvInstant } from '../csv/instant.ts'
 import type { Preset, Role } from '../csv/preset.ts'
 import { describeSides, typeSides } from '../csv/types.ts'
+import { rejectedPriceReason } from '../format-amount.ts'
 import type { LegSide } from '../import-rows.ts'
 import { checkNumber, checkValue, quote } from './check-numbers.ts'
 
@@ -61,6 +62,7 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: SeenRows): FormatP
     ...AMOUNTS.flatMap((amount) => checkValue(cell(amount), cell('price'), preset)),
     ...checkLegs(cell, preset),
     ...checkWallet(cell('wallet'), cell('type'), preset),
+    ...WALLETS.flatMap((role) => checkWalletName(cell(role), preset)),
     ...checkText(cells),
     ...checkDuplicate({ line, cells }, { preset, seen, id: cell('id') }),
     ...NAMES.flatMap((role) => checkName({ name: cell(role), line }, preset, seen)),
@@ -135,8 +137,9 @@ function checkUnixTime(seconds: string | undefined, date: string | undefined, pr
   return [`Unix time ${quote(seconds)} does not equal ${date}`]
 }
 
-function checkPrice(price: string | undefined, { needsPrices }: Preset): string[] {
-  return needsPrices && !/[1-9]/.test(price ?? '') ? ['there is no price'] : []
+function checkPrice(price: string | undefined, { needsPrices, numbers }: Preset): string[] {
+  const reason = needsPrices ? rejectedPriceReason(price, numbers) : undefined
+  return reason === undefined ? [] : [reason]
 }
 
 /** Checks that the row has amounts, and that they fit its type and direction. */
@@ -185,6 +188,15 @@ function checkWallet(wallet: string | undefined, type = '', { walletOfType }: Pr
   return required === undefined || wallet === required
     ? []
     : [`wallet ${quote(wallet)}, expected ${required} for the type ${type}`]
+}
+
+const WALLETS: readonly Role[] = ['wallet', 'fromWallet', 'toWallet']
+
+function checkWalletName(wallet: string | undefined, { excludedFromWallets: excluded }: Preset): string[] {
+  const found = excluded === undefined ? null : wallet?.match(excluded)
+  return found
+    ? [`wallet ${quote(wallet)} contains ${quote(found[0])}, which the program does not accept`]
+    : []
 }
 
 function checkText(cells: readonly string[]): string[] {

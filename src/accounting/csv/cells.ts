@@ -9,6 +9,7 @@ import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import { caipName, collectionName, methodName, safeText, tickerName } from '../names/asset-name.ts'
 import type { PlaceholderOf } from '../names/placeholders.ts'
+import { walletText } from '../names/wallet-names.ts'
 import type { Preset, Role } from './preset.ts'
 
 /** The context that cells need in addition to the row. */
@@ -125,7 +126,9 @@ function walletOf(row: ImportRow, amounts: Amounts, context: CellContext): strin
   const [{ wallet, label }] = row.movements
   const required = walletOfType?.[typeOf(row, amounts, context)]
   // Manifests of older versions have no labels, so the label may come from the movement.
-  return required ?? csvField(context.walletNames.get(wallet) ?? (safeText(label ?? '') || wallet))
+  return (
+    required ?? csvField(context.walletNames.get(wallet) ?? (walletText(label, context.preset) || wallet))
+  )
 }
 
 function assetNameOf(

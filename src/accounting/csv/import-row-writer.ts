@@ -1,6 +1,11 @@
 import { isNft } from '../../core/model/asset.ts'
 import { csvRows } from '../../core/platform/csv-rows.ts'
-import { type FormattedAmount, formatAmount, unformattableReason } from '../format-amount.ts'
+import {
+  type FormattedAmount,
+  formatAmount,
+  rejectedPriceReason,
+  unformattableReason,
+} from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Asset, Movement } from '../movement.ts'
 import type { RefusalReasonOf } from '../precision-limits.ts'
@@ -111,8 +116,8 @@ function formatRow(row: ImportRow, context: ImportRowContext): FormattedRow {
     amounts[`${direction}Price`] = price
     if (price === undefined && !isNft(leg.asset)) result.unpriced = [...(result.unpriced ?? []), leg.asset]
   }
-  if (context.preset.needsPrices && !/[1-9]/.test(priceOfRow(row, amounts) ?? ''))
-    result.reason = 'there is no price'
+  const { needsPrices, numbers } = context.preset
+  if (needsPrices) result.reason = rejectedPriceReason(priceOfRow(row, amounts), numbers)
   return result
 }
 

@@ -132,6 +132,8 @@ export type Preset = {
   labels?: Readonly<Record<LegSide, readonly string[]>>
   /** Whether transfers between own wallets may have a label. @default true */
   labelsOwnTransfers?: boolean
+  /** Characters that the program does not accept in names of wallets, with the flag `g`. They are left out. */
+  excludedFromWallets?: RegExp
   /** Wallet names that the program requires in rows of certain types. */
   walletOfType?: Readonly<Record<string, string>>
   fee: FeeStyle

@@ -9,17 +9,20 @@ const COMMON = {
   date: 'YYYY-MM-DD HH:mm:ss+00:00',
   fee: 'fee columns',
   naming: 'ticker',
-  // RP2Decimal has 31 digits and compares numbers at 13 decimals. More than 18 digits before the point raise an error.
-  numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
+  // RP2Decimal has 31 digits. More than 18 digits before the point raise an error. rp2 reads the sheet of dali with 11
+  // decimals and raises an error if an amount or a price is then zero.
+  numbers: { maxDecimals: 11, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
+  // dali writes the names of wallets into a configuration file, as a list with commas in which % is a special character.
+  excludedFromWallets: /[,%]/g,
   supportsNfts: false,
   supportsSwaps: false,
   equalLines: { handling: 'apart', compares: 'unique_id (dali-rp2 a17f269, plugin/input/csv/manual.py)' },
   // Transfers between own wallets go to intra.csv, which has no types.
   labelsOwnTransfers: false,
   needsPrices: true,
-  source: 'rp2 eb2a368, rp2_decimal.py, out_transaction.py; dali-rp2 a17f269, plugin/input/csv/manual.py',
+  source:
+    'rp2 eb2a368, rp2_decimal.py, out_transaction.py, ods_parser.py; dali-rp2 a17f269, plugin/input/csv/manual.py; tested',
   rulesOf: '2026-02-12',
-  unverified: 'the import: neither program was run',
 } as const
 
 /** The first columns of in.csv and out.csv. */
@@ -107,7 +110,6 @@ export const rp2: MultiFileWriter = {
   },
   source: COMMON.source,
   rulesOf: COMMON.rulesOf,
-  unverified: COMMON.unverified,
 }
 
 function placementOf(row: ImportRow, sent: Map<string, number>): Placement {

@@ -15,7 +15,7 @@ export { ANN, BEN, coins, erc20, nft }
  *   identified by contract.
  * - hledger: each pair of postings balances. `@@` states the total cost of an amount (https://hledger.org/hledger.html#costs).
  * - rp2: a conversion is a sale and a purchase (docs/user_faq.md), and a fee a row of out.csv with the type `FEE`. Transfers
- *   between own wallets are in intra.csv (docs/configuration_file.md of dali-rp2). Numbers have 13 decimals.
+ *   between own wallets are in intra.csv (docs/configuration_file.md of dali-rp2). Numbers have 11 decimals (ods_parser.py of rp2).
  *
  * None of them infers a tax treatment: what is received is a deposit, which the user may give another type.
  */

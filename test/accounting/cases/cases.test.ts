@@ -1,13 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { convert } from '../../../src/accounting/convert.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
+import { writePrices } from '../../helpers/prices.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { exportMadeUp } from '../made-up-export.ts'
 import { FEES, PROGRAMS, type Program, TOKENS, YEAR_END } from './case.ts'
 import { readRows } from './read-rows.ts'
-import { CASES, PRICES, WORLD } from './world.ts'
+import { CASES, WORLD } from './world.ts'
 
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
@@ -20,7 +21,7 @@ function convertTo(to: Program, out: string, period = {}) {
 
 beforeAll(async () => {
   await exportMadeUp(at('world'), WORLD, '43114')
-  writeFileSync(at('prices.csv'), PRICES)
+  await writePrices(at('world'), at('prices.csv'))
   for (const to of PROGRAMS) {
     await convertTo(to, at(to))
     rows.set(to, readRows(to, at(to), TOKENS))

@@ -143,7 +143,7 @@ export const TRANSFERS: readonly Case[] = [
     ],
     rp2: [
       ...['in BUY 7 TIX-2d2d2d2d', 'in BUY 1.234567 USDC', 'in BUY 0.12345678 BTC.b'],
-      ...['in BUY 0.1234567890123 WETH.e', 'in BUY 1.1234567890123 YOC-2e2e2e2e'],
+      ...['in BUY 0.12345678901 WETH.e', 'in BUY 1.12345678901 YOC-2e2e2e2e'],
     ],
   },
   {

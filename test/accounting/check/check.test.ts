@@ -289,3 +289,16 @@ test('accepts any symbol for the coin in a rotki file, but no ticker for a token
     expect(await mistakesIn(text.replaceAll(',AVAX,', `,${coin},`), 'rotki')).toEqual([])
   expect(await mistakesIn(text.replace(',AVAX,', ',X-b97ef9ef,'), 'rotki')).toHaveLength(1)
 })
+
+test.for([
+  { what: 'a wallet with a comma', wallet: 'Ann, main', price: '1', says: 'wallet "Ann, main" contains ","' },
+  { what: 'a wallet with a percent sign', wallet: '50%', price: '1', says: 'wallet "50%" contains "%"' },
+  { what: 'a price that is zero in rp2', wallet: 'Ann', price: '0.000000000001', says: 'the price is zero' },
+  { what: 'no price', wallet: 'Ann', price: '', says: 'there is no price' },
+])('reports $what in a file for rp2', async ({ wallet, price, says }) => {
+  const [header = ''] = (await longestOf('rp2', 'in.csv')).split('\n')
+  const line = `1,2024-01-01 00:00:00+00:00,AVAX,"${wallet}",me,BUY,${price},1,,,,,note`
+  expect(await mistakesIn(`${header}\n${line}\n`, 'rp2')).toEqual([
+    { line: 2, what: expect.stringContaining(says) },
+  ])
+})

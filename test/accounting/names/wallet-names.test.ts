@@ -17,7 +17,7 @@ const [ONE, TWO, THREE] = ['1', '2', '3'].map((end) => `0xdeadbeef${'0'.repeat(3
 ]
 
 test('names wallets by label, followed by the address if the label is ambiguous', () => {
-  const names = walletNames([
+  const coverage = [
     { address: ONE, label: 'sa<v>ings' },
     { address: TWO, label: 'Savings' },
     { address: THREE, label: 'main, A' },
@@ -25,12 +25,25 @@ test('names wallets by label, followed by the address if the label is ambiguous'
     { address: `0x${'5'.repeat(40)}`, label: '\u200b' },
     { address: `0x${'6'.repeat(40)}`, label: THREE.toUpperCase() },
     { address: `0x${'7'.repeat(40)}`, label: `0x${'7'.repeat(40)}` },
-  ])
-  expect(Object.fromEntries(names)).toEqual({
+  ]
+  expect(Object.fromEntries(walletNames(coverage, {}))).toEqual({
     [ONE]: `savings ${ONE}`,
     [TWO]: `Savings ${TWO}`,
     [THREE]: 'main, A',
     [`0x${'6'.repeat(40)}`]: `${THREE.toUpperCase()} 0x${'6'.repeat(40)}`,
+  })
+})
+
+test('leaves out what a program does not accept in names of wallets, and keeps the names different', () => {
+  const coverage = [
+    { address: ONE, label: 'main, A' },
+    { address: TWO, label: 'main A' },
+    { address: THREE, label: '50 % fund' },
+  ]
+  expect(Object.fromEntries(walletNames(coverage, { excludedFromWallets: /[,%]/g }))).toEqual({
+    [ONE]: `main A ${ONE}`,
+    [TWO]: `main A ${TWO}`,
+    [THREE]: '50 fund',
   })
 })
 
