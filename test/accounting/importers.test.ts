@@ -1,25 +1,40 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
+import { shiftDecimal } from '../../src/core/platform/decimal.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { writePrices } from '../helpers/prices.ts'
 import { IMPORTERS_PYTHON, isMissing } from '../helpers/programs.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { WORLD } from './cases/world.ts'
 import { GOLDEN_CHAIN, WHOLE_UNITS } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
 
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
 
+/** The hand-made cases of accountants, and a chain that was recorded. */
+const CHAINS = ['cases', 'recorded'] as const
+
 beforeAll(async () => {
+  await exportMadeUp(at('cases'), WORLD, '43114')
+  await exportDemo(at('recorded'), { endBlock: 160 })
   await exportMadeUp(at('golden'), GOLDEN_CHAIN)
   await exportMadeUp(at('large'), WHOLE_UNITS)
 })
 
 function readBy(program: string, ...files: string[]): string[] {
-  const { stdout, stderr, status } = spawnSync(IMPORTERS_PYTHON, ['-c', program, ...files], {
-    encoding: 'utf8',
-  })
+  return outputOf(IMPORTERS_PYTHON, '-c', program, ...files)
+}
+
+/** Runs a program that must succeed. Returns the lines that it prints. */
+function outputOf(program: string, ...args: string[]): string[] {
+  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 })
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
   return stdout.split('\n').filter(Boolean)
 }
@@ -74,4 +89,75 @@ test.skipIf(isMissing('rp2 (PyPI)'))('rp2 can compare every amount and value in 
   await convert(at('large'), { to: 'rp2', out: at('rp2'), prices: at('prices.csv') })
   const assets = readBy(RP2, at('rp2/in.csv'), at('rp2/out.csv'))
   expect(new Set(assets.map((name) => name.split('-')[0]))).toEqual(new Set(['AVAX', 'EDGE', 'MOVED']))
+})
+
+/** The balances of all wallets and assets according to the ledger, without what a conversion omitted, sorted. */
+async function balancesOf(output: string, omittedFile: string | undefined): Promise<string[]> {
+  const sums = new Map<string, bigint>()
+  const decimals = new Map<string, number>()
+  const add = (row: TextRow, sign: bigint) => {
+    const key = [row.wallet_address, row.asset_address, row.token_id].join()
+    sums.set(key, (sums.get(key) ?? 0n) + sign * BigInt(row.value ?? ''))
+    if (row.asset_decimals !== undefined) decimals.set(key, Number(row.asset_decimals))
+  }
+  for (const row of await readCsvTable(output, 'ledger')) add(row, 1n)
+  const omitted: TextRow[] =
+    omittedFile === undefined ? [] : parse(readFileSync(omittedFile), { columns: true })
+  for (const row of omitted) add(row, -1n)
+  return nonZero([...sums].map(([key, value]) => shiftDecimal(String(value), decimals.get(key) ?? 0) ?? ''))
+}
+
+/** Sorts amounts and leaves out those of zero, and zeros at the end of each. */
+const nonZero = (amounts: readonly string[]) =>
+  amounts
+    .map((amount) => (amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount))
+    .filter((amount) => /[1-9]/.test(amount))
+    .sort()
+
+const script = (name: string) => fileURLToPath(new URL(`importers/${name}`, import.meta.url))
+
+describe.for(CHAINS)('of the chain %s,', (chain) => {
+  const convertTo = (to: string, options = {}) =>
+    convert(at(chain), { to, out: at(`${chain}-${to}`), ...options })
+
+  test.skipIf(isMissing('bittytax (PyPI)'))('BittyTax imports every line, with equal balances', async () => {
+    const { omittedFile } = await convertTo('bittytax')
+    const found = outputOf(IMPORTERS_PYTHON, script('import_bittytax.py'), at(`${chain}-bittytax`))
+    expect(nonZero(found)).toEqual(await balancesOf(at(chain), omittedFile))
+  })
+
+  test.skipIf(isMissing('dali-rp2 (PyPI)'))(
+    'dali and rp2 import every line, with equal balances',
+    async () => {
+      const { omittedFile } = await convertTo('rp2', {
+        prices: await writePrices(at(chain), at(`${chain}-prices.csv`)),
+      })
+      const found = outputOf(IMPORTERS_PYTHON, script('import_rp2.py'), at(`${chain}-rp2`))
+      expect(nonZero(found)).toEqual(await balancesOf(at(chain), omittedFile))
+    },
+  )
+})
+
+// `journals/` imports the journals of the recorded chain.
+describe('of the hand-made cases,', () => {
+  test.skipIf(isMissing('hledger'))('hledger imports every entry, with equal balances', async () => {
+    const out = at('cases.journal')
+    const { omittedFile } = await convert(at('cases'), { to: 'hledger', out })
+    outputOf('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
+    const lines = outputOf('hledger', '-f', out, 'bal', 'assets', '-O', 'csv', '--layout=bare', '-N').slice(1)
+    const found = lines.map((line) => /"([^"]*)"$/.exec(line)?.[1] ?? '')
+    expect(nonZero(found)).toEqual(await balancesOf(at('cases'), omittedFile))
+  })
+
+  test.skipIf(isMissing('ledger'))('ledger accepts every entry', async () => {
+    await convert(at('cases'), { to: 'ledger', out: at('cases.ledger') })
+    expect(
+      outputOf('ledger', '-f', at('cases.ledger'), '--pedantic', 'bal', 'assets').length,
+    ).toBeGreaterThan(10)
+  })
+
+  test.skipIf(isMissing('bean-check (beancount)'))('beancount accepts every entry', async () => {
+    await convert(at('cases'), { to: 'beancount', out: at('cases.beancount') })
+    expect(outputOf('bean-check', at('cases.beancount'))).toEqual([])
+  })
 })
