@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../src/demo-server/json.ts'
-import { ANN, address, BEN, coins, erc20, nft, transaction } from './made-up-transactions.ts'
+import { ANN, address, BEN, coins, createChain } from './made-up-transactions.ts'
 
 export { WALLETS } from './made-up-transactions.ts'
+
+const { transaction, erc20, nft } = createChain()
 
 const [ROUTER, VAULT, FRIEND, MARKET, ZERO] = ['1', '2', '3', '9', '0'].map(address) as Addresses
 const USDC = { address: address('c'), name: 'USD Coin', symbol: 'USDC', decimals: 6 }

@@ -15,7 +15,7 @@ export async function exportMadeUp(
   const made = await listen(createDataService({ chains: { [chain]: transactions } }), { port: 0 })
   try {
     const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const fields = { chain, endBlock: 300, nativeSymbol: 'AVAX', output, service }
+    const fields = { chain, endBlock: 200, nativeSymbol: 'AVAX', output, service }
     const job = { ...testJob({ addresses: [], ...fields }), wallets: WALLETS }
     expect((await run([job])).code).toBeUndefined()
   } finally {

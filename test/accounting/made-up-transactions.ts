@@ -28,7 +28,21 @@ type Native = {
   failed?: boolean
 }
 
-let [block, logIndex] = [100, 0]
+/** The block and the log that were numbered last. */
+type Position = { block: number; logIndex: number }
+
+/** Creates the functions that build the transactions of a chain. Each chain numbers its blocks and logs independently. */
+export function createChain() {
+  const last: Position = { block: 100, logIndex: 0 }
+  return {
+    transaction: (native: Native, entries?: Entries) => transactionAfter(last, native, entries),
+    erc20: (token: JsonObject, parties: Parties, value: bigint) =>
+      erc20After(last, { token, parties, value }),
+    nft: (kind: '721' | '1155', parties: Parties, counted: { id: string; count?: number }) =>
+      nftAfter(last, { kind, parties, ...counted }),
+  }
+}
+
 const between = ([from, to]: Parties) => ({ from: { address: from }, to: { address: to } })
 
 function timesOf(at: string) {
@@ -38,10 +52,11 @@ function timesOf(at: string) {
 }
 
 /** A transaction as the service lists it. Each has the next block of its own. */
-export function transaction(native: Native, entries: Entries = {}) {
+function transactionAfter(last: Position, native: Native, entries: Entries = {}) {
   const { at, parties, value = 0n, failed = false } = native
   const { method = '', methodHash = '0x12345678', callType = 'CONTRACT_CALL' } = native
-  block += 1
+  last.block += 1
+  const { block } = last
   return {
     nativeTransaction: {
       blockNumber: String(block),
@@ -67,13 +82,20 @@ export function transaction(native: Native, entries: Entries = {}) {
   }
 }
 
-export function erc20(token: JsonObject, parties: Parties, value: bigint): JsonObject {
-  logIndex += 1
+function erc20After(
+  last: Position,
+  { token, parties, value }: { token: JsonObject; parties: Parties; value: bigint },
+): JsonObject {
+  last.logIndex += 1
+  const { logIndex } = last
   return { ...between(parties), logIndex, value: String(value), erc20Token: { ...token, ercType: 'ERC-20' } }
 }
 
-export function nft(kind: '721' | '1155', parties: Parties, { id, count }: { id: string; count?: number }) {
-  logIndex += 1
+type Nft = { kind: '721' | '1155'; parties: Parties; id: string; count?: number }
+
+function nftAfter(last: Position, { kind, parties, id, count }: Nft): JsonObject {
+  last.logIndex += 1
+  const { logIndex } = last
   const metadata = { indexStatus: 'UNKNOWN' }
   const token = { address: address('7'), name: 'Apes', symbol: 'APE', ercType: `ERC-${kind}`, tokenId: id }
   return kind === '721'

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../src/demo-server/json.ts'
-import { ANN, address, BEN, coins, erc20, nft, transaction } from '../made-up-transactions.ts'
+import { ANN, address, BEN, coins, createChain } from '../made-up-transactions.ts'
+
+const { transaction, erc20, nft } = createChain()
 
 export { ANN, BEN, coins, erc20, nft }
 
