@@ -30,8 +30,12 @@ export const DEPOSITS: readonly Case[] = [
         ],
       },
     ),
-    koinly: ['-100.0 USDC', '-0.05 WETH.e', '+2.0 NULL of LP-2a2a2a2a'],
-    cointracking: ['Withdrawal -100 USDC', 'Withdrawal -0.05 WETH.e', 'Deposit +2 LP-2a2a2a2a'],
+    koinly: ['Add to Pool -100.0 USDC', 'Add to Pool -0.05 WETH.e', '+2.0 NULL of LP-2a2a2a2a'],
+    cointracking: [
+      'Provide Liquidity -100 USDC',
+      'Provide Liquidity -0.05 WETH.e',
+      'Receive LP Token +2 LP-2a2a2a2a',
+    ],
     rotki: ['Withdrawal 100 erc20:USDC', 'Withdrawal 0.05 erc20:WETH.e', 'Deposit 2 erc20:LP-2a2a2a2a'],
     hledger: [
       ...['Ann -100 USDC, equity:external:out 100 USDC', 'Ann -0.05 WETH.e, equity:external:out 0.05 WETH.e'],
@@ -51,8 +55,12 @@ export const DEPOSITS: readonly Case[] = [
         ],
       },
     ),
-    koinly: ['-1.0 NULL of LP-2a2a2a2a', '+51.0 USDC', '+0.024 WETH.e'],
-    cointracking: ['Withdrawal -1 LP-2a2a2a2a', 'Deposit +51 USDC', 'Deposit +0.024 WETH.e'],
+    koinly: ['-1.0 NULL of LP-2a2a2a2a', 'Remove from Pool +51.0 USDC', 'Remove from Pool +0.024 WETH.e'],
+    cointracking: [
+      'Return LP Token -1 LP-2a2a2a2a',
+      'Remove Liquidity +51 USDC',
+      'Remove Liquidity +0.024 WETH.e',
+    ],
     rotki: ['Withdrawal 1 erc20:LP-2a2a2a2a', 'Deposit 51 erc20:USDC', 'Deposit 0.024 erc20:WETH.e'],
     hledger: [
       'Ann -1 LP-2a2a2a2a, equity:burn 1 LP-2a2a2a2a',
