@@ -131,6 +131,8 @@ let inFlight = 0
 
 const server = createServer((request, response) => {
   if (request.url === '/stats') return response.end(JSON.stringify(stats))
+  // It has no details of transactions.
+  if (/\/transactions\/0x/.test(request.url)) return response.writeHead(404).end('{}')
   inFlight += 1
   stats.requests += 1
   stats.maxInFlight = Math.max(stats.maxInFlight, inFlight)
