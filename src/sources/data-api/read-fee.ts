@@ -58,11 +58,14 @@ function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
   return extra === undefined ? { price, cap } : { price, cap, extra }
 }
 
-/** The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none. */
+/**
+ * The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none. On a rollup, the
+ * L1 fee is required: some services state blob fields of 0 for every transaction.
+ */
 function extraFeeOf(native: Fields, chain: string): string | undefined {
   const [used, price] = [u256At(native, 'blobGasUsed'), u256At(native, 'blobGasPrice')]
   const blobFee = used === null || price === null ? undefined : BigInt(used) * BigInt(price)
-  const l1Fee = L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain) ? u256At(native, 'l1Fee') : null
-  if (blobFee === undefined && l1Fee === null) return undefined
-  return String((blobFee ?? 0n) + BigInt(l1Fee ?? 0))
+  if (!L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain)) return blobFee?.toString()
+  const l1Fee = u256At(native, 'l1Fee')
+  return l1Fee === null ? undefined : String((blobFee ?? 0n) + BigInt(l1Fee))
 }
