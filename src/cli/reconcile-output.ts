@@ -4,7 +4,11 @@ import type { ServiceAccess } from '../sources/data-api/open-service.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, formatInteger } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'
-import { reconciliationHeadline, tokenDifferencesLine } from '../terminal/reconciliation-lines.ts'
+import {
+  reconciliationHeadline,
+  selectionLine,
+  tokenDifferencesLine,
+} from '../terminal/reconciliation-lines.ts'
 import type { Skip } from '../verify/reconcile/compare-wallet.ts'
 import {
   type ReconcileOptions,
@@ -49,14 +53,11 @@ export async function reconcileAndStore(
 
 /** The verdict as lines of at most 80 columns: the headline, and what was not compared. */
 export function verdictLines(result: ReconcileResult): string[] {
-  const { wallets, genesisWallets, skipped, requests, exportedWallets } = result
-  const tokens = tokenDifferencesLine(result)
+  const { genesisWallets, skipped, requests } = result
+  const details = [tokenDifferencesLine(result), selectionLine(result)]
   return [
     `${reconciliationHeadline(result)} (${formatCount(requests, 'request')})`,
-    ...(tokens === undefined ? [] : [`  ${tokens}`]),
-    ...(wallets.selected < exportedWallets
-      ? [`  selected ${wallets.selected} of the ${formatCount(exportedWallets, 'wallet')} of the export`]
-      : []),
+    ...details.flatMap((line) => (line === undefined ? [] : [`  ${line}`])),
     ...(genesisWallets > 0
       ? [`  ${formatCount(genesisWallets, 'wallet')} held coins at genesis: taken as opening balances`]
       : []),
@@ -68,7 +69,7 @@ export function verdictLines(result: ReconcileResult): string[] {
 }
 
 const SKIP_REASONS: Readonly<Record<Skip, string>> = {
-  'not-offered': 'the service responds with 404',
+  'not-offered': 'the service lacks or refuses them',
   'later-transactions': 'owners may have changed since',
   'no-opening': 'the export begins after block 0',
 }
@@ -87,6 +88,6 @@ export function verdictError(
   }
   const unknown = wallets.selected - wallets.compared
   if (unknown === 0) return undefined
-  const message = `${name}: the service states no balance of ${formatCount(unknown, 'wallet')} (404)`
+  const message = `${name}: the service lacks or refuses the balances of ${formatCount(unknown, 'wallet')}`
   return new ExportError('BALANCES_UNAVAILABLE', message)
 }

@@ -3,7 +3,7 @@ import { formatCount, formatInteger, formatMinute } from './format.ts'
 
 /** What the lines state about a verdict. */
 type Verdict = Pick<Reconciliation, 'block' | 'balances'> & {
-  wallets: Pick<Reconciliation['wallets'], 'compared' | 'nativeReconciled'>
+  wallets: Pick<Reconciliation['wallets'], 'exported' | 'selected' | 'nativeReconciled'>
 }
 
 /**
@@ -22,8 +22,15 @@ export function tokenDifferencesLine({ balances: { erc20, erc721, erc1155 } }: V
   return `${formatCount(tokens, 'token balance')} ${tokens === 1 ? 'differs' : 'differ'}`
 }
 
-const walletsText = ({ wallets: { compared, nativeReconciled } }: Verdict) =>
-  `${formatInteger(nativeReconciled)} of ${formatCount(compared, 'wallet')}`
+/** Wallets whose balances the service refuses count as not reconciled. */
+const walletsText = ({ wallets: { selected, nativeReconciled } }: Verdict) =>
+  `${formatInteger(nativeReconciled)} of ${formatCount(selected, 'wallet')}`
+
+/** States that wallets of the export were not selected: a sample, or some that were not read. Undefined if all were. */
+export function selectionLine({ wallets: { exported, selected } }: Pick<Verdict, 'wallets'>) {
+  if (selected === exported) return undefined
+  return `selected ${formatInteger(selected)} of the ${formatCount(exported, 'wallet')} of the export`
+}
 
 /** Lines about the stored verdict of an output, of at most 80 columns. */
 export function storedReconciliationLines(
@@ -33,9 +40,11 @@ export function storedReconciliationLines(
   const { block, time, isCurrent } = verdict
   const place = `at block ${formatInteger(block)} on ${formatMinute(Date.parse(time))}`
   const tokens = tokenDifferencesLine(verdict)
+  const selection = selectionLine(verdict)
   return [
     `reconciled ${place}: ${walletsText(verdict)}`,
     ...(tokens === undefined ? [] : [`  in the native coin; ${tokens}`]),
+    ...(selection === undefined ? [] : [`  ${selection}`]),
     ...(isCurrent ? [] : ['  out of date: a later run changed the export']),
   ]
 }

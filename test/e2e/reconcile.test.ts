@@ -225,6 +225,41 @@ test('names the kinds of assets that the service does not state', async () => {
   expect([ok, balances.erc1155.compared]).toEqual([true, 0])
 })
 
+/** Refuses the balances that `when` selects, as a service does that lacks the state of a block or bars a wallet. */
+const refuse =
+  (status: number, when: (request: ReceivedRequest) => boolean): Fault =>
+  (request) =>
+    request.path.includes('balances:') && when(request)
+      ? (response) => send(response, { status, headers: {}, body: '{"message":"not for you"}' })
+      : undefined
+
+test.for([400, 404])('a difference stands if the service answers %i to earlier blocks', async (status) => {
+  const excess = withExcess(SELF, 50, 9n)
+  const isEarlier = (block: number) => block > 0 && block < 400
+  const earlier = refuse(status, ({ query }) => isEarlier(Number(query.get('blockNumber'))))
+  const { rows, located, received } = await reconcile({ fault: (one) => earlier(one) ?? excess(one) })
+  expect(rows).toMatchObject([
+    { wallet_address: SELF, likely_cause: expect.stringMatching(/^fee caps listed/) },
+  ])
+  expect([located.size, received.filter(isOf(SELF)).length]).toEqual([0, 3])
+})
+
+test('a wallet whose balances are refused does not hold up the others', async () => {
+  const fault = refuse(403, ({ path }) => path.includes(SELF))
+  const { url } = await startLoopback(service, fault)
+  const { exit, stdout, stderr } = await runInProcess(['reconcile', plain, '--base-url', url])
+  expect([exit, stdout]).toEqual([4, expect.stringContaining('3 of 4 wallets reconciled at block 420')])
+  expect(stdout).toContain('native of 1 wallet not compared: the service lacks or refuses them')
+  expect(stderr).toContain('BALANCES_UNAVAILABLE: ')
+})
+
+test('a key that the service refuses is an error', async () => {
+  const forbidden = reconcile({ fault: refuse(403, () => true) })
+  await expect(forbidden).rejects.toMatchObject({ code: 'KEY_REFUSED', status: 403 })
+  const unknown = reconcile({ fault: refuse(401, ({ path }) => path.includes(SELF)) })
+  await expect(unknown).rejects.toMatchObject({ code: 'KEY_REFUSED', status: 401 })
+})
+
 test('does not compare NFTs if transactions followed the export', async () => {
   const fault: Fault = ({ path, query }) =>
     path.endsWith('/transactions') && query.get('startBlock') === '421'

@@ -100,12 +100,24 @@ test('each token id is counted once, regardless of how many wallets hold it and 
 })
 
 test.for([
-  { native: 2, isCurrent: true, figure: '✓ 2 of 2', remark: 'at block 420, in the native coin' },
-  { native: 1, isCurrent: true, figure: '! 1 of 2', remark: 'at block 420, in the native coin' },
-  { native: 2, isCurrent: false, figure: '! 2 of 2', remark: 'out of date: a later run changed the export' },
+  { native: 2, exported: 2, isCurrent: true, figure: '✓ 2 of 2', remark: 'at block 420, in the native coin' },
+  {
+    native: 1,
+    exported: 3,
+    isCurrent: true,
+    figure: '! 1 of 2',
+    remark: 'selected 2 of the 3 wallets of the',
+  },
+  {
+    native: 2,
+    exported: 2,
+    isCurrent: false,
+    figure: '! 2 of 2',
+    remark: 'out of date: a later run changed',
+  },
 ])(
   'a tile states whether the balances were reconciled: $figure',
-  async ({ native, isCurrent, ...expected }) => {
+  async ({ native, exported, isCurrent, ...expected }) => {
     const output = join(tempFolder(), 'out')
     await writeLake(output, goodLake(), {})
     const manifest = createHash('sha256')
@@ -114,7 +126,7 @@ test.for([
     const kind = { compared: 1, different: 0 }
     const verdict = {
       ...{ reconciliationVersion: 1, time: '2026-01-02T03:04:05.000Z', ok: native === 2, block: 420 },
-      wallets: { exported: 2, selected: 2, compared: 2, nativeReconciled: native, reconciled: native },
+      wallets: { exported, selected: 2, compared: native, nativeReconciled: native, reconciled: native },
       ...{ manifestSha256: isCurrent ? manifest : '0'.repeat(64), genesisWallets: 0, requests: 1 },
       balances: { native: kind, erc20: kind, erc721: kind, erc1155: kind },
       ...{ skipped: [], differences: [] },

@@ -1,5 +1,5 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
-import { tokenDifferencesLine } from '../../terminal/reconciliation-lines.ts'
+import { selectionLine, tokenDifferencesLine } from '../../terminal/reconciliation-lines.ts'
 import { amountHtml, fiatHtml, formatCount, groupDigits, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { coinOf } from '../view.ts'
@@ -82,11 +82,11 @@ function reconciliationTile({ data: { reconciliation } }: LedgerStats): Tile {
   const { wallets, block, isCurrent } = reconciliation
   const remarks = [
     `at block ${groupDigits(block)}, in the native coin`,
-    ...[tokenDifferencesLine(reconciliation) ?? []].flat(),
+    ...[tokenDifferencesLine(reconciliation) ?? [], selectionLine(reconciliation) ?? []].flat(),
     ...(isCurrent ? [] : ['out of date: a later run changed the export']),
   ]
-  const isGood = isCurrent && wallets.nativeReconciled === wallets.compared
-  const figure = `${isGood ? '✓' : '!'} ${groupDigits(wallets.nativeReconciled)} of ${groupDigits(wallets.compared)}`
+  const isGood = isCurrent && wallets.nativeReconciled === wallets.selected
+  const figure = `${isGood ? '✓' : '!'} ${groupDigits(wallets.nativeReconciled)} of ${groupDigits(wallets.selected)}`
   return [html`<span class="${isGood ? 'good' : 'bad'}">${figure}</span>`, name, html`${remarks.join('; ')}`]
 }
 

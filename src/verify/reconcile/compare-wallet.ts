@@ -1,4 +1,3 @@
-import { ExportError } from '../../core/model/errors.ts'
 import { type Asset, assetBalanceKey, type BalanceSum } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
 import type { LedgerWallet } from './ledger-sums.ts'
@@ -58,18 +57,16 @@ async function compareKind(kind: Kind, wallet: LedgerWallet, reader: BalanceRead
   const nativeBefore = before.get(NATIVE_KEY)?.value ?? 0n
   if (kind !== 'native' || wallet.fromBlock > 0 || !balances.some(isDifferent))
     return { balances, opening: nativeBefore }
-  return compareFromGenesis(wallet, sums, { after, genesis: await read(0).catch(nothingIfRefused) })
-}
-
-/** A service may not know the state after block 0. */
-function nothingIfRefused(thrown: unknown): undefined {
-  if (!(thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED')) throw thrown
+  return compareFromGenesis(wallet, sums, { after, genesis: await read(0) })
 }
 
 const NOTHING: ServiceBalances = new Map()
 const NATIVE_KEY = assetBalanceKey('', { type: 'native', address: null, tokenId: null })
 
-/** Coins of block 0 are in no transaction. Requested only if the sum differs, so that most wallets cost one request. */
+/**
+ * Coins of block 0 are in no transaction. Requested only if the sum differs, so that most wallets cost one request. A
+ * service may not know the state after block 0.
+ */
 function compareFromGenesis(
   wallet: LedgerWallet,
   sums: readonly BalanceSum[],

@@ -1,3 +1,4 @@
+import { ExportError } from '../../core/model/errors.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import type { ComparedBalance, ComparedWallet } from './compare-wallet.ts'
 import { readDivergentTransactions, walletBlockKey } from './divergent-rows.ts'
@@ -23,7 +24,10 @@ export type CoinDifference = ComparedWallet & { coin: ComparedBalance }
 /** Maximum requests per wallet. */
 const MAX_REQUESTS = 20
 
-/** Finds where the differences of the native coin begin, by address. Memory is bounded by groups of wallets. */
+/**
+ * Finds where the differences of the native coin begin, by address; not of wallets whose earlier balances the service
+ * refuses. Memory is bounded by groups of wallets.
+ */
 export async function locateDifferences(
   output: OpenExport,
   differences: readonly CoinDifference[],
@@ -55,15 +59,21 @@ async function locate(
   const excessAt = async (block: number, sum: bigint) => {
     requestsLeft -= 1
     const found = await reader.read('native', { wallet: wallet.address, block, contracts: [] })
-    const [native] = [...(found?.values() ?? [])]
+    if (found === undefined) throw new ExportError('BALANCES_UNAVAILABLE', `no balance after block ${block}`)
+    const [native] = [...found.values()]
     return (native?.value ?? 0n) - opening - sum
   }
   const search = { steps, excessAt, maxRequests: MAX_REQUESTS, differentAt: wallet.toBlock - 1 }
   const divergence = await findDivergence(
     { ...search, equalAt: Math.max(wallet.fromBlock - 1, -1) },
     coin.service - coin.ledger,
-  )
+  ).catch(undefinedIfUnavailable)
   return { divergence, requestsLeft }
+}
+
+/** A service may not keep the state after earlier blocks: the difference stands, but it cannot be located. */
+function undefinedIfUnavailable(thrown: unknown): undefined {
+  if (!(thrown instanceof ExportError && thrown.code === 'BALANCES_UNAVAILABLE')) throw thrown
 }
 
 /** The chain of an export, and whether it contains atomic transactions. */

@@ -37,8 +37,6 @@ export type ReconcileResult = ReconcileVerdict &
   RequestCounts & {
     /** SHA-256 of the manifest that was compared. */
     manifestSha256: string
-    /** Number of wallets in the export. */
-    exportedWallets: number
   }
 
 /**
@@ -59,8 +57,7 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
     const service = await openService(options.service)
     try {
       const verdict = await reconcile(output, { service, wallets, options })
-      const exportedWallets = output.manifest.coverage.length
-      return { ...verdict, ...service.counts, manifestSha256, exportedWallets }
+      return { ...verdict, ...service.counts, manifestSha256 }
     } finally {
       await service.close()
     }
@@ -101,7 +98,7 @@ async function reconcile(
   options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets), lastBlock })
   const reader = createBalanceReader(service, output.manifest.job.chain)
   const compared = await compareAll(sums, { reader, onProgress })
-  if (compared.every(isNotCompared)) throw noBalancesError(output.manifest)
+  if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest)
   const { all = false, bisect = true } = options
   return buildVerdict(output, { compared, sums, reader, lastBlock, all, bisect })
 }

@@ -9,7 +9,7 @@ export type Kind = (typeof KINDS)[number]
 /** Balances by the key of the asset (`assetBalanceKey`); what is absent is zero. */
 export type ServiceBalances = ReadonlyMap<string, Asset & { value: bigint }>
 
-/** Balances according to the service. Undefined if it responds with 404. */
+/** Balances according to the service. Undefined if it lacks the endpoint, or refuses the wallet or the block. */
 export type BalanceReader = {
   /** After `block`. `contracts` are the ERC-20 tokens to ask for. */
   read(
@@ -22,17 +22,19 @@ export type BalanceReader = {
   readFee(txHash: string): Promise<bigint | undefined>
   /** Whether the service lists a transaction of the wallet from this block on. */
   hasTransactionsFrom(wallet: string, block: number): Promise<boolean>
+  /** The first refusal other than 404; undefined if there was none. */
+  refusal(): ExportError | undefined
 }
 
 /** ERC-20 contracts per request. Each takes 45 characters of the URL. */
 export const CONTRACTS_PER_REQUEST = 50
 
-/** A 404 to this many requests of a kind, without a single answer, means that the service has no such endpoint. */
-const MAX_MISSING = 3
+/** This many refused requests of a kind, without a single answer, mean that the service has no such endpoint. */
+const MAX_REFUSED = 3
 
 export function createBalanceReader({ client, signal }: OpenedService, chainId: string): BalanceReader {
   const options = { signal }
-  const ifOffered = createAvailability()
+  const { ifOffered, refusal } = createAvailability()
   const readers: Record<Exclude<Kind, 'erc721'>, ReadKind> = {
     native: async ({ address, blockNumber }) => {
       const { balance } = await client.getNativeBalance({ chainId, address, blockNumber }, options)
@@ -71,11 +73,17 @@ export function createBalanceReader({ client, signal }: OpenedService, chainId: 
       const query = { chainId, address, startBlock, pageSize: 1 }
       return (await client.walletTransactionsPage(query, options)).transactions.length > 0
     },
+    refusal,
   }
 }
 
+/** Whether the service refuses this request, and may accept others. 401 concerns the key. */
+const isRefusal = (thrown: unknown): thrown is ExportError =>
+  thrown instanceof ExportError &&
+  (thrown.code === 'REQUEST_REFUSED' || (thrown.code === 'KEY_REFUSED' && thrown.status === 403))
+
 function undefinedIfRefused(thrown: unknown): undefined {
-  if (!(thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED')) throw thrown
+  if (!isRefusal(thrown)) throw thrown
 }
 
 /** gas used × the lower one of the fee cap and of base fee + tip; undefined if one of them is unknown. */
@@ -129,22 +137,28 @@ async function collect<Page>(
   return found
 }
 
-/** Runs reads, and turns 404 into undefined. Does not send further requests of a kind that the service lacks. */
+/** Runs reads, and turns refusals into undefined. Sends no further requests of a kind that the service lacks. */
 function createAvailability() {
   const answered = new Set<Kind>()
-  const missing = new Map<Kind, number>()
-  return async (kind: Kind, read: () => Promise<Found[]>): Promise<ServiceBalances | undefined> => {
-    if (!answered.has(kind) && (missing.get(kind) ?? 0) >= MAX_MISSING) return undefined
+  const refused = new Map<Kind, number>()
+  let refusal: ExportError | undefined
+  const ifOffered = async (
+    kind: Kind,
+    read: () => Promise<Found[]>,
+  ): Promise<ServiceBalances | undefined> => {
+    if (!answered.has(kind) && (refused.get(kind) ?? 0) >= MAX_REFUSED) return undefined
     try {
       const found = await read()
       answered.add(kind)
       return new Map(found.map((entry) => [assetBalanceKey('', entry), entry]))
     } catch (thrown) {
-      if (!(thrown instanceof ExportError && thrown.status === 404)) throw thrown
-      missing.set(kind, (missing.get(kind) ?? 0) + 1)
+      if (!isRefusal(thrown)) throw thrown
+      if (thrown.status !== 404) refusal ??= thrown
+      refused.set(kind, (refused.get(kind) ?? 0) + 1)
       return undefined
     }
   }
+  return { ifOffered, refusal: () => refusal }
 }
 
 function batchesOf<T>(items: readonly T[], size: number): T[][] {

@@ -29,8 +29,7 @@ function toReconciliation(result: ReconcileResult): Reconciliation {
     reconciliationVersion: 1,
     time: new Date().toISOString(),
     ...{ manifestSha256, ok, block },
-    wallets: { exported: result.exportedWallets, ...wallets },
-    ...{ balances, skipped: [...skipped], genesisWallets, requests },
+    ...{ wallets, balances, skipped: [...skipped], genesisWallets, requests },
     differences: differences.slice(0, MAX_STORED).map((row) => ({
       ...row,
       ledger_value: String(row.ledger_value),

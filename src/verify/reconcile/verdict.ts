@@ -36,10 +36,16 @@ export type ReconcileVerdict = {
   /** The last block of the export. Wallets that were read to an earlier block are compared there. */
   block: number
   /**
-   * Wallets that were selected; those whose native coin was compared; of these, those whose native coin agrees, and those
-   * of which every compared balance agrees.
+   * Wallets of the export; those that were selected; those whose native coin was compared; of these, those whose native
+   * coin agrees, and those of which every compared balance agrees.
    */
-  wallets: { selected: number; compared: number; nativeReconciled: number; reconciled: number }
+  wallets: {
+    exported: number
+    selected: number
+    compared: number
+    nativeReconciled: number
+    reconciled: number
+  }
   balances: Readonly<Record<Kind, KindCounts>>
   /** Number of wallets of which a kind of asset was not compared, by reason. */
   skipped: readonly { kind: Kind; why: Skip; wallets: number }[]
@@ -76,7 +82,14 @@ export async function buildVerdict(output: OpenExport, context: VerdictContext):
   const balances = countKinds(compared)
   return {
     ok: KINDS.every((kind) => balances[kind].different === 0),
-    ...{ block, balances, rows, located, wallets: countWallets(compared), skipped: countSkipped(compared) },
+    ...{
+      block,
+      balances,
+      rows,
+      located,
+      wallets: countWallets(output, compared),
+      skipped: countSkipped(compared),
+    },
     genesisWallets: compared.filter(({ wallet, opening }) => wallet.fromBlock === 0 && opening !== 0n).length,
   }
 }
@@ -122,9 +135,13 @@ function countKinds(compared: readonly ComparedWallet[]): Record<Kind, KindCount
   return counts
 }
 
-function countWallets(compared: readonly ComparedWallet[]): ReconcileVerdict['wallets'] {
+function countWallets(
+  { manifest }: OpenExport,
+  compared: readonly ComparedWallet[],
+): ReconcileVerdict['wallets'] {
   const withCoin = compared.filter(({ balances }) => balances.some(isNative))
   return {
+    exported: manifest.coverage.length,
     selected: compared.length,
     compared: withCoin.length,
     nativeReconciled: withCoin.filter(({ balances }) => !balances.some(isNativeDifference)).length,
