@@ -1,5 +1,4 @@
-import { L1_FEE_CHAINS } from '../core/model/chains.ts'
-import { feeKey, type PaidPrice } from '../core/model/fees.ts'
+import { feeKey, type PaidPrice, paysExtraFee } from '../core/model/fees.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { Native } from '../sources/view.ts'
 
@@ -20,8 +19,6 @@ export type FeeSource =
 
 /** From this type (EIP-1559) on, a transaction has a fee cap instead of a gas price. */
 const FIRST_CAPPED_TYPE = 2
-/** Transactions with blobs (EIP-4844) pay for them separately. */
-const BLOB_TYPE = 3
 
 /** The native row with the price that was paid, and what is not known about its fee. */
 export type PaidNative = {
@@ -38,7 +35,7 @@ export type PaidNative = {
 export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
   const { prefix, row } = native
   const { transaction_type: type, gas_price: listed } = row
-  const paysExtra = type === BLOB_TYPE || L1_FEE_CHAINS.has(prefix.chain_id)
+  const paysExtra = paysExtraFee(type, prefix.chain_id)
   if (type === null || type < FIRST_CAPPED_TYPE)
     return { native, isFeeUnknown: hasNoFee(row) || paysExtra, isFeeUpperBound: false }
   const paid = paidPrice(fees, { key: feeKey(prefix.block_hash, prefix.transaction_hash), listed })

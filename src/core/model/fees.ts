@@ -1,3 +1,5 @@
+import { evmIdOf, L1_FEE_CHAINS } from './chains.ts'
+
 /** What the details of a transaction state about its fee. All numbers are digits. */
 export type PaidPrice = {
   /** Price per unit of gas that was paid. */
@@ -18,3 +20,10 @@ export type ListedPrice = (typeof LISTED_PRICES)[number]
 
 /** Key of a transaction's details. It contains the block, because a reorg can change the base fee. */
 export const feeKey = (blockHash: string, transactionHash: string) => `${blockHash} ${transactionHash}`
+
+/** Transactions with blobs (EIP-4844) pay for them separately. */
+const BLOB_TYPE = 3
+
+/** Whether a transaction pays for blobs or for publishing on L1, in addition to its gas. */
+export const paysExtraFee = (type: number | null, chain: string): boolean =>
+  type === BLOB_TYPE || L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain)

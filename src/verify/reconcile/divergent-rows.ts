@@ -4,8 +4,10 @@ import type { OpenExport } from '../../read/open-export.ts'
 /** A transaction that moved native coins of a wallet in the block where ledger and service begin to differ. */
 export type DivergentTransaction = {
   hash: string
-  /** Of type 2 or above and without an effective gas price: the listed one may be the fee cap. False if unknown. */
+  /** Of type 2 or above and without an effective gas price: the fee may be computed from the cap. False if unknown. */
   hasFeeCap: boolean
+  /** Its type; null if unknown. */
+  type: number | null
   /** The fee that the wallet paid, or 0. */
   fee: bigint
   /** By how much the fee exceeds what the transaction's details state; undefined if it does not, or was not looked up. */
@@ -38,16 +40,16 @@ export async function readDivergentTransactions(
        FROM ${source} WHERE asset_type = 'native' AND
        (wallet_address, CAST(block_number AS BIGINT)) IN (SELECT (wallet, block) FROM places)`,
   )
-  await database.run('CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER)')
+  await database.run('CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN)')
   await eachFile(
     'transactions',
     (source) =>
-      `INSERT INTO typed SELECT transaction_hash,
-         CASE WHEN nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL THEN CAST(transaction_type AS INTEGER) END
+      `INSERT INTO typed SELECT transaction_hash, CAST(transaction_type AS INTEGER),
+         nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL
        FROM ${source} WHERE transaction_hash IN (SELECT hash FROM moved)`,
   )
   const rows = await database.all(
-    `SELECT moved.*, typed.type FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved
+    `SELECT moved.*, typed.type, typed.is_listed FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved
      LEFT JOIN typed USING (hash) ORDER BY position`,
   )
   return groupTransactions(rows)
@@ -55,13 +57,15 @@ export async function readDivergentTransactions(
 
 function groupTransactions(rows: readonly Record<string, unknown>[]): Map<string, DivergentTransaction[]> {
   const found = new Map<string, DivergentTransaction[]>()
-  for (const { wallet, block, hash, entry, value, type } of rows) {
+  for (const { wallet, block, hash, entry, value, ...typed } of rows) {
     const key = walletBlockKey({ wallet: String(wallet), block: Number(block) })
     const transactions = found.get(key) ?? []
     found.set(key, transactions)
     let transaction = transactions.find((one) => one.hash === hash)
     if (transaction === undefined) {
-      transaction = { hash: String(hash), hasFeeCap: Number(type ?? 0) >= 2, fee: 0n, moves: false }
+      const type = typed.type === null ? null : Number(typed.type)
+      const hasFeeCap = typed.is_listed === true && (type ?? 0) >= 2
+      transaction = { hash: String(hash), type, hasFeeCap, fee: 0n, moves: false }
       transactions.push(transaction)
     }
     if (entry === 'fee') transaction.fee -= BigInt(String(value))

@@ -5,7 +5,8 @@ import type { BalanceReader } from './service-balances.ts'
  * Finds the first transaction whose listed gas price is its fee cap, by the details of the service. Nothing is
  * requested unless several transactions of the block may be it.
  *
- * @returns the transactions, with `overstatedBy` at the one that was found
+ * @returns the transactions, with `overstatedBy` at the one that was found; those whose price the details confirm no
+ *   longer count as having a fee cap
  */
 export async function markOverstated(
   transactions: readonly DivergentTransaction[],
@@ -14,13 +15,18 @@ export async function markOverstated(
 ): Promise<readonly DivergentTransaction[]> {
   const candidates = transactions.filter(({ hasFeeCap, fee }) => hasFeeCap && fee > 0n)
   if (excess <= 0n || candidates.length < 2) return transactions
+  const confirmed = new Set<DivergentTransaction>()
+  const marked = (overstated?: DivergentTransaction, paid = 0n) =>
+    transactions.map((one) =>
+      one === overstated
+        ? { ...one, overstatedBy: one.fee - paid }
+        : { ...one, hasFeeCap: one.hasFeeCap && !confirmed.has(one) },
+    )
   for (const candidate of candidates.slice(0, maxRequests)) {
     const paid = await readFee(candidate.hash)
-    if (paid === undefined) return transactions
-    if (paid < candidate.fee)
-      return transactions.map((one) =>
-        one === candidate ? { ...one, overstatedBy: candidate.fee - paid } : one,
-      )
+    if (paid === undefined) break
+    if (paid < candidate.fee) return marked(candidate, paid)
+    confirmed.add(candidate)
   }
-  return transactions
+  return marked()
 }

@@ -1,4 +1,5 @@
-import { atomicNetworkOf } from '../../core/model/chains.ts'
+import { atomicNetworkOf, wrappedCoinOf } from '../../core/model/chains.ts'
+import { paysExtraFee } from '../../core/model/fees.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
@@ -7,6 +8,7 @@ import type { Divergence } from './find-divergence.ts'
 /** The properties of an export on which likely causes depend. */
 export type ExportedChain = {
   internals: Manifest['job']['internals'] | undefined
+  wraps: Manifest['job']['wraps'] | undefined
   chain: string
   /** Whether the export contains the atomic transactions of the C-Chain. */
   hasAtomic: boolean
@@ -33,12 +35,13 @@ export type DivergentCoin = ExportedChain & {
 
 /** The transaction that most likely causes a difference; undefined if it is none of the wallet's. */
 export function suspectOf({
+  chain,
   divergence: { excess },
   transactions,
-}: Pick<DivergentCoin, 'divergence' | 'transactions'>): DivergentTransaction | undefined {
+}: Pick<DivergentCoin, 'chain' | 'divergence' | 'transactions'>): DivergentTransaction | undefined {
   return (
     transactions.find(({ overstatedBy }) => overstatedBy !== undefined) ??
-    transactions.find((one) => explainsFee(one, excess)) ??
+    transactions.find((one) => explainsFee(one, excess) || mayLackFee(one, { chain, excess })) ??
     transactions[0]
   )
 }
@@ -46,6 +49,12 @@ export function suspectOf({
 /** A fee computed from a cap is too high, by less than the whole fee. */
 const explainsFee = ({ hasFeeCap, fee }: DivergentTransaction, excess: bigint): boolean =>
   hasFeeCap && excess > 0n && excess < fee
+
+/** The fee may lack what the transaction paid for blobs or on L1. */
+const mayLackFee = (
+  { type, fee }: DivergentTransaction,
+  { chain, excess }: { chain: string; excess: bigint },
+): boolean => excess < 0n && fee > 0n && paysExtraFee(type, chain)
 
 /** Names the likely cause of a difference of the native coin, and how to confirm it. */
 export function coinCause(coin: DivergentCoin): string {
@@ -82,6 +91,8 @@ function describeSuspect(
   const { overstatedBy = explainsFee(suspect, excess) ? excess : undefined } = suspect
   if (overstatedBy !== undefined)
     return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
+  if (mayLackFee(suspect, { chain, excess }))
+    return `the fee may lack what the transaction paid for blobs or for publishing on L1 (${amount}): ${(suspect.type ?? 0) >= 2 ? 'run the job with --fees exact, which adds it if the service states it, or ' : ''}compare the fee with the receipt`
   const payment =
     excess > 0n
       ? `an internal payment to the wallet is not listed (${amount}): ${internals === 'full' ? 'see the internal transactions in a block explorer' : READ_INTERNALS}`
@@ -109,11 +120,20 @@ export const unlocatedCoinCause = (
   ].join(', or ')
 
 /** Names the likely cause of a difference of a token, and how to confirm it. */
-export function tokenCause({ type, ledger, service }: ComparedBalance, isWrapper: boolean): string {
+export function tokenCause(
+  { type, address, ledger, service }: ComparedBalance,
+  { chain, wraps, internals }: ExportedChain,
+  isWrapper: boolean,
+): string {
   if (type === 'erc721')
     return "the contract does not emit a Transfer event for every change of owner: confirm with the contract's ownerOf"
   if (type === 'erc1155')
     return "the contract changes balances without events, or the service lacks some: confirm with the contract's balanceOf"
+  if (address !== null && wrappedCoinOf(chain)?.contracts.includes(address)) {
+    if (wraps !== 'ledger')
+      return 'the token wraps the coin, and the ledger lacks its side of wrapping: run the job with --wraps ledger'
+    return `coins were wrapped or unwrapped by a call that is not listed: ${internals === 'full' ? '' : `${READ_INTERNALS}, or `}confirm with the contract's balanceOf`
+  }
   if (isWrapper)
     return "the token wraps the coin, and deposits and withdrawals emit no Transfer event: confirm with the contract's balanceOf"
   if (ledger < 0n || service === 0n)

@@ -76,9 +76,10 @@ function undefinedIfUnavailable(thrown: unknown): undefined {
   if (!(thrown instanceof ExportError && thrown.code === 'BALANCES_UNAVAILABLE')) throw thrown
 }
 
-/** The chain of an export, and whether it contains atomic transactions. */
+/** The properties of an export on which likely causes depend. */
 export function exportedChainOf({ manifest: { job } }: OpenExport): ExportedChain {
-  return { chain: job.chain, internals: job.internals, hasAtomic: job.atomic === true }
+  const { chain, internals, wraps, atomic = false } = job
+  return { chain, internals, wraps, hasAtomic: atomic }
 }
 
 type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }

@@ -105,7 +105,7 @@ function causeFinder(
   return (balance: ComparedBalance): string =>
     isNative(balance)
       ? (located.get(balance.wallet)?.cause ?? unlocatedCoinCause(chain, balance))
-      : tokenCause(balance, isWrapper(balance.address))
+      : tokenCause(balance, chain, isWrapper(balance.address))
 }
 
 function toRow(balance: ComparedBalance, label: string | null, cause: string | null): ReconciledBalance {
