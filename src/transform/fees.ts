@@ -39,16 +39,21 @@ export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
   if (type === null || type < FIRST_CAPPED_TYPE)
     return { native, isFeeUnknown: hasNoFee(row) || paysExtra, isFeeUpperBound: false }
   const paid = paidPrice(fees, { key: feeKey(prefix.block_hash, prefix.transaction_hash), listed })
-  const lacksExtra = paysExtra && paid?.extra === undefined
   if (paid === undefined) {
-    const isFeeUnknown = hasNoFee(row) || lacksExtra
-    return { native, isFeeUnknown, isFeeUpperBound: !isFeeUnknown, openPrice: openPrice(fees, listed) }
+    const isUnknown = hasNoFee(row)
+    const openListed = openPrice(fees, listed)
+    return {
+      native,
+      isFeeUnknown: isUnknown || paysExtra,
+      isFeeUpperBound: !isUnknown,
+      openPrice: openListed,
+    }
   }
   const fee = feeOf({ used: row.gas_used, ...paid })
   const paidRow = { ...row, effective_gas_price: paid.price, transaction_fee: fee }
   return {
     native: { prefix, row: paidRow },
-    isFeeUnknown: hasNoFee(paidRow) || lacksExtra,
+    isFeeUnknown: hasNoFee(paidRow) || (paysExtra && paid.extra === undefined),
     isFeeUpperBound: false,
   }
 }

@@ -18,6 +18,7 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { ALICE, item } from '../transform/items.ts'
 
 const DETAILS = /\/transactions\/0x[0-9a-f]{64}$/
 const SMALL_WALLETS = demoWallets.slice(37, 44)
@@ -238,4 +239,33 @@ test('recorded transactions of the public service have the fees of their receipt
   const fees = Object.fromEntries(exported.map((row) => [row.transaction_hash, row.transaction_fee]))
   expect(fees).toEqual(Object.fromEntries(all.map(({ hash, fee }) => [hash, fee])))
   expect(all[0]?.fee).toBe('1189026000000000')
+})
+
+test('exact fees replace the listed ones of a rollup, whose L1 fees are unknown before', async () => {
+  const sent = (block: number, txType: number) => {
+    const [txHash, blockHash] = [`0x${String(block).padStart(64, '0')}`, `0xb${block}`]
+    const fields = { chainId: '10', blockNumber: block, blockTimestamp: 1_700_000_000 + block, txType }
+    return item({ ...fields, txHash, blockHash, gasPrice: '100', gasUsed: '21000' })
+  }
+  const [early, late] = [sent(100, 2), sent(40_000_000, 0)]
+  const prices = { baseFeePerGas: '30', maxFeePerGas: '100', maxPriorityFeePerGas: '2', l1Fee: '7' }
+  const url = await serve((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://loopback')
+    const isAsked = ({ nativeTransaction: { blockNumber } }: ListedItem) =>
+      Number(blockNumber) >= Number(searchParams.get('startBlock')) &&
+      Number(blockNumber) < Number(searchParams.get('endBlock'))
+    const body = DETAILS.test(pathname)
+      ? { nativeTransaction: { ...early.nativeTransaction, ...prices } }
+      : { transactions: [early, late].filter(isAsked) }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(body))
+  })
+  const job = listedJob(url, { addresses: [ALICE], chain: '10', fees: 'listed' })
+  expect((await runAndVerify(job)).fees).toEqual(['listed', 1])
+  expect(readManifest(job.output).feeUnknown).toBe(2)
+  expect((await runAndVerify({ ...job, fees: 'exact' })).fees).toEqual(['exact', 0])
+  // Details are requested for transactions with a fee cap only.
+  expect(readManifest(job.output).feeUnknown).toBe(1)
+  const [row] = await readCsvTable(job.output, 'transactions')
+  expect(row).toMatchObject({ effective_gas_price: '32', transaction_fee: String(21_000 * 32 + 7) })
 })

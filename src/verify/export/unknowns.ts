@@ -46,7 +46,7 @@ const FEE = `${OWN} AND (coalesce(transaction_fee, '0') = '0' OR (${PAYS_EXTRA} 
 /** With an extra fee that may be unknown although the price is known. */
 const EXTRA_FEE = `${OWN} AND ${PAYS_EXTRA} AND effective_gas_price IS NOT NULL AND coalesce(transaction_fee, '0') <> '0'`
 /** With a fee that is computed from what may be the fee cap. */
-const UPPER_BOUND = `${OWN} AND transaction_type >= 2 AND NOT ${PAYS_EXTRA} AND effective_gas_price IS NULL
+const UPPER_BOUND = `${OWN} AND transaction_type >= 2 AND effective_gas_price IS NULL
   AND coalesce(transaction_fee, '0') <> '0'`
 
 /**
