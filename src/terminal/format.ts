@@ -96,7 +96,9 @@ export function unknownLines({
       ? [`${formatCount(statusUnknown, 'transaction')} with unknown status, counted as successful`]
       : []),
     ...(feeUnknown > 0
-      ? [`${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas used or gas price absent or 0`]
+      ? [
+          `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas, price, L1 or blob fee absent or 0`,
+        ]
       : []),
     ...(feesUpperBound > 0 ? [upperBoundLine(feesUpperBound)] : []),
   ]
