@@ -48,8 +48,10 @@ export default defineConfig({
     execArgv: ['--heap-growing-percent=200'],
     // Servers of tests are on this machine, whatever proxy its user has; tests of proxies set their own.
     env: { no_proxy: '*', NO_PROXY: '*' },
-    // Loading the modules again for each file takes a fifth of the processor time of small test files.
+    // Loading the modules again for each file takes a fifth of the processor time of small test files. What a file changes
+    // outside its folder of temporary files, it must restore.
     isolate: false,
+    setupFiles: ['test/helpers/restore-environment.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // Much of the time goes to programs that tests start and to answers they wait for.

@@ -43,7 +43,10 @@ beforeAll(async () => {
   await exportDemo(whole, { addresses, maxRowsPerFile: 1_000 })
 })
 
-afterAll(() => radosgw?.stop())
+afterAll(() => {
+  bucketLocations.next = undefined
+  return radosgw?.stop()
+})
 
 async function withBucket<T>(location: BucketLocation, use: (bucket: Bucket) => Promise<T>): Promise<T> {
   const bucket = await openBucket(location)
