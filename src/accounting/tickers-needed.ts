@@ -1,12 +1,12 @@
 import { shiftDecimal } from '../core/platform/decimal.ts'
 import { openExport, requireLedger } from '../read/open-export.ts'
-import { NO_SPAM, readSpam } from './convert.ts'
 import type { Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
 import { readTickers } from './names/tickers.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
+import { NO_SPAM, readSpam } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
 import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
 
