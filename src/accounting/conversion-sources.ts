@@ -1,6 +1,9 @@
 import { evmIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
+import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
+import type { FungibleAsset } from '../ledger/prices/priced-asset.ts'
+import { type Prices, readPrices } from '../ledger/prices/prices.ts'
 import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
 import { type AddressNames, applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
@@ -10,6 +13,9 @@ import { readTickers, type TokenNames } from './names/tickers.ts'
 import type { ConvertOptions } from './options.ts'
 import type { WrittenExport } from './text-writer.ts'
 import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
+
+/** The folder of an export, or the folders of several. */
+export type Outputs = string | readonly [string, ...string[]]
 
 /** An export that is converted, with the names that apply to it. The labels in its manifest include the user's names. */
 export type ConversionSource = WrittenExport & {
@@ -24,14 +30,15 @@ export type ConversionSource = WrittenExport & {
  * exports of a chain, or an option does not fit several exports.
  */
 export async function withSources<T>(
-  outputs: readonly string[],
+  outputs: Outputs,
   options: Partial<ConvertOptions>,
   convertSources: (sources: readonly ConversionSource[]) => Promise<T>,
 ): Promise<T> {
+  const folders = typeof outputs === 'string' ? [outputs] : outputs
   const opened: OpenExport[] = []
   try {
-    for (const output of outputs) opened.push(await openExport(output))
-    return await convertSources(await describeSources(outputs, opened, options))
+    for (const output of folders) opened.push(await openExport(output))
+    return await convertSources(await describeSources(folders, opened, options))
   } finally {
     for (const one of opened) await one.close()
   }
@@ -93,4 +100,17 @@ function requireFit(
       `--chain-name names one chain, but these exports are of chains ${[...new Set(chains)].join(' and ')}`,
       'Omit --chain-name, or convert each export to a file of its own.',
     )
+}
+
+/** Reads a file of prices for exports of one chain; undefined without a file. */
+export async function readSourcePrices(
+  sources: readonly ConversionSource[],
+  file: string | undefined,
+): Promise<Prices | undefined> {
+  if (file === undefined) return undefined
+  return readPrices(file, async () => {
+    const assets: FungibleAsset[] = []
+    for (const { opened } of sources) assets.push(...(await readFungibleAssets(opened)))
+    return assets
+  })
 }

@@ -1,11 +1,10 @@
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
-import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
-import { type Prices, readPrices } from '../ledger/prices/prices.ts'
-import { type ConversionSource, withSources } from './conversion-sources.ts'
-import { openConversionTarget } from './conversion-target.ts'
+import { type ConversionSource, type Outputs, readSourcePrices, withSources } from './conversion-sources.ts'
+import { type ConversionTarget, openConversionTarget } from './conversion-target.ts'
 import { toOmitted } from './csv/import-row-writer.ts'
 import type { LabelFindings } from './labels.ts'
+import type { Transactions } from './merge-transactions.ts'
 import type { Asset, Movement } from './movement.ts'
 import { matchMultisends } from './multisends.ts'
 import { tickerName } from './names/asset-name.ts'
@@ -15,6 +14,7 @@ import { type ConvertOptions, resolveOutputFile } from './options.ts'
 import { type Period, parsePeriod, readTimeRange, type TimeRange } from './period.ts'
 import { streamTransactions } from './source-transactions.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
+import type { TextWriter } from './text-writer.ts'
 import { openWriter } from './writers.ts'
 
 /** The result of a conversion. */
@@ -55,10 +55,7 @@ export type ConversionResult = {
  * const { lines, omitted } = await convert('output/mine', { to: 'koinly', out: 'koinly.csv', from: '2024-01-01' })
  * ```
  */
-export async function convert(
-  outputs: string | readonly [string, ...string[]],
-  options: ConvertOptions,
-): Promise<ConversionResult> {
+export async function convert(outputs: Outputs, options: ConvertOptions): Promise<ConversionResult> {
   const folders = typeof outputs === 'string' ? ([outputs] as const) : outputs
   return withSources(folders, options, async (sources) => {
     const resolvePath = async (path: string) => {
@@ -87,7 +84,7 @@ async function convertSources(
   files: TextFiles,
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
-  const prices = await readPricesOf(sources, options)
+  const prices = await readSourcePrices(sources, options.prices)
   const opening = await readOpeningOf(sources, { file: options.opening, period })
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
@@ -103,19 +100,11 @@ async function convertSources(
       converted.movements += 1
       omissions.add(toOmitted(movement, reason))
     }
+    const { excludeSpam } = options
     const transactions = await streamTransactions(sources, {
-      ...{ period, opening: opening.movements, excludeSpam: options.excludeSpam, onSpam },
+      ...{ period, opening: opening.movements, excludeSpam, onSpam },
     })
-    for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
-      for (const chunk of await writer.write(writer.isUntyped ? movements : matchMultisends(movements))) {
-        converted.lines += chunk.lines
-        converted.merged += chunk.merged ?? 0
-        target.write(chunk)
-      }
-      converted.movements += movements.length
-      await target.flush()
-    }
-    await target.end()
+    await writeTransactions(transactions, { writer, target, converted })
   } finally {
     await writer.close()
   }
@@ -128,16 +117,27 @@ async function convertSources(
   }
 }
 
-async function readPricesOf(
-  sources: readonly ConversionSource[],
-  { prices: file }: ConvertOptions,
-): Promise<Prices | undefined> {
-  if (file === undefined) return undefined
-  return readPrices(file, async () => {
-    const assets = []
-    for (const { opened } of sources) assets.push(...(await readFungibleAssets(opened)))
-    return assets
-  })
+type WriteContext = {
+  writer: TextWriter
+  target: ConversionTarget
+  /** The counts that are increased. */
+  converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged'>
+}
+
+async function writeTransactions(
+  transactions: Transactions,
+  { writer, target, converted }: WriteContext,
+): Promise<void> {
+  for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
+    for (const chunk of await writer.write(writer.isUntyped ? movements : matchMultisends(movements))) {
+      converted.lines += chunk.lines
+      converted.merged += chunk.merged ?? 0
+      target.write(chunk)
+    }
+    converted.movements += movements.length
+    await target.flush()
+  }
+  await target.end()
 }
 
 async function readOpeningOf(
@@ -149,18 +149,21 @@ async function readOpeningOf(
 
 /** The time range of all ledgers; undefined if none has rows. */
 async function timeRangeOf(sources: readonly ConversionSource[]): Promise<TimeRange | undefined> {
-  let all: TimeRange | undefined
+  const ranges: TimeRange[] = []
   for (const { opened } of sources) {
     const range = await readTimeRange(opened)
-    if (range === undefined) continue
-    const { first, last } = all ?? range
-    all = { first: range.first < first ? range.first : first, last: range.last > last ? range.last : last }
+    if (range !== undefined) ranges.push(range)
   }
-  return all
+  const [first] = ranges.map((range) => range.first).sort()
+  const last = ranges
+    .map((range) => range.last)
+    .sort()
+    .at(-1)
+  return first === undefined || last === undefined ? undefined : { first, last }
 }
 
 /** Joins consecutive transactions of the same second. */
-async function* bySecond(transactions: AsyncIterable<Movement[]>): AsyncGenerator<Movement[], void, void> {
+async function* bySecond(transactions: Transactions): Transactions {
   let movements: Movement[] = []
   const secondOf = (time = '') => time.slice(0, 19)
   for await (const transaction of transactions) {
