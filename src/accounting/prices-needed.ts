@@ -49,7 +49,7 @@ export async function pricesNeeded(
   return withSources(outputs, options, async (sources) => {
     requireOneChain(
       sources.map(({ chain }) => chain),
-      'list of prices',
+      'list',
     )
     const prices = await readSourcePrices(sources, options.prices)
     const needed = new Map<string, PriceNeeded>()
