@@ -184,6 +184,13 @@ describe('outputs of two chains', () => {
     expect(await refusals([BOTH, ETHEREUM])).toBeGreaterThan(apart)
   })
 
+  test('become one file per wallet, whatever the chain', async () => {
+    const { files } = await convert([BOTH, ETHEREUM], { to: 'generic', perWallet: true, out: at('wallets') })
+    expect(files.length).toBe(2)
+    const rows = parse<Row>(textOf(files.find((file) => file.includes(ANN)) ?? ''), { columns: true })
+    expect(new Set(rows.map(({ chain }) => chain))).toEqual(new Set(['1', '43114']))
+  })
+
   test('do not make own transfers of payments to a wallet of the other chain only', async () => {
     const rows = await rowsOf([OF_BEN, ETHEREUM], 'generic')
     expect(rows.filter(({ chain, type }) => chain === '1' && type?.includes('out'))).toMatchObject([

@@ -20,7 +20,7 @@ type Contract = {
 /** Contracts by `contractKey`. A contract may have tokens of several types. */
 export type Contracts = ReadonlyMap<string, Contract>
 
-export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
+const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
 
 /** An export whose contracts are read. */
 type ContractSource = { opened: OpenExport; chain: string; tickers?: TokenNames | undefined }
