@@ -1,4 +1,3 @@
-import TinyQueue from 'tinyqueue'
 import type { Movement } from './movement.ts'
 
 /** Movements of one transaction after another. */
@@ -38,25 +37,28 @@ const comparePositions: Compare = (a, b) =>
   compareIntegers(a.index, b.index) ||
   compareTexts(a.transaction, b.transaction)
 
-type Head = { first: Movement; movements: Movement[]; at: number; stream: Transactions }
+type Head = { first: Movement; movements: Movement[]; stream: Transactions }
 
-/** Merges sorted streams. Of equal transactions, that of the earlier stream comes first. */
+/** Merges sorted streams, one per export, so few. Of equal transactions, that of the earlier stream comes first. */
 async function* mergeStreams(streams: readonly Transactions[], compare: Compare): Transactions {
-  const heads = new TinyQueue<Head>([], (a, b) => compare(a.first, b.first) || a.at - b.at)
-  const pushNext = async (stream: Transactions, at: number) => {
-    const { value: movements } = await stream.next()
-    const first = movements?.[0]
-    if (movements && first !== undefined) heads.push({ first, movements, at, stream })
-  }
+  const heads: (Head | undefined)[] = []
   try {
-    for (const [at, stream] of streams.entries()) await pushNext(stream, at)
-    for (let head = heads.pop(); head !== undefined; head = heads.pop()) {
+    for (const stream of streams) heads.push(await nextHead(stream))
+    for (;;) {
+      const [head] = heads.filter((one) => one !== undefined).sort((a, b) => compare(a.first, b.first))
+      if (head === undefined) return
       yield head.movements
-      await pushNext(head.stream, head.at)
+      heads[heads.indexOf(head)] = await nextHead(head.stream)
     }
   } finally {
     for (const stream of streams) await stream.return()
   }
+}
+
+async function nextHead(stream: Transactions): Promise<Head | undefined> {
+  const { value: movements = [] } = await stream.next()
+  const [first] = movements
+  return first && { first, movements, stream }
 }
 
 /** Joins consecutive parts of the same transaction. */
