@@ -7,6 +7,8 @@ export type Movement = {
   /** The transaction hash, or the id of an import or export; empty for opening balances. */
   transaction: string
   chain: string
+  /** The name of the chain, if the conversion is of several chains. */
+  chainName?: string | undefined
   entry: string
   wallet: string
   label: string | null
@@ -24,6 +26,8 @@ export type Movement = {
   value: bigint
   method: string | null
   block: string
+  /** The position of the transaction in its block. */
+  index: string
   /** The table that the row was derived from: transactions, erc20_transfers and so on; `opening` for opening balances. */
   source: string
 }

@@ -22,7 +22,7 @@ export async function openMultiFileTextWriter(
   multiFile: MultiFileWriter,
   context: WriterContext,
 ): Promise<TextWriter> {
-  const { options, output } = context
+  const { options, sources } = context
   assertOptionsFit(multiFile, context)
   const labels = await readLabels(options.labels, programTypes(multiFile.files.filter(hasTypes)))
   const writers = await writersFor(multiFile, context)
@@ -31,9 +31,8 @@ export async function openMultiFileTextWriter(
   const acceptsSwap = swapAcceptor(writers, options.swaps ?? 'pair')
   const chunksOf = chunkFactory({ ...context, writers, outputFileOf })
   // Opened last: nothing that could throw before `close` is returned follows.
-  const summaries = multiFile.needsTransactions
-    ? openTransactionSummaries(await openExport(output))
-    : undefined
+  const [source] = multiFile.needsTransactions ? sources : []
+  const summaries = source && openTransactionSummaries(await openExport(source.output))
   return {
     header: '',
     outputFiles: multiFile.isPerWallet ? [] : multiFile.files.map((format) => outputFileOf(format, '')),
@@ -149,7 +148,7 @@ function headerChunksFactory(
 
 const hasTypes = ({ columns }: OutputFileFormat) => columns.some(([, role]) => role === 'type')
 
-function assertOptionsFit(multiFile: MultiFileWriter, { options, prices, opened }: WriterContext): void {
+function assertOptionsFit(multiFile: MultiFileWriter, { options, prices, sources }: WriterContext): void {
   const { out, perWallet, labels } = options
   const usageError = (problem: string, fix: string) =>
     new ExportError('USAGE', `${multiFile.name}: ${problem}`, { fix })
@@ -164,7 +163,9 @@ function assertOptionsFit(multiFile: MultiFileWriter, { options, prices, opened 
     )
   if (labels !== undefined && !multiFile.files.some(hasTypes))
     throw usageError('its lines have no type', 'Omit --labels.')
-  if (multiFile.needsTransactions && opened.manifest.tables.transactions === undefined)
+  if (multiFile.needsTransactions && sources.length > 1)
+    throw usageError('its files are those of one export', 'Convert each output to a folder of its own.')
+  if (multiFile.needsTransactions && sources.some(({ opened }) => !opened.manifest.tables.transactions))
     throw usageError(
       'it needs the transactions table, which this export does not have',
       'Add transactions to the tables of the job, and run it again.',

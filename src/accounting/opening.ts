@@ -20,6 +20,8 @@ export type Opening = {
   unfilled: number
 }
 
+export const NO_OPENING: Opening = { movements: [], unfilled: 0 }
+
 /**
  * Reads a file of opening balances, and returns them as movements of the second before the first row of the export. They
  * belong to the period that contains this row, so that of several converted periods only one has them. Throws USAGE
@@ -29,7 +31,7 @@ export async function readOpeningMovements(
   file: string | undefined,
   { opened, contracts, period }: { opened: OpenExport; contracts: Contracts; period: Period },
 ): Promise<Opening> {
-  if (file === undefined) return { movements: [], unfilled: 0 }
+  if (file === undefined) return NO_OPENING
   const { manifest } = opened
   const labels = labelsOf(manifest)
   const wallets = selectWallets(manifest, undefined)
@@ -41,7 +43,8 @@ export async function readOpeningMovements(
   const movements = amounts.map(({ wallet, asset, value }): Movement => {
     const named = withContract(toAsset(asset, coin), contracts)
     return {
-      ...{ time, transaction: '', chain: first.chain_id, block: first.block_number, source: 'opening' },
+      ...{ time, transaction: '', chain: first.chain_id, source: 'opening' },
+      ...{ block: first.block_number, index: first.transaction_index },
       entry: sha256(`opening|${wallet}|${assetKey(named)}`).slice(0, 32),
       ...{ wallet, label: labels.get(wallet) ?? null, type: 'opening', method: METHOD },
       ...{ counterparty: null, isOwn: false, asset: named },
@@ -55,7 +58,7 @@ export async function readOpeningMovements(
   }
 }
 
-const FIRST_ROW = ['block_timestamp', 'chain_id', 'block_number'] as const
+const FIRST_ROW = ['block_timestamp', 'chain_id', 'block_number', 'transaction_index'] as const
 
 async function readFirstRow(opened: OpenExport, file: string) {
   for await (const [row] of opened.stream('ledger', FIRST_ROW)) if (row !== undefined) return row

@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { ExportError } from '../core/model/errors.ts'
 import { resolveOutputPath } from '../core/platform/user-file.ts'
 import type { SwapMode } from './import-rows.ts'
 
@@ -19,7 +20,7 @@ export type ConvertOptions = {
   /** UTC days or instants that limit the converted period; a day as `until` is included. @default the whole export */
   from?: string | undefined
   until?: string | undefined
-  /** The program's name for the chain. @default the name in the preset, if it has one, or else the chain id */
+  /** The program's name for the chain; for exports of one chain only. @default the name in the preset, if it has one, or else the chain id */
   chainName?: string | undefined
   /** Which swaps to write as one row. @default 'pair' if the format supports such rows, else 'off' */
   swaps?: SwapMode | undefined
@@ -42,17 +43,17 @@ export type ConvertOptions = {
   builtinTickers?: boolean
   /**
    * CSV file with the columns date, asset, currency and price. A movement is valued at the newest price at or before
-   * its time that is at most 36 hours old. @default no fiat values
+   * its time that is at most 36 hours old. For exports of one chain only. @default no fiat values
    */
   prices?: string | undefined
   /**
    * CSV file of opening balances, held before the first row of the export, in the format of `balances`. Each becomes a
-   * line one second before that row. @default none
+   * line one second before that row. For one export only. @default none
    */
   opening?: string | undefined
   /**
    * File that stores the placeholder numbers of assets, for formats that use placeholders. Several exports may share
-   * one file.
+   * one file. Required if such a format is written for several exports.
    * @default the path of the export with `.assets.csv` appended
    */
   map?: string | undefined
@@ -62,21 +63,21 @@ type InputFiles = Pick<ConvertOptions, 'labels' | 'names' | 'tickers' | 'prices'
 
 /**
  * Resolves the path of an output file. Throws USAGE if the path exists and is not a file, if it is one of the input
- * files of the options, or if it is inside the export.
+ * files of the options, or if it is inside an export.
  */
 export async function resolveOutputFile(
   path: string,
-  output: string,
+  outputs: readonly string[],
   { labels, names, tickers, prices, opening, map }: InputFiles,
 ): Promise<string> {
   const inputs = {
     ...{ '--prices': prices, '--labels': labels, '--names': names, '--tickers': tickers },
     '--opening': opening,
-    '--map': map ?? (await defaultMapPath(output)),
+    '--map': map ?? (outputs.length === 1 ? await defaultMapPath(outputs) : undefined),
   }
   return resolveOutputPath(
     path,
-    { inputs, exports: [output] },
+    { inputs, exports: outputs },
     'Name a file, or omit --out to write to stdout.',
   )
 }
@@ -84,5 +85,11 @@ export async function resolveOutputFile(
 /** The path of a file that a conversion writes next to `out`. `out` may be a folder with a trailing slash. */
 export const siblingPath = (out: string, extension: string) => `${out.replace(/[\\/]+$/, '')}.${extension}`
 
-/** The default of `map`: a file next to the folder of the export. */
-export const defaultMapPath = async (output: string) => `${await realpath(output)}.assets.csv`
+/** The default of `map`: a file next to the folder of the only export. Throws USAGE if there are several. */
+export async function defaultMapPath(outputs: readonly string[]): Promise<string> {
+  const [output] = outputs
+  if (output !== undefined && outputs.length === 1) return `${await realpath(output)}.assets.csv`
+  throw new ExportError('USAGE', 'several outputs need one file for the numbers of unknown assets', {
+    fix: 'Name the file with --map, and use the same one every time.',
+  })
+}

@@ -1,72 +1,77 @@
+import { isNft } from '../core/model/asset.ts'
 import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import type { NumberRules } from './format-amount.ts'
 import type { Asset, Movement } from './movement.ts'
-import { type Contracts, contractKey } from './names/contracts.ts'
+import { collectionName, tickerName } from './names/asset-name.ts'
+import { type Contracts, withContract } from './names/contracts.ts'
 
 /** Returns the reason why a program cannot hold any amount of an asset; undefined if it can. */
 export type RefusalReasonOf = (asset: Asset) => string | undefined
 
 type ExportInputs = {
-  opened: OpenExport
-  contracts: Contracts
+  sources: readonly { opened: OpenExport; contracts: Contracts }[]
   opening: readonly Movement[]
   prices: Prices | undefined
 }
 
 /**
  * Finds the assets whose sums, or the values of these sums, may have more digits than the program supports. The whole
- * export is considered, not only the converted period, so the files of all years contain the same assets. Reads the
- * ledger only if the rules have such a limit.
+ * exports are considered, not only the converted period, so the files of all years contain the same assets. Assets of
+ * the same name are added together, because the program does so. Reads ledgers only if the rules have such a limit.
  */
 export async function findPrecisionRefusals(
   { name, numbers }: { name: string; numbers: NumberRules },
-  { opened, contracts, opening, prices }: ExportInputs,
+  { sources, opening, prices }: ExportInputs,
 ): Promise<RefusalReasonOf> {
   const { maxSumDigits, maxWholeDigits } = numbers
   if (maxSumDigits === undefined && maxWholeDigits === undefined) return () => undefined
   const reasons = new Map<string, string>()
-  for (const totals of addOpening(await readAssetTotals(opened), opening)) {
-    const key = contractKey(totals.asset)
-    const decimals = contracts.get(key)?.decimals ?? totals.asset.decimals ?? 0
-    if (exceedsSumDigits(totals, decimals, numbers))
+  for (const [key, totals] of await sumByName(sources, opening)) {
+    if (exceedsSumDigits(totals, numbers))
       reasons.set(key, `more than ${maxSumDigits} digits, which ${name} rounds`)
-    else if (exceedsWholeDigits({ totals, decimals, prices }, numbers))
+    else if (exceedsWholeDigits(totals, prices, numbers))
       reasons.set(key, `more than ${maxWholeDigits} digits before the point, on which ${name} fails`)
   }
-  return (asset) => reasons.get(contractKey(asset))
+  return (asset) => reasons.get(nameOf(asset))
 }
 
-/** Totals of an asset over the whole export, in its smallest unit. The tokens of an NFT collection are added together. */
+/** The name of an asset. The tokens of an NFT collection are added together. */
+const nameOf = (asset: Asset) => (isNft(asset) ? collectionName(asset) : tickerName(asset))
+
+/** Totals of an asset over whole exports, in its smallest unit. */
 type AssetTotals = {
-  asset: Pick<Asset, 'type' | 'address' | 'decimals'>
+  asset: Asset
   received: bigint
   sent: bigint
   /** Number of trailing zeros that all amounts have in common. */
   zeros: number
 }
 
-async function readAssetTotals({ eachFile, database }: OpenExport): Promise<AssetTotals[]> {
+async function readAssetTotals({ eachFile, database, textSql }: OpenExport): Promise<AssetTotals[]> {
+  const coin = `CASE asset_type WHEN 'native' THEN ${textSql('asset_symbol')} END`
   await database.run(
-    'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
+    'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, coin VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
   )
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO digits SELECT asset_type, asset_address, min(asset_decimals::INTEGER), ` +
+      `INSERT INTO digits SELECT asset_type, asset_address, min(${coin}), min(asset_decimals::INTEGER), ` +
       `sum(value::BIGNUM) FILTER (WHERE value NOT LIKE '-%'), sum(ltrim(value, '-')::BIGNUM) FILTER (WHERE value LIKE '-%'), ` +
       `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
   )
   const found = await database.all(
-    'SELECT type, address, min(decimals)::INTEGER AS decimals, sum(received)::VARCHAR AS received, sum(sent)::VARCHAR AS sent, ' +
-      'min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
+    'SELECT type, address, min(coin) AS symbol, min(decimals)::INTEGER AS decimals, sum(received)::VARCHAR AS received, ' +
+      'sum(sent)::VARCHAR AS sent, min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  return found.map(({ type, address, decimals, received, sent, zeros }) => ({
+  return found.map(({ type, address, symbol, decimals, received, sent, zeros }) => ({
     asset: {
       type: type as Asset['type'],
       address: address as string | null,
+      symbol: symbol as string | null,
       decimals: decimals === null ? null : Number(decimals),
+      tokenId: null,
     },
     ...{
       received: BigInt((received as string | null) ?? 0),
@@ -76,40 +81,61 @@ async function readAssetTotals({ eachFile, database }: OpenExport): Promise<Asse
   }))
 }
 
-function addOpening(ofLedger: readonly AssetTotals[], opening: readonly Movement[]): AssetTotals[] {
-  const totals = new Map(ofLedger.map((one) => [contractKey(one.asset), { ...one }]))
-  for (const { asset, isOut, value } of opening) {
-    const none = { asset, received: 0n, sent: 0n, zeros: Number.POSITIVE_INFINITY }
-    const total = totals.get(contractKey(asset)) ?? none
-    total[isOut ? 'sent' : 'received'] += value
-    total.zeros = Math.min(total.zeros, /0*$/.exec(String(value))?.[0].length ?? 0)
-    totals.set(contractKey(asset), total)
+async function sumByName(
+  sources: ExportInputs['sources'],
+  opening: readonly Movement[],
+): Promise<ReadonlyMap<string, AssetTotals>> {
+  const sums = new Map<string, AssetTotals>()
+  const add = (totals: AssetTotals) => {
+    const known = sums.get(nameOf(totals.asset))
+    sums.set(nameOf(totals.asset), known === undefined ? totals : sumOf(known, totals))
   }
-  return [...totals.values()]
+  for (const { opened, contracts } of sources)
+    for (const totals of await readAssetTotals(opened))
+      add({ ...totals, asset: withContract(totals.asset, contracts) })
+  for (const { asset, isOut, value } of opening) {
+    const zeros = /0*$/.exec(String(value))?.[0].length ?? 0
+    add({ asset, received: isOut ? 0n : value, sent: isOut ? value : 0n, zeros })
+  }
+  return sums
 }
+
+/** Adds totals, in the smaller of their units. */
+function sumOf(a: AssetTotals, b: AssetTotals): AssetTotals {
+  const decimals = Math.max(decimalsOf(a), decimalsOf(b))
+  const sum = (side: 'received' | 'sent') =>
+    [a, b].reduce((total, one) => total + one[side] * 10n ** BigInt(decimals - decimalsOf(one)), 0n)
+  return {
+    asset: { ...a.asset, decimals },
+    ...{ received: sum('received'), sent: sum('sent') },
+    zeros: Math.min(...[a, b].map((one) => one.zeros + decimals - decimalsOf(one))),
+  }
+}
+
+const decimalsOf = ({ asset }: AssetTotals) => asset.decimals ?? 0
 
 /** Whether a sum of any of the amounts may have more significant digits than the limit. */
 function exceedsSumDigits(
-  { received, sent, zeros }: AssetTotals,
-  decimals: number,
+  totals: AssetTotals,
   { maxSumDigits = Number.POSITIVE_INFINITY, maxDecimals = 255 }: NumberRules,
 ): boolean {
+  const { received, sent, zeros } = totals
   // Digits beyond `maxDecimals` are cut off, so they are zeros too.
-  const unusedDigits = Math.max(zeros, decimals - maxDecimals)
+  const unusedDigits = Math.max(zeros, decimalsOf(totals) - maxDecimals)
   return String(received + sent).length - unusedDigits > maxSumDigits
 }
 
-type PricedTotals = { totals: AssetTotals; decimals: number; prices: Prices | undefined }
-
 /** Whether a total, its value at one of the prices, or one of the prices has more digits before the point than the limit. */
 function exceedsWholeDigits(
-  { totals, decimals, prices }: PricedTotals,
+  totals: AssetTotals,
+  prices: Prices | undefined,
   { maxWholeDigits }: NumberRules,
 ): boolean {
   if (maxWholeDigits === undefined) return false
+  const decimals = decimalsOf(totals)
   const unit = 10n ** BigInt(Math.max(decimals, 0))
   const bound = 10n ** BigInt(maxWholeDigits)
-  const quotes = prices?.all({ type: totals.asset.type, address: totals.asset.address }) ?? []
+  const quotes = prices?.all(totals.asset) ?? []
   return [totals.received, totals.sent].some(
     (largest) =>
       largest >= unit * bound ||

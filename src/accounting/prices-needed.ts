@@ -1,8 +1,8 @@
 import { isNft } from '../core/model/asset.ts'
-import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
-import { NATIVE, readPrices } from '../ledger/prices/prices.ts'
-import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
-import { NO_SPAM, readSpam } from './convert.ts'
+import { NATIVE } from '../ledger/prices/prices.ts'
+import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
+import type { OpenExport } from '../read/open-export.ts'
+import { type Outputs, readSourcePrices, withSources } from './conversion-sources.ts'
 import type { Asset, Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
@@ -10,6 +10,7 @@ import { readTickers } from './names/tickers.ts'
 import { readOpeningMovements } from './opening.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
+import { NO_SPAM, readSpam } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
 import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
 
@@ -30,34 +31,33 @@ export type NeededOptions = Pick<
 >
 
 /**
- * Lists the prices that a conversion of an export needs and that `options.prices` does not contain, sorted by day and asset.
+ * Lists the prices that a conversion of exports of one chain needs and that `options.prices` does not contain, sorted by
+ * day and asset.
  *
- * @param output - the folder of the export
+ * @param outputs - the folder of the export, or the folders of several
  * @param options - the period, whether spam is excluded, and a CSV file with the prices that are known already
- * @throws ExportError with the code USAGE as `convert` does
+ * @throws ExportError with the code USAGE as `convert` does, and for exports of several chains
  * @example
  * ```ts
  * const missing = await pricesNeeded('output/mine', { from: '2024-01-01', until: '2024-12-31' })
  * ```
  */
 export async function pricesNeeded(
-  output: string,
+  outputs: Outputs,
   options: NeededOptions & Pick<ConvertOptions, 'prices'> = {},
 ): Promise<PriceNeeded[]> {
-  const opened = await openExport(output)
-  try {
-    requireLedger(opened.manifest, output, 'conversions are made from')
-    const { prices: file } = options
-    const prices = file === undefined ? undefined : await readPrices(file, () => readFungibleAssets(opened))
+  return withSources(outputs, options, async (sources) => {
+    requireOneChain(
+      sources.map(({ chain }) => chain),
+      'list',
+    )
+    const prices = await readSourcePrices(sources, options.prices)
     const needed = new Map<string, PriceNeeded>()
-    for await (const movement of pricedMovements({ output, opened }, options)) {
-      const { asset, time } = movement
-      if (prices?.at(asset, time) === undefined) addNeeded(needed, movement)
-    }
+    for (const source of sources)
+      for await (const movement of pricedMovements(source, options))
+        if (prices?.at(movement.asset, movement.time) === undefined) addNeeded(needed, movement)
     return sortedPrices(needed)
-  } finally {
-    await opened.close()
-  }
+  })
 }
 
 /** Streams the movements of coins and ERC-20 tokens that a conversion with these options contains. */

@@ -6,9 +6,8 @@ import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { Contracts } from './names/contracts.ts'
 import type { PlaceholderOf } from './names/placeholders.ts'
-import { walletNames } from './names/wallet-names.ts'
+import { walletNamer } from './names/wallet-names.ts'
 import type { ConvertOptions } from './options.ts'
-import type { Period } from './period.ts'
 import type { RefusalReasonOf } from './precision-limits.ts'
 
 /** Output text of one transaction or second, and the file that it belongs to. */
@@ -43,13 +42,13 @@ export type TextWriter = {
   close(): Promise<void>
 }
 
+/** An export whose ledger is written. */
+export type WrittenExport = { output: string; opened: OpenExport; contracts: Contracts }
+
 /** Everything that a writer needs. */
 export type WriterContext = {
-  output: string
   options: ConvertOptions
-  opened: OpenExport
-  period: Period
-  contracts: Contracts
+  sources: readonly WrittenExport[]
   /** Opening balances, which precede the rows of the ledger. */
   opening: readonly Movement[]
   /** The user's prices, if given. */
@@ -80,10 +79,11 @@ type AssetRules = {
 /** Creates the writer of the rows of one CSV file. */
 export function importRowWriterFor(
   preset: Preset,
-  { options, opened, prices, onOmitted, onUnpriced }: WriterContext,
+  { options, sources, prices, onOmitted, onUnpriced }: WriterContext,
   { placeholderOf = () => '', refusalReasonOf }: AssetRules,
 ): ImportRowWriter {
-  const { coverage, job } = opened.manifest
+  const manifests = sources.map(({ opened }) => opened.manifest)
+  const wallets = manifests.flatMap(({ coverage }) => coverage)
   return createImportRowWriter({
     ...{
       preset,
@@ -94,6 +94,8 @@ export function importRowWriterFor(
       onUnpriced,
       chainName: options.chainName,
     },
-    ...{ walletNames: walletNames(coverage, preset), coin: job.nativeSymbol ?? undefined },
+    walletNameOf: walletNamer(wallets, preset),
+    // Only the format of explorers has the coin in its headers, and it is for one export.
+    coin: manifests[0]?.job.nativeSymbol ?? undefined,
   })
 }

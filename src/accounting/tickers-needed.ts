@@ -1,14 +1,11 @@
 import { shiftDecimal } from '../core/platform/decimal.ts'
-import { openExport, requireLedger } from '../read/open-export.ts'
-import { NO_SPAM, readSpam } from './convert.ts'
+import { type Outputs, withSources } from './conversion-sources.ts'
 import type { Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
-import { readContracts } from './names/contracts.ts'
-import { readTickers } from './names/tickers.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
+import { NO_SPAM, readSpam } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
-import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
 
 /** A token that conversions name by its symbol and digits of its contract, because it has no ticker. */
 export type TickerNeeded = {
@@ -24,9 +21,9 @@ export type TickerNeeded = {
 }
 
 /**
- * Lists the ERC-20 tokens of an export that have no ticker, those with the most movements first.
+ * Lists the ERC-20 tokens of exports that have no ticker, those with the most movements first.
  *
- * @param output - the folder of the export
+ * @param outputs - the folder of the export, or the folders of several
  * @param options - the period, the tickers that are known already, and whether spam is excluded
  * @throws ExportError with the code USAGE as `convert` does
  * @example
@@ -35,24 +32,19 @@ export type TickerNeeded = {
  * ```
  */
 export async function tickersNeeded(
-  output: string,
+  outputs: Outputs,
   options: Pick<ConvertOptions, 'from' | 'until' | 'tickers' | 'builtinTickers' | 'excludeSpam'> = {},
 ): Promise<TickerNeeded[]> {
   const period = parsePeriod(options.from, options.until)
-  const opened = await openExport(output)
-  try {
-    requireLedger(opened.manifest, output, 'conversions are made from')
-    const { job } = opened.manifest
-    const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
-    const contracts = await readContracts(opened, tickers)
-    const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
+  return withSources(outputs, options, async (sources) => {
     const totals = new Map<string, Total>()
-    for await (const movements of transactionsOf(opened, { period, contracts }))
-      for (const movement of movements) if (!spam.has(movement.asset.address ?? '')) add(totals, movement)
+    for (const { output, opened, tickers, contracts } of sources) {
+      const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
+      for await (const movements of transactionsOf(opened, { period, contracts }))
+        for (const movement of movements) if (!spam.has(movement.asset.address ?? '')) add(totals, movement)
+    }
     return [...totals.values()].map(toTickerNeeded).sort(byMovements)
-  } finally {
-    await opened.close()
-  }
+  })
 }
 
 type Total = { chain: string; contract: string; asset: Movement['asset']; movements: number; value: bigint }
@@ -60,10 +52,11 @@ type Total = { chain: string; contract: string; asset: Movement['asset']; moveme
 function add(totals: Map<string, Total>, { chain, asset, value }: Movement): void {
   const { type, address: contract, ticker } = asset
   if (type !== 'erc20' || contract === null || ticker !== undefined) return
-  const total = totals.get(contract) ?? { chain, contract, asset, movements: 0, value: 0n }
+  const key = `${chain}|${contract}`
+  const total = totals.get(key) ?? { chain, contract, asset, movements: 0, value: 0n }
   total.movements += 1
   total.value += value
-  totals.set(contract, total)
+  totals.set(key, total)
 }
 
 function toTickerNeeded({ chain, contract, asset, movements, value }: Total): TickerNeeded {
@@ -72,4 +65,4 @@ function toTickerNeeded({ chain, contract, asset, movements, value }: Total): Ti
 }
 
 const byMovements = (a: TickerNeeded, b: TickerNeeded) =>
-  b.movements - a.movements || (a.contract < b.contract ? -1 : 1)
+  b.movements - a.movements || (`${a.contract} ${a.chain}` < `${b.contract} ${b.chain}` ? -1 : 1)

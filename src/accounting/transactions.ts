@@ -29,7 +29,7 @@ export const MOVEMENT_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'chain_id', 'entry_id', 'wallet_address', 'wallet_label'],
   ...['entry_type', 'direction', 'counterparty_address', 'counterparty_is_own', 'asset_type'],
   ...['asset_address', 'asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number'],
-  'source',
+  ...['transaction_index', 'source'],
 ] as const
 
 export type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>
@@ -61,6 +61,7 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     value: BigInt(row.value.startsWith('-') ? row.value.slice(1) : row.value),
     method: row.method_name,
     block: row.block_number,
+    index: row.transaction_index,
     source: row.source,
   }
 }

@@ -99,11 +99,14 @@ function chunkOf(row: ImportRow, writer: ImportRowWriter): TextChunk[] {
 
 async function placeholdersFor(
   { naming }: Preset,
-  { options: { map, out }, output, opened, contracts, opening }: WriterContext,
+  { options: { map, out }, sources, opening }: WriterContext,
 ): Promise<PlaceholderOf> {
   if (naming !== 'placeholder') return () => ''
   if (map === undefined && out !== undefined) await rejectSiblingMap(siblingPath(out, 'assets.csv'))
-  return assignPlaceholders(map ?? (await defaultMapPath(output)), { opened, contracts, opening })
+  return assignPlaceholders(map ?? (await defaultMapPath(sources.map(({ output }) => output))), {
+    sources,
+    opening,
+  })
 }
 
 /**

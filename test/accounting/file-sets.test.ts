@@ -248,7 +248,8 @@ test('a format whose limits cannot be checked leaves no temporary folder', async
   const opened = await openExport(output)
   const unreadable = { ...opened, eachFile: () => Promise.reject(new Error('unreadable ledger')) }
   const files = etherscan.files.map((file) => ({ ...file, numbers: { ...file.numbers, maxSumDigits: 30 } }))
-  const context = { output, options: { to: 'etherscan', out: 'x' }, opened: unreadable }
+  const sources = [{ output, opened: unreadable, contracts: new Map() }]
+  const context = { sources, options: { to: 'etherscan', out: 'x' } }
   const opening = openMultiFileTextWriter({ ...etherscan, files }, context as unknown as WriterContext)
   await expect(opening).rejects.toThrow('unreadable ledger')
   await opened.close()

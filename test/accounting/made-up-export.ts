@@ -6,17 +6,18 @@ import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { WALLETS } from './made-up-transactions.ts'
 
-/** Exports the two wallets with labels that need quoting from a data service that serves the given transactions. */
+/** Exports the two wallets with labels that need quoting, or one of them, from a data service that serves the given transactions. */
 export async function exportMadeUp(
   output: string,
   transactions: readonly JsonObject[],
   chain = 'made',
+  { wallets = WALLETS, nativeSymbol = 'AVAX' } = {},
 ): Promise<void> {
   const made = await listen(createDataService({ chains: { [chain]: transactions } }), { port: 0 })
   try {
     const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const fields = { chain, endBlock: 200, nativeSymbol: 'AVAX', output, service }
-    const job = { ...testJob({ addresses: [], ...fields }), wallets: WALLETS }
+    const fields = { chain, endBlock: 200, nativeSymbol, output, service }
+    const job = { ...testJob({ addresses: [], ...fields }), wallets }
     expect((await run([job])).code).toBeUndefined()
   } finally {
     await made.close()

@@ -33,6 +33,7 @@ export function movement(given: Partial<Movement> & { asset: Asset; value: bigin
     isOwn: false,
     method: 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)',
     block: '41000000',
+    index: '0',
     source: 'erc20_transfers',
     ...given,
   }

@@ -188,7 +188,7 @@ const writerOf = (preset: Preset) =>
       preset,
       chainName: undefined,
       placeholderOf: () => 'NULL1',
-      walletNames: new Map(),
+      walletNameOf: (address) => address,
       prices: undefined,
     },
     ...{ coin: 'AVAX', refusalReasonOf: () => undefined, onOmitted: () => {}, onUnpriced: () => {} },

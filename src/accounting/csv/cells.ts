@@ -9,7 +9,7 @@ import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import { caipName, collectionName, methodName, safeText, tickerName } from '../names/asset-name.ts'
 import type { PlaceholderOf } from '../names/placeholders.ts'
-import { walletText } from '../names/wallet-names.ts'
+import type { WalletNameOf } from '../names/wallet-names.ts'
 import type { Preset, Role } from './preset.ts'
 
 /** The context that cells need in addition to the row. */
@@ -19,8 +19,7 @@ export type CellContext = {
   chainName: string | undefined
   /** Returns the placeholder of an asset, for formats with placeholders. */
   placeholderOf: PlaceholderOf
-  /** Names of the job's wallets by address; wallets without a label are absent. */
-  walletNames: ReadonlyMap<string, string>
+  walletNameOf: WalletNameOf
   prices: Prices | undefined
   /** Formats a time of the tables for the preset. */
   instant: (time: string) => string
@@ -93,8 +92,10 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   tokenType: ({ in: received, out: sent }) => ((received ?? sent)?.asset.type === 'erc721' ? '721' : '1155'),
   from: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).from),
   to: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).to),
-  fromWallet: ({ movements: [movement] }, _, context) => walletName(partiesOf(movement).from, context),
-  toWallet: ({ movements: [movement] }, _, context) => walletName(partiesOf(movement).to, context),
+  fromWallet: ({ movements: [movement] }, _, context) =>
+    movement.isOut ? walletName(movement, context) : counterpartyName(movement, context),
+  toWallet: ({ movements: [movement] }, _, context) =>
+    movement.isOut ? counterpartyName(movement, context) : walletName(movement, context),
   wallet: walletOf,
   holder: () => 'me',
   chain: ({ movements: [{ chain }] }, _, { preset, chainName }) =>
@@ -123,12 +124,8 @@ function typeOf(row: ImportRow, _: Amounts, { preset }: CellContext): string {
 
 function walletOf(row: ImportRow, amounts: Amounts, context: CellContext): string {
   const { walletOfType } = context.preset
-  const [{ wallet, label }] = row.movements
   const required = walletOfType?.[typeOf(row, amounts, context)]
-  // Manifests of older versions have no labels, so the label may come from the movement.
-  return (
-    required ?? csvField(context.walletNames.get(wallet) ?? (walletText(label, context.preset) || wallet))
-  )
+  return required ?? walletName(row.movements[0], context)
 }
 
 function assetNameOf(
@@ -172,8 +169,14 @@ export function priceOfRow(
   )
 }
 
-const walletName = (address: string, { walletNames }: CellContext) =>
-  csvField(walletNames.get(address) ?? address)
+const walletName = ({ wallet, label }: Movement, { walletNameOf }: CellContext) =>
+  csvField(walletNameOf(wallet, label))
+
+/** The name of a counterparty that is a wallet of the job. */
+const counterpartyName = (
+  { counterparty, counterpartyName: name }: Movement,
+  { walletNameOf }: CellContext,
+) => csvField(walletNameOf(counterparty ?? '', name))
 
 function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; to: string } {
   const other = counterparty ?? ''
@@ -183,7 +186,7 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 /** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
 function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, mergedRows }: ImportRow): string {
   const [movement] = movements
-  const { type, counterparty, via, method, entry, transaction, isOut } = movement
+  const { type, chainName, counterparty, via, method, entry, transaction, isOut } = movement
   const party = safeText(movement.counterpartyName ?? '')
   let note: string = kind !== 'swap' ? type : isWrap ? 'wrap' : 'swap'
   if (isOwn) note += ' / between own wallets'
@@ -196,6 +199,7 @@ function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, merge
   if (via) note += ` / via ${via}`
   const called = method === null ? '' : methodName(method)
   if (method !== null) note += ` / method ${called}`
+  if (chainName !== undefined) note += ` / chain ${chainName}`
   if (transaction !== '') note += ` / tx ${transaction}`
   note += ` / entry ${entry}`
   if (mergedRows !== undefined) note += ` / sum of ${mergedRows} equal lines`

@@ -1,8 +1,8 @@
 import type { ImportRow, Leg } from '../import-rows.ts'
-import { assetKey } from '../movement.ts'
+import { tickerName } from '../names/asset-name.ts'
 
 /**
- * Merges rows of the same assets and direction with equal keys into one with the sums of their amounts, in the place of
+ * Merges rows of the same names of assets and direction with equal keys into one with the sums of their amounts, in the place of
  * the first of them. If the sum equals another row, these are merged too. `keyOf` returns undefined for rows that are not
  * written.
  */
@@ -27,7 +27,7 @@ export function mergeEqualRows(
 }
 
 const assetsOf = (row: ImportRow): string =>
-  [row.kind, ...[row.in, row.out].map((leg) => leg && assetKey(leg.asset))].join(' ')
+  [row.kind, ...[row.in, row.out].map((leg) => leg && tickerName(leg.asset))].join(' ')
 
 type Placed = {
   merged: (ImportRow | undefined)[]
@@ -65,5 +65,13 @@ function sumOf(first: ImportRow, second: ImportRow): ImportRow {
   }
 }
 
-const sumOfLegs = (first: Leg | undefined, second: Leg | undefined): Leg | undefined =>
-  first && { asset: first.asset, value: first.value + (second?.value ?? 0n) }
+/** Adds amounts, in the smaller of their units: assets of two chains with the same name can have different decimals. */
+function sumOfLegs(first: Leg | undefined, second: Leg | undefined): Leg | undefined {
+  if (first === undefined || second === undefined) return first
+  const decimals = Math.max(decimalsOf(first), decimalsOf(second))
+  const [a, b] = [first, second].map((leg) => leg.value * 10n ** BigInt(decimals - decimalsOf(leg)))
+  const asset = first.asset.decimals === null ? first.asset : { ...first.asset, decimals }
+  return { asset, value: (a ?? 0n) + (b ?? 0n) }
+}
+
+const decimalsOf = ({ asset }: Leg) => asset.decimals ?? 0

@@ -43,7 +43,7 @@ export const beancount: JournalFormat = {
       ...(decimals === null ? [] : [`  decimals: ${decimals}\n`]),
     ].join(''),
   entryHeader: (movement) =>
-    `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')}${linkText(movement)}\n  time: ${quoteText(timeOfDay(movement))}`,
+    `${movement.time.slice(0, 10)} * ${[payee(movement), purpose(movement)].filter(Boolean).map(quoteText).join(' ')}${linkText(movement)}\n  time: ${quoteText(timeOfDay(movement))}${chainText(movement)}`,
   posting: ({ account, amount, commodity, totalPrice, movements }) =>
     `  ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}\n${metadataOf(movements)}`,
   price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
@@ -55,6 +55,9 @@ export const beancount: JournalFormat = {
   source: 'beancount 2.3.5, tested',
   rulesOf: '2026-08-21',
 }
+
+const chainText = ({ chainName }: Movement) =>
+  chainName === undefined ? '' : `\n  chain: ${quoteText(chainName)}`
 
 const linkText = ({ transaction }: Movement) => (transaction === '' ? '' : ` ^${transaction}`)
 

@@ -14,8 +14,9 @@ import type { JournalFormat } from './journal-format.ts'
  * it uses.
  */
 export async function openJournalWriter(format: JournalFormat, context: WriterContext): Promise<TextWriter> {
-  const { options, opened, onOmitted } = context
-  const walletDigits = digitsToDistinguish(opened.manifest.coverage.map(({ address }) => address))
+  const { options, sources, onOmitted } = context
+  const wallets = sources.flatMap(({ opened }) => opened.manifest.coverage)
+  const walletDigits = digitsToDistinguish(wallets.map(({ address }) => address))
   // The types of labels are accounts here.
   const labels = await readLabels(options.labels, format.accountRule)
   const refusalReasonOf = await findPrecisionRefusals(format, context)
@@ -29,8 +30,7 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
   const rowsOf = (group: readonly Movement[], canWriteSwap: AcceptsSwap) => {
     // A label names the other side of each movement, which a swap does not have.
     const acceptsSwap: AcceptsSwap = (row) => labels.labelOf(row) === undefined && canWriteSwap(row)
-    const wallets = groupByWallet(group)
-    const rows = wallets.flatMap((movements) =>
+    const rows = groupByWallet(group).flatMap((movements) =>
       importRowsOf(movements, acceptsSwapIn(options.swaps ?? 'pair', acceptsSwap)),
     )
     return withLabels(rows, labels.labelOf)
@@ -51,24 +51,17 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
   }
 }
 
-/** Writes the user's prices of the export's assets as price directives. If a day has several, programs use the last one. */
-async function pricesHeader(
-  format: JournalFormat,
-  { prices, opened, contracts }: WriterContext,
-): Promise<string> {
+/** Writes the user's prices of the exported assets as price directives. If a day has several, programs use the last one. */
+async function pricesHeader(format: JournalFormat, { prices, sources }: WriterContext): Promise<string> {
   if (prices === undefined) return ''
   const lines = new Set<string>()
-  for (const asset of await readFungibleAssets(opened)) {
-    for (const { from, price } of prices.all(asset)) {
-      const day = new Date(from).toISOString().slice(0, 10)
-      lines.add(
-        format.price({
-          day,
-          commodity: format.commodityOf(withContract(asset, contracts)),
-          price,
-          currency: prices.currency,
-        }),
-      )
+  for (const { opened, contracts } of sources) {
+    for (const asset of await readFungibleAssets(opened)) {
+      const commodity = format.commodityOf(withContract(asset, contracts))
+      for (const { from, price } of prices.all(asset)) {
+        const day = new Date(from).toISOString().slice(0, 10)
+        lines.add(format.price({ day, commodity, price, currency: prices.currency }))
+      }
     }
   }
   return lines.size === 0 ? '' : `${[...lines].join('')}\n`

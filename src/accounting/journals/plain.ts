@@ -36,11 +36,13 @@ export const plainForm = {
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
   entryHeader: (movement: Movement) =>
-    `${movement.time.slice(0, 10)} ${codeText(movement)}${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}`,
+    `${movement.time.slice(0, 10)} ${codeText(movement)}${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}${chainTag(movement)}`,
   posting: ({ account, amount, commodity, totalPrice, movements }: Posting) =>
     `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
   price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
 }
+
+const chainTag = ({ chainName }: Movement) => (chainName === undefined ? '' : `, chain:${chainName}`)
 
 const codeText = ({ transaction }: Movement) => (transaction === '' ? '' : `(${transaction}) `)
 

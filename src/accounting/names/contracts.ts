@@ -20,25 +20,50 @@ type Contract = {
 /** Contracts by `contractKey`. A contract may have tokens of several types. */
 export type Contracts = ReadonlyMap<string, Contract>
 
-export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
+const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
+
+/** An export whose contracts are read. */
+type ContractSource = { opened: OpenExport; chain: string; tickers?: TokenNames | undefined }
+
+/** Reads the contracts of one export, as `readContractsOfAll` does. */
+export async function readContracts(opened: OpenExport, tickers?: TokenNames): Promise<Contracts> {
+  const [contracts = new Map()] = await readContractsOfAll([{ opened, chain: '', tickers }])
+  return contracts
+}
 
 /**
- * Reads the names and decimals of all contracts from the whole ledger, regardless of the converted period. A token that
- * was renamed keeps its first symbol, so that it remains one asset. Contracts with the same first digits are
- * distinguished by their last digits. If a contract has tokens of several types, they are distinguished by the number
- * of their standard, such as `-721`. Digits do not depend on the order of rows, so a newly added wallet with an earlier
- * history cannot swap the names of two assets.
+ * Reads the names and decimals of all contracts from whole ledgers, regardless of the converted period, and returns those
+ * of each export. Exports of one chain have the same names. A token that was renamed keeps its first symbol, so that it
+ * remains one asset. Contracts of any chain with the same first digits are distinguished by their last digits. If a
+ * contract has tokens of several types, they are distinguished by the number of their standard, such as `-721`. Digits do
+ * not depend on the order of rows, so a newly added wallet with an earlier history cannot swap the names of two assets.
  */
-export async function readContracts(opened: OpenExport, tickers?: TokenNames): Promise<Contracts> {
-  const found = await readContractRows(opened)
-  const digits = digitsToDistinguish(found.map(({ address }) => address))
+export async function readContractsOfAll(exports: readonly ContractSource[]): Promise<Contracts[]> {
+  const rows: ContractRow[] = []
+  for (const { opened, chain } of exports) rows.push(...(await readContractRows(opened, chain)))
+  const digits = digitsToDistinguish(rows.map(({ address }) => address))
+  const all: Contracts[] = []
+  for (const { opened, chain, tickers } of exports) {
+    const found = uniteRows(rows.filter((row) => row.chain === chain))
+    const hasDecimals = found.some(({ most }) => (most ?? 0) > 0)
+    const decimalsOfIds = hasDecimals ? await readDecimalsOfIds(opened) : undefined
+    all.push(contractsFrom(found, { digits, tickers, decimalsOfIds }))
+  }
+  return all
+}
+
+type Naming = {
+  digits: ReadonlyMap<string, string>
+  tickers: TokenNames | undefined
+  decimalsOfIds: Awaited<ReturnType<typeof readDecimalsOfIds>> | undefined
+}
+
+/** `found` are the contracts of a chain, those with the oldest rows first. */
+function contractsFrom(found: readonly ContractRow[], { digits, tickers, decimalsOfIds }: Naming): Contracts {
   const types = countBy(found, ({ address }) => address)
   const standardOf = ({ address, type }: ContractRow) =>
     type === 'erc20' || types.get(address) === 1 ? '' : `-${type.slice('erc'.length)}`
   const symbols = new Map(found.toReversed().map(({ address, symbol }) => [address, symbol || null]))
-  const decimalsOfIds = found.some(({ most }) => (most ?? 0) > 0)
-    ? await readDecimalsOfIds(opened)
-    : undefined
   return new Map(
     found.map((contract) => {
       const { address, decimals } = contract
@@ -53,6 +78,25 @@ export async function readContracts(opened: OpenExport, tickers?: TokenNames): P
   )
 }
 
+/** Unites the rows of each contract, which several exports of a chain may have; sorted by their oldest ledger rows. */
+function uniteRows(rows: readonly ContractRow[]): ContractRow[] {
+  const united = new Map<string, ContractRow>()
+  for (const row of rows) {
+    const known = united.get(contractKey(row))
+    united.set(contractKey(row), known === undefined ? row : uniteTwo(known, row))
+  }
+  const text = ({ address, type }: ContractRow) => `${address} ${type}`
+  return [...united.values()].sort((a, b) =>
+    a.oldest === b.oldest ? (text(a) < text(b) ? -1 : 1) : a.oldest < b.oldest ? -1 : 1,
+  )
+}
+
+function uniteTwo(a: ContractRow, b: ContractRow): ContractRow {
+  const [first, last] = [a.oldest <= b.oldest ? a : b, (a.newest ?? -1n) >= (b.newest ?? -1n) ? a : b]
+  const { decimals, newest } = last
+  return { ...first, decimals, newest, most: Math.max(a.most ?? 0, b.most ?? 0) }
+}
+
 /** The name of an ERC-20 token whose decimals, if they are known, are those that belong to the name. */
 function tokenNameOf({ type, address, decimals }: ContractRow, tickers?: TokenNames): TokenName | undefined {
   const name = type === 'erc20' ? tickers?.get(address) : undefined
@@ -62,11 +106,24 @@ function tokenNameOf({ type, address, decimals }: ContractRow, tickers?: TokenNa
 
 const POSITION = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
 
-/** `most` is the maximum of the decimals of the contract's ERC-1155 tokens. */
+/**
+ * The rows of a contract. `oldest` is the position of the first one, and `newest` that of the last one with decimals. `most`
+ * is the maximum of the decimals of its ERC-1155 tokens.
+ */
 type ContractRow = Pick<Asset, 'type'> &
-  Pick<Contract, 'decimals'> & { address: string; symbol: string; most: number | null }
+  Pick<Contract, 'decimals'> & {
+    chain: string
+    address: string
+    symbol: string
+    oldest: bigint
+    newest: bigint | null
+    most: number | null
+  }
 
-async function readContractRows({ eachFile, database, textSql }: OpenExport): Promise<ContractRow[]> {
+async function readContractRows(
+  { eachFile, database, textSql }: OpenExport,
+  chain: string,
+): Promise<ContractRow[]> {
   const decimals = `CASE asset_type WHEN 'erc20' THEN asset_decimals::INTEGER END`
   const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
   await database.run(
@@ -81,10 +138,15 @@ async function readContractRows({ eachFile, database, textSql }: OpenExport): Pr
       `max(${POSITION}) FILTER (WHERE asset_decimals IS NOT NULL), ${most} ` +
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
-  return (await database.all(
-    'SELECT type, address, arg_min(symbol, oldest) AS symbol, arg_max(decimals, newest) AS decimals, ' +
-      'max(most) AS most FROM contracts GROUP BY type, address ORDER BY min(oldest), address, type',
-  )) as ContractRow[]
+  const found = await database.all(
+    'SELECT type, address, arg_min(symbol, oldest) AS symbol, min(oldest)::VARCHAR AS oldest, ' +
+      'arg_max(decimals, newest) AS decimals, max(newest)::VARCHAR AS newest, max(most) AS most ' +
+      'FROM contracts GROUP BY type, address',
+  )
+  return found.map(({ oldest, newest, ...row }) => ({
+    ...(row as Pick<ContractRow, 'type' | 'address' | 'symbol' | 'decimals' | 'most'>),
+    ...{ chain, oldest: BigInt(String(oldest)), newest: newest === null ? null : BigInt(String(newest)) },
+  }))
 }
 
 /** Reads the decimals of ERC-1155 tokens whose rows differ because some lack metadata, by contract and token id. */

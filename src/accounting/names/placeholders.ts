@@ -8,8 +8,9 @@ import { readRecords, recordError } from '../../read/csv-records.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import { type Asset, assetKey } from '../movement.ts'
 import { tickerName } from './asset-name.ts'
-import { type Contracts, contractKey, withContract } from './contracts.ts'
+import { type Contracts, withContract } from './contracts.ts'
 import { withFileLock } from './file-lock.ts'
+import type { TokenName } from './tickers.ts'
 
 /** Returns the numbered placeholder, such as `NULL1` or `NFT1`, of an asset that the program does not know. */
 export type PlaceholderOf = (asset: Asset, chain: string) => string
@@ -28,42 +29,56 @@ type ChainAsset = { asset: Asset; chain: string }
 const keyOf = ({ asset, chain }: ChainAsset) => `${chain}|${assetKey(asset)}`
 
 /**
- * Numbers the assets of an export that have no ticker, in ledger order, and stores the numbers in a file. A token that
+ * Numbers the assets of exports that have no ticker, export by export in ledger order, and stores the numbers in a file. A token that
  * had a number before the table of well-known tokens contained it keeps the number, under which earlier files name it;
  * a ticker of the user's file takes precedence. A number stands for the same asset
  * permanently, regardless of the converted period and of other exports that share the file. The file is complete on
  * disk before this returns. Throws USAGE if the file has other contents or cannot be written.
  */
-export async function assignPlaceholders(file: string, exported: ExportedAssets): Promise<PlaceholderOf> {
-  const { names } = await updateNumbers(file, exported).catch((cause: unknown) => {
-    throw mapFileError(file, cause)
-  })
-  return (asset, chain) => {
-    if (asset.address === null) return tickerName(asset)
-    const ticker = exported.contracts.get(contractKey(asset))?.ticker
-    if (ticker?.isUsers === true) return ticker.name
-    return names.get(keyOf({ asset, chain })) ?? ticker?.name ?? ''
+export async function assignPlaceholders(
+  file: string,
+  { sources, opening }: { sources: readonly NamedExport[]; opening: readonly ChainAsset[] },
+): Promise<PlaceholderOf> {
+  const assigned = new Map<string, string>()
+  for (const source of sources) {
+    const { keys, numbers } = await updateNumbers(file, {
+      ...source,
+      opening,
+      isOnly: sources.length === 1,
+    }).catch((cause: unknown) => {
+      throw mapFileError(file, cause)
+    })
+    for (const key of keys) assigned.set(key, placeholderOf(key, numbers, source.contracts))
   }
+  return (asset, chain) =>
+    asset.address === null ? tickerName(asset) : (assigned.get(keyOf({ asset, chain })) ?? '')
 }
 
-type ExportedAssets = {
-  opened: OpenExport
-  contracts: Contracts
+function placeholderOf(key: string, { names }: PlaceholderNumbers, contracts: Contracts): string {
+  const ticker = tickerOf(key, contracts)
+  if (ticker?.isUsers === true) return ticker.name
+  return names.get(key) ?? ticker?.name ?? ''
+}
+
+type NamedExport = { opened: OpenExport; contracts: Contracts }
+
+type ExportedAssets = NamedExport & {
+  /** Whether the conversion is of one export, to whose chain a file without the column chain_id belongs. */
+  isOnly: boolean
   /** Further assets, which the ledger may lack. They are numbered after those of the ledger. */
   opening: readonly ChainAsset[]
 }
 
 async function updateNumbers(
   file: string,
-  { opened, contracts, opening }: ExportedAssets,
-): Promise<PlaceholderNumbers> {
+  { opened, contracts, opening, isOnly }: ExportedAssets,
+): Promise<{ keys: string[]; numbers: PlaceholderNumbers }> {
   const destination = await resolveWritePath(file, 'Name a file with --map.')
   const tokens = opening.filter(({ asset }) => asset.address !== null)
   const keys = [...(await assetKeys(opened)), ...tokens.map(keyOf)]
-  // A file without the column chain_id belongs to the chain of this export.
-  const chain = keys[0]?.split('|')[0] ?? ''
+  const chain = isOnly ? (keys[0]?.split('|')[0] ?? '') : undefined
   const numbers = await readNumbers(file, destination, chain)
-  if (keys.every((key) => numbers.names.has(key) || hasTicker(key, contracts))) return numbers
+  if (keys.every((key) => numbers.names.has(key) || hasTicker(key, contracts))) return { keys, numbers }
   const ofLedger = await assetsInOrder(opened, contracts)
   const assets = [...ofLedger, ...tokens.filter((one) => !hasTicker(keyOf(one), contracts))]
   return withFileLock(destination, async () => {
@@ -73,14 +88,16 @@ async function updateNumbers(
     for (const asset of assets) if (!newest.names.has(keyOf(asset))) assignNumber(newest, asset)
     if (newest.rows.length > previousCount)
       await writeNamedFile(destination, csvRows([COLUMNS, ...newest.rows]))
-    return newest
+    return { keys, numbers: newest }
   })
 }
 
-function hasTicker(key: string, contracts: Contracts): boolean {
+function tickerOf(key: string, contracts: Contracts): TokenName | undefined {
   const [, type, address] = key.split('|')
-  return contracts.get(`${type}|${address}`)?.ticker !== undefined
+  return contracts.get(`${type}|${address}`)?.ticker
 }
+
+const hasTicker = (key: string, contracts: Contracts) => tickerOf(key, contracts) !== undefined
 
 function mapFileError(file: string, cause: unknown): unknown {
   if (cause instanceof ExportError && cause.code !== 'OUTPUT_FAILED') return cause
@@ -92,18 +109,22 @@ function mapFileError(file: string, cause: unknown): unknown {
   })
 }
 
-/** Reads the file if it exists. */
-async function readNumbers(file: string, destination: string, chain: string): Promise<PlaceholderNumbers> {
+/** Reads the file if it exists. Its column chain_id may be missing if `chain` is given. */
+async function readNumbers(
+  file: string,
+  destination: string,
+  chain: string | undefined,
+): Promise<PlaceholderNumbers> {
   const numbers: PlaceholderNumbers = { names: new Map(), rows: [], counts: { NULL: 0, NFT: 0 } }
   const entry = await stat(destination).catch(() => undefined)
   if (entry?.isDirectory() !== true && (await readTextIfExists(destination)) === undefined) return numbers
   const seen = new Map<string, number>()
   await readRecords(
     file,
-    COLUMNS.filter((name) => name !== 'chain_id'),
+    COLUMNS.filter((name) => name !== 'chain_id' || chain === undefined),
     ({ line, cells }) => {
       const { placeholder = '', asset_type = '', asset_address = '', token_id = '', name = '' } = cells
-      const { chain_id = chain } = cells
+      const { chain_id = chain ?? '' } = cells
       const key = `${chain_id}|${asset_type}|${asset_address}|${token_id || null}`
       const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
       const [, kind, number] = /^(NULL|NFT)([1-9]\d{0,8})$/.exec(placeholder) ?? []

@@ -1,27 +1,31 @@
-import type { Coverage } from '../../core/model/manifest.ts'
 import type { Preset } from '../csv/preset.ts'
 import { safeText } from './asset-name.ts'
 
-/** The name of a wallet with a label: sanitized, and without the characters that the program does not accept. */
-export const walletText = (label: string | null | undefined, { excludedFromWallets }: WalletRules): string =>
-  safeText(excludedFromWallets === undefined ? (label ?? '') : (label ?? '').replace(excludedFromWallets, ''))
+/** Returns the name of a wallet with a label; its address if it has none. */
+export type WalletNameOf = (address: string, label: string | null | undefined) => string
 
 type WalletRules = Pick<Preset, 'excludedFromWallets'>
 
 /**
- * Returns the names of wallets by address: the label, followed by the address if the label equals another wallet's
- * label or address (ignoring case). Wallets without a label are absent; programs show their address.
+ * Names wallets by their labels: sanitized, and without the characters that the program does not accept. The address follows
+ * if the label equals the label or address of another wallet (ignoring case).
  */
-export function walletNames(
-  coverage: readonly Pick<Coverage, 'address' | 'label'>[],
-  rules: WalletRules,
-): ReadonlyMap<string, string> {
-  const names = coverage.flatMap(({ address, label }) => {
-    const name = walletText(label, rules)
-    return name === '' || name.toLowerCase() === address ? [] : [[address, name] as const]
-  })
-  const counts = new Map(coverage.map(({ address }) => [address, 1]))
-  for (const [, name] of names) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1)
-  const isShared = (name: string) => (counts.get(name.toLowerCase()) ?? 0) > 1
-  return new Map(names.map(([address, name]) => [address, isShared(name) ? `${name} ${address}` : name]))
+export function walletNamer(
+  wallets: readonly { address: string; label?: string | null | undefined }[],
+  { excludedFromWallets }: WalletRules,
+): WalletNameOf {
+  const textOf = (label: string | null | undefined) =>
+    safeText(
+      excludedFromWallets === undefined ? (label ?? '') : (label ?? '').replace(excludedFromWallets, ''),
+    )
+  const owners = new Map<string, Set<string>>()
+  for (const { address, label } of wallets)
+    for (const name of [address, textOf(label).toLowerCase()])
+      owners.set(name, (owners.get(name) ?? new Set()).add(address))
+  return (address, label) => {
+    const name = textOf(label)
+    const key = name.toLowerCase()
+    if (name === '' || key === address) return address
+    return (owners.get(key)?.size ?? 0) > 1 ? `${name} ${address}` : name
+  }
 }

@@ -2,6 +2,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
 import { requireOneChain } from '../../ledger/prices/require-one-chain.ts'
 import { openExport } from '../../read/open-export.ts'
+import { requireNewWallets } from '../distinct-wallets.ts'
 import type { Period } from '../period.ts'
 import { comparePrices, type PriceNeeded } from '../prices-needed.ts'
 import { closePeriod, instantsOf, type StatementLine } from './statement-lines.ts'
@@ -63,7 +64,7 @@ export async function statement(
   for (const output of outputs) {
     const part = await stateExport(output, { period, options })
     const exports = parts.map(({ about }) => about)
-    requireNewWallets(part.about, exports)
+    requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
     const isPriced = options.prices !== undefined || options.collectsNeeded === true
     if (isPriced)
       requireOneChain(
@@ -84,20 +85,6 @@ export async function statement(
 function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
   const merged = new Map(all.map((one) => [`${one.date} ${one.asset}`, one]))
   return [...merged.values()].sort(comparePrices)
-}
-
-/** Throws USAGE if a wallet is in another export of the same chain: its movements would be counted twice. */
-function requireNewWallets({ output, chain, wallets }: StatementExport, others: readonly StatementExport[]) {
-  for (const other of others.filter((one) => one.chain === chain)) {
-    const addresses = new Set(other.wallets.map(({ address }) => address))
-    const repeated = wallets.find(({ address }) => addresses.has(address))
-    if (repeated !== undefined)
-      throw new ExportError(
-        'USAGE',
-        `${output} and ${other.output} both contain wallet ${repeated.address} on chain ${chain}`,
-        { fix: 'Name each wallet of a chain once: leave out one of the exports, or use --wallet.' },
-      )
-  }
 }
 
 type StatementContext = { period: Period; options: StatementOptions }

@@ -1,5 +1,6 @@
 import { checkFile } from '../../accounting/check/check-file.ts'
 import { convert } from '../../accounting/convert.ts'
+import type { ConvertOptions } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { tickersNeeded } from '../../accounting/tickers-needed.ts'
 import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
@@ -7,7 +8,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { reportConversion, unitOf } from '../report-conversion.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
@@ -51,7 +52,7 @@ const options = defineOptions([
   {
     name: 'opening',
     value: '<file>',
-    description: 'CSV file of opening balances, as for `balances`',
+    description: 'CSV file of opening balances, as for `balances` (one output only)',
   },
   { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
   {
@@ -69,7 +70,8 @@ const options = defineOptions([
   {
     name: 'map',
     value: '<file>',
-    description: 'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv)',
+    description:
+      'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv; required for several outputs)',
   },
   {
     name: 'check',
@@ -85,10 +87,16 @@ type ConvertArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
   name: 'convert',
-  summary: 'Convert an export for an accounting program',
+  summary: 'Convert exports for an accounting program',
   description:
-    'Convert the ledger into the import format of an accounting program. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
-  arguments: [{ name: 'output', description: OUTPUT_OR_JOB }],
+    'Convert the ledger into the import format of an accounting program. Several outputs, such as one per chain, become one file in time order. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
+  arguments: [
+    {
+      name: 'output',
+      repeatable: true,
+      description: `${OUTPUT_OR_JOB}; several, such as one per chain, become one file`,
+    },
+  ],
   options,
   examples: [
     ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
@@ -97,49 +105,75 @@ export const command = defineCommand({
       'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
       'One year, as a journal on stdout',
     ],
+    [
+      'convert output/avalanche output/ethereum --to koinly --map assets.csv --out koinly.csv',
+      'Several chains in one file',
+    ],
   ],
-  run: ({ output, ...args }) => convertOutput(output, args),
+  run: ({ output, ...args }) => convertOutputs(output, args),
 })
 
-async function convertOutput(
-  outputArg: string | undefined,
+async function convertOutputs(
+  outputArgs: string[],
   { strict = false, check, to, ...args }: ConvertArguments,
 ): Promise<void> {
   const { pricesNeeded: onlyPriceTemplate = false, tickersNeeded: onlyTickerTemplate = false, ...rest } = args
-  if (check !== undefined && outputArg === undefined) return reportMistakes(check, requirePreset(to))
+  const [firstArg, ...otherArgs] = new Set(outputArgs)
+  if (check !== undefined && firstArg === undefined) return reportMistakes(check, requirePreset(to))
   if (check !== undefined)
-    throw new ExportError('USAGE', `--check reads ${check}, so ${outputArg} is not used`, {
+    throw new ExportError('USAGE', `--check reads ${check}, so ${firstArg} is not used`, {
       fix: 'Omit the output or --check.',
     })
-  if (outputArg === undefined)
+  if (firstArg === undefined)
     throw new ExportError('USAGE', 'there is no output to convert', {
       fix: 'Name the output folder of a finished export, or a file to check with --check.',
     })
+  const open = (outputArg: string) => openOutput(outputArg, ['ledger', 'transactions'])
+  const located: [LocatedOutput, ...LocatedOutput[]] = [await open(firstArg)]
+  for (const outputArg of otherArgs) located.push(await open(outputArg))
   if (onlyPriceTemplate || onlyTickerTemplate) {
-    const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
+    const outputs = foldersOf(located)
     // Existing files are never overwritten, so the input files need no protection.
-    const file = { out: rest.out, protectedPaths: { inputs: {}, exports: [output] } }
+    const file = { out: rest.out, protectedPaths: { inputs: {}, exports: outputs } }
     return onlyPriceTemplate
-      ? writeCsvTemplate(PRICE_TEMPLATE, { ...file, collect: () => pricesNeeded(output, rest) })
-      : writeCsvTemplate(TICKER_TEMPLATE, { ...file, collect: () => tickersNeeded(output, rest) })
+      ? writeCsvTemplate(PRICE_TEMPLATE, { ...file, collect: () => pricesNeeded(outputs, rest) })
+      : writeCsvTemplate(TICKER_TEMPLATE, { ...file, collect: () => tickersNeeded(outputs, rest) })
   }
-  const options = { ...rest, to: requirePreset(to) }
-  const { output, name, store } = await openOutput(outputArg, ['ledger', 'transactions'])
-  if (store !== undefined && usesPlaceholders(options.to) && options.map === undefined)
+  return writeConversion(located, { ...rest, to: requirePreset(to), strict })
+}
+
+type LocatedOutputs = readonly [LocatedOutput, ...LocatedOutput[]]
+
+function foldersOf([first, ...others]: LocatedOutputs): [string, ...string[]] {
+  return [first.output, ...others.map(({ output }) => output)]
+}
+
+const nameAll = (located: LocatedOutputs) => located.map(({ name }) => name).join(' and ')
+
+async function writeConversion(
+  located: LocatedOutputs,
+  { strict, ...options }: ConvertOptions & { strict: boolean },
+): Promise<void> {
+  const remote = located.find(({ store }) => store !== undefined)
+  if (remote !== undefined && usesPlaceholders(options.to) && options.map === undefined)
     throw new ExportError(
       'USAGE',
-      `${name} is in an object store, where the numbers of unknown assets cannot be kept`,
+      `${remote.name} is in an object store, where the numbers of unknown assets cannot be kept`,
       {
         fix: 'Name a local file for them with --map, and use the same one every time.',
       },
     )
   const { write } = stdoutWriter()
-  const converted = await convert(output, { ...options, write })
+  const outputs = foldersOf(located)
+  const converted = await convert(outputs, { ...options, write })
   reportConversion(converted, options)
-  const { rejects, coverage } = await warnIfIncomplete(output)
-  const isIncomplete = rejects > 0 || coverage.some(({ error }) => error !== undefined)
-  if (strict && (isIncomplete || Object.keys(converted.omitted).length > 0))
-    throw new ExportError('RECORDS_REJECTED', `the file does not contain all of ${output}`, {
+  let isIncomplete = Object.keys(converted.omitted).length > 0
+  for (const output of outputs) {
+    const { rejects, coverage } = await warnIfIncomplete(output)
+    isIncomplete ||= rejects > 0 || coverage.some(({ error }) => error !== undefined)
+  }
+  if (strict && isIncomplete)
+    throw new ExportError('RECORDS_REJECTED', `the file does not contain all of ${nameAll(located)}`, {
       fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
     })
 }

@@ -5,7 +5,7 @@ import { importRowsOf } from '../../../src/accounting/import-rows.ts'
 import { JOURNALS } from '../../../src/accounting/journals/index.ts'
 import { createJournalWriter } from '../../../src/accounting/journals/journal.ts'
 import { digitsToDistinguish } from '../../../src/accounting/names/first-digits.ts'
-import { walletNames } from '../../../src/accounting/names/wallet-names.ts'
+import { walletNamer } from '../../../src/accounting/names/wallet-names.ts'
 import { openTextFiles } from '../../../src/accounting/text-files.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { COIN, movement } from '../made-up.ts'
@@ -26,12 +26,20 @@ test('names wallets by label, followed by the address if the label is ambiguous'
     { address: `0x${'6'.repeat(40)}`, label: THREE.toUpperCase() },
     { address: `0x${'7'.repeat(40)}`, label: `0x${'7'.repeat(40)}` },
   ]
-  expect(Object.fromEntries(walletNames(coverage, {}))).toEqual({
-    [ONE]: `savings ${ONE}`,
-    [TWO]: `Savings ${TWO}`,
-    [THREE]: 'main, A',
-    [`0x${'6'.repeat(40)}`]: `${THREE.toUpperCase()} 0x${'6'.repeat(40)}`,
-  })
+  expect(namesOf(coverage)).toEqual([
+    ...[`savings ${ONE}`, `Savings ${TWO}`, 'main, A', `0x${'4'.repeat(40)}`, `0x${'5'.repeat(40)}`],
+    ...[`${THREE.toUpperCase()} 0x${'6'.repeat(40)}`, `0x${'7'.repeat(40)}`],
+  ])
+})
+
+test('a wallet of several chains keeps a label that it has on all of them, and its label on each', () => {
+  const coverage = [
+    { address: ONE, label: 'Savings' },
+    { address: ONE, label: 'savings' },
+    { address: TWO, label: 'Main' },
+    { address: TWO, label: 'Main on Base' },
+  ]
+  expect(namesOf(coverage)).toEqual(['Savings', 'savings', 'Main', 'Main on Base'])
 })
 
 test('leaves out what a program does not accept in names of wallets, and keeps the names different', () => {
@@ -40,12 +48,13 @@ test('leaves out what a program does not accept in names of wallets, and keeps t
     { address: TWO, label: 'main A' },
     { address: THREE, label: '50 % fund' },
   ]
-  expect(Object.fromEntries(walletNames(coverage, { excludedFromWallets: /[,%]/g }))).toEqual({
-    [ONE]: `main A ${ONE}`,
-    [TWO]: `main A ${TWO}`,
-    [THREE]: '50 fund',
-  })
+  expect(namesOf(coverage, /[,%]/g)).toEqual([`main A ${ONE}`, `main A ${TWO}`, '50 fund'])
 })
+
+function namesOf(wallets: { address: string; label: string | null }[], excludedFromWallets?: RegExp) {
+  const nameOf = walletNamer(wallets, excludedFromWallets === undefined ? {} : { excludedFromWallets })
+  return wallets.map(({ address, label }) => nameOf(address, label))
+}
 
 /** Returns a function that finds the declared account of a wallet in a journal. */
 function accountFinder(name: string, wallets = [ONE, TWO]) {

@@ -1,0 +1,116 @@
+import { evmIdOf } from '../core/model/chains.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { labelsOf } from '../core/model/wallet-sample.ts'
+import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
+import type { FungibleAsset } from '../ledger/prices/priced-asset.ts'
+import { type Prices, readPrices } from '../ledger/prices/prices.ts'
+import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
+import { type AddressNames, applyNames } from '../read/address-book.ts'
+import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
+import { requireNewWallets } from './distinct-wallets.ts'
+import { readContractsOfAll } from './names/contracts.ts'
+import { readTickers, type TokenNames } from './names/tickers.ts'
+import type { ConvertOptions } from './options.ts'
+import type { WrittenExport } from './text-writer.ts'
+import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
+
+/** The folder of an export, or the folders of several. */
+export type Outputs = string | readonly [string, ...string[]]
+
+/** An export that is converted, with the names that apply to it. The labels in its manifest include the user's names. */
+export type ConversionSource = WrittenExport & {
+  chain: string
+  tickers: TokenNames
+  /** Names of addresses, including the wallets of all converted exports of the chain. */
+  names: AddressNames
+}
+
+/**
+ * Opens the exports of a conversion, runs it, and closes them. Throws USAGE if an export has no ledger, a wallet is in two
+ * exports of a chain, or an option does not fit several exports.
+ */
+export async function withSources<T>(
+  outputs: Outputs,
+  options: Partial<ConvertOptions>,
+  convertSources: (sources: readonly ConversionSource[]) => Promise<T>,
+): Promise<T> {
+  const folders = typeof outputs === 'string' ? [outputs] : outputs
+  const opened: OpenExport[] = []
+  try {
+    for (const output of folders) opened.push(await openExport(output))
+    return await convertSources(await describeSources(folders, opened, options))
+  } finally {
+    for (const one of opened) await one.close()
+  }
+}
+
+type NamedOutput = Pick<ConversionSource, 'output' | 'opened' | 'chain' | 'tickers' | 'names'>
+
+async function describeSources(
+  outputs: readonly string[],
+  opened: readonly OpenExport[],
+  options: Partial<ConvertOptions>,
+): Promise<ConversionSource[]> {
+  const named: NamedOutput[] = []
+  for (const [at, one] of opened.entries()) {
+    const output = outputs[at] ?? ''
+    requireLedger(one.manifest, output, 'conversions are made from')
+    const { job } = one.manifest
+    const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
+    const { manifest, names } = await applyNames(options.names, one.manifest)
+    named.push({
+      ...{ output, tickers, names, opened: { ...one, manifest }, chain: evmIdOf(job.chain) ?? job.chain },
+    })
+  }
+  requireFit(named, options)
+  const contracts = await readContractsOfAll(named)
+  return named.map((source, at) => ({
+    ...{ ...source, names: namesOnChain(source.chain, named), contracts: contracts[at] ?? new Map() },
+  }))
+}
+
+/** The names of all exports of a chain. The labels of wallets take precedence. */
+function namesOnChain(chain: string, all: readonly NamedOutput[]): AddressNames {
+  const ofChain = all.filter((one) => one.chain === chain)
+  return new Map([
+    ...ofChain.flatMap(({ names }) => [...names]),
+    ...ofChain.flatMap(({ opened }) => [...labelsOf(opened.manifest.coverage)]),
+  ])
+}
+
+function requireFit(
+  all: readonly NamedOutput[],
+  { prices, opening, chainName }: Partial<ConvertOptions>,
+): void {
+  const exports = all.map(({ output, chain, opened }) => ({
+    ...{ output, chain, wallets: opened.manifest.coverage },
+  }))
+  for (const [at, one] of exports.entries())
+    requireNewWallets(one, exports.slice(0, at), 'leave out one of the exports')
+  const chains = exports.map(({ chain }) => chain)
+  if (prices !== undefined) requireOneChain(chains, 'file')
+  const refuse = (message: string, fix: string) => new ExportError('USAGE', message, { fix })
+  if (opening !== undefined && all.length > 1)
+    throw refuse(
+      '--opening applies to one export',
+      'Convert each export with its opening balances to a file of its own.',
+    )
+  if (chainName !== undefined && new Set(chains).size > 1)
+    throw refuse(
+      `--chain-name names one chain, but these exports are of chains ${[...new Set(chains)].join(' and ')}`,
+      'Omit --chain-name, or convert each export to a file of its own.',
+    )
+}
+
+/** Reads a file of prices for exports of one chain; undefined without a file. */
+export async function readSourcePrices(
+  sources: readonly ConversionSource[],
+  file: string | undefined,
+): Promise<Prices | undefined> {
+  if (file === undefined) return undefined
+  return readPrices(file, async () => {
+    const assets: FungibleAsset[] = []
+    for (const { opened } of sources) assets.push(...(await readFungibleAssets(opened)))
+    return assets
+  })
+}

@@ -1,0 +1,79 @@
+import { chainOf } from '../core/model/chains.ts'
+import type { ConversionSource } from './conversion-sources.ts'
+import { mergeTransactions, type Transactions } from './merge-transactions.ts'
+import type { Movement } from './movement.ts'
+import { safeText } from './names/asset-name.ts'
+import { nameParties } from './names/party-names.ts'
+import type { Period } from './period.ts'
+import { NO_SPAM, readSpam } from './spam.ts'
+import { transactionsOf } from './transactions.ts'
+
+type StreamOptions = {
+  period: Period
+  /** Opening balances, which precede the transactions of the only export. */
+  opening: readonly Movement[]
+  excludeSpam?: boolean | undefined
+  /** Called for each movement that is excluded as spam, with the reason. */
+  onSpam: (movement: Movement, reason: string) => void
+}
+
+/** Streams the movements of exports, grouped by transaction, in the order of `mergeTransactions`. */
+export async function streamTransactions(
+  sources: readonly ConversionSource[],
+  options: StreamOptions,
+): Promise<Transactions> {
+  const exports = []
+  for (const source of sources) {
+    const spam = options.excludeSpam ? await readSpam(source.output, source.tickers) : NO_SPAM
+    const transactions = describeTransactions(source, { ...options, ...describeChain(source, sources), spam })
+    exports.push({ chain: source.chain, transactions })
+  }
+  return mergeTransactions(exports)
+}
+
+type ChainDescription = {
+  /** Set only if there are several chains. */
+  chainName: string | undefined
+  /** The wallets of all exports of the chain. Set only if there are several exports of it. */
+  ownWallets: ReadonlySet<string> | undefined
+}
+
+function describeChain({ chain }: ConversionSource, sources: readonly ConversionSource[]): ChainDescription {
+  const ofChain = sources.filter((one) => one.chain === chain)
+  const wallets = ofChain.flatMap(({ opened }) => opened.manifest.coverage)
+  return {
+    chainName: ofChain.length === sources.length ? undefined : safeText(chainOf(chain)?.name ?? chain),
+    ownWallets: ofChain.length === 1 ? undefined : new Set(wallets.map(({ address }) => address)),
+  }
+}
+
+async function* describeTransactions(
+  { opened, contracts, names }: ConversionSource,
+  { period, opening, chainName, ownWallets, ...filter }: StreamOptions & ChainDescription & SpamFilter,
+): Transactions {
+  const held = withoutSpam(opening, filter)
+  if (held.length > 0) yield held
+  for await (const movements of transactionsOf(opened, { period, contracts })) {
+    nameParties(movements, names)
+    if (chainName !== undefined) for (const movement of movements) movement.chainName = chainName
+    if (ownWallets !== undefined) markOwnTransfers(movements, ownWallets)
+    const included = withoutSpam(movements, filter)
+    if (included.length > 0) yield included
+  }
+}
+
+type SpamFilter = Pick<StreamOptions, 'onSpam'> & { spam: ReadonlyMap<string, string> }
+
+function withoutSpam(movements: readonly Movement[], { spam, onSpam }: SpamFilter): Movement[] {
+  return movements.filter((movement) => {
+    const reason = spam.get(movement.asset.address ?? '')
+    if (reason !== undefined) onSpam(movement, reason)
+    return reason === undefined
+  })
+}
+
+/** Marks transfers between wallets of several exports, which the ledgers of these exports do not know to be own. */
+function markOwnTransfers(movements: readonly Movement[], wallets: ReadonlySet<string>): void {
+  for (const movement of movements)
+    if (movement.type === 'transfer' && wallets.has(movement.counterparty ?? '')) movement.isOwn = true
+}

@@ -1,0 +1,270 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Outputs } from '../../src/accounting/conversion-sources.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import type { ConvertOptions } from '../../src/accounting/options.ts'
+import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
+import { tickersNeeded } from '../../src/accounting/tickers-needed.ts'
+import type { JsonObject } from '../../src/demo-server/json.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
+import { ANN, address, BEN, createChain, WALLETS } from './made-up-transactions.ts'
+
+const folder = suiteFolder()
+const at = (name: string) => join(folder, name)
+const [BOTH, OF_ANN, OF_BEN, ETHEREUM] = ['both', 'ann', 'ben', 'ethereum'].map(at) as [
+  string,
+  string,
+  string,
+  string,
+]
+
+const FRIEND = address('3')
+/** On both chains, and a contract on Ethereum alone that has the same first digits. */
+const SHARE = { address: address('e'), name: 'Vault share', symbol: 'vUSDC', decimals: 6 }
+const OTHER_SHARE = { ...SHARE, address: `${SHARE.address.slice(0, -1)}0` }
+/** Dollars with other decimals than those of the C-Chain. */
+const USDC = { address: address('f'), name: 'USD Coin', symbol: 'USDC', decimals: 24 }
+const UNIT = 10n ** 24n
+
+/** Transactions at the times of the other chain, and between them. */
+function ethereumChain(): JsonObject[] {
+  const { transaction, erc20 } = createChain()
+  return [
+    transaction(
+      { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN] },
+      { erc20: [erc20(USDC, [FRIEND, ANN], 5_000n * UNIT)] },
+    ),
+    transaction({ at: '2024-02-29T12:00:05Z', parties: [ANN, BEN], value: 3n }),
+    transaction(
+      { at: '2024-03-01T12:00:00Z', parties: [FRIEND, ANN] },
+      {
+        erc20: [
+          ...[erc20(SHARE, [FRIEND, ANN], 7n), erc20(OTHER_SHARE, [FRIEND, ANN], 8n)],
+          erc20(USDC, [FRIEND, ANN], 1n),
+        ],
+      },
+    ),
+  ].map(({ nativeTransaction, ...entries }) => ({
+    ...{ nativeTransaction: { ...nativeTransaction, chainId: '1' }, ...entries },
+  }))
+}
+
+beforeAll(async () => {
+  const [ann, ben] = WALLETS.map((wallet) => [wallet])
+  await exportMadeUp(BOTH, GOLDEN_CHAIN, '43114')
+  await exportMadeUp(OF_ANN, GOLDEN_CHAIN, '43114', { wallets: ann })
+  await exportMadeUp(OF_BEN, GOLDEN_CHAIN, '43114', { wallets: ben })
+  await exportMadeUp(ETHEREUM, ethereumChain(), '1', { nativeSymbol: 'ETH', wallets: ann })
+  writeFileSync(at('prices.csv'), GOLDEN_PRICES)
+  const tickers = [`43114,${address('c')},USD`, `1,${USDC.address},USD`]
+  writeFileSync(at('tickers.csv'), `chain,contract,ticker\n${tickers.join('\n')}\n`)
+})
+
+type Row = Record<string, string>
+
+/** Converts to one file, and returns its rows. */
+async function rowsOf(outputs: Outputs, to: string, options: Partial<ConvertOptions> = {}): Promise<Row[]> {
+  const chunks: string[] = []
+  await convert(outputs, { to, write: (text) => void chunks.push(text), ...options })
+  return parse(chunks.join(''), { columns: true })
+}
+
+function textOf(path: string): string {
+  if (!statSync(path).isDirectory()) return readFileSync(path, 'utf8')
+  const names = readdirSync(path).sort()
+  return names.map((name) => `==> ${name}\n${readFileSync(join(path, name), 'utf8')}`).join('')
+}
+
+describe('two outputs of one chain with one wallet each', () => {
+  test.for(['koinly', 'tokentax', 'generic', 'rotki', 'rp2', 'beancount'])(
+    'become the file for %s of an output with both wallets',
+    async (to) => {
+      const [expected, found] = [at(`both-${to}`), at(`parts-${to}`)]
+      const options = { to, map: at('numbers.csv'), prices: at('prices.csv') }
+      const whole = await convert(BOTH, { ...options, out: expected })
+      const { files, omittedFile, ...parts } = await convert([OF_BEN, OF_ANN], { ...options, out: found })
+      expect(textOf(found)).toBe(textOf(expected))
+      expect(parts).toEqual({
+        ...{ movements: whole.movements, lines: whole.lines, merged: whole.merged, omitted: whole.omitted },
+        ...{ ledgerTimeRange: undefined, unfilledOpening: 0, unpriced: whole.unpriced, labels: whole.labels },
+      })
+    },
+  )
+
+  test('need the prices of an output with both wallets', async () => {
+    expect(await pricesNeeded([OF_ANN, OF_BEN])).toEqual(await pricesNeeded(BOTH))
+  })
+})
+
+describe('outputs of two chains', () => {
+  test('become one file in the order of time, then of chain ids, and each line names its chain', async () => {
+    const rows = await rowsOf([BOTH, ETHEREUM], 'generic')
+    const orderOf = ({ date, chain = '' }: Row) => `${date} ${chain.padStart(5)}`
+    expect(rows.map(orderOf)).toEqual(rows.map(orderOf).sort())
+    const chainOf = ({ note }: Row) => / \/ chain ([^/]+) \/ tx /.exec(note ?? '')?.[1]
+    expect(rows.map(chainOf)).toEqual(
+      rows.map(({ chain }) => (chain === '1' ? 'Ethereum' : 'Avalanche C-Chain')),
+    )
+    const idsOf = (some: Row[]) => some.map(({ entry_id }) => entry_id).sort()
+    const apart = [...(await rowsOf(BOTH, 'generic')), ...(await rowsOf(ETHEREUM, 'generic'))]
+    expect(idsOf(rows)).toEqual(idsOf(apart))
+    expect(apart.map(chainOf)).not.toContain('Ethereum')
+    expect(await rowsOf([ETHEREUM, BOTH], 'generic')).toEqual(rows)
+  })
+
+  test.for([
+    { to: 'hledger', tag: '; time:12:00:05, chain:Ethereum\n' },
+    { to: 'beancount', tag: '  time: "12:00:05"\n  chain: "Ethereum"\n' },
+  ])('name the chain of each entry: $to', async ({ to, tag }) => {
+    const chunks: string[] = []
+    await convert([BOTH, ETHEREUM], { to, write: (text) => void chunks.push(text) })
+    expect(chunks.join('')).toContain(tag)
+  })
+
+  test('have different names for contracts with the same first digits, and one for the same contract', async () => {
+    const rows = await rowsOf([BOTH, ETHEREUM], 'generic')
+    const names = (contract: string) =>
+      rows.flatMap(({ received_contract, received_asset }) =>
+        received_contract === contract ? received_asset : [],
+      )
+    expect(new Set(names(SHARE.address))).toEqual(new Set(['vUSDC-eeeeeeee-eeee']))
+    expect(names(OTHER_SHARE.address)).toEqual(['vUSDC-eeeeeeee-eee0'])
+  })
+
+  test('have a placeholder of its own for each asset of each chain, which later conversions keep', async () => {
+    const map = at('two-chains.csv')
+    const first = await rowsOf([BOTH, ETHEREUM], 'koinly', { map })
+    const numbers = parse<Row>(readFileSync(map, 'utf8'), { columns: true })
+    const shares = numbers.filter(({ asset_address }) => asset_address === SHARE.address)
+    expect(shares.map(({ chain_id }) => chain_id)).toEqual(['43114', '1'])
+    expect(new Set(numbers.map(({ placeholder }) => placeholder)).size).toBe(numbers.length)
+    expect(first).toContainEqual(
+      expect.objectContaining({
+        'Received Amount': '0.000007',
+        'Received Currency': shares[1]?.placeholder,
+      }),
+    )
+    expect(await rowsOf([ETHEREUM, BOTH], 'koinly', { map })).toEqual(first)
+  })
+
+  test('a file of numbers without chains does not fit', async () => {
+    const map = at('old.csv')
+    writeFileSync(
+      map,
+      `placeholder,asset_type,asset_address,token_id,name\nNULL1,erc20,${SHARE.address},,x\n`,
+    )
+    await expect(rowsOf([BOTH, ETHEREUM], 'koinly', { map })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('chain_id'),
+    })
+  })
+
+  test('merge equal lines although the decimals of the tokens differ', async () => {
+    const rows = await rowsOf([BOTH, ETHEREUM], 'tokentax', { tickers: at('tickers.csv') })
+    const deposits = rows.filter(
+      ({ Date: date, Type }) => date === '01/01/2024 00:00:00' && Type === 'Deposit',
+    )
+    expect(deposits).toMatchObject([
+      { BuyAmount: '10000', BuyCurrency: 'USD', Comment: expect.stringMatching(/sum of 2 equal lines$/) },
+    ])
+  })
+
+  test('leave an asset out whose sum over all chains has too many digits', async () => {
+    const refusals = async (outputs: Outputs) => {
+      const options = { to: 'beancount', tickers: at('tickers.csv'), write: () => {} }
+      return (await convert(outputs, options)).omitted['more than 28 digits, which beancount rounds'] ?? 0
+    }
+    const [apart, ofEthereum] = [await refusals(BOTH), await refusals(ETHEREUM)]
+    expect(ofEthereum).toBe(0)
+    expect(await refusals([BOTH, ETHEREUM])).toBeGreaterThan(apart)
+  })
+
+  test('become one file per wallet, whatever the chain', async () => {
+    const { files } = await convert([BOTH, ETHEREUM], { to: 'generic', perWallet: true, out: at('wallets') })
+    const ofAnn = files.filter((file) => file.includes(ANN))
+    expect(ofAnn).toHaveLength(1)
+    const rows = parse<Row>(ofAnn.map(textOf).join(''), { columns: true })
+    expect(new Set(rows.map(({ chain }) => chain))).toEqual(new Set(['1', '43114']))
+  })
+
+  test('do not make own transfers of payments to a wallet of the other chain only', async () => {
+    const rows = await rowsOf([OF_BEN, ETHEREUM], 'generic')
+    expect(rows.filter(({ chain, type }) => chain === '1' && type?.includes('out'))).toMatchObject([
+      { type: 'out', from_address: ANN, to_address: BEN },
+    ])
+  })
+
+  test('share a list of tickers to fill in', async () => {
+    const lines = await tickersNeeded([BOTH, ETHEREUM])
+    const ofShare = lines.filter(({ contract }) => contract === SHARE.address)
+    expect(ofShare.map(({ chain }) => chain).sort()).toEqual(['1', '43114'])
+  })
+})
+
+describe('several outputs are refused', () => {
+  const bothChains = [BOTH, ETHEREUM] as const
+  const out = at('refused')
+
+  test.for([
+    {
+      what: 'with a wallet in two of them',
+      outputs: [BOTH, OF_ANN] as const,
+      options: { to: 'generic' },
+      message: `contain wallet ${ANN} on chain 43114`,
+      fix: 'leave out one of the exports',
+    },
+    {
+      what: 'with prices for two chains',
+      options: { to: 'generic', prices: at('prices.csv') },
+      message: 'a price file applies to one chain',
+      fix: 'Write one file per chain',
+    },
+    {
+      what: 'with opening balances',
+      options: { to: 'generic', opening: at('opening.csv') },
+      message: '--opening applies to one export',
+      fix: 'file of its own',
+    },
+    {
+      what: 'with one name for two chains',
+      options: { to: 'generic', chainName: 'Avalanche' },
+      message: '--chain-name names one chain, but these exports are of chains 43114 and 1',
+      fix: 'Omit --chain-name',
+    },
+    {
+      what: 'without a file for the numbers of unknown assets',
+      options: { to: 'koinly' },
+      message: 'several outputs need one file for the numbers of unknown assets',
+      fix: 'Name the file with --map',
+    },
+    {
+      what: 'for files of an explorer',
+      options: { to: 'etherscan', out },
+      message: 'etherscan: its files are those of one export',
+      fix: 'Convert each output to a folder of its own.',
+    },
+  ])('$what', async ({ outputs = bothChains, options, message, fix }) => {
+    await expect(convert(outputs, options)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
+    })
+    expect(readdirSync(folder)).not.toContain('refused')
+  })
+
+  test('for a list of prices of two chains', async () => {
+    await expect(pricesNeeded(bothChains)).rejects.toMatchObject({ code: 'USAGE' })
+  })
+})
+
+test('the command converts several outputs, and counts a repeated one once', async () => {
+  const args = ['convert', ETHEREUM, OF_ANN, ETHEREUM, '--to', 'generic', '--out', at('command.csv')]
+  const { exit, stderr } = await runInProcess(args)
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining(at('command.csv')) })
+  expect(
+    new Set(parse<Row>(readFileSync(at('command.csv')), { columns: true }).map(({ chain }) => chain)),
+  ).toEqual(new Set(['1', '43114']))
+})
