@@ -213,8 +213,13 @@ function recorded(name: string) {
   const baseFeePerGas = String(BigInt(receiptEffectiveGasPrice) - BigInt(maxPriorityFeePerGas))
   const details = { ...nativeTransaction, baseFeePerGas, maxFeePerGas, maxPriorityFeePerGas }
   const fee = String(BigInt(sent.receiptGasUsed) * BigInt(receiptEffectiveGasPrice))
+  const internalTransactions = (sent.internalTransactions ?? []).map(
+    ({ from, to, ...call }: { from: string; to: string }) => ({
+      ...{ ...call, from: { address: from }, to: { address: to }, isReverted: false },
+    }),
+  )
   return {
-    item: { nativeTransaction } as ListedItem,
+    item: { nativeTransaction, internalTransactions } as ListedItem,
     details,
     sender: sent.from.toLowerCase(),
     hash: txHash,
@@ -239,6 +244,12 @@ test('recorded transactions of the public service have the fees of their receipt
   const fees = Object.fromEntries(exported.map((row) => [row.transaction_hash, row.transaction_fee]))
   expect(fees).toEqual(Object.fromEntries(all.map(({ hash, fee }) => [hash, fee])))
   expect(all[0]?.fee).toBe('1189026000000000')
+  // The recorded lists begin with the call of the transaction itself, which would count its value twice.
+  const ledger = await readCsvTable(job.output, 'ledger')
+  const moved = ledger.filter(({ asset_type, entry_type }) => asset_type === 'native' && entry_type !== 'fee')
+  expect(moved.map(({ transaction_hash, source, value }) => [transaction_hash, source, value])).toEqual([
+    [all[2]?.hash, 'transactions', '-30576074978046450'],
+  ])
 })
 
 test('exact fees replace the listed ones of a rollup, whose L1 fees are unknown before', async () => {
