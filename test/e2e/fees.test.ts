@@ -252,15 +252,16 @@ test('recorded transactions of the public service have the fees of their receipt
   ])
 })
 
-test('exact fees replace the listed ones of a rollup, whose L1 fees are unknown before', async () => {
+/** Transactions of type 2 and 0 of a rollup whose details state the fee for publishing on L1. */
+async function serveRollup(gasPrice: string): Promise<string> {
   const sent = (block: number, txType: number) => {
     const [txHash, blockHash] = [`0x${String(block).padStart(64, '0')}`, `0xb${block}`]
     const fields = { chainId: '10', blockNumber: block, blockTimestamp: 1_700_000_000 + block, txType }
-    return item({ ...fields, txHash, blockHash, gasPrice: '100', gasUsed: '21000' })
+    return item({ ...fields, txHash, blockHash, gasPrice, gasUsed: '21000' })
   }
   const [early, late] = [sent(100, 2), sent(40_000_000, 0)]
   const prices = { baseFeePerGas: '30', maxFeePerGas: '100', maxPriorityFeePerGas: '2', l1Fee: '7' }
-  const url = await serve((request, response) => {
+  return serve((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://loopback')
     const isAsked = ({ nativeTransaction: { blockNumber } }: ListedItem) =>
       Number(blockNumber) >= Number(searchParams.get('startBlock')) &&
@@ -271,6 +272,10 @@ test('exact fees replace the listed ones of a rollup, whose L1 fees are unknown 
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(body))
   })
+}
+
+test('exact fees replace the listed ones of a rollup, whose L1 fees are unknown before', async () => {
+  const url = await serveRollup('100')
   const job = listedJob(url, { addresses: [ALICE], chain: '10', fees: 'listed' })
   expect((await runAndVerify(job)).fees).toEqual(['listed', 1])
   expect(readManifest(job.output).feeUnknown).toBe(2)
@@ -279,4 +284,22 @@ test('exact fees replace the listed ones of a rollup, whose L1 fees are unknown 
   expect(readManifest(job.output).feeUnknown).toBe(1)
   const [row] = await readCsvTable(job.output, 'transactions')
   expect(row).toMatchObject({ effective_gas_price: '32', transaction_fee: String(21_000 * 32 + 7) })
+})
+
+test('auto requests the L1 fees of a rollup although the listed prices are those that were paid', async () => {
+  const url = await serveRollup('32')
+  const job = listedJob(url, { addresses: [ALICE], chain: '10', fees: 'auto' })
+  expect((await runAndVerify(job)).fees).toEqual(['exact', 0])
+  const [row] = await readCsvTable(job.output, 'transactions')
+  expect(row).toMatchObject({ effective_gas_price: '32', transaction_fee: String(21_000 * 32 + 7) })
+  expect(readManifest(job.output).feeUnknown).toBe(1)
+})
+
+test('auto keeps the listed prices of a rollup, without L1 fees, if details exceed the budget', async () => {
+  const url = await serveRollup('32')
+  const job = listedJob(url, { addresses: [ALICE], chain: '10', fees: 'auto', feesBudget: 0 })
+  expect((await runAndVerify(job)).notices).toContainEqual(expect.stringContaining('exceed the budget of 0'))
+  const [row] = await readCsvTable(job.output, 'transactions')
+  expect(row).toMatchObject({ effective_gas_price: '32', transaction_fee: String(21_000 * 32) })
+  expect(readManifest(job.output).feeUnknown).toBe(2)
 })

@@ -1,4 +1,5 @@
 import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
+import { evmIdOf, L1_FEE_CHAINS } from '../../core/model/chains.ts'
 import { feeKey } from '../../core/model/fees.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
@@ -49,6 +50,8 @@ class DetailsResolver implements FeeResolver {
   readonly #probe: Probe
   /** Keys of transactions whose details the service did not have. */
   readonly #absent = new Set<string>()
+  /** Only details state the L1 fees of a rollup. */
+  readonly #hasL1Fees: boolean
   #resolved: FeeSource | undefined
   #detailCount = 0
   #running: Promise<unknown> | undefined
@@ -57,6 +60,7 @@ class DetailsResolver implements FeeResolver {
   constructor(options: FeeResolverOptions, requestFee: RequestFee, probe: Probe) {
     this.#options = options
     this.#requestFee = requestFee
+    this.#hasL1Fees = L1_FEE_CHAINS.has(evmIdOf(options.job.chain) ?? options.job.chain)
     this.#probe = probe
     if (options.checkpoint.fees.details.size > 0) this.#resolved = this.#knownDetails()
   }
@@ -79,9 +83,10 @@ class DetailsResolver implements FeeResolver {
     if (this.#options.job.fees === 'auto') await this.#finishProbe(transactions)
     const probed = this.#probed()
     if (probed !== undefined) return probed
-    if (this.#options.job.fees === 'exact' || (await this.#isWithinBudget(transactions)))
-      await this.#fetchAll(transactions)
-    this.#resolved = this.#knownDetails()
+    const fetches = this.#options.job.fees === 'exact' || (await this.#isWithinBudget(transactions))
+    if (fetches) await this.#fetchAll(transactions)
+    const { listedPrice } = this.#options.checkpoint.fees
+    this.#resolved = !fetches && listedPrice === 'effective' ? EFFECTIVE : this.#knownDetails()
     return this.#resolved
   }
 
@@ -104,7 +109,8 @@ class DetailsResolver implements FeeResolver {
     const { job, checkpoint } = this.#options
     if (job.fees !== 'auto') return undefined
     const { listedPrice } = checkpoint.fees
-    return listedPrice === 'effective' ? EFFECTIVE : listedPrice === 'no details' ? LISTING : undefined
+    if (listedPrice === 'no details') return LISTING
+    return listedPrice === 'effective' && !this.#hasL1Fees ? EFFECTIVE : undefined
   }
 
   async #finishProbe(transactions: () => OpenFees): Promise<void> {
