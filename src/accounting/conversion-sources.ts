@@ -110,7 +110,7 @@ export async function readSourcePrices(
   if (file === undefined) return undefined
   return readPrices(file, async () => {
     const assets: FungibleAsset[] = []
-    for (const { opened } of sources) assets.push(...(await readFungibleAssets(opened)))
+    for (const { opened } of sources) for (const asset of await readFungibleAssets(opened)) assets.push(asset)
     return assets
   })
 }

@@ -57,6 +57,8 @@ export type ConversionResult = {
  */
 export async function convert(outputs: Outputs, options: ConvertOptions): Promise<ConversionResult> {
   const folders = typeof outputs === 'string' ? ([outputs] as const) : outputs
+  // Before the files of the options are read: one of them named as `out` by mistake should not be called malformed.
+  if (options.out !== undefined) await resolveOutputFile(options.out, folders, options)
   return withSources(folders, options, async (sources) => {
     const resolvePath = async (path: string) => {
       // The user may pass a link as `out` on purpose. Other file names are predictable, so another user of the machine
@@ -67,7 +69,6 @@ export async function convert(outputs: Outputs, options: ConvertOptions): Promis
     const files = openTextFiles(resolvePath)
     const emptyFolders = await trackCreatedFolders(options.out ?? folders[0])
     try {
-      if (options.out !== undefined) await resolvePath(options.out)
       return await convertSources(sources, options, files)
     } catch (thrown) {
       await files.abort()

@@ -1,4 +1,5 @@
 import { isNft } from '../core/model/asset.ts'
+import { smallest } from '../core/platform/extremes.ts'
 import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
 import type { OpenExport } from '../read/open-export.ts'
@@ -108,7 +109,7 @@ function sumOf(a: AssetTotals, b: AssetTotals): AssetTotals {
   return {
     asset: { ...a.asset, decimals },
     ...{ received: sum('received'), sent: sum('sent') },
-    zeros: Math.min(...[a, b].map((one) => one.zeros + decimals - decimalsOf(one))),
+    zeros: smallest([a, b].map((one) => one.zeros + decimals - decimalsOf(one))),
   }
 }
 

@@ -40,7 +40,8 @@ export async function readContracts(opened: OpenExport, tickers?: TokenNames): P
  */
 export async function readContractsOfAll(exports: readonly ContractSource[]): Promise<Contracts[]> {
   const rows: ContractRow[] = []
-  for (const { opened, chain } of exports) rows.push(...(await readContractRows(opened, chain)))
+  for (const { opened, chain } of exports)
+    for (const row of await readContractRows(opened, chain)) rows.push(row)
   const digits = digitsToDistinguish(rows.map(({ address }) => address))
   const all: Contracts[] = []
   for (const { opened, chain, tickers } of exports) {
