@@ -11,7 +11,8 @@ import type { FeeSource } from '../../transform/fees.ts'
 import { fingerprint } from '../../transform/merge/fingerprints.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'
 import { overBudgetNotice } from './over-budget-notice.ts'
-import { MAX_PROBES, openProbe, type Probe, type RequestFee } from './probe.ts'
+import { MAX_FURTHER_PROBES, MAX_PROBES, openProbe, type Probe, type RequestFee } from './probe.ts'
+import { SmallestKeys } from './smallest-keys.ts'
 
 export type FeeResolverOptions = {
   job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency'>
@@ -124,11 +125,20 @@ class DetailsResolver implements FeeResolver {
 
   async #isWithinBudget(transactions: () => OpenFees): Promise<boolean> {
     if (this.#probe.result() === 'no details') return false
-    const { job, stats, onNotice } = this.#options
+    const { job, checkpoint, stats, onNotice } = this.#options
     const missing = new Set<number>()
-    for await (const transaction of transactions())
-      if (!this.#isKnown(transaction)) missing.add(fingerprint(transaction.hash + transaction.blockHash))
+    const sample = new SmallestKeys<OpenFee>(MAX_FURTHER_PROBES)
+    for await (const transaction of transactions()) {
+      if (this.#isKnown(transaction)) continue
+      const key = fingerprint(transaction.hash + transaction.blockHash)
+      missing.add(key)
+      sample.add(key, transaction)
+    }
     if (missing.size <= job.feesBudget) return true
+    // Which transactions the probe tried first depends on the order of arrival. These are the same in every run.
+    this.#probe.extend()
+    await this.#finishProbe(() => sample.values())
+    if (checkpoint.fees.listedPrice === 'effective') return false
     if (!this.#isNoticed) onNotice(`${job.name}: ${overBudgetNotice(missing.size, job, stats)}`)
     this.#isNoticed = true
     return false

@@ -12,6 +12,9 @@ export type RequestFee = (transaction: OpenFee) => Promise<FeeDetails | undefine
  */
 export const MAX_PROBES = 5
 
+/** Further requests of a probe if the details of all transactions would exceed the budget. */
+export const MAX_FURTHER_PROBES = 50
+
 /** Finds out whether the listed gas price is the price that was paid, or the fee cap. */
 export type Probe = {
   /** Adds a candidate and starts the probe in the background, unless it is finished. */
@@ -22,6 +25,8 @@ export type Probe = {
   result(): ListedPrice | undefined
   /** Whether another candidate would be tried. */
   isOpen(): boolean
+  /** Allows `MAX_FURTHER_PROBES` more requests. */
+  extend(): void
 }
 
 /**
@@ -35,13 +40,12 @@ export function openProbe(
 ): Probe {
   const candidates: OpenFee[] = []
   const tried = new Set<string>()
-  let [requested, found] = [0, 0]
+  let [requested, found, limit] = [0, 0, MAX_PROBES]
   let running: Promise<void> | undefined
   let failure: unknown
   let isUnavailable = false
   const proven = () => checkpoint.fees.listedPrice
-  const isOpen = () =>
-    proven() === undefined && failure === undefined && !isUnavailable && requested < MAX_PROBES
+  const isOpen = () => proven() === undefined && failure === undefined && !isUnavailable && requested < limit
   const tryNext = async (transaction: OpenFee) => {
     const key = feeKey(transaction.blockHash, transaction.hash)
     if (tried.has(key)) return
@@ -74,6 +78,9 @@ export function openProbe(
     },
     result: () => proven() ?? (isUnavailable || (requested > 0 && found === 0) ? 'no details' : undefined),
     isOpen,
+    extend: () => {
+      limit = requested + MAX_FURTHER_PROBES
+    },
   }
 }
 
