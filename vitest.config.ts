@@ -48,8 +48,8 @@ export default defineConfig({
     execArgv: ['--heap-growing-percent=200'],
     // Servers of tests are on this machine, whatever proxy its user has; tests of proxies set their own.
     env: { no_proxy: '*', NO_PROXY: '*' },
-    // Loading the modules again for each file takes a fifth of the processor time of small test files. What a file changes
-    // outside its folder of temporary files, it must restore.
+    // Loading the modules again for each file takes a fifth of the processor time of small test files. A file must
+    // restore what it changes outside its temporary folders.
     isolate: false,
     setupFiles: ['test/helpers/restore-environment.ts'],
     testTimeout: 300_000,

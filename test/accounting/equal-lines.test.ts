@@ -61,7 +61,7 @@ describe.for(byHandling('merge'))('a file for $name', (preset) => {
   })
 })
 
-test.for([...byHandling('keep'), ...byHandling('apart')])(
+test.for([...byHandling('keep'), ...byHandling('distinguish')])(
   'a file for $name has all lines',
   async (preset) => {
     const { rows, lines, merged } = await converted(preset)

@@ -144,7 +144,7 @@ test('jobs/ACCOUNTING.md states what each program does with equal lines', () => 
   const presets = [...PRESETS, ...MULTI_FILE_WRITERS.flatMap(({ files }) => files)]
   const handlings = {
     merge: 'merged',
-    apart: 'told apart',
+    distinguish: 'distinguished',
     keep: 'all imported',
     unpair: 'further ones are not paired',
   }

@@ -107,11 +107,11 @@ type Naming = 'ticker' | 'caip' | 'placeholder'
 /** Lines that are equal except for their description, although they stand for different movements. */
 type EqualLines = {
   /**
-   * `merge`: the program could take them for duplicates, so they become one line with their sum. `apart`: a column with
+   * `merge`: the program could take them for duplicates, so they become one line with their sum. `distinguish`: a column with
    * an id distinguishes them. `keep`: the program imports all of them. `unpair`: only the first of equal swaps is one line
    * of this file; those after it are two lines of another.
    */
-  handling: 'merge' | 'apart' | 'keep' | 'unpair'
+  handling: 'merge' | 'distinguish' | 'keep' | 'unpair'
   /** What the program compares to find duplicates, with the source of this. */
   compares: string
 }

@@ -63,7 +63,7 @@ export const cointracking: Preset = {
   numbers: {},
   supportsNfts: true,
   supportsSwaps: true,
-  equalLines: { handling: 'apart', compares: 'Tx-ID, as in staketaxcsv 87547d5' },
+  equalLines: { handling: 'distinguish', compares: 'Tx-ID, as in staketaxcsv 87547d5' },
   source:
     "CoinTracking's pages 29000007202, 29000042383 (NFTs) and 29000042783; its CSV import page as cited by staketaxcsv",
   rulesOf: '2025-12-17',

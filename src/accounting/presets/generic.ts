@@ -36,7 +36,7 @@ export const generic: Preset = {
   numbers: {},
   supportsNfts: true,
   supportsSwaps: true,
-  equalLines: { handling: 'apart', compares: 'entry_id is unique' },
+  equalLines: { handling: 'distinguish', compares: 'entry_id is unique' },
   isForPeople: true,
   source: 'walletlake',
   rulesOf: '2026-11-23',

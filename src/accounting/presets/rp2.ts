@@ -16,7 +16,10 @@ const COMMON = {
   excludedFromWallets: /[,%]/g,
   supportsNfts: false,
   supportsSwaps: false,
-  equalLines: { handling: 'apart', compares: 'unique_id (dali-rp2 a17f269, plugin/input/csv/manual.py)' },
+  equalLines: {
+    handling: 'distinguish',
+    compares: 'unique_id (dali-rp2 a17f269, plugin/input/csv/manual.py)',
+  },
   // Transfers between own wallets go to intra.csv, which has no types.
   labelsOwnTransfers: false,
   needsPrices: true,

@@ -29,7 +29,7 @@ export const taxbit: Preset = {
   numbers: {},
   supportsNfts: false,
   supportsSwaps: true,
-  equalLines: { handling: 'apart', compares: 'not documented; assumed: Exchange Transaction ID' },
+  equalLines: { handling: 'distinguish', compares: 'not documented; assumed: Exchange Transaction ID' },
   source: "TaxBit's page 360047756913; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
   unverified: 'the list of types',

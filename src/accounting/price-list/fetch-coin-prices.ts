@@ -1,4 +1,5 @@
 import { ExportError, toExportError } from '../../core/model/errors.ts'
+import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import type { OpenedService } from '../../sources/data-api/open-service.ts'
 import { readCoinPrice } from '../../sources/data-api/read-coin-price.ts'
 
@@ -35,23 +36,21 @@ export async function fetchCoinPrices(
   { chainId, currency, concurrency, onProgress }: FetchOptions,
 ): Promise<CoinPrices> {
   const result: CoinPrices = { byDay: new Map(), error: undefined }
-  const remaining = days.values()
+  const limit = limitConcurrency(concurrency)
   let done = 0
-  const worker = async () => {
-    for (const day of remaining) {
-      if (result.error !== undefined) return
-      const stated = await readCoinPrice(client, { chainId, txHash: day.hash }, signal)
-      if (stated !== undefined && stated.currency !== currency)
-        throw otherCurrencyError(stated.currency, currency)
-      if (stated !== undefined) result.byDay.set(day.date, toStatedPrice(day, stated.price))
-      done += 1
-      onProgress(done)
-    }
+  const fetchDay = async (day: DayTransaction) => {
+    if (result.error !== undefined) return
+    const stated = await readCoinPrice(client, { chainId, txHash: day.hash }, signal)
+    if (stated !== undefined && stated.currency !== currency)
+      throw otherCurrencyError(stated.currency, currency)
+    if (stated !== undefined) result.byDay.set(day.date, toStatedPrice(day, stated.price))
+    done += 1
+    onProgress(done)
   }
   const fail = (thrown: unknown) => {
     result.error ??= toExportError(thrown)
   }
-  await Promise.all(Array.from({ length: concurrency }, () => worker().catch(fail)))
+  await Promise.all(days.map((day) => limit(() => fetchDay(day).catch(fail))))
   return result
 }
 

@@ -3,6 +3,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { isStablecoin, isWrappedNative } from '../../core/model/pegs.ts'
 import { utcDay } from '../../core/model/utc.ts'
 import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
+import { pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import { NATIVE, readPriceList } from '../../ledger/prices/prices.ts'
 import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
 import { createMeter } from '../../sources/data-api/compute-units.ts'
@@ -105,14 +106,10 @@ async function readKnownPrices(
     throw new ExportError('USAGE', `${file} has prices in ${prices.currency}, not in ${currency}`, {
       fix: `Use --currency ${prices.currency.toLowerCase()}, or name another file with --out.`,
     })
-  const pricedAsset = (asset: string) =>
-    asset === NATIVE
-      ? ({ type: 'native', address: null } as const)
-      : ({ type: 'erc20', address: asset } as const)
   return {
     lines: await readPricedLines(file),
     priceOf: (asset, date) =>
-      prices?.all(pricedAsset(asset)).find(({ from }) => utcDay(from) === date)?.price,
+      prices?.all(pricedAssetOf(asset)).find(({ from }) => utcDay(from) === date)?.price,
   }
 }
 

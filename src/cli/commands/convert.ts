@@ -9,6 +9,7 @@ import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { periodOptions } from '../options/period-options.ts'
 import { reportConversion, unitOf } from '../report-conversion.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
@@ -24,8 +25,7 @@ const options = defineOptions([
     description: 'xlsx writes a workbook instead (generic only)',
   },
   { name: 'per-wallet', description: 'Write one file per wallet' },
-  { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
-  { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },
+  ...periodOptions,
   { name: 'chain-name', value: '<name>', description: 'Name of the chain in the accounting program' },
   {
     name: 'swaps',

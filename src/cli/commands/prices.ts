@@ -9,6 +9,7 @@ import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
 import { readRunLimits, runLimitOptions } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { periodOptions } from '../options/period-options.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 import { openResultFile } from '../result-file.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
@@ -20,8 +21,7 @@ const options = defineOptions([
     value: '<file>',
     description: 'Price file, completed if it exists (default: stdout)',
   },
-  { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
-  { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },
+  ...periodOptions,
   {
     name: 'assume-pegs',
     description: 'Price stablecoins at 1 of their currency, and wrapped coins as the coin',

@@ -18,6 +18,7 @@ import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { negativeLines } from '../negative-lines.ts'
 import { openLog } from '../options/log.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { periodOptions } from '../options/period-options.ts'
 import { openResultFile } from '../result-file.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
@@ -25,8 +26,7 @@ import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
 const options = defineOptions([
   { name: 'year', value: '<year>', description: 'UTC year', conflicts: ['from', 'until'] },
-  { name: 'from', value: '<date>', description: 'Start at this UTC day or instant' },
-  { name: 'until', value: '<date>', description: 'Stop at the end of this UTC day, or at this instant' },
+  ...periodOptions,
   {
     name: 'wallet',
     value: '<address>',

@@ -209,5 +209,8 @@ export function isOfChain(recordChain: unknown, requested: string): boolean {
   return id === undefined || evmIdOf(recordChain) === id
 }
 
-/** Rollups whose transactions pay for publishing on L1 separately (OP stack and Scroll). */
-export const L1_FEE_CHAINS: ReadonlySet<string> = new Set(['10', '204', '5000', '8453', '81457', '534352'])
+/** Whether the transactions of a chain pay for publishing on L1 separately. */
+export const hasL1Fees = (chain: string): boolean => L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain)
+
+/** Rollups with such fees (OP stack and Scroll). */
+const L1_FEE_CHAINS: ReadonlySet<string> = new Set(['10', '204', '5000', '8453', '81457', '534352'])

@@ -1,4 +1,4 @@
-import { evmIdOf, L1_FEE_CHAINS } from './chains.ts'
+import { hasL1Fees } from './chains.ts'
 
 /** What the details of a transaction state about its fee. All numbers are digits. */
 export type PaidPrice = {
@@ -26,4 +26,4 @@ const BLOB_TYPE = 3
 
 /** Whether a transaction pays for blobs or for publishing on L1, in addition to its gas. */
 export const paysExtraFee = (type: number | null, chain: string): boolean =>
-  type === BLOB_TYPE || L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain)
+  type === BLOB_TYPE || hasL1Fees(chain)

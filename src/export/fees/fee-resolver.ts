@@ -1,5 +1,5 @@
 import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
-import { evmIdOf, L1_FEE_CHAINS } from '../../core/model/chains.ts'
+import { hasL1Fees } from '../../core/model/chains.ts'
 import { feeKey } from '../../core/model/fees.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
@@ -51,8 +51,6 @@ class DetailsResolver implements FeeResolver {
   readonly #probe: Probe
   /** Keys of transactions whose details the service did not have. */
   readonly #absent = new Set<string>()
-  /** Only details state the L1 fees of a rollup. */
-  readonly #hasL1Fees: boolean
   #resolved: FeeSource | undefined
   #detailCount = 0
   #running: Promise<unknown> | undefined
@@ -61,7 +59,6 @@ class DetailsResolver implements FeeResolver {
   constructor(options: FeeResolverOptions, requestFee: RequestFee, probe: Probe) {
     this.#options = options
     this.#requestFee = requestFee
-    this.#hasL1Fees = L1_FEE_CHAINS.has(evmIdOf(options.job.chain) ?? options.job.chain)
     this.#probe = probe
     if (options.checkpoint.fees.details.size > 0) this.#resolved = this.#knownDetails()
   }
@@ -111,7 +108,8 @@ class DetailsResolver implements FeeResolver {
     if (job.fees !== 'auto') return undefined
     const { listedPrice } = checkpoint.fees
     if (listedPrice === 'no details') return LISTING
-    return listedPrice === 'effective' && !this.#hasL1Fees ? EFFECTIVE : undefined
+    // Only details state the L1 fees of a rollup.
+    return listedPrice === 'effective' && !hasL1Fees(job.chain) ? EFFECTIVE : undefined
   }
 
   async #finishProbe(transactions: () => OpenFees): Promise<void> {

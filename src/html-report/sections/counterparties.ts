@@ -9,7 +9,7 @@ import { ownTransfers } from './own-transfers.ts'
 
 /** Counterparties shown in a chart: those with the most transfers. */
 const MAX_CHARTED = 12
-/** With more wallets, ribbons cannot be told apart, and a matrix is drawn instead. */
+/** With more wallets, ribbons cannot be distinguished, and a matrix is drawn instead. */
 const MAX_WALLETS_IN_FLOW_CHART = 8
 
 /** Counterparties by number of transfers, because amounts of different assets cannot be added. */

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../core/model/utc.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { exactFiatValue, FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
-import type { PricedAsset } from '../../ledger/prices/priced-asset.ts'
+import { pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import type { Prices } from '../../ledger/prices/prices.ts'
 import { type Point, stepLine } from '../charts.ts'
 import { balanceKey } from '../fiat-values.ts'
@@ -35,8 +35,7 @@ type ValueContext = { days: readonly string[]; stats: LedgerStats; prices: Price
 function valuesOf(asset: TrackedAsset, { days, stats, prices }: ValueContext): (bigint | null)[] {
   const changes = changesOf(asset, days, stats)
   const { key, decimals } = asset
-  const priced: PricedAsset =
-    key === 'native' ? { type: 'native', address: null } : { type: 'erc20', address: key }
+  const priced = pricedAssetOf(key)
   let balance = asset.wallets.reduce((sum, { openingBalance }) => sum + openingBalance, 0n)
   return days.map((day, at) => {
     balance += changes[at] ?? 0n

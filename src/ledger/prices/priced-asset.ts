@@ -7,6 +7,10 @@ export type PricedAsset = {
   address: string | null
 }
 
+/** The asset of a key: a contract, or `native`. */
+export const pricedAssetOf = (key: string): PricedAsset =>
+  key === 'native' ? { type: 'native', address: null } : { type: 'erc20', address: key }
+
 /** The native coin or an ERC-20 token. Its units are interchangeable, so one price applies to all of them. */
 export type FungibleAsset = PricedAsset & {
   type: 'native' | 'erc20'

@@ -1,4 +1,4 @@
-import { evmIdOf, L1_FEE_CHAINS } from '../../core/model/chains.ts'
+import { hasL1Fees } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { FeeDetails } from '../../core/model/fees.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
@@ -65,7 +65,7 @@ function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
 function extraFeeOf(native: Fields, chain: string): string | undefined {
   const [used, price] = [u256At(native, 'blobGasUsed'), u256At(native, 'blobGasPrice')]
   const blobFee = used === null || price === null ? undefined : BigInt(used) * BigInt(price)
-  if (!L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain)) return blobFee?.toString()
+  if (!hasL1Fees(chain)) return blobFee?.toString()
   const l1Fee = u256At(native, 'l1Fee')
   return l1Fee === null ? undefined : String((blobFee ?? 0n) + BigInt(l1Fee))
 }

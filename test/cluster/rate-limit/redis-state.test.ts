@@ -6,7 +6,6 @@ import { openRedisStore, stateKey } from '../../../src/cluster/rate-limit/redis-
 import { exchange, newSharedState } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
 import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 
-const QUOTA = 'quota'
 const THROTTLED = { kind: 'throttled', retryAfterMs: 1 } as const
 const { signal } = new AbortController()
 const CLIENT = '0'.repeat(16)
@@ -99,6 +98,9 @@ test('starts over if the clock of the server was set back', () => {
 describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
   let server: TestServer
   let redis: Redis
+  /** Limiters of earlier tests still write the states of theirs. */
+  let quota = ''
+  let tests = 0
   beforeAll(async () => {
     server = await startTestServer()
     redis = new Redis(server.url)
@@ -107,10 +109,14 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
     redis.disconnect()
     await server.stop()
   })
-  beforeEach(() => server.flush())
+  beforeEach(async () => {
+    await server.flush()
+    tests += 1
+    quota = `quota ${tests}`
+  })
 
   test('is replaced only by the first of two clients that have read it', async () => {
-    const store = server.stateStore(QUOTA)
+    const store = server.stateStore(quota)
     const [one, other] = [await store.read(), await store.read()]
     expect(one.json).toBe('')
     expect(await store.replace(one.revision, JSON.stringify(newSharedState(1)))).toBe(true)
@@ -118,15 +124,15 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
     const { json, now } = await store.read()
     expect(parseSharedState(json, now).startedAt).toBe(1)
     expect(Math.abs(now - Date.now())).toBeLessThan(60_000)
-    expect(await redis.pttl(stateKey(QUOTA))).toBeGreaterThan(86_000_000)
+    expect(await redis.pttl(stateKey(quota))).toBeGreaterThan(86_000_000)
   })
 
   test('loses no update of clients that change it at the same time', async () => {
-    const limiters = Array.from({ length: 8 }, () => createRedisRateLimiter(server.stateStore(QUOTA)))
+    const limiters = Array.from({ length: 8 }, () => createRedisRateLimiter(server.stateStore(quota)))
     const permits = await Promise.all(limiters.map((limiter) => limiter.acquire(signal)))
     for (const release of permits) release({ kind: 'granted', remaining: undefined, resetMs: undefined })
     const stateNow = async () => {
-      const { json, now } = await server.stateStore(QUOTA).read()
+      const { json, now } = await server.stateStore(quota).read()
       return parseSharedState(json, now)
     }
     await expect
@@ -136,11 +142,11 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
   })
 
   test('pauses all processes when one is asked to wait', async () => {
-    const [one, other] = [0, 1].map(() => createRedisRateLimiter(server.stateStore(QUOTA)))
+    const [one, other] = [0, 1].map(() => createRedisRateLimiter(server.stateStore(quota)))
     const release = await one?.acquire(signal)
     release?.({ kind: 'throttled', retryAfterMs: 60_000 })
     await expect
-      .poll(async () => (await readQuotaState(server.stateStore(QUOTA))).pausedMs, { timeout: 20_000 })
+      .poll(async () => (await readQuotaState(server.stateStore(quota))).pausedMs, { timeout: 20_000 })
       .toBeGreaterThan(30_000)
     const stop = new AbortController()
     const waiting = other?.acquire(stop.signal)
@@ -150,63 +156,63 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
   })
 
   test('learns a rate from a 429 and shares it', async () => {
-    const state = () => readQuotaState(server.stateStore(QUOTA))
+    const state = () => readQuotaState(server.stateStore(quota))
     expect(await state()).toEqual({ perSecond: undefined, pausedMs: 0 })
-    const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
+    const limiter = createRedisRateLimiter(server.stateStore(quota))
     ;(await limiter.acquire(signal))(THROTTLED)
-    await createRedisRateLimiter(server.stateStore(QUOTA)).acquire(signal)
+    await createRedisRateLimiter(server.stateStore(quota)).acquire(signal)
     expect((await state()).perSecond).toBeGreaterThan(0)
   })
 
   test('a compare-and-set that is sent again after a lost connection succeeds again', async () => {
-    const { revision } = await server.stateStore(QUOTA).read()
+    const { revision } = await server.stateStore(quota).read()
     const evalTwice = async (...args: Parameters<Redis['eval']>) => {
       await redis.eval(...args)
       return redis.eval(...args)
     }
     const resending: Redis = Object.create(redis, { eval: { value: evalTwice } })
-    expect(await openRedisStore(resending, QUOTA).replace(revision, '{}')).toBe(true)
-    expect(await openRedisStore(resending, QUOTA).replace(revision, '{}')).toBe(false)
+    expect(await openRedisStore(resending, quota).replace(revision, '{}')).toBe(true)
+    expect(await openRedisStore(resending, quota).replace(revision, '{}')).toBe(false)
   })
 
   test('waits while Redis restarts, and continues with the same state', async () => {
-    const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
+    const limiter = createRedisRateLimiter(server.stateStore(quota))
     ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
     const restarted = server.restart()
     const permit = limiter.acquire(signal)
     await restarted
     expect(await permit).toBeTypeOf('function')
-    const { json, now } = await server.stateStore(QUOTA).read()
+    const { json, now } = await server.stateStore(quota).read()
     expect(parseSharedState(json, now).limiter.sent).toBe(2)
   })
 
   test('leaves the states of other versions unchanged', async () => {
-    const otherKey = stateKey(QUOTA).replace(/\d+$/, (version) => String(Number(version) + 1))
+    const otherKey = stateKey(quota).replace(/\d+$/, (version) => String(Number(version) + 1))
     await redis.set(otherKey, 'other')
-    const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
+    const limiter = createRedisRateLimiter(server.stateStore(quota))
     ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
     expect(await redis.get(otherKey)).toBe('other')
-    expect((await redis.keys('*')).sort()).toEqual([stateKey(QUOTA), otherKey].sort())
+    expect((await redis.keys(`${quota}:*`)).sort()).toEqual([stateKey(quota), otherKey].sort())
   })
 
   test('continues with a new state if Redis is wiped', async () => {
-    const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
+    const limiter = createRedisRateLimiter(server.stateStore(quota))
     const release = await limiter.acquire(signal)
     await server.flush()
     release({ kind: 'granted', remaining: undefined, resetMs: undefined })
     expect(await limiter.acquire(signal)).toBeTypeOf('function')
-    const { json, now } = await server.stateStore(QUOTA).read()
+    const { json, now } = await server.stateStore(quota).read()
     expect(parseSharedState(json, now).limiter).toMatchObject({ sent: 1, grantedSinceReset: 0 })
   })
 
   test.for(['text', '\u00ff'.repeat(40), 'list', 'large'])(
     'overwrites a foreign value: %s',
     async (value) => {
-      if (value === 'list') await redis.rpush(stateKey(QUOTA), '1')
-      else await redis.set(stateKey(QUOTA), value === 'large' ? 'x'.repeat(1_000_000) : value)
-      const limiter = createRedisRateLimiter(server.stateStore(QUOTA))
+      if (value === 'list') await redis.rpush(stateKey(quota), '1')
+      else await redis.set(stateKey(quota), value === 'large' ? 'x'.repeat(1_000_000) : value)
+      const limiter = createRedisRateLimiter(server.stateStore(quota))
       ;(await limiter.acquire(signal))({ kind: 'failed', retryAfterMs: undefined })
-      const { json, now } = await server.stateStore(QUOTA).read()
+      const { json, now } = await server.stateStore(quota).read()
       expect(parseSharedState(json, now).limiter.sent).toBe(1)
     },
   )
