@@ -1,5 +1,5 @@
 import { isNft } from '../core/model/asset.ts'
-import { NATIVE } from '../ledger/prices/prices.ts'
+import { NATIVE } from '../ledger/prices/priced-asset.ts'
 import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import { type Outputs, readSourcePrices, withSources } from './conversion-sources.ts'

@@ -61,7 +61,7 @@ function measure(label, { dataset, transactions, spread, bursty = false, ...jobO
 async function page(job) {
   const started = performance.now()
   let pagingMs = 0
-  await run([job], {
+  const { jobs } = await run([job], {
     onStart: ([{ stats }]) => {
       let phase = stats.phase
       Object.defineProperty(stats, 'phase', {
@@ -74,6 +74,7 @@ async function page(job) {
     },
   })
   const wholeMs = performance.now() - started
+  if (jobs[0].error !== undefined) throw jobs[0].error
   const { tables } = JSON.parse(readFileSync(join(job.output, 'manifest.json'), 'utf8'))
   return { pagingMs, wholeMs, received: tables.transactions.rows }
 }

@@ -7,9 +7,12 @@ export type PricedAsset = {
   address: string | null
 }
 
-/** The asset of a key: a contract, or `native`. */
-export const pricedAssetOf = (key: string): PricedAsset =>
-  key === 'native' ? { type: 'native', address: null } : { type: 'erc20', address: key }
+/** The name of the native coin in a price list. */
+export const NATIVE = 'native'
+
+/** The asset of a name: a contract, or `native`. */
+export const pricedAssetOf = (name: string): PricedAsset =>
+  name === NATIVE ? { type: 'native', address: null } : { type: 'erc20', address: name }
 
 /** The native coin or an ERC-20 token. Its units are interchangeable, so one price applies to all of them. */
 export type FungibleAsset = PricedAsset & {

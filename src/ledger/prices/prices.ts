@@ -4,7 +4,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { parseUtc } from '../../core/model/utc.ts'
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
-import type { FungibleAsset, PricedAsset } from './priced-asset.ts'
+import { type FungibleAsset, NATIVE, type PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, as a decimal string, valid from an instant (Unix time in milliseconds). */
 type Quote = { from: number; price: string }
@@ -112,9 +112,6 @@ function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined 
   }
   return quotes[low - 1]
 }
-
-/** The name of the native coin in a price list. */
-export const NATIVE = 'native'
 
 /** Whether a name is a contract address or `native`, not a symbol. */
 const isCoinOrContract = (name: string) => name === NATIVE || ADDRESS.test(name)
