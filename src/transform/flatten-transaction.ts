@@ -2,7 +2,7 @@ import type { WrappedCoin } from '../core/model/chains.ts'
 import { type ByteText, toText, toValue } from '../core/platform/byte-text.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix, TableName } from '../core/table/index.ts'
-import { source } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
 import type { ErcTable, Internal, LogRow, Native, View } from '../sources/view.ts'
 import { contradicts } from './contradictions.ts'
 import { type DedupedView, dedupeLogs, logKey, logTables } from './erc-logs.ts'
@@ -15,6 +15,7 @@ import { unionViews, type ViewUnion, type WalletView, type WalletViews } from '.
  * Settings that are the same for all transactions of a job. Text is `ByteText`, like in items and rows.
  */
 export type FlattenContext = {
+  source: Source
   /** The requested chain. Items of other chains are rejected. */
   chain: ByteText
   nativeSymbol: ByteText | null
@@ -112,7 +113,7 @@ const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views
 
 function readOrReject(
   { wallet, key, item }: ItemView,
-  { chain, onReject }: FlattenContext,
+  { source, chain, onReject }: FlattenContext,
 ): DedupedView | undefined {
   const onBadEntry = (list: string | null, record: unknown, reason: string) =>
     onReject({ wallet, transactionHash: toText(key.hash), list, reason, record: toValue(record) })

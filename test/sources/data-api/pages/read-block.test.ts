@@ -4,7 +4,7 @@ import { createRateLimiter } from '../../../../src/http/rate-limit/rate-limiter.
 import type { RequestContext } from '../../../../src/http/request.ts'
 import { createAdaptivePageSize } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
 import { readBlock } from '../../../../src/sources/data-api/pages/read-block.ts'
-import type { PartialBlock } from '../../../../src/sources/source.ts'
+import type { PartialBlock } from '../../../../src/sources/block-listing.ts'
 import { fakeClient } from '../../../helpers/fake-client.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
