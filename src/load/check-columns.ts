@@ -39,6 +39,6 @@ const normalizeType = (declared: string) => declared.toLowerCase().replaceAll(' 
 
 function columnConflict(name: string, reason: string): ExportError {
   return new ExportError('LOAD_FAILED', `the table ${name} is incompatible: ${reason}`, {
-    fix: 'Rename or drop that table, or load into other tables with --schema or --prefix.',
+    fix: 'Rename or drop that table and load all its outputs again, or load into other tables with --schema or --prefix.',
   })
 }

@@ -1,4 +1,3 @@
-import { source } from '../sources/index.ts'
 import { withPaidPrice } from './fees.ts'
 import { itemsOfPage, type StoredPage } from './merge/record-items.ts'
 import type { OpenFee } from './staged/page-index.ts'
@@ -13,7 +12,7 @@ export function openFeesOfPage(
   isOwn: (address: string, block: number) => boolean,
 ): OpenFee[] {
   return itemsOfPage(page).items.flatMap(({ key, item }) => {
-    const view = source.readView(item, { chain: page.chain, onBadEntry: () => undefined })
+    const view = page.source.readView(item, { chain: page.chain, onBadEntry: () => undefined })
     if (typeof view === 'string') return []
     const { prefix, row } = view.native
     if (row.from_address === null || !isOwn(row.from_address, key.block)) return []

@@ -11,7 +11,7 @@ export type Column = {
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
   /**
-   * The program generates the text from letters, digits and `-_`, so that it never needs quoting or escaping.
+   * The program generates the text from letters, digits and `-_.`, so that it never needs quoting or escaping.
    */
   readonly isGenerated?: boolean
 }

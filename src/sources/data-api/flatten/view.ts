@@ -100,13 +100,13 @@ type Logged = Cells<'erc20_transfers'> | Cells<'erc721_transfers'>
 
 /** A log is one transfer: a duplicate with the same content is dropped, one with other content is rejected. */
 function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T> {
-  const byLog = new Map<number, T>()
+  const byLog = new Map<string, T>()
   return (fields) => {
     const entry = read(fields)
-    const first = byLog.get(entry.log_index)
+    const first = byLog.get(entry.transfer_id)
     if (first !== undefined && onChainLogFields(first) !== onChainLogFields(entry))
       throw new RejectError(DUPLICATE_LOG)
-    if (first === undefined) byLog.set(entry.log_index, entry)
+    if (first === undefined) byLog.set(entry.transfer_id, entry)
     return first === undefined ? entry : undefined
   }
 }

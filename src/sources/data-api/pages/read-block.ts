@@ -1,6 +1,7 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
-import type { BlockPages, BlockRequest, BlockTime, Page, PartialBlock } from '../../source.ts'
+import type { BlockPages, BlockRequest, BlockTime, PartialBlock } from '../../block-listing.ts'
+import type { Page } from '../../source.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
 import {
