@@ -98,11 +98,29 @@ describe.for(EXPLORERS)('%s', (api) => {
     const before = await recordsOf(growing, { action: 'txlist', address: BUSIEST })
     head = 210
     const after = await recordsOf(growing, { action: 'txlist', address: BUSIEST, endblock: 200 })
-    expect(Number(before.at(-1)?.blockNumber)).toBeLessThanOrEqual(200)
+    expect(Number(before.at(-1)?.blockNumber) + Number(before.at(-1)?.confirmations)).toBe(200)
     expect(after).toEqual(
       before.map((record) => ({ ...record, confirmations: String(Number(record.confirmations) + 10) })),
     )
   })
+})
+
+test('without an order, Etherscan lists the oldest and Blockscout the newest records first', async () => {
+  const listing = { action: 'txlist', address: BUSIEST, offset: 2, sort: 'none' }
+  const [[oldest], [newest]] = [
+    await recordsOf(openExplorer('etherscan'), listing),
+    await recordsOf(openExplorer('blockscout'), listing),
+  ]
+  expect(Number(oldest?.blockNumber)).toBeLessThan(Number(newest?.blockNumber))
+})
+
+test('Blockscout ignores block numbers above 2^31 - 1, and both explorers what is not a number', async () => {
+  const count = async (api: (typeof EXPLORERS)[number], startblock: number | string) =>
+    (await recordsOf(openExplorer(api), { action: 'tokennfttx', address: BUSIEST, startblock })).length
+  expect(await count('etherscan', 2 ** 31)).toBe(0)
+  expect(await count('blockscout', 2 ** 31 - 1)).toBe(0)
+  expect(await count('blockscout', 2 ** 31)).toBe(await count('blockscout', 0))
+  expect(await count('etherscan', 'latest')).toBe(await count('blockscout', -1))
 })
 
 test('a creation names the contract instead of a receiver', async () => {

@@ -83,12 +83,17 @@ test.for(['etherscan', 'blockscout'] as const)(
 
 test.for([
   { api: 'etherscan', url: '/v2/api?module=account', body: expect.stringContaining('Action') },
+  {
+    api: 'etherscan',
+    url: '/v2/api?module=proxy&action=eth_blockNumber',
+    body: expect.stringContaining('Missing or unsupported chainid'),
+  },
   { api: 'etherscan', url: '/v1/chains', body: expect.stringContaining('Not found') },
   { api: 'blockscout', url: '/v1/chains', body: expect.stringContaining('Not found') },
   {
     api: 'blockscout',
-    url: '/43114/api?module=block&action=eth_block_number',
-    body: expect.stringContaining('0x1a4'),
+    url: '/1/api?module=block&action=eth_block_number',
+    body: expect.stringContaining('0x1060a3a'),
   },
   {
     api: 'blockscout',
