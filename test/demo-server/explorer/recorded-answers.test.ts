@@ -11,9 +11,7 @@ test('every recorded answer names its origin, and no API key', () => {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json') && name !== 'index.json')
   expect(INDEX.map(({ file }) => file).sort()).toEqual(files.sort())
   for (const { origin, request = '' } of INDEX) {
-    expect(Object.keys(origin)).toEqual(
-      expect.arrayContaining('url' in origin ? ['url'] : ['repository', 'commit', 'path']),
-    )
+    expect(Object.keys(origin)).toEqual(expect.arrayContaining(['repository', 'commit', 'path']))
     expect(request).not.toMatch(/apikey/i)
   }
 })
