@@ -2,6 +2,7 @@ import { jsonResponse } from '../http-error.ts'
 import { showBalance, showBalanceAtBlock, showBalances, showHead, showTokenBalance } from './balances.ts'
 import type { Dialect } from './dialect.ts'
 import { listAccount } from './list-account.ts'
+import { LISTINGS } from './listings.ts'
 import {
   internalFields,
   MOVED_FIELDS,
@@ -23,6 +24,7 @@ export const BLOCKSCOUT: Dialect = {
   maxRecords: 10_000,
   maxBlock: 2 ** 31 - 1,
   listsInherited: true,
+  listings: LISTINGS,
   records: recordBuilders(),
   unprocessedBlocks: 0,
   emptyMessages: {

@@ -4,6 +4,7 @@ import { HttpError } from '../http-error.ts'
 import type { Chains } from '../open-chains.ts'
 import { createQuotaLimiter } from '../quota-limiter.ts'
 import { BLOCKSCOUT } from './blockscout.ts'
+import { BLOCKSCOUT_BEFORE_9 } from './blockscout-before-9.ts'
 import type { Dialect, ExplorerAction } from './dialect.ts'
 import { ETHERSCAN } from './etherscan.ts'
 import type { ExplorerQuirk } from './quirks.ts'
@@ -47,6 +48,7 @@ function dialectOf(api: ExplorerApi, { explorerQuirks = [] }: DataServiceOptions
 
 const DEVIATIONS: Readonly<Record<ExplorerQuirk, Partial<Dialect>>> = {
   'free-plan': { maxRecords: 1_000 },
+  'before-9': BLOCKSCOUT_BEFORE_9,
   'late-internals': { unprocessedBlocks: 10 },
 }
 

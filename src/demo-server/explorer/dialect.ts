@@ -1,6 +1,6 @@
 import type { Chain } from '../chain.ts'
 import type { ServiceResponse } from '../data-service.ts'
-import type { ListingName } from './listings.ts'
+import type { ListingName, Listings } from './listings.ts'
 import type { RecordIndex } from './record-index.ts'
 import type { RecordBuilders } from './records.ts'
 import type { RejectionReason } from './rejection.ts'
@@ -19,6 +19,7 @@ export type Dialect = {
   readonly maxBlock: number
   /** Whether delegate calls are listed, with the value of their caller. */
   readonly listsInherited: boolean
+  readonly listings: Listings
   readonly records: RecordBuilders
   /** Blocks at the head whose internal transactions are not listed yet; a range that has such blocks is incomplete. */
   readonly unprocessedBlocks: number

@@ -3,6 +3,7 @@ import { objectOf } from '../json.ts'
 import { showBalance, showBalances, showHead, showTokenBalance } from './balances.ts'
 import type { Dialect } from './dialect.ts'
 import { listAccount } from './list-account.ts'
+import { LISTINGS } from './listings.ts'
 import {
   internalFields,
   MOVED_FIELDS,
@@ -24,6 +25,7 @@ export const ETHERSCAN: Dialect = {
   maxRecords: 10_000,
   maxBlock: Number.MAX_SAFE_INTEGER,
   listsInherited: false,
+  listings: LISTINGS,
   records: recordBuilders(),
   unprocessedBlocks: 0,
   emptyMessages: {

@@ -3,7 +3,7 @@ import { type JsonObject, objectOf } from '../json.ts'
 import { emptyAnswer, incompleteAnswer, resultAnswer } from './answers.ts'
 import { type ActionContext, type ExplorerAction, headOf } from './dialect.ts'
 import { readQueryAddress, readWindow, type WindowQuery } from './explorer-query.ts'
-import { LISTINGS, type ListingName } from './listings.ts'
+import type { ListingName } from './listings.ts'
 import { type ListingQuery, locate } from './record-index.ts'
 import { selectWindow } from './select-window.ts'
 
@@ -47,7 +47,7 @@ async function selectRecords(
     const item = chainItems.items[position] as JsonObject
     return dialect.records[name]({
       native: objectOf(item.nativeTransaction),
-      entry: LISTINGS[name](item)[at] as JsonObject,
+      entry: dialect.listings[name](item)[at] as JsonObject,
       index: at,
       cumulativeGas: index.cumulativeGasAt(chainItems, position),
       head,

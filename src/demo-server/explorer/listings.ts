@@ -1,15 +1,17 @@
 import { type JsonObject, listOf, objectOf } from '../json.ts'
 
 /** The five listings of an account, and the records that each takes from a transaction. */
+export type Listings = Readonly<Record<ListingName, (item: JsonObject) => readonly JsonObject[]>>
+
 export const LISTINGS = {
   txlist: (item) => [objectOf(item.nativeTransaction)],
   txlistinternal: (item) => listOf(item, 'internalTransactions'),
   tokentx: (item) => listOf(item, 'erc20Transfers'),
   tokennfttx: (item) => listOf(item, 'erc721Transfers'),
   token1155tx: (item) => listOf(item, 'erc1155Transfers'),
-} as const satisfies Record<string, (item: JsonObject) => readonly JsonObject[]>
+} as const satisfies Listings
 
-export type ListingName = keyof typeof LISTINGS
+export type ListingName = 'txlist' | 'txlistinternal' | 'tokentx' | 'tokennfttx' | 'token1155tx'
 
 /** The token of a transfer; an empty object for other records. */
 export function tokenOf(entry: JsonObject): JsonObject {

@@ -7,6 +7,10 @@ export const EXPLORER_QUIRKS = {
     api: 'etherscan',
     about: 'an answer has at most 1,000 records, as for free keys',
   },
+  'before-9': {
+    api: 'blockscout',
+    about: 'transfers have a log index, and tokentx lists all standards, as before version 9.0.0',
+  },
   'late-internals': {
     api: 'blockscout',
     about: 'the internal transactions of the last 10 blocks are not processed yet',

@@ -2,7 +2,7 @@ import type { ChainItems } from '../chain.ts'
 import { type JsonObject, objectOf } from '../json.ts'
 import { once } from '../once.ts'
 import { partiesOf } from '../wallet-view.ts'
-import { addressOf, isListedInternal, LISTINGS, type ListingName, tokenOf } from './listings.ts'
+import { addressOf, isListedInternal, type ListingName, type Listings, tokenOf } from './listings.ts'
 
 /** What a listing contains. */
 export type ListingQuery = {
@@ -24,7 +24,7 @@ export type RecordIndex = {
   cumulativeGasAt(chainItems: ChainItems, position: number): number
 }
 
-export function createRecordIndex(rules: { listsInherited: boolean }): RecordIndex {
+export function createRecordIndex({ listings, listsInherited }: ListingRules): RecordIndex {
   const chains = new WeakMap<ChainItems, ChainIndex>()
   const indexOf = (chainItems: ChainItems) => {
     const index = chains.get(chainItems) ?? {
@@ -38,13 +38,16 @@ export function createRecordIndex(rules: { listsInherited: boolean }): RecordInd
     idsOf(chainItems, query) {
       const { ids } = indexOf(chainItems)
       const key = `${query.name} ${query.address} ${query.contract ?? ''}`
-      const found = ids.get(key) ?? findIds(chainItems, { ...query, ...rules })
+      const found = ids.get(key) ?? findIds(chainItems, { ...query, listings, listsInherited })
       ids.set(key, found)
       return found
     },
     cumulativeGasAt: (chainItems, position) => indexOf(chainItems).cumulativeGas()[position] ?? 0,
   }
 }
+
+/** What a listing takes from a transaction. */
+type ListingRules = { readonly listings: Listings; readonly listsInherited: boolean }
 
 type ChainIndex = {
   readonly ids: Map<string, readonly number[]>
@@ -58,11 +61,11 @@ export function locate(id: number): Located {
   return { position: Math.floor(id / MAX_ENTRIES), index: id % MAX_ENTRIES }
 }
 
-type FindQuery = ListingQuery & { listsInherited: boolean }
+type FindQuery = ListingQuery & ListingRules
 
 function findIds({ items, positionsOf }: ChainItems, query: FindQuery): number[] {
   return positionsOf(query.address).flatMap((position) =>
-    LISTINGS[query.name](items[position] as JsonObject).flatMap((entry, index) =>
+    query.listings[query.name](items[position] as JsonObject).flatMap((entry, index) =>
       isIn(entry, query) ? [position * MAX_ENTRIES + index] : [],
     ),
   )

@@ -15,10 +15,16 @@ const LISTS = {
   token1155tx: 'erc1155Transfers',
 } as const
 
+const ITEMS = new Map<string, Promise<Item[]>>()
+function itemsOf(wallet: string): Promise<Item[]> {
+  const items = ITEMS.get(wallet) ?? fetchAll<Item>(createDataService(), walletPath(wallet, 'pageSize=100'))
+  ITEMS.set(wallet, items)
+  return items
+}
+
 /** The movements that the data service shows of a wallet, as `hash from to value` in chain order. */
 async function movementsOf(wallet: string, name: (typeof LISTINGS)[number]): Promise<string[]> {
-  const items = await fetchAll<Item>(createDataService(), walletPath(wallet, 'pageSize=100'))
-  return items.flatMap((item) => {
+  return (await itemsOf(wallet)).flatMap((item) => {
     const native = item.nativeTransaction as unknown as Movement & { txHash: string }
     const all = name === 'txlist' ? [native] : ((item[LISTS[name]] ?? []) as Movement[])
     return all.filter((entry) => isParty(entry, wallet)).map((entry) => lineOf(native.txHash, entry))

@@ -39,3 +39,14 @@ test.for(LISTINGS)('an empty %s is answered as it was recorded', async (action) 
   const recorded = ['txlist', 'txlistinternal'].includes(action) ? action : 'tokentx'
   expect(blockscout.body).toEqual(readJson(`blockscout-${recorded}-empty.json`))
 })
+
+test.for(['tokentx', 'tokennfttx'])(
+  'with the quirk before-9, %s has the fields that were documented',
+  async (action) => {
+    const [recorded] = readJson(`blockscout-v8-${action}.json`).result
+    const ask = openExplorer('blockscout', { explorerQuirks: ['before-9'] })
+    const records = await recordsOf(ask, { action, address: BUSIEST })
+    const record = records.find((candidate) => action === 'tokennfttx' || 'value' in candidate)
+    expect(Object.keys(record ?? {}).sort()).toEqual(Object.keys(recorded).sort())
+  },
+)
