@@ -12,6 +12,7 @@ import {
   type RequestLine,
   requestedWait,
 } from '../http/request-events.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { Meter } from '../sources/source.ts'
 import { mainOperation, meterOf } from './quota.ts'
 
@@ -120,7 +121,8 @@ function clientFor(
   { demoUrl, apiKey, allowPlainHttp }: RequestContextOptions,
 ): Client {
   const { baseUrl = '', apiKeyHeader, timeoutMs } = service
-  const shared = { apiKeyHeader, timeoutMs, connections: concurrency }
+  const { apiKeyParameter } = sourceOf(service.api)
+  const shared = { apiKeyHeader, apiKeyParameter, timeoutMs, connections: concurrency }
   if (baseUrl === 'demo') return createClient({ ...shared, baseUrl: demoUrl ?? '', apiKey: undefined })
   return createClient({ ...shared, baseUrl, apiKey, allowPlainHttp })
 }

@@ -21,6 +21,8 @@ import type { AtomicView, View } from './view.ts'
 export type Source = {
   /** Items of a full page. Estimates, and the division of a wallet's blocks among readers, depend on it. */
   pageSize: number
+  /** Query parameter that carries the API key. @default a header does */
+  apiKeyParameter?: string
   /** Requests that a page of a wallet's listing takes at most, apart from pages of one large block. */
   requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */

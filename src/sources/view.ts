@@ -15,7 +15,12 @@ export type View = {
 }
 
 /** The row of the transaction itself, and the prefix of all rows of the transaction. */
-export type Native = { prefix: Prefix; row: Cells<'transactions'> }
+export type Native = {
+  prefix: Prefix
+  row: Cells<'transactions'>
+  /** Whether the fee contains what the transaction pays for publishing on L1. @default false */
+  includesL1Fee?: boolean
+}
 
 /** A validated atomic transaction: the prefix of its rows, and one row per input or output on the C-Chain. */
 export type AtomicView = { prefix: Prefix; entries: readonly Cells<'atomic_transactions'>[] }

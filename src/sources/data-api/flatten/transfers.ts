@@ -1,7 +1,5 @@
 import { shiftDecimal } from '../../../core/platform/decimal.ts'
 import type { Cells } from '../../../core/table/index.ts'
-import { logTransferId } from '../../transfer-id.ts'
-import { decimalAt } from './decimal-field.ts'
 import {
   type Fields,
   int32At,
@@ -14,7 +12,9 @@ import {
   requiredU256,
   textAt,
   timeAt,
-} from './fields.ts'
+} from '../../fields.ts'
+import { logTransferId } from '../../transfer-id.ts'
+import { decimalAt } from './decimal-field.ts'
 import { partyAt } from './party.ts'
 
 /** The row of an ERC-20 transfer (interface section 2.4). */
