@@ -59,7 +59,7 @@ function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
   return keys.length === 0 ? undefined : bounds
 }
 
-function outsideRangeError(block: number, range: BlockRange): ExportError {
+export function outsideRangeError(block: number, range: BlockRange): ExportError {
   return new ExportError(
     'PAGE_MALFORMED',
     `the page holds block ${block}, outside [${range.from}, ${range.to})`,

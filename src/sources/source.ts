@@ -30,7 +30,7 @@ export type Source = {
   /** Opens the listing of a wallet's atomic transactions, if the API has one. Sends no request. */
   openAtomic?(wallet: { chain: string; address: string }): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */
-  openBlocks(blocks: { chain: string }): BlockListing
+  openBlocks?(blocks: { chain: string }): BlockListing
   /**
    * Parses and validates the body of a wallet's page. Single invalid items are accepted.
    *

@@ -18,6 +18,10 @@ export type View = {
 export type Native = {
   prefix: Prefix
   row: Cells<'transactions'>
+  /**
+   * Whether the view lacks the record of the transaction itself: what other records do not state is null. @default false
+   */
+  isPartial?: boolean
   /** Whether the fee contains what the transaction pays for publishing on L1. @default false */
   includesL1Fee?: boolean
 }

@@ -30,9 +30,12 @@ const NATIVE_FIELDS = [
 
 function differsInNative(a: Native, b: Native): boolean {
   if (a === b) return false
+  const isUnknown = (value: unknown, native: Native) => value === null && native.isPartial === true
+  const differs = (one: unknown, other: unknown) =>
+    one !== other && !isUnknown(one, a) && !isUnknown(other, b)
   return (
-    PREFIX_FIELDS.some((name) => a.prefix[name] !== b.prefix[name]) ||
-    NATIVE_FIELDS.some((name) => a.row[name] !== b.row[name])
+    PREFIX_FIELDS.some((name) => differs(a.prefix[name], b.prefix[name])) ||
+    NATIVE_FIELDS.some((name) => differs(a.row[name], b.row[name]))
   )
 }
 

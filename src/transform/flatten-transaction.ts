@@ -99,7 +99,10 @@ export function flattenTransaction(
 }
 
 function isStatusUnknown({ native, internal }: ViewUnion): boolean {
-  return native.row.success === null || internal.some(({ isOutcomeKnown }) => !isOutcomeKnown)
+  return (
+    (native.row.success === null && native.isPartial !== true) ||
+    internal.some(({ isOutcomeKnown }) => !isOutcomeKnown)
+  )
 }
 
 /** Only the fees of transactions that a wallet of the job sent are of interest. */

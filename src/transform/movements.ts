@@ -48,7 +48,8 @@ export function movementsOf(
     const movements = canWrap ? withWraps(movement, { native, erc20, wrappedCoin }) : [movement]
     for (const one of movements) add(one)
   }
-  addCoins(coinMovement('transactions', row, { index: '', coin }), true)
+  if (row.value !== null)
+    addCoins(coinMovement('transactions', { ...row, value: row.value }, { index: '', coin }), true)
   const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
   for (const entry of internal) {
     const kind = (entry.internal_type ?? 'CALL').toUpperCase()

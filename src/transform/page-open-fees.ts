@@ -18,6 +18,7 @@ export function openFeesOfPage(
     if (row.from_address === null || !isOwn(row.from_address, key.block)) return []
     const { openPrice: price } = withPaidPrice(view.native, { from: 'undecided' })
     const { hash, block, index } = key
-    return price === undefined ? [] : [{ hash, blockHash: prefix.block_hash, block, index, price }]
+    const { block_hash: blockHash } = prefix
+    return price === undefined || blockHash === null ? [] : [{ hash, blockHash, block, index, price }]
   })
 }

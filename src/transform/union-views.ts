@@ -1,6 +1,6 @@
 import type { Cells } from '../core/table/index.ts'
 import { compareContentIds } from '../sources/transfer-id.ts'
-import type { ErcTable, Internal, LogRow } from '../sources/view.ts'
+import type { ErcTable, Internal, LogRow, Native } from '../sources/view.ts'
 import { type DedupedView, type LogKey, logKey, logTables } from './erc-logs.ts'
 
 /** One wallet's view of a transaction. */
@@ -37,7 +37,7 @@ export function unionViews(views: WalletViews): ViewUnion {
       (log) => tableByLog === undefined || tableByLog.get(log) === table,
     )
   return {
-    native: preferred[0].view.native,
+    native: preferredNative(preferred.map((one) => one.view.native)),
     erc20: unionTable<Cells<'erc20_transfers'>>('erc20'),
     erc721: unionTable<Cells<'erc721_transfers'>>('erc721'),
     erc1155: unionTable<Cells<'erc1155_transfers'>>('erc1155'),
@@ -49,6 +49,17 @@ export function unionViews(views: WalletViews): ViewUnion {
     repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs))],
     isMixed: !isOneRun || tableByLog !== undefined,
   }
+}
+
+/** The first native that is complete or, if there is none, that states its position. */
+function preferredNative(natives: readonly Native[]): Native {
+  const [first] = natives as [Native]
+  const sameBlock = natives.filter(({ prefix }) => prefix.block_number === first.prefix.block_number)
+  return (
+    sameBlock.find(({ isPartial }) => isPartial !== true) ??
+    sameBlock.find(({ prefix }) => prefix.block_hash !== null) ??
+    first
+  )
 }
 
 function unionOfOne(view: DedupedView): ViewUnion {

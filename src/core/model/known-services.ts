@@ -11,6 +11,8 @@ export type KnownService = {
 const SERVICES: Readonly<Record<string, KnownService>> = {
   'glacier-api.avax.network': { api: 'data-api', keyHeader: 'x-glacier-api-key' },
   'data-api.avax.network': { api: 'data-api', keyHeader: 'x-glacier-api-key' },
+  'api.etherscan.io': { api: 'etherscan' },
+  '.blockscout.com': { api: 'blockscout' },
 }
 
 /** The public service at a base URL; undefined if the host is not known. */

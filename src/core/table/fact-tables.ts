@@ -17,7 +17,10 @@ export const transactions = {
     ),
     col('nonce int64?', 'Nonce of the sender.'),
     ...PARTIES,
-    col('value u256', 'Amount of the native coin, in the smallest unit (wei).'),
+    col(
+      'value u256?',
+      'Amount of the native coin, in the smallest unit (wei); null if the service lists only transfers or internal transactions of the transaction.',
+    ),
     col('gas_limit int64?', 'Gas limit.'),
     col('gas_used int64?', 'Gas used.'),
     col('gas_price u256?', 'Price per unit of gas, in the smallest unit of the native coin (wei).'),

@@ -26,8 +26,13 @@ export function fetchJob(context: FetchContext): Promise<number> {
  */
 async function fetchBlocks(context: FetchContext): Promise<number> {
   const { job, checkpoint, stats } = context
+  const { openBlocks } = sourceOf(job.service.api)
+  if (openBlocks === undefined)
+    throw new ExportError('USAGE', `the API ${job.service.api} does not list the transactions of a block`, {
+      fix: 'Export wallets (addresses), or name a service with service.api: data-api.',
+    })
   const probe: ChainProbe = { isKnown: countFound(context) > 0, refusal: undefined }
-  const reader = { ...context, probe, listing: sourceOf(job.service.api).openBlocks({ chain: job.chain }) }
+  const reader = { ...context, probe, listing: openBlocks({ chain: job.chain }) }
   const blocks = blocksInFetchOrder([...checkpoint.remaining(BLOCKS)])
   stats.share = stats.shareAtStart = shareCompleted(context)
   await readBlocks(

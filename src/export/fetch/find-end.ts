@@ -100,9 +100,9 @@ async function hasBlock(
   { job, requestContext, appearedSince }: FixedEndContext,
   block: number,
 ): Promise<boolean> {
-  const times = await sourceOf(job.service.api)
-    .openBlocks({ chain: job.chain })
-    .blockTimes(requestContext, block)
+  const { openBlocks } = sourceOf(job.service.api)
+  if (openBlocks === undefined) return false
+  const times = await openBlocks({ chain: job.chain }).blockTimes(requestContext, block)
   return times.every((time) => !appearedSince(time))
 }
 

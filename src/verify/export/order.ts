@@ -1,3 +1,4 @@
+import { UNKNOWN_INDEX } from '../../core/model/item-key.ts'
 import type { Table, TableName } from '../../core/table/index.ts'
 import { tableByName } from '../../core/table/index.ts'
 import type { ResultRow } from '../../read/scratch-database.ts'
@@ -58,6 +59,8 @@ const POSITION = ['block_number', 'transaction_index', 'transaction_hash']
 
 /** What columns are ordered by, where that is not the value itself. */
 const ORDER_VALUES: Readonly<Record<string, string>> = {
+  // A transaction of unknown position comes after all others of its block, except for atomic transactions.
+  transaction_index: `coalesce(transaction_index, ${UNKNOWN_INDEX})`,
   // Transfers without log index come last, ordered by the hash and the number in their id.
   log_index: `coalesce(log_index, ${2 ** 31})`,
   transfer_ordinal: 'coalesce(transfer_ordinal, 0)',

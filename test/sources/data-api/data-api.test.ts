@@ -36,7 +36,7 @@ test('the readers of a wallet share its page size, and other wallets have their 
 test('the times of a block take one request of one transaction', async () => {
   const natives = [itemAt(7, { second: 1_000 }).nativeTransaction, { blockNumber: 'x' }]
   const { requestContext, received } = fakeRequester(() => ({ body: bodyOf(natives, 'more') }))
-  const times = await dataApi.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)
+  const times = await dataApi.openBlocks?.({ chain: '43114' }).blockTimes(requestContext, 7)
   expect(times).toMatchObject([{ timeMs: 1_000_000, lastMs: 1_000_999 }])
   expect(received.map(({ size }) => size)).toEqual([1])
 })
@@ -44,13 +44,13 @@ test('the times of a block take one request of one transaction', async () => {
 test('a torn response to the request for block times is requested again', async () => {
   const bodies = [Buffer.from('{"transactions":'), bodyOf([itemAt(7).nativeTransaction])]
   const { requestContext, received } = fakeRequester(() => ({ body: bodies.shift() ?? bodyOf([]) }))
-  expect(await dataApi.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)).toHaveLength(1)
+  expect(await dataApi.openBlocks?.({ chain: '43114' }).blockTimes(requestContext, 7)).toHaveLength(1)
   expect(received).toHaveLength(2)
 })
 
 test('JSON of another shape for the request for block times is not requested again', async () => {
   const { requestContext, received } = fakeRequester(() => ({ body: Buffer.from('{}') }))
-  const times = dataApi.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)
+  const times = dataApi.openBlocks?.({ chain: '43114' }).blockTimes(requestContext, 7)
   await expect(times).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
   expect(received).toHaveLength(1)
 })
