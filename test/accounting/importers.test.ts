@@ -29,7 +29,7 @@ const CHAINS = ['cases', 'recorded'] as const
 
 beforeAll(async () => {
   await exportMadeUp(at('cases'), WORLD, '43114')
-  await exportDemo(at('recorded'), { endBlock: 160 })
+  await exportDemo(at('recorded'))
   await exportMadeUp(at('golden'), GOLDEN_CHAIN)
   await exportMadeUp(at('large'), WHOLE_UNITS)
 })
