@@ -1,10 +1,6 @@
-import { evmIdOf } from '../core/model/chains.ts'
+import { chainIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
-import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
-import type { FungibleAsset } from '../ledger/prices/priced-asset.ts'
-import { type Prices, readPrices } from '../ledger/prices/prices.ts'
-import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
 import { type AddressNames, applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
 import { requireNewWallets } from './distinct-wallets.ts'
@@ -19,7 +15,6 @@ export type Outputs = string | readonly [string, ...string[]]
 
 /** An export that is converted, with the names that apply to it. The labels in its manifest include the user's names. */
 export type ConversionSource = WrittenExport & {
-  chain: string
   tickers: TokenNames
   /** Names of addresses, including the wallets of all converted exports of the chain. */
   names: AddressNames
@@ -59,7 +54,7 @@ async function describeSources(
     const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
     const { manifest, names } = await applyNames(options.names, one.manifest)
     named.push({
-      ...{ output, tickers, names, opened: { ...one, manifest }, chain: evmIdOf(job.chain) ?? job.chain },
+      ...{ output, tickers, names, opened: { ...one, manifest }, chain: chainIdOf(job.chain) },
     })
   }
   requireFit(named, options)
@@ -78,17 +73,13 @@ function namesOnChain(chain: string, all: readonly NamedOutput[]): AddressNames 
   ])
 }
 
-function requireFit(
-  all: readonly NamedOutput[],
-  { prices, opening, chainName }: Partial<ConvertOptions>,
-): void {
+function requireFit(all: readonly NamedOutput[], { opening, chainName }: Partial<ConvertOptions>): void {
   const exports = all.map(({ output, chain, opened }) => ({
     ...{ output, chain, wallets: opened.manifest.coverage },
   }))
   for (const [at, one] of exports.entries())
     requireNewWallets(one, exports.slice(0, at), 'leave out one of the exports')
   const chains = exports.map(({ chain }) => chain)
-  if (prices !== undefined) requireOneChain(chains, 'file')
   const refuse = (message: string, fix: string) => new ExportError('USAGE', message, { fix })
   if (opening !== undefined && all.length > 1)
     throw refuse(
@@ -100,17 +91,4 @@ function requireFit(
       `--chain-name names one chain, but these exports are of chains ${[...new Set(chains)].join(' and ')}`,
       'Omit --chain-name, or convert each export to a file of its own.',
     )
-}
-
-/** Reads a file of prices for exports of one chain; undefined without a file. */
-export async function readSourcePrices(
-  sources: readonly ConversionSource[],
-  file: string | undefined,
-): Promise<Prices | undefined> {
-  if (file === undefined) return undefined
-  return readPrices(file, async () => {
-    const assets: FungibleAsset[] = []
-    for (const { opened } of sources) for (const asset of await readFungibleAssets(opened)) assets.push(asset)
-    return assets
-  })
 }

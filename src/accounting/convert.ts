@@ -1,6 +1,7 @@
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
-import { type ConversionSource, type Outputs, readSourcePrices, withSources } from './conversion-sources.ts'
+import { readConversionPrices } from './conversion-prices.ts'
+import { type ConversionSource, type Outputs, withSources } from './conversion-sources.ts'
 import { type ConversionTarget, openConversionTarget } from './conversion-target.ts'
 import { toOmitted } from './csv/import-row-writer.ts'
 import type { LabelFindings } from './labels.ts'
@@ -85,7 +86,7 @@ async function convertSources(
   files: TextFiles,
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
-  const prices = await readSourcePrices(sources, options.prices)
+  const prices = await readConversionPrices(sources, options.prices)
   const opening = await readOpeningOf(sources, { file: options.opening, period })
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()

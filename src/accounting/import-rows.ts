@@ -70,6 +70,8 @@ export function acceptsSwapIn(mode: SwapMode, canWrite: AcceptsSwap): AcceptsSwa
  * `acceptsSwap`, every movement has a row of its own.
  */
 export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
+  // Most transactions of most wallets end here.
+  if (!hasBothDirections(movements)) return movements.map((movement) => importRowOf(movement))
   const poolMoves = poolMovesOf(movements)
   const pairs = acceptsSwap === undefined ? [] : findPairs(movements, poolMoves).filter(acceptsSwap)
   const paired = new Set(pairs.flatMap((row) => row.movements))
@@ -77,6 +79,16 @@ export function importRowsOf(movements: readonly Movement[], acceptsSwap?: Accep
   const rows = unpaired.map((movement) => importRowOf(movement))
   if (poolMoves.size > 0) for (const row of rows) row.poolMove = poolMoves.get(row.movements[0])
   return [...rows, ...pairs]
+}
+
+/** Whether the wallet received and sent something, without fees. Swaps, wraps and moves of pools need both. */
+function hasBothDirections(movements: readonly Movement[]): boolean {
+  let [isReceiver, isSender] = [false, false]
+  for (const { isOut, type } of movements) {
+    if (!isOut) isReceiver = true
+    else if (type !== 'fee') isSender = true
+  }
+  return isReceiver && isSender
 }
 
 /** Finds the wraps of a transaction, and the swap of the other movements. */
@@ -95,8 +107,10 @@ type PoolMoves = ReadonlyMap<Movement, PoolMove>
  * and source, the opposite direction, and the contract as its counterparty.
  */
 function pairWraps(movements: readonly Movement[]): ImportRow[] {
+  const tokens = movements.filter(isWrap)
+  if (tokens.length === 0) return []
   const coins = new Set(movements.filter(({ asset, type }) => asset.type === 'native' && type === 'transfer'))
-  return movements.filter(isWrap).flatMap((token) => {
+  return tokens.flatMap((token) => {
     const coin = [...coins].find(
       ({ counterparty, isOut, value, source }) =>
         counterparty === token.asset.address &&

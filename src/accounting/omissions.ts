@@ -6,7 +6,15 @@ import { siblingPath } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 
 const OMITTED_COLUMNS = [
-  ...['reason', 'block_timestamp', 'transaction_hash', 'entry_id', 'wallet_address', 'wallet_label'],
+  ...[
+    'reason',
+    'chain_id',
+    'block_timestamp',
+    'transaction_hash',
+    'entry_id',
+    'wallet_address',
+    'wallet_label',
+  ],
   ...['asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
 ]
 
@@ -20,9 +28,9 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
     add: ({ movement, value, reason }: Omitted) => {
       omitted[reason] = (omitted[reason] ?? 0) + 1
       if (path === undefined) return
-      const { time, transaction, entry, wallet, label, asset } = movement
+      const { chain, time, transaction, entry, wallet, label, asset } = movement
       const assetCells = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
-      const row = [reason, time, transaction, entry, wallet, label, ...assetCells]
+      const row = [reason, chain, time, transaction, entry, wallet, label, ...assetCells]
       files.add(path, csvRows([row]), HEADER)
     },
     /** Removes the list of an earlier conversion if this one succeeded and omitted nothing. Throws OUTPUT_FAILED. */

@@ -42,8 +42,8 @@ export type ConvertOptions = {
   /** Whether well-known tokens get the ticker of the built-in table. @default true */
   builtinTickers?: boolean
   /**
-   * CSV file with the columns date, asset, currency and price. A movement is valued at the newest price at or before
-   * its time that is at most 36 hours old. For exports of one chain only. @default no fiat values
+   * CSV file with the columns date, asset, currency and price, and chain for exports of several chains. A movement is
+   * valued at the newest price at or before its time that is at most 36 hours old. @default no fiat values
    */
   prices?: string | undefined
   /**

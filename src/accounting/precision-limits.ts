@@ -1,8 +1,9 @@
 import { isNft } from '../core/model/asset.ts'
 import { smallest } from '../core/platform/extremes.ts'
 import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
-import type { Prices } from '../ledger/prices/prices.ts'
+import type { Quote } from '../ledger/prices/prices.ts'
 import type { OpenExport } from '../read/open-export.ts'
+import type { ConversionPrices } from './conversion-prices.ts'
 import type { NumberRules } from './format-amount.ts'
 import type { Asset, Movement } from './movement.ts'
 import { collectionName, tickerName } from './names/asset-name.ts'
@@ -12,9 +13,9 @@ import { type Contracts, withContract } from './names/contracts.ts'
 export type RefusalReasonOf = (asset: Asset) => string | undefined
 
 type ExportInputs = {
-  sources: readonly { opened: OpenExport; contracts: Contracts }[]
+  sources: readonly { opened: OpenExport; chain: string; contracts: Contracts }[]
   opening: readonly Movement[]
-  prices: Prices | undefined
+  prices: ConversionPrices | undefined
 }
 
 /**
@@ -24,15 +25,15 @@ type ExportInputs = {
  */
 export async function findPrecisionRefusals(
   { name, numbers }: { name: string; numbers: NumberRules },
-  { sources, opening, prices }: ExportInputs,
+  inputs: ExportInputs,
 ): Promise<RefusalReasonOf> {
   const { maxSumDigits, maxWholeDigits } = numbers
   if (maxSumDigits === undefined && maxWholeDigits === undefined) return () => undefined
   const reasons = new Map<string, string>()
-  for (const [key, totals] of await sumByName(sources, opening)) {
+  for (const [key, totals] of await sumByName(inputs)) {
     if (exceedsSumDigits(totals, numbers))
       reasons.set(key, `more than ${maxSumDigits} digits, which ${name} rounds`)
-    else if (exceedsWholeDigits(totals, prices, numbers))
+    else if (exceedsWholeDigits(totals, numbers))
       reasons.set(key, `more than ${maxWholeDigits} digits before the point, on which ${name} fails`)
   }
   return (asset) => reasons.get(nameOf(asset))
@@ -48,9 +49,15 @@ type AssetTotals = {
   sent: bigint
   /** Number of trailing zeros that all amounts have in common. */
   zeros: number
+  /** All of the user's prices of the asset. */
+  quotes: readonly Quote[]
 }
 
-async function readAssetTotals({ eachFile, database, textSql }: OpenExport): Promise<AssetTotals[]> {
+async function readAssetTotals({
+  eachFile,
+  database,
+  textSql,
+}: OpenExport): Promise<Omit<AssetTotals, 'quotes'>[]> {
   const coin = `CASE asset_type WHEN 'native' THEN ${textSql('asset_symbol')} END`
   await database.run(
     'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, coin VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
@@ -82,21 +89,23 @@ async function readAssetTotals({ eachFile, database, textSql }: OpenExport): Pro
   }))
 }
 
-async function sumByName(
-  sources: ExportInputs['sources'],
-  opening: readonly Movement[],
-): Promise<ReadonlyMap<string, AssetTotals>> {
+async function sumByName({
+  sources,
+  opening,
+  prices,
+}: ExportInputs): Promise<ReadonlyMap<string, AssetTotals>> {
   const sums = new Map<string, AssetTotals>()
-  const add = (totals: AssetTotals) => {
+  const add = (chain: string, unpriced: Omit<AssetTotals, 'quotes'>) => {
+    const totals = { ...unpriced, quotes: prices?.ofChain(chain).all(unpriced.asset) ?? [] }
     const known = sums.get(nameOf(totals.asset))
     sums.set(nameOf(totals.asset), known === undefined ? totals : sumOf(known, totals))
   }
-  for (const { opened, contracts } of sources)
+  for (const { opened, chain, contracts } of sources)
     for (const totals of await readAssetTotals(opened))
-      add({ ...totals, asset: withContract(totals.asset, contracts) })
-  for (const { asset, isOut, value } of opening) {
+      add(chain, { ...totals, asset: withContract(totals.asset, contracts) })
+  for (const { chain, asset, isOut, value } of opening) {
     const zeros = /0*$/.exec(String(value))?.[0].length ?? 0
-    add({ asset, received: isOut ? 0n : value, sent: isOut ? value : 0n, zeros })
+    add(chain, { asset, received: isOut ? 0n : value, sent: isOut ? value : 0n, zeros })
   }
   return sums
 }
@@ -110,6 +119,7 @@ function sumOf(a: AssetTotals, b: AssetTotals): AssetTotals {
     asset: { ...a.asset, decimals },
     ...{ received: sum('received'), sent: sum('sent') },
     zeros: smallest([a, b].map((one) => one.zeros + decimals - decimalsOf(one))),
+    quotes: [...a.quotes, ...b.quotes],
   }
 }
 
@@ -127,20 +137,15 @@ function exceedsSumDigits(
 }
 
 /** Whether a total, its value at one of the prices, or one of the prices has more digits before the point than the limit. */
-function exceedsWholeDigits(
-  totals: AssetTotals,
-  prices: Prices | undefined,
-  { maxWholeDigits }: NumberRules,
-): boolean {
+function exceedsWholeDigits(totals: AssetTotals, { maxWholeDigits }: NumberRules): boolean {
   if (maxWholeDigits === undefined) return false
   const decimals = decimalsOf(totals)
   const unit = 10n ** BigInt(Math.max(decimals, 0))
   const bound = 10n ** BigInt(maxWholeDigits)
-  const quotes = prices?.all(totals.asset) ?? []
   return [totals.received, totals.sent].some(
     (largest) =>
       largest >= unit * bound ||
-      quotes.some(({ price }) =>
+      totals.quotes.some(({ price }) =>
         [largest, unit].some(
           (value) => exactFiatValue(value, decimals, price) >= bound * 10n ** BigInt(FIAT_DECIMALS),
         ),

@@ -1,8 +1,8 @@
 import { isNft } from '../core/model/asset.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
-import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
 import type { OpenExport } from '../read/open-export.ts'
-import { type Outputs, readSourcePrices, withSources } from './conversion-sources.ts'
+import { readConversionPrices } from './conversion-prices.ts'
+import { type Outputs, withSources } from './conversion-sources.ts'
 import type { Asset, Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
@@ -18,6 +18,8 @@ import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
 export type PriceNeeded = {
   /** UTC day: 2024-03-31. */
   date: string
+  /** The id of the chain. */
+  chain: string
   /** Contract address, or `native`. */
   asset: string
   /** The sanitized symbol; empty if the asset has none. */
@@ -31,12 +33,12 @@ export type NeededOptions = Pick<
 >
 
 /**
- * Lists the prices that a conversion of exports of one chain needs and that `options.prices` does not contain, sorted by
- * day and asset.
+ * Lists the prices that a conversion of exports needs and that `options.prices` does not contain, sorted by day, chain and
+ * asset.
  *
  * @param outputs - the folder of the export, or the folders of several
  * @param options - the period, whether spam is excluded, and a CSV file with the prices that are known already
- * @throws ExportError with the code USAGE as `convert` does, and for exports of several chains
+ * @throws ExportError with the code USAGE as `convert` does
  * @example
  * ```ts
  * const missing = await pricesNeeded('output/mine', { from: '2024-01-01', until: '2024-12-31' })
@@ -47,15 +49,14 @@ export async function pricesNeeded(
   options: NeededOptions & Pick<ConvertOptions, 'prices'> = {},
 ): Promise<PriceNeeded[]> {
   return withSources(outputs, options, async (sources) => {
-    requireOneChain(
-      sources.map(({ chain }) => chain),
-      'list',
-    )
-    const prices = await readSourcePrices(sources, options.prices)
+    const prices = await readConversionPrices(sources, options.prices)
     const needed = new Map<string, PriceNeeded>()
-    for (const source of sources)
-      for await (const movement of pricedMovements(source, options))
-        if (prices?.at(movement.asset, movement.time) === undefined) addNeeded(needed, movement)
+    for (const source of sources) {
+      const { chain } = source
+      const known = prices?.ofChain(chain)
+      for await (const { asset, time } of pricedMovements(source, options))
+        if (known?.at(asset, time) === undefined) addNeeded(needed, { chain, asset, time })
+    }
     return sortedPrices(needed)
   })
 }
@@ -77,26 +78,27 @@ export async function* pricedMovements(
     yield* movements.filter(isPriced)
 }
 
-/** Adds the price that a movement needs, by day and asset. */
+/** Adds the price that a movement needs, by day, chain and asset. */
 export function addNeeded(
   needed: Map<string, PriceNeeded>,
-  { asset, time }: { asset: Asset; time: string },
+  { chain, asset, time }: { chain: string; asset: Asset; time: string },
 ): void {
   const price = {
     date: time.slice(0, 10),
+    chain,
     asset: asset.address ?? NATIVE,
     symbol: safeText(asset.symbol ?? ''),
   }
-  needed.set(`${price.date} ${price.asset}`, price)
+  needed.set(priceKey(price), price)
 }
 
 export const sortedPrices = (needed: ReadonlyMap<string, PriceNeeded>): PriceNeeded[] =>
   [...needed.values()].sort(comparePrices)
 
-/** Compares by day and asset. */
-export function comparePrices(
-  a: Pick<PriceNeeded, 'date' | 'asset'>,
-  b: Pick<PriceNeeded, 'date' | 'asset'>,
-): number {
-  return `${a.date} ${a.asset}` < `${b.date} ${b.asset}` ? -1 : 1
-}
+/** Compares by day, chain and asset. */
+export const comparePrices = (a: PriceKey, b: PriceKey): number => (priceKey(a) < priceKey(b) ? -1 : 1)
+
+type PriceKey = Pick<PriceNeeded, 'date' | 'asset'> & Partial<Pick<PriceNeeded, 'chain'>>
+
+/** A key of the price of an asset on a day; lines of a user's file may have no chain. */
+export const priceKey = ({ date, chain = '', asset }: PriceKey): string => `${date} ${chain} ${asset}`

@@ -1,5 +1,5 @@
-import type { Prices } from '../ledger/prices/prices.ts'
 import type { OpenExport } from '../read/open-export.ts'
+import type { ConversionPrices } from './conversion-prices.ts'
 import { createImportRowWriter, type ImportRowWriter, type Omitted } from './csv/import-row-writer.ts'
 import type { Preset } from './csv/preset.ts'
 import type { LabelFindings } from './labels.ts'
@@ -42,8 +42,8 @@ export type TextWriter = {
   close(): Promise<void>
 }
 
-/** An export whose ledger is written. */
-export type WrittenExport = { output: string; opened: OpenExport; contracts: Contracts }
+/** An export whose ledger is written. `chain` is the id of its chain. */
+export type WrittenExport = { output: string; opened: OpenExport; chain: string; contracts: Contracts }
 
 /** Everything that a writer needs. */
 export type WriterContext = {
@@ -52,7 +52,7 @@ export type WriterContext = {
   /** Opening balances, which precede the rows of the ledger. */
   opening: readonly Movement[]
   /** The user's prices, if given. */
-  prices: Prices | undefined
+  prices: ConversionPrices | undefined
   onOmitted: (omitted: Omitted) => void
   onUnpriced: (asset: Asset) => void
 }

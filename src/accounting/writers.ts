@@ -82,19 +82,23 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
     // Without a hash, lines of several transactions of a second can be equal.
     isPerSecond: isMerging && !preset.columns.some(([, role]) => role === 'hash'),
     write: (movements) => {
-      const rows = groupByWallet(movements).flatMap(rowsOf)
-      return (isMerging ? mergeEqualRows(rows, keyOf) : rows).flatMap((row) => chunkOf(row, writer))
+      const rows: ImportRow[] = []
+      for (const group of groupByWallet(movements)) for (const row of rowsOf(group)) rows.push(row)
+      return chunksOf(isMerging ? mergeEqualRows(rows, keyOf) : rows, writer)
     },
     labelFindings: labels.findings,
     close: async () => {},
   }
 }
 
-function chunkOf(row: ImportRow, writer: ImportRowWriter): TextChunk[] {
-  const text = writer.write(row)
-  return text === undefined
-    ? []
-    : [{ wallet: row.movements[0], text, lines: 1, merged: (row.mergedRows ?? 1) - 1 }]
+function chunksOf(rows: readonly ImportRow[], writer: ImportRowWriter): TextChunk[] {
+  const chunks: TextChunk[] = []
+  for (const row of rows) {
+    const text = writer.write(row)
+    if (text !== undefined)
+      chunks.push({ wallet: row.movements[0], text, lines: 1, merged: (row.mergedRows ?? 1) - 1 })
+  }
+  return chunks
 }
 
 async function placeholdersFor(

@@ -25,8 +25,8 @@ type Template<T> = {
 }
 
 export const PRICE_TEMPLATE: Template<PriceNeeded> = {
-  header: ['date', 'asset', 'currency', 'price', 'symbol'],
-  toRow: ({ date, asset, symbol }) => [date, asset, null, null, symbol || null],
+  header: ['date', 'chain', 'asset', 'currency', 'price', 'symbol'],
+  toRow: ({ date, chain, asset, symbol }) => [date, chain, asset, null, null, symbol || null],
   unit: 'price',
   option: '--prices',
 }

@@ -1,7 +1,7 @@
 import { isNft } from '../core/model/asset.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
-import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
+import { pricedChainOf } from '../ledger/prices/fungible-assets.ts'
 import { type Prices, readPrices } from '../ledger/prices/prices.ts'
 import { applyNames } from '../read/address-book.ts'
 import { type OpenExport, openExport } from '../read/open-export.ts'
@@ -66,8 +66,7 @@ export async function collectLedgerStats(
     const { manifest, names: addressNames } = await applyNames(names, opened.manifest)
     const aggregates = new LedgerAggregates(await selectTrackedAssets(opened))
     const rows = openRecentRows(manifest, maxRows)
-    const prices =
-      priceFile === undefined ? undefined : await readPrices(priceFile, () => readFungibleAssets(opened))
+    const prices = priceFile === undefined ? undefined : await readPrices(priceFile, pricedChainOf(opened))
     const fees = prices && createFeeFiatValue(prices)
     await addRows(opened, [(row) => aggregates.add(row), rows.add, ...(fees ? [fees.add] : [])])
     const labels = new Map([...addressNames, ...walletLabels(manifest, aggregates)])

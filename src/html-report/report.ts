@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { chainIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
-import { requireOneChain } from '../ledger/prices/require-one-chain.ts'
+import { requireChainOfEachPrice } from '../ledger/prices/prices.ts'
 import { requireManifest } from '../read/open-export.ts'
 import { ledgerPageModel } from './ledger-sections.ts'
 import { collectLedgerStats } from './ledger-stats.ts'
@@ -21,7 +22,7 @@ export type ReportOptions = {
   opening?: string | undefined
   /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
   names?: string | undefined
-  /** CSV file of prices, in the format of `convert` (date, asset, currency, price). Adds fiat values to the page. */
+  /** CSV file of prices, in the format of `convert` (date, asset, currency, price, and chain for several chains). Adds fiat values to the page. */
   prices?: string | undefined
   /** Maximum number of rows on the page per export. The newest are included. @default 100000 */
   maxRows?: number
@@ -77,9 +78,9 @@ export async function renderReport(
 ): Promise<{ page: string; rows: number }> {
   const manifests = await Promise.all(outputs.map(requireManifest))
   if (options.prices !== undefined)
-    requireOneChain(
-      manifests.map(({ job }) => job.chain),
-      'report',
+    await requireChainOfEachPrice(
+      options.prices,
+      manifests.map(({ job }) => chainIdOf(job.chain)),
     )
   const models: PageModel[] = []
   for (const [at, output] of outputs.entries()) {

@@ -1,5 +1,5 @@
 import { ADDRESS } from '../core/model/address.ts'
-import { chainIdByName, evmIdOf } from '../core/model/chains.ts'
+import { chainIdOf, parseChain } from '../core/model/chains.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import { readRecords, recordError } from './csv-records.ts'
@@ -18,7 +18,7 @@ export type NamedExport = { manifest: Manifest; names: AddressNames }
  * @throws `USAGE` with the line if a cell is invalid, a column is unknown, or an address has two names
  */
 export async function applyNames(file: string | undefined, manifest: Manifest): Promise<NamedExport> {
-  const book = await readAddressBook(file, evmIdOf(manifest.job.chain) ?? manifest.job.chain)
+  const book = await readAddressBook(file, chainIdOf(manifest.job.chain))
   const coverage = manifest.coverage.map((wallet) =>
     wallet.label === null ? { ...wallet, label: book.get(wallet.address) ?? null } : wallet,
   )
@@ -34,8 +34,7 @@ async function readAddressBook(file: string | undefined, chain: string): Promise
   await readRecords(file, ['address', 'name'], ({ line, cells: untrimmed }) => {
     const cells = Object.fromEntries(Object.entries(untrimmed).map(([column, text]) => [column, text.trim()]))
     const { address = '', name = '', chain: lineChain = '' } = cells
-    const chainId =
-      evmIdOf(lineChain) ?? chainIdByName(lineChain) ?? (lineChain === chain ? chain : undefined)
+    const chainId = parseChain(lineChain, chain)
     const entries = chains.get(chainId) ?? new Map<string, Entry>()
     const known = entries.get(address.toLowerCase())
     const problem = validateCells(cells, chainId) ?? (known && findOtherName(cells, known))

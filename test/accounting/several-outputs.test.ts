@@ -61,6 +61,8 @@ beforeAll(async () => {
   await exportMadeUp(OF_BEN, GOLDEN_CHAIN, '43114', { wallets: ben })
   await exportMadeUp(ETHEREUM, ethereumChain(), '1', { nativeSymbol: 'ETH', wallets: ann })
   writeFileSync(at('prices.csv'), GOLDEN_PRICES)
+  const coins = ['2024-01-01', '2024-02-29', '2024-03-01'].map((day) => `${day},ethereum,native,USD,3`)
+  writeFileSync(at('coin-of-ethereum.csv'), ['date,chain,asset,currency,price', ...coins, ''].join('\n'))
   const tickers = [`43114,${address('c')},USD`, `1,${USDC.address},USD`]
   writeFileSync(at('tickers.csv'), `chain,contract,ticker\n${tickers.join('\n')}\n`)
 })
@@ -199,6 +201,56 @@ describe('outputs of two chains', () => {
     ])
   })
 
+  describe('with prices', () => {
+    const prices = at('prices-of-chains.csv')
+    const priceOn = (chain = '') => (chain === '1' ? '3' : '2')
+
+    test('share a list of them to fill in, with a line per chain', async () => {
+      const needed = await pricesNeeded([BOTH, ETHEREUM])
+      const apart = [...(await pricesNeeded(BOTH)), ...(await pricesNeeded(ETHEREUM))]
+      const linesOf = (lines: typeof needed) =>
+        lines.map(({ date, chain, asset }) => `${date} ${chain} ${asset}`)
+      expect(linesOf(needed)).toEqual(linesOf(apart).sort())
+      const lines = needed.map(({ date, chain, asset }) => `${date},${chain},${asset},USD,${priceOn(chain)}`)
+      writeFileSync(prices, ['date,chain,asset,currency,price', ...lines, ''].join('\n'))
+      expect(await pricesNeeded([BOTH, ETHEREUM], { prices })).toEqual([])
+    })
+
+    test('value each movement at the price of its chain, and become files for rp2', async () => {
+      const out = at('rp2-of-chains')
+      const { omitted, unpriced } = await convert([BOTH, ETHEREUM], { to: 'rp2', out, prices })
+      expect([omitted['there is no price'], unpriced]).toEqual([undefined, {}])
+      const rows = ['in', 'out'].flatMap((name) =>
+        parse<Row>(textOf(join(out, `${name}.csv`)), { columns: true }),
+      )
+      const chainOf = ({ notes }: Row) => (notes?.includes('/ chain Ethereum /') ? '1' : '43114')
+      expect(new Set(rows.map(chainOf))).toEqual(new Set(['1', '43114']))
+      for (const row of rows) expect(row.spot_price).toBe(priceOn(chainOf(row)))
+      const moved = parse<Row>(textOf(join(out, 'intra.csv')), { columns: true })
+      expect(moved.map(({ spot_price }) => spot_price)).toContain(priceOn('43114'))
+    })
+
+    test('have price directives for the assets of each chain', async () => {
+      const chunks: string[] = []
+      const options = { to: 'hledger', prices, write: (text: string) => void chunks.push(text) }
+      await convert([BOTH, ETHEREUM], options)
+      expect(chunks.join('')).toMatch(/^P \d{4}-\d\d-\d\d "ETH" 3 USD$/m)
+      expect(chunks.join('')).toMatch(/^P \d{4}-\d\d-\d\d "AVAX" 2 USD$/m)
+    })
+  })
+
+  test('name the chain of each movement that is left out', async () => {
+    const { omittedFile = '' } = await convert([BOTH, ETHEREUM], {
+      ...{ to: 'rp2', out: at('unpriced'), prices: at('coin-of-ethereum.csv') },
+    })
+    const reasons = parse<Row>(textOf(omittedFile), { columns: true }).map(
+      ({ chain_id, asset_type, reason }) => [chain_id, asset_type, reason].join(),
+    )
+    expect(reasons).toContain('43114,native,there is no price')
+    expect(reasons).toContain('1,erc20,there is no price')
+    expect(reasons).not.toContain('1,native,there is no price')
+  })
+
   test('share a list of tickers to fill in', async () => {
     const lines = await tickersNeeded([BOTH, ETHEREUM])
     const ofShare = lines.filter(({ contract }) => contract === SHARE.address)
@@ -219,10 +271,10 @@ describe('several outputs are refused', () => {
       fix: 'leave out one of the exports',
     },
     {
-      what: 'with prices for two chains',
+      what: 'with a price for two chains',
       options: { to: 'generic', prices: at('prices.csv') },
-      message: 'a price file applies to one chain',
-      fix: 'Write one file per chain',
+      message: 'prices.csv:2: found a price without a chain, but these exports are of chains 43114 and 1',
+      fix: 'Name the chain of each price',
     },
     {
       what: 'with opening balances',
@@ -253,10 +305,6 @@ describe('several outputs are refused', () => {
       ...{ code: 'USAGE', message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
     })
     expect(readdirSync(folder)).not.toContain('refused')
-  })
-
-  test('for a list of prices of two chains', async () => {
-    await expect(pricesNeeded(bothChains)).rejects.toMatchObject({ code: 'USAGE' })
   })
 })
 

@@ -24,7 +24,7 @@ function prepare(): void {
     writeFileSync(at('jobs/mine.yaml'), readFileSync(join(ROOT, 'jobs/demo.yaml')))
   if (!existsSync(at('prices.csv'))) return
   const text = readFileSync(at('prices.csv'), 'utf8')
-  writeFileSync(at('prices.csv'), text.replace(/^([^,]+,[^,]+),,,/gm, '$1,USD,17.25,'))
+  writeFileSync(at('prices.csv'), text.replace(/^([^,]+,[^,]+,[^,]+),,,/gm, '$1,USD,17.25,'))
 }
 
 describe('jobs/ACCOUNTING.md, followed literally', () => {

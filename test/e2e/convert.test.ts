@@ -51,7 +51,7 @@ describe('walletlake convert', () => {
     })
     const listed = readFileSync(at('t.csv.omitted.csv'), 'utf8').split('\n')
     expect(listed[0]).toBe(
-      'reason,block_timestamp,transaction_hash,entry_id,wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,value',
+      'reason,chain_id,block_timestamp,transaction_hash,entry_id,wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,value',
     )
     const nfts = ledger.filter(({ asset_type }) => /erc721|erc1155/.test(asset_type ?? ''))
     expect(listed).toHaveLength(nfts.length + 2)
@@ -205,12 +205,12 @@ describe('walletlake convert', () => {
     const list = await convert('--prices-needed')
     expect(list).toMatchObject({ exit: 0, stderr: '' })
     const [header, ...lines] = list.stdout.trimEnd().split('\n')
-    expect(header).toBe('date,asset,currency,price,symbol')
+    expect(header).toBe('date,chain,asset,currency,price,symbol')
     const pairs = ledger
       .filter(({ asset_type }) => asset_type === 'native' || asset_type === 'erc20')
-      .map((row) => `${row.block_timestamp?.slice(0, 10)},${row.asset_address || 'native'}`)
-    expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual([...new Set(pairs)].sort())
-    const filled = lines.map((line) => line.replace(/^([^,]+,native),,,/, '$1,USD,13.5,'))
+      .map((row) => `${row.block_timestamp?.slice(0, 10)},43114,${row.asset_address || 'native'}`)
+    expect(lines.map((line) => line.split(',').slice(0, 3).join(','))).toEqual([...new Set(pairs)].sort())
+    const filled = lines.map((line) => line.replace(/^([^,]+,43114,native),,,/, '$1,USD,13.5,'))
     writeFileSync(at('prices.csv'), [header, ...filled, ''].join('\n'))
     const left = await convert('--prices-needed', '--prices', at('prices.csv'), '--out', at('left.csv'))
     expect(left).toMatchObject({ exit: 0, stderr: expect.stringContaining('prices to fill in') })

@@ -3,12 +3,14 @@ import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, test } from 'vitest'
+import { statement } from '../../src/accounting/statement/statement.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
+import type { ReconciledBalance } from '../../src/verify/reconcile/verdict.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, type ReceivedRequest, send, startLoopback } from '../helpers/loopback.ts'
@@ -76,8 +78,26 @@ async function expectedDifferences(): Promise<string[]> {
   return lines.sort()
 }
 
-test('agrees with the node in the native coin, and in all tokens that emit their transfers', async () => {
-  const { rows, ...result } = await reconcile({ output: full })
+type BalanceKey = Pick<ReconciledBalance, 'wallet_address' | 'asset_type' | 'asset_address' | 'token_id'>
+
+const keyOf = ({ wallet_address, asset_type, asset_address, token_id }: BalanceKey) =>
+  [wallet_address, asset_type, asset_address, token_id].join(' ')
+
+const ledgerValuesOf = (rows: readonly ReconciledBalance[]) =>
+  new Map(rows.flatMap((row) => (row.ledger_value === 0n ? [] : [[keyOf(row), row.ledger_value]])))
+
+/** The closing balances other than zero according to `statement`. */
+async function closingBalances(output: string): Promise<Map<string, bigint>> {
+  const { lines } = await statement([output], { from: '1970-01-01', until: '2999-12-31' })
+  return new Map(
+    lines.flatMap((line) => (line.amounts.closing === 0n ? [] : [[keyOf(line), line.amounts.closing]])),
+  )
+}
+
+test('agrees with the node in the coin and all tokens that emit their transfers, and with a statement in every asset', async () => {
+  const { rows: all, ...result } = await reconcile({ output: full, all: true })
+  expect(ledgerValuesOf(all)).toEqual(await closingBalances(full))
+  const rows = all.filter(({ difference }) => difference !== 0n)
   expect(result.wallets).toMatchObject({ selected: 53, compared: 53, nativeReconciled: 53 })
   expect(result.balances.erc721).toMatchObject({ different: 0 })
   expect(result.balances.erc1155).toMatchObject({ different: 0 })

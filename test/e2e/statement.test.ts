@@ -103,9 +103,9 @@ describe('walletlake statement', () => {
     const period = ['--year', '2023']
     const { stdout } = await state(...period, '--prices-needed')
     const [head, ...lines] = stdout.trimEnd().split('\n')
-    expect(head).toBe('date,asset,currency,price,symbol')
-    expect(lines.some((line) => line.startsWith('2023-12-31,native,'))).toBe(true)
-    const filled = lines.map((line) => line.replace(/^([^,]+,[^,]+),,,/, '$1,USD,2,'))
+    expect(head).toBe('date,chain,asset,currency,price,symbol')
+    expect(lines.some((line) => line.startsWith('2023-12-31,43114,native,'))).toBe(true)
+    const filled = lines.map((line) => line.replace(/^([^,]+,[^,]+,[^,]+),,,/, '$1,USD,2,'))
     writeFileSync(at('prices.csv'), `${[head, ...filled].join('\n')}\n`)
     const priced = await state(...period, '--prices', at('prices.csv'), '--format', 'json')
     const rows = JSON.parse(priced.stdout) as Record<string, string | null>[]

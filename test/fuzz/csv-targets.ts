@@ -28,7 +28,10 @@ ${TOKEN},USD*,,in,2024-03-31,2024-03-31T12:00:00Z,income
 0x${'12'.repeat(32)},,,,,,gift
 `
 const NAMES = `address,name,chain\n${WALLET},savings,1\n${TOKEN},=1+1,\n`
-const PRICES = `date,asset,currency,price\n2024-03-31,native,USD,54.20\n2024-03-31T12:00:00Z,${TOKEN},USD,1\n`
+const PRICES = `date,chain,asset,currency,price
+2024-03-31,,native,USD,54.20
+2024-03-31T12:00:00Z,ethereum,${TOKEN},USD,1
+`
 const SPECIAL = [
   '"',
   '"\r\n',
@@ -62,7 +65,9 @@ export function csvTargets(): Target[] {
     csvTarget('address books', NAMES, (file) =>
       applyNames(file, { job: { chain: '1' }, coverage: [] } as unknown as Manifest),
     ),
-    csvTarget('files of prices', PRICES, (file) => readPrices(file, async () => [])),
+    csvTarget('files of prices', PRICES, (file) =>
+      readPrices(file, { chain: '1', assetsOf: async () => [] }),
+    ),
     importFileTarget(),
   ]
 }

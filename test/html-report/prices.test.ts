@@ -119,7 +119,7 @@ describe('a report with a price file', () => {
     expect(words.map((text) => plain.includes(text))).toEqual([true, false, false])
   })
 
-  test('rejects prices for exports of two chains, and an invalid price file', async () => {
+  test('needs the chain of each price if the exports are of two chains, and rejects an invalid price file', async () => {
     const other = join(folder, 'other')
     const job = testJob({
       addresses: [`0x${'9'.repeat(40)}`],
@@ -136,6 +136,11 @@ describe('a report with a price file', () => {
       exit: 2,
       stderr: expect.stringContaining('are of chains 43114 and 1'),
     })
+    const ofChains = join(folder, 'chains.csv')
+    const lines = [`43114,${lastDay},native,EUR,20.01`, '1,2023-05-02,native,EUR,1700', '']
+    writeFileSync(ofChains, ['chain,date,asset,currency,price', ...lines].join('\n'))
+    const { file } = await report([small, other], { prices: ofChains, out: join(folder, 'two.html') })
+    expect(readFileSync(file, 'utf8')).toContain('Values are in EUR and come from the price file')
     writePrices(join(folder, 'bad.csv'), ['2024-03-01,native,USD,"1,5"'])
     const bad = await runCommand(['report', output, '--prices', join(folder, 'bad.csv')])
     expect(bad).toMatchObject({ exit: 2, stderr: expect.stringContaining('bad.csv:2: found price 1,5') })

@@ -3,7 +3,7 @@ import { needsQuotes, quoteCsv } from '../../core/platform/csv-text.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import { fiatValueOf, impliedPrice } from '../../ledger/prices/fiat-value.ts'
-import type { Prices } from '../../ledger/prices/prices.ts'
+import type { ConversionPrices } from '../conversion-prices.ts'
 import { withDecimalPoint } from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
@@ -20,7 +20,7 @@ export type CellContext = {
   /** Returns the placeholder of an asset, for formats with placeholders. */
   placeholderOf: PlaceholderOf
   walletNameOf: WalletNameOf
-  prices: Prices | undefined
+  prices: ConversionPrices | undefined
   /** Formats a time of the tables for the preset. */
   instant: (time: string) => string
 }

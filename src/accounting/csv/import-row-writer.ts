@@ -80,7 +80,7 @@ const PRICED: ReadonlySet<Role> = new Set(['worth', 'inWorth', 'outWorth', 'feeW
 /** Returns the price look-up for legs, or undefined if the user gave no prices or the format has no column for them. */
 function createPriceLookup({ preset, prices }: WriterOptions) {
   if (prices === undefined || !preset.columns.some(([, role]) => PRICED.has(role))) return undefined
-  return ({ asset }: Leg, { time }: Movement) => prices.at(asset, time)
+  return ({ asset }: Leg, { chain, time }: Movement) => prices.ofChain(chain).at(asset, time)
 }
 
 type ImportRowContext = WriterOptions & { priceOf: ReturnType<typeof createPriceLookup> }

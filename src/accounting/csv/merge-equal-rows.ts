@@ -1,5 +1,6 @@
 import type { ImportRow, Leg } from '../import-rows.ts'
 import { tickerName } from '../names/asset-name.ts'
+import { countBy } from '../names/first-digits.ts'
 
 /**
  * Merges rows of the same names of assets and direction with equal keys into one with the sums of their amounts, in the place of
@@ -10,13 +11,14 @@ export function mergeEqualRows(
   rows: readonly ImportRow[],
   keyOf: (row: ImportRow) => string | undefined,
 ): ImportRow[] {
-  const counts = new Map<string, number>()
-  for (const row of rows) counts.set(assetsOf(row), (counts.get(assetsOf(row)) ?? 0) + 1)
+  if (rows.length < 2) return [...rows]
+  const assetsOfRows = rows.map(assetsOf)
+  const counts = countBy(assetsOfRows, (assets) => assets)
   if (counts.size === rows.length) return [...rows]
   const merged: (ImportRow | undefined)[] = []
   const positions = new Map<string, number>()
-  for (const row of rows) {
-    const assets = assetsOf(row)
+  for (const [at, row] of rows.entries()) {
+    const assets = assetsOfRows[at] ?? ''
     const fullKeyOf = (one: ImportRow) => {
       const key = counts.get(assets) === 1 ? undefined : keyOf(one)
       return key === undefined ? undefined : `${assets} ${key}`
@@ -26,8 +28,8 @@ export function mergeEqualRows(
   return merged.filter((row) => row !== undefined)
 }
 
-const assetsOf = (row: ImportRow): string =>
-  [row.kind, ...[row.in, row.out].map((leg) => leg && tickerName(leg.asset))].join(' ')
+const assetsOf = ({ kind, in: received, out: sent }: ImportRow): string =>
+  `${kind} ${received ? tickerName(received.asset) : ''} ${sent ? tickerName(sent.asset) : ''}`
 
 type Placed = {
   merged: (ImportRow | undefined)[]

@@ -55,10 +55,10 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
 async function pricesHeader(format: JournalFormat, { prices, sources }: WriterContext): Promise<string> {
   if (prices === undefined) return ''
   const lines = new Set<string>()
-  for (const { opened, contracts } of sources) {
+  for (const { opened, chain, contracts } of sources) {
     for (const asset of await readFungibleAssets(opened)) {
       const commodity = format.commodityOf(withContract(asset, contracts))
-      for (const { from, price } of prices.all(asset)) {
+      for (const { from, price } of prices.ofChain(chain).all(asset)) {
         const day = new Date(from).toISOString().slice(0, 10)
         lines.add(format.price({ day, commodity, price, currency: prices.currency }))
       }

@@ -50,11 +50,10 @@ function commentOf(movements: readonly Movement[]): string {
   const [movement] = movements
   if (movement === undefined) return ''
   const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
-  const others = new Set(
-    movements.flatMap(({ counterparty, via }) => [counterparty, via].flatMap((one) => one ?? [])),
-  )
-  const other = others.size === 0 ? '' : `, cp:${[...others].join(' ')}`
-  return `  ; entry:${entriesText(movements)}${other}${id}`
+  let others = ''
+  for (const { counterparty, via } of movements)
+    for (const other of [counterparty, via]) if (other && !others.includes(other)) others += ` ${other}`
+  return `  ; entry:${entriesText(movements)}${others === '' ? '' : `, cp:${others.slice(1)}`}${id}`
 }
 
 /** Longer token ids are replaced by a hash in commodity names, and written in full in a comment. */

@@ -14,26 +14,25 @@ export type PostingOptions = {
 }
 
 /** The text of postings that balance, with the accounts and commodities that they use. */
-export type Postings = { accounts: string[]; commodities: Map<string, Asset>; text: string }
+export type Postings = { accounts: string[]; commodities: [name: string, asset: Asset][]; text: string }
 
 /** Formats a movement as two postings, or returns the reason why the format cannot represent it. */
 export function movementPostings(
   movement: Movement,
-  { label, ...options }: PostingOptions & { label: string | undefined },
+  label: string | undefined,
+  options: PostingOptions,
 ): Postings | { reason: string } {
   const { format } = options
   const formatted = formatLeg(movement, format.numbers, options)
   if ('reason' in formatted) return formatted
   const { amount, commodity } = formatted
-  const [wallet, counter] = [
-    walletAccount(movement, options),
-    label ?? format.accounts[counterAccount(movement)],
-  ]
+  const wallet = walletAccount(movement, options)
+  const counter = label ?? format.accounts[counterAccount(movement)]
   const [own, other] = movement.isOut ? [`-${amount}`, amount] : [amount, `-${amount}`]
   const text =
     format.posting({ account: wallet, amount: own, commodity, movements: [movement] }) +
     format.posting({ account: counter, amount: other, commodity, movements: [] })
-  return { accounts: [wallet, counter], commodities: new Map([[commodity, movement.asset]]), text }
+  return { accounts: [wallet, counter], commodities: [[commodity, movement.asset]], text }
 }
 
 /**
@@ -53,11 +52,14 @@ export function swapPostings(
   const text =
     format.posting({ account, ...cost, amount: `-${cost.amount}`, movements: movementsOf(sent, movements) }) +
     format.posting({ account, ...gain, totalPrice: cost, movements: movementsOf(received, movements) })
-  const commodities = new Map([
-    [cost.commodity, sent.asset],
-    [gain.commodity, received.asset],
-  ])
-  return { accounts: [account], commodities, text }
+  return {
+    accounts: [account],
+    commodities: [
+      [cost.commodity, sent.asset],
+      [gain.commodity, received.asset],
+    ],
+    text,
+  }
 }
 
 const movementsOf = ({ asset }: Leg, movements: readonly Movement[]) =>

@@ -1,4 +1,4 @@
-import { chainIdByName, evmIdOf } from '../../core/model/chains.ts'
+import { parseChain } from '../../core/model/chains.ts'
 import { readRecords, recordError } from '../../read/csv-records.ts'
 
 /** A line of the user's file of tickers. */
@@ -74,7 +74,7 @@ function parseLine(
   return {
     ...{
       line,
-      chain: evmIdOf(chain) ?? chainIdByName(chain) ?? '',
+      chain: parseChain(chain) ?? '',
       contract: contract.toLowerCase(),
       ticker,
     },
@@ -99,7 +99,7 @@ function validateCells(cells: Cells, programs: readonly string[]): LineProblem |
   const known = [...REQUIRED_COLUMNS, ...NOTE_COLUMNS, ...programs]
   const unknown = Object.keys(cells).find((name) => name !== '' && !known.includes(name))
   if (unknown !== undefined) return { found: `column ${unknown}`, expected: `columns ${known.join(', ')}` }
-  if ((evmIdOf(chain) ?? chainIdByName(chain)) === undefined)
+  if (parseChain(chain) === undefined)
     return {
       found: chain === '' ? 'no chain' : `chain ${chain}`,
       expected: 'an id such as 43114 or a name such as avalanche',

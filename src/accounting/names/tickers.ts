@@ -1,4 +1,4 @@
-import { chainOf, evmIdOf } from '../../core/model/chains.ts'
+import { chainIdOf, chainOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { type WellKnownToken, wellKnownTokens } from '../../core/model/well-known-tokens.ts'
 import { recordError } from '../../read/csv-records.ts'
@@ -38,7 +38,7 @@ export async function readTickers(
   { to, tickers: file, builtinTickers = true }: Partial<ConvertOptions>,
   { job, programs, usesIdentifiers }: TickerContext,
 ): Promise<TokenNames> {
-  const chain = evmIdOf(job.chain) ?? job.chain
+  const chain = chainIdOf(job.chain)
   const hasIdentifiers = usesIdentifiers(to)
   const builtin = builtinTickers && !hasIdentifiers ? wellKnownTokens(chain) : NO_TOKENS
   const names = new Map<string, TokenName & { line?: number }>(

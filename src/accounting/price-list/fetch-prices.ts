@@ -1,8 +1,8 @@
-import { chainOf } from '../../core/model/chains.ts'
+import { chainIdOf, chainOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isStablecoin, isWrappedNative } from '../../core/model/pegs.ts'
 import { utcDay } from '../../core/model/utc.ts'
-import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
+import { pricedChainOf } from '../../ledger/prices/fungible-assets.ts'
 import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import { readPriceList } from '../../ledger/prices/prices.ts'
 import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
@@ -17,7 +17,7 @@ import {
   sortedPrices,
 } from '../prices-needed.ts'
 import { type CoinPrices, type DayTransaction, fetchCoinPrices } from './fetch-coin-prices.ts'
-import { type PriceLine, readPricedLines } from './price-lines.ts'
+import { type PriceLine, readKeptLines } from './price-lines.ts'
 
 export type FetchPricesOptions = NeededOptions & {
   service: ServiceAccess
@@ -101,13 +101,13 @@ async function readKnownPrices(
   currency: string,
 ): Promise<KnownPrices> {
   if (file === undefined) return { lines: [], priceOf: () => undefined }
-  const prices = await readPriceList(file, () => readFungibleAssets(opened))
+  const prices = await readPriceList(file, pricedChainOf(opened))
   if (prices !== undefined && prices.currency !== currency)
     throw new ExportError('USAGE', `${file} has prices in ${prices.currency}, not in ${currency}`, {
       fix: `Use --currency ${prices.currency.toLowerCase()}, or name another file with --out.`,
     })
   return {
-    lines: await readPricedLines(file),
+    lines: await readKeptLines(file, chainIdOf(opened.manifest.job.chain)),
     priceOf: (asset, date) =>
       prices?.all(pricedAssetOf(asset)).find(({ from }) => utcDay(from) === date)?.price,
   }
@@ -128,9 +128,9 @@ async function planPrices(source: { output: string; opened: OpenExport }, option
   for await (const movement of pricedMovements(source, options)) {
     const { asset, time, transaction: hash } = movement
     const date = time.slice(0, 10)
-    addNeeded(needed, movement)
+    addNeeded(needed, { chain: chainIdOf(chain), asset, time })
     if (options.assumePegs && isWrappedNative(chain, asset.address ?? ''))
-      addNeeded(needed, { asset: coin, time })
+      addNeeded(needed, { chain: chainIdOf(chain), asset: coin, time })
     if (!days.has(date) && !WITHOUT_DETAILS.has(movement.source)) days.set(date, { date, hash, time })
   }
   return { needed: sortedPrices(needed), days }

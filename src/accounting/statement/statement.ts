@@ -1,10 +1,11 @@
+import { chainIdOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
-import { requireOneChain } from '../../ledger/prices/require-one-chain.ts'
-import { openExport } from '../../read/open-export.ts'
+import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
+import { openExport, requireManifest } from '../../read/open-export.ts'
 import { requireNewWallets } from '../distinct-wallets.ts'
 import type { Period } from '../period.ts'
-import { comparePrices, type PriceNeeded } from '../prices-needed.ts'
+import { comparePrices, type PriceNeeded, priceKey } from '../prices-needed.ts'
 import { closePeriod, instantsOf, type StatementLine } from './statement-lines.ts'
 import { type PeriodOptions, parseStatementPeriod } from './statement-period.ts'
 import { type Newest, openLedgerSums, readSelectedRows, type SumOptions } from './sum-ledger.ts'
@@ -35,7 +36,7 @@ export type Statement = {
   lines: StatementLine[]
   /** The currency of the values; undefined if there are no prices. */
   currency: string | undefined
-  /** Prices that are missing, sorted by day and asset. */
+  /** Prices that are missing, sorted by day, chain and asset. */
   pricesNeeded: PriceNeeded[]
 }
 
@@ -44,8 +45,8 @@ export type Statement = {
  * integers. Memory grows with the number of wallets and assets, not with the number of rows.
  *
  * @param outputs - the folders of the exports, usually one per chain
- * @throws ExportError with the code USAGE if the period is invalid, a wallet is in two exports of one chain, there are
- * prices for several chains, and as `balances` does
+ * @throws ExportError with the code USAGE if the period is invalid, a wallet is in two exports of one chain, the
+ * exports are of several chains and a price has no chain, and as `balances` does
  * @example
  * ```ts
  * const { lines } = await statement(['output/mine'], { year: '2024' })
@@ -60,17 +61,13 @@ export async function statement(
     throw new ExportError('USAGE', '--opening applies to one export', {
       fix: 'Write one statement per export, each with its opening balances.',
     })
+  if (options.prices !== undefined && outputs.length > 1)
+    await requireChainOfEachPrice(options.prices, await chainsOf(outputs))
   const parts: Part[] = []
   for (const output of outputs) {
     const part = await stateExport(output, { period, options })
     const exports = parts.map(({ about }) => about)
     requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
-    const isPriced = options.prices !== undefined || options.collectsNeeded === true
-    if (isPriced)
-      requireOneChain(
-        [...exports, part.about].map(({ chain }) => chain),
-        'statement',
-      )
     parts.push(part)
   }
   return {
@@ -82,8 +79,13 @@ export async function statement(
   }
 }
 
+async function chainsOf(outputs: readonly string[]): Promise<string[]> {
+  const manifests = await Promise.all(outputs.map(requireManifest))
+  return manifests.map(({ job }) => chainIdOf(job.chain))
+}
+
 function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
-  const merged = new Map(all.map((one) => [`${one.date} ${one.asset}`, one]))
+  const merged = new Map(all.map((one) => [priceKey(one), one]))
   return [...merged.values()].sort(comparePrices)
 }
 

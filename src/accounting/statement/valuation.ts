@@ -1,6 +1,6 @@
 import { isNft } from '../../core/model/asset.ts'
 import { exactFiatValue } from '../../ledger/prices/fiat-value.ts'
-import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
+import { pricedChainOf } from '../../ledger/prices/fungible-assets.ts'
 import { type Prices, readPrices } from '../../ledger/prices/prices.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
@@ -14,7 +14,7 @@ export type Valuation = {
   contracts: Contracts
   /** The value of an amount at a time, in units of 10^-8 of the currency; null if it has no price. */
   valueAt(asset: Asset, value: bigint, time: string): bigint | null
-  /** The prices that were missing, sorted by day and asset. */
+  /** The prices that were missing, sorted by day, chain and asset. */
   needed(): PriceNeeded[]
 }
 
@@ -32,12 +32,13 @@ export async function openValuation(
 ): Promise<Valuation> {
   if (file === undefined && !collectsNeeded)
     return { currency: undefined, contracts: new Map(), valueAt: () => null, needed: () => [] }
-  const prices = file === undefined ? undefined : await readPrices(file, () => readFungibleAssets(opened))
-  return { contracts: await readContracts(opened), ...valueWith(prices) }
+  const priced = pricedChainOf(opened)
+  const prices = file === undefined ? undefined : await readPrices(file, priced)
+  return { contracts: await readContracts(opened), ...valueWith(prices, priced.chain) }
 }
 
 /** An amount of zero is worth nothing, whatever its price. NFTs and tokens without decimals have no price. */
-function valueWith(prices: Prices | undefined): Omit<Valuation, 'contracts'> {
+function valueWith(prices: Prices | undefined, chain: string): Omit<Valuation, 'contracts'> {
   const needed = new Map<string, PriceNeeded>()
   return {
     currency: prices?.currency,
@@ -47,7 +48,7 @@ function valueWith(prices: Prices | undefined): Omit<Valuation, 'contracts'> {
       if (isNft(asset) || decimals === null || decimals < 0 || decimals > 255) return null
       const price = prices?.at(asset, time)
       if (price !== undefined) return exactFiatValue(value, decimals, price)
-      addNeeded(needed, { asset, time })
+      addNeeded(needed, { chain, asset, time })
       return null
     },
     needed: () => sortedPrices(needed),

@@ -47,7 +47,7 @@ const options = defineOptions([
   {
     name: 'prices',
     value: '<file>',
-    description: 'CSV file of prices (date,asset,currency,price) for fiat values',
+    description: 'CSV file of prices (date,asset,currency,price; chain for several chains) for fiat values',
   },
   {
     name: 'opening',

@@ -23,7 +23,8 @@ const options = defineOptions([
   {
     name: 'prices',
     value: '<file>',
-    description: 'CSV file of prices (date,asset,currency,price) for the fiat value of balances and fees',
+    description:
+      'CSV file of prices (date,asset,currency,price; chain for several chains) for the fiat value of balances and fees',
   },
   {
     name: 'max-rows',

@@ -198,6 +198,17 @@ export function evmIdOf(value: unknown): string | undefined {
   return isInteger ? String(BigInt(value)) : ID_BY_BLOCKCHAIN_ID.get(value)
 }
 
+/** The id of a job's chain in tables and files: the decimal EVM id, or the job's own text if that is unknown. */
+export const chainIdOf = (chain: string): string => evmIdOf(chain) ?? chain
+
+/**
+ * Parses a chain in a user's file: any spelling of its id, or a name or an alias in the table. `own` is the chain of an
+ * export, whose id may be any text. Undefined for an unknown chain.
+ */
+export function parseChain(text: string, own?: string): string | undefined {
+  return evmIdOf(text) ?? chainIdByName(text) ?? (text === own ? own : undefined)
+}
+
 /**
  * Whether a record belongs to the requested chain, given the chain that the record names. Records without a
  * chain belong to it. If the EVM id of the requested chain is unknown, every record does.
@@ -210,7 +221,7 @@ export function isOfChain(recordChain: unknown, requested: string): boolean {
 }
 
 /** Whether the transactions of a chain pay for publishing on L1 separately. */
-export const hasL1Fees = (chain: string): boolean => L1_FEE_CHAINS.has(evmIdOf(chain) ?? chain)
+export const hasL1Fees = (chain: string): boolean => L1_FEE_CHAINS.has(chainIdOf(chain))
 
 /** Rollups with such fees (OP stack and Scroll). */
 const L1_FEE_CHAINS: ReadonlySet<string> = new Set(['10', '204', '5000', '8453', '81457', '534352'])

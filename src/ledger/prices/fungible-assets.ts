@@ -1,5 +1,13 @@
+import { chainIdOf } from '../../core/model/chains.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import type { FungibleAsset } from './priced-asset.ts'
+import type { PricedChain } from './prices.ts'
+
+/** The chain of an export, with the assets of its ledger. */
+export const pricedChainOf = (opened: OpenExport): PricedChain => ({
+  chain: chainIdOf(opened.manifest.job.chain),
+  assetsOf: () => readFungibleAssets(opened),
+})
 
 /**
  * Reads the native coin and the ERC-20 tokens of an export's ledger, sorted by address, symbol and decimals. A contract

@@ -1,5 +1,6 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { isNft } from '../../core/model/asset.ts'
+import { parseChain } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseUtc } from '../../core/model/utc.ts'
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
@@ -7,9 +8,9 @@ import { type CsvRecord, readRecords, recordError } from '../../read/csv-records
 import { type FungibleAsset, NATIVE, type PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, as a decimal string, valid from an instant (Unix time in milliseconds). */
-type Quote = { from: number; price: string }
+export type Quote = { from: number; price: string }
 
-/** The user's price list, in one currency. */
+/** The user's prices of the assets of one chain, in one currency. */
 export type Prices = {
   currency: string
   /**
@@ -28,14 +29,18 @@ const MAX_AGE_MS = 36 * 3_600_000
 
 const COLUMNS = ['date', 'asset', 'currency', 'price'] as const
 
+/** The chain whose prices are read, and its assets. */
+export type PricedChain = {
+  chain: string
+  /** Returns the assets that a symbol can refer to. Called only if the file uses symbols for the chain. */
+  assetsOf: () => Promise<readonly NamedAsset[]>
+}
+
 /**
- * Reads a price list like `readPriceList`. Also throws USAGE if it contains no price.
+ * Reads the prices of a chain like `readPriceList`. Also throws USAGE if the file contains no price.
  */
-export async function readPrices(
-  file: string,
-  assetsOf: () => Promise<readonly NamedAsset[]>,
-): Promise<Prices> {
-  const prices = await readPriceList(file, assetsOf)
+export async function readPrices(file: string, chain: PricedChain): Promise<Prices> {
+  const prices = await readPriceList(file, chain)
   if (prices !== undefined) return prices
   throw new ExportError('USAGE', `${file} contains no price`, { fix: FILL_IN_FIX })
 }
@@ -44,43 +49,78 @@ const FILL_IN_FIX =
   'Fill in the column price, or let `walletlake prices OUTPUT --out FILE` request the prices of the coin.'
 
 /**
- * Reads a price list from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a
- * symbol that only one asset has), `currency` and `price`. Records without a price are skipped: they are template rows
- * that were not filled in. `assetsOf` returns the assets that a symbol can refer to; it is called only if the file uses
- * symbols. Returns undefined if the file contains no price. Throws USAGE if the file cannot be read, a cell is invalid, an asset has two prices for one instant, or the
- * currencies differ.
+ * Reads the prices of a chain from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a
+ * symbol that only one asset has), `currency`, `price` and, optionally, `chain`. Records without a chain apply to the given
+ * one; those of other chains are ignored. Records without a price are skipped: they are template rows that were not filled
+ * in. Returns undefined if the file contains no price of any chain. Throws USAGE if the file cannot be read, a cell is
+ * invalid, an asset has two prices for one instant, or the currencies differ.
  */
 export async function readPriceList(
   file: string,
-  assetsOf: () => Promise<readonly NamedAsset[]>,
+  { chain, assetsOf }: PricedChain,
 ): Promise<Prices | undefined> {
-  const pricesByTime = new Map<string, Map<number, string>>()
-  let currency: string | undefined
-  const priced: CsvRecord[] = []
-  await readRecords(file, COLUMNS, (record) => {
-    if (record.cells.price !== '') priced.push(record)
-  })
-  const hasSymbols = priced.some(({ cells }) => !isCoinOrContract(cells.asset ?? ''))
+  const all = await readPriceLines(file, chain)
+  const [first] = all
+  if (first === undefined) return undefined
+  const { currency } = first
+  const lines = all.filter((one) => one.chain === chain)
+  const hasSymbols = lines.some(({ asset }) => !isCoinOrContract(asset))
   const keyOf = priceKeys(hasSymbols ? await assetsOf() : [])
-  for (const { line, cells } of priced) {
-    const { date = '', asset = '', price = '' } = cells
-    const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
-    const from = parseUtc(date)
-    if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
-    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price))
-      throw error(`price ${price}`, 'digits with an optional decimal point')
-    const code = (cells.currency ?? '').toUpperCase()
-    if (!/^[A-Z]{2,10}$/.test(code)) throw error(`currency ${cells.currency}`, 'a code such as USD')
-    currency ??= code
-    if (currency !== code) throw error(`currency ${code}`, `${currency}, as in the lines above`)
+  const pricesByTime = new Map<string, Map<number, string>>()
+  for (const { line, from, asset, price } of lines) {
     const { key, matches } = keyOf(asset)
+    const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
     if (key === undefined) throw error(`asset ${asset}, the symbol of ${matches.join(' and ')}`, 'a contract')
     const times = pricesByTime.get(key) ?? new Map<number, string>()
     if (times.has(from)) throw error(`a second price of ${asset}`, 'one per instant')
     pricesByTime.set(key, times.set(from, price))
   }
-  if (currency === undefined) return undefined
   return pricesFrom(sortQuotes(pricesByTime), currency)
+}
+
+/** A record with a price. `from` is Unix time in milliseconds. */
+type PriceLine = { line: number; chain: string; from: number; asset: string; price: string; currency: string }
+
+/** Reads the records with a price. Those without a chain are of the chain `own`. */
+async function readPriceLines(file: string, own: string): Promise<PriceLine[]> {
+  const lines: PriceLine[] = []
+  await readRecords(file, COLUMNS, ({ line, cells }) => {
+    const { date = '', asset = '', price = '' } = cells
+    if (price === '') return
+    const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
+    const from = parseUtc(date)
+    if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
+    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price))
+      throw error(`price ${price}`, 'digits with an optional decimal point')
+    const currency = (cells.currency ?? '').toUpperCase()
+    if (!/^[A-Z]{2,10}$/.test(currency)) throw error(`currency ${cells.currency}`, 'a code such as USD')
+    const expected = lines[0]?.currency ?? currency
+    if (currency !== expected) throw error(`currency ${currency}`, `${expected}, as in the lines above`)
+    const chain = parseChain(chainCell(cells) || own, own)
+    if (chain === undefined)
+      throw error(`chain ${cells.chain}`, 'an id such as 43114, a name such as avalanche, or nothing')
+    lines.push({ line, chain, from, asset, price, currency })
+  })
+  return lines
+}
+
+const chainCell = ({ chain = '' }: CsvRecord['cells']): string => chain.trim()
+
+/**
+ * Throws USAGE if the exports are of several chains and a price in the file has no chain: the coin of every chain is
+ * `native`, and two chains can have different tokens at one address.
+ */
+export async function requireChainOfEachPrice(file: string, chains: readonly string[]): Promise<void> {
+  const distinct = [...new Set(chains)]
+  if (distinct.length <= 1) return
+  await readRecords(file, COLUMNS, ({ line, cells }) => {
+    if (cells.price === '' || chainCell(cells) !== '') return
+    throw new ExportError(
+      'USAGE',
+      `${file}:${line}: found a price without a chain, but these exports are of chains ${distinct.join(' and ')}`,
+      { fix: 'Name the chain of each price, such as 43114 or avalanche, in the column chain.' },
+    )
+  })
 }
 
 function sortQuotes(pricesByTime: ReadonlyMap<string, ReadonlyMap<number, string>>): Map<string, Quote[]> {

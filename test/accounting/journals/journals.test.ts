@@ -1,10 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { convert } from '../../../src/accounting/convert.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
+import {
+  beancountBalances,
+  hledgerBalances,
+  ledgerBalances,
+  runProgram,
+} from '../../helpers/journal-balances.ts'
 import { isMissing } from '../../helpers/programs.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
@@ -17,12 +22,6 @@ beforeAll(async () => {
   await exportDemo(output)
   await exportDemo(smallOutput, { endBlock: 40 })
 })
-
-const run = (program: string, ...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 })
-  expect({ args, status, stderr }).toEqual({ args, status: 0, stderr: '' })
-  return stdout
-}
 
 async function journal(to: string) {
   const out = join(folder, to)
@@ -42,25 +41,14 @@ async function amountsOf(isIncluded: (amount: string) => boolean): Promise<Map<s
   return found
 }
 
-/** Expands the exponent that bean-query writes for small numbers. */
-function withoutExponent(number: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)\.?(\d*)(?:E-(\d+))?$/.exec(number) ?? []
-  const digits = (whole + fraction).padStart(Number(exponent) + whole.length + fraction.length, '0')
-  const point = digits.length - fraction.length - Number(exponent)
-  const text = `${digits.slice(0, point).replace(/^0+(?=\d)/, '') || '0'}.${digits.slice(point)}`
-  return plain(`${sign}${text.endsWith('.') ? text.slice(0, -1) : text}`)
-}
-
-const plain = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
-
-function byWallet(lines: readonly (readonly [account: string, amount: string])[]): Map<string, string[]> {
-  const found = new Map<string, string[]>()
-  for (const [account, amount] of lines) {
+/** Lists the amounts by wallet, whose first digits end the names of accounts, without those of zero. */
+function byWallet(found: ReturnType<typeof hledgerBalances>): Map<string, string[]> {
+  const amounts = new Map<string, string[]>()
+  for (const { account, amount } of found) {
     const wallet = account.slice(-8).toLowerCase()
-    if (plain(amount) !== '0') found.set(wallet, [...(found.get(wallet) ?? []), plain(amount)].sort())
+    if (amount !== '0') amounts.set(wallet, [...(amounts.get(wallet) ?? []), amount].sort())
   }
-  return found
+  return amounts
 }
 
 /** Writes a journal in which a label assigns the account to all movements of a method. */
@@ -77,13 +65,13 @@ describe('accounts assigned by labels are accepted', () => {
 
   test.skipIf(isMissing('hledger')).for(accounts)('by hledger: %s', async (account) => {
     const out = await journalWith('hledger', account)
-    run('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
-    expect(run('hledger', '-f', out, 'accounts', '--used').split('\n')).toContain(account)
+    runProgram('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
+    expect(runProgram('hledger', '-f', out, 'accounts', '--used').split('\n')).toContain(account)
   })
 
   test.skipIf(isMissing('ledger')).for(accounts)('by ledger: %s', async (account) => {
     const out = await journalWith('ledger', account)
-    expect(run('ledger', '-f', out, '--pedantic', 'accounts').split('\n')).toContain(account)
+    expect(runProgram('ledger', '-f', out, '--pedantic', 'accounts').split('\n')).toContain(account)
   })
 
   const beancountAccounts = ['Expenses:Rent', 'Income:9-a:B', 'Expenses:Ämter']
@@ -91,7 +79,7 @@ describe('accounts assigned by labels are accepted', () => {
     'by beancount: %s',
     async (account) => {
       const out = await journalWith('beancount', account)
-      run('bean-check', out)
+      runProgram('bean-check', out)
       expect(readFileSync(out, 'utf8')).toContain(`  ${account}  `)
     },
   )
@@ -101,16 +89,10 @@ describe.skipIf(isMissing('hledger'))('hledger', () => {
   test('accepts the journal in strict mode, and computes the same balances', async () => {
     const { out, omitted } = await journal('hledger')
     expect(omitted).toEqual({})
-    run('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
-    const rows = run('hledger', '-f', out, 'bal', 'assets', '-O', 'csv', '--layout=bare', '-N')
-      .trim()
-      .split('\n')
-      .slice(1)
-      .map((line) => /^"(.*?)","(.*?)","(.*?)"$/.exec(line) ?? [])
-      .map(([, account = '', , amount = '']) => [account, amount] as const)
-    expect(byWallet(rows)).toEqual(await amountsOf(() => true))
-    expect(rows.length).toBeGreaterThan(1_000)
-    expect(run('hledger', '-f', out, 'bal', 'equity:own transfers', '-N').trim()).toBe('')
+    const found = hledgerBalances(out)
+    expect(byWallet(found)).toEqual(await amountsOf(() => true))
+    expect(found.length).toBeGreaterThan(1_000)
+    expect(runProgram('hledger', '-f', out, 'bal', 'equity:own transfers', '-N').trim()).toBe('')
   })
 })
 
@@ -118,31 +100,9 @@ describe.skipIf(isMissing('ledger'))('ledger', () => {
   test('accepts the journal, and computes the same balances except for numbers that it cannot read', async () => {
     const { out, omitted } = await journal('ledger')
     expect(Object.keys(omitted)).toEqual(['a number of more than 250 characters'])
-    const format = '%(quantity(amount)) %(account)\n'
-    const sums = new Map<string, bigint>()
-    for (const line of run(
-      'ledger',
-      '-f',
-      out,
-      'reg',
-      '^assets',
-      '--format',
-      `%(commodity(amount))\t${format}`,
-    )
-      .trim()
-      .split('\n')) {
-      const [, commodity = '', whole = '', fraction = '', account = ''] =
-        /^(.*)\t(-?\d+)(?:\.(\d+))? (.*)$/.exec(line) ?? []
-      const key = `${account}\t${commodity}`
-      sums.set(key, (sums.get(key) ?? 0n) + BigInt(whole + fraction.padEnd(260, '0')))
-    }
-    const rows = [...sums].map(([key, value]) => {
-      const digits = String(value < 0n ? -value : value).padStart(261, '0')
-      const text = `${value < 0n ? '-' : ''}${digits.slice(0, -260)}.${digits.slice(-260)}`
-      return [key.split('\t')[0] ?? '', text] as const
-    })
-    const isShort = (text: string) => (plain(text).split('.')[1] ?? '').length <= 100
-    expect(byWallet(rows.filter(([, amount]) => isShort(amount)))).toEqual(await amountsOf(isShort))
+    const isShort = (text: string) => (text.split('.')[1] ?? '').length <= 100
+    const found = ledgerBalances(out).filter(({ amount }) => isShort(amount))
+    expect(byWallet(found)).toEqual(await amountsOf(isShort))
   })
 })
 
@@ -150,16 +110,11 @@ describe.skipIf(isMissing('bean-check (beancount)'))('beancount', () => {
   test('accepts the journal, and computes the same balances except for assets with more than 28 digits', async () => {
     const { out, omitted } = await journal('beancount')
     expect(Object.keys(omitted)).toEqual([expect.stringContaining('28 digits')])
-    run('bean-check', out)
-    const query = "select account, currency, sum(number) where account ~ '^Assets' group by account, currency"
-    const lines = execFileSync('bean-query', ['-f', 'csv', out, query], { encoding: 'utf8' })
-      .trim()
-      .split('\n')
     const found = new Map(
-      lines.slice(1).map((line) => {
-        const [account = '', currency = '', number = ''] = line.split(',').map((cell) => cell.trim())
-        return [`${account.slice(-8)} ${currency.split('-').at(-1)}`.toLowerCase(), withoutExponent(number)]
-      }),
+      beancountBalances(out).map(({ account, commodity, amount }) => [
+        `${account.slice(-8)} ${commodity.split('-').at(-1)}`.toLowerCase(),
+        amount,
+      ]),
     )
     const omissions = readFileSync(`${out}.omitted.csv`, 'utf8')
     let checked = 0

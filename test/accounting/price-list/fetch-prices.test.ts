@@ -81,11 +81,33 @@ test('prices stablecoins at 1 and wrapped coins as the coin if pegs are assumed'
 
 test('requests nothing for prices that the file has, and keeps all of its lines', async () => {
   const { lines } = await fetch()
-  const own = { date: '2019-05-05', asset: 'native', currency: 'USD', price: '7', note: 'from my bank' }
+  const own = {
+    date: '2019-05-05',
+    chain: '43114',
+    asset: 'native',
+    currency: 'USD',
+    price: '7',
+    note: 'from my bank',
+  }
   const file = writeFile(priceFileText([own, ...lines]))
   const again = await fetch({ prices: file })
   expect({ added: again.added, requests: again.requests }).toEqual({ added: 0, requests: [] })
   expect(priceFileText(again.lines)).toBe(readFileSync(file, 'utf8'))
+})
+
+test('completes a file of several chains: keeps the lines of others, and names the chain of its own', async () => {
+  const [day] = await coinDays()
+  const file = writeFile(
+    ['chain,date,asset,currency,price', `,${day?.date},native,USD,7`, '1,2019-05-05,native,,', ''].join('\n'),
+  )
+  const { lines, added, missing } = await fetch({ prices: file })
+  expect(added).toBe((await coinDays()).length - 1)
+  expect(lines).toContainEqual(expect.objectContaining({ chain: '43114', date: day?.date, price: '7' }))
+  expect(lines).toContainEqual(expect.objectContaining({ chain: '1', date: '2019-05-05', price: '' }))
+  expect(new Set(missing.map(({ chain }) => chain))).toEqual(new Set(['43114']))
+  const again = await fetch({ prices: writeFile(priceFileText(lines)) })
+  expect({ added: again.added, requests: again.requests }).toEqual({ added: 0, requests: [] })
+  expect(priceFileText(again.lines)).toBe(priceFileText(lines))
 })
 
 test('adds prices to a template that contains none', async () => {
@@ -186,7 +208,7 @@ test('the command completes a file that convert reads, and says what it requeste
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' })
   expect(stderr).toContain(`requesting the prices of ${days - 2} days (${(days - 2) * 20} compute units)`)
   expect(stderr).toMatch(/\d+ prices of \d+ assets not found, to fill in:/)
-  const priced = parseCsv(readFileSync(out, 'utf8')).filter(([, , , price]) => price)
+  const priced = parseCsv(readFileSync(out, 'utf8')).filter(([, , , , price]) => price)
   expect(priced).toHaveLength(1 + days)
   const needed = await pricesNeeded(output, { prices: out })
   expect(needed.filter(({ asset }) => asset === 'native')).toEqual([])

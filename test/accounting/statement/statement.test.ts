@@ -256,11 +256,26 @@ describe('with prices', () => {
     expect((await statement([madeUp], { year: '2024' })).pricesNeeded).toEqual([])
   })
 
-  test('covers one chain, because the coins of all chains have one name', async () => {
-    await expect(statement([madeUp, mainnet], { year: '2024', prices })).rejects.toMatchObject({
-      code: 'USAGE',
-      fix: 'Write one statement per chain, each with the prices of its coin.',
+  test('values each export at the prices of its chain', async () => {
+    const [outputs, year] = [[demo, mainnet] as const, '2023']
+    await expect(statement(outputs, { year, prices })).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: expect.stringContaining(':2: found a price without a chain') },
     })
+    const { pricesNeeded } = await statement(outputs, { year, collectsNeeded: true })
+    const priceOf = (chain: string) => (chain === '1' ? 3n : 2n)
+    const lines = pricesNeeded.map(
+      ({ date, chain, asset }) => `${date},${chain},${asset},EUR,${priceOf(chain)}`,
+    )
+    const file = join(folder, 'prices-of-chains.csv')
+    writeFileSync(file, ['date,chain,asset,currency,price', ...lines, ''].join('\n'))
+    const stated = await statement(outputs, { year, prices: file })
+    expect([stated.currency, stated.pricesNeeded]).toEqual(['EUR', []])
+    const coins = stated.lines.filter(({ asset_type }) => asset_type === 'native')
+    expect(new Set(coins.map(({ chain_id }) => chain_id))).toEqual(new Set(['43114', '1']))
+    for (const { chain_id, amounts, values } of coins) {
+      const difference = amounts.closing * priceOf(chain_id) - (values.closing ?? 0n) * 10n ** 10n
+      expect(difference <= 5n * 10n ** 9n && difference >= -5n * 10n ** 9n).toBe(true)
+    }
   })
 })
 

@@ -11,10 +11,12 @@ const USDC = token('USDC')
 const [one, other] = [token('TWIN'), { ...token('TWIN'), address: `0x${'7'.repeat(40)}` }]
 const assets = [COIN, USDC, one, other]
 
-function read(...lines: string[]) {
+const read = (...lines: string[]) => readLines(['date,asset,currency,price', ...lines])
+
+function readLines(lines: readonly string[]) {
   const file = join(folder, 'prices.csv')
-  writeFileSync(file, ['date,asset,currency,price', ...lines, ''].join('\n'))
-  return readPrices(file, async () => assets)
+  writeFileSync(file, [...lines, ''].join('\n'))
+  return readPrices(file, { chain: '43114', assetsOf: async () => assets })
 }
 
 describe("the user's prices", () => {
@@ -88,6 +90,43 @@ describe("the user's prices", () => {
       code: 'USAGE',
       message: expect.stringContaining(says),
       fix: expect.any(String),
+    })
+  })
+})
+
+describe('prices with a chain', () => {
+  const readChains = (...lines: string[]) => readLines(['chain,date,asset,currency,price', ...lines])
+  const [day, time] = ['2024-03-01', '2024-03-01T05:00:00.000Z']
+
+  test('apply to this chain only, whatever its spelling; those without a chain apply too', async () => {
+    const prices = await readChains(
+      `43114,${day},native,USD,1`,
+      `1,${day},native,USD,2`,
+      `,${day},${USDC.address},USD,3`,
+      `0xa86a,${day},${one.address},USD,4`,
+      ` Avalanche ,${day},${other.address},USD,5`,
+    )
+    expect([COIN, USDC, one, other].map((asset) => prices.at(asset, time))).toEqual(['1', '3', '4', '5'])
+  })
+
+  test('of another chain can name assets that this chain lacks or has twice', async () => {
+    const prices = await readChains(`1,${day},TWIN,USD,1`, `1,${day},DOGE,USD,2`)
+    expect([prices.currency, prices.all(one)]).toEqual(['USD', []])
+  })
+
+  test.for([
+    { lines: [`moon,${day},native,USD,1`], says: ':2: found chain moon, expected an id such as 43114' },
+    {
+      lines: [`,${day},native,USD,1`, `43114,${day},native,USD,1`],
+      says: ':3: found a second price of native',
+    },
+    {
+      lines: [`,${day},native,USD,1`, `1,${day},native,EUR,1`],
+      says: ':3: found currency EUR, expected USD',
+    },
+  ])('are rejected with their line: $says', async ({ lines, says }) => {
+    await expect(readChains(...lines)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: expect.stringContaining(says) },
     })
   })
 })

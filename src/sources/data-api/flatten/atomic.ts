@@ -1,4 +1,4 @@
-import { atomicNetworkOf, evmIdOf } from '../../../core/model/chains.ts'
+import { atomicNetworkOf, chainIdOf } from '../../../core/model/chains.ts'
 import { shiftDecimal } from '../../../core/platform/decimal.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
 import {
@@ -69,7 +69,7 @@ function readPrefix(item: Fields, chain: string): Prefix {
   const key = keyOfAtomic(item, chain)
   if (typeof key === 'string') throw new RejectError(key)
   return {
-    chain_id: evmIdOf(chain) ?? chain,
+    chain_id: chainIdOf(chain),
     block_number: key.block,
     block_hash: idText(requiredText(item, 'blockHash')),
     block_timestamp: key.timeMs,
