@@ -54,6 +54,8 @@ export default defineConfig({
     setupFiles: ['test/helpers/restore-environment.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // What a test waits for may take long on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     // Much of the time goes to programs that tests start and to answers they wait for.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

@@ -30,7 +30,7 @@ describe.skipIf(noRedis)('a run with a queue', LONG, () => {
     expect([exit, stderr.match(/^[A-Z_]+:.*/m)?.[0]]).toEqual([0, undefined])
     expect(first.killed).toBe(true)
     // Workers notice the end of the run within a second and then no longer report to the queue.
-    await expect.poll(() => server.remainingKeys(), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => server.remainingKeys()).toEqual([])
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
     expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)

@@ -135,7 +135,7 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
       return parseSharedState(json, now)
     }
     await expect
-      .poll(async () => (await stateNow()).limiter, { timeout: 20_000 })
+      .poll(async () => (await stateNow()).limiter)
       .toMatchObject({ sent: 8, grantedSinceReset: 8, inFlight: 0 })
     expect((await stateNow()).clients).toEqual({})
   })
@@ -145,11 +145,11 @@ describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
     const release = await one?.acquire(signal)
     release?.({ kind: 'throttled', retryAfterMs: 60_000 })
     await expect
-      .poll(async () => (await readQuotaState(server.stateStore(quota))).pausedMs, { timeout: 20_000 })
+      .poll(async () => (await readQuotaState(server.stateStore(quota))).pausedMs)
       .toBeGreaterThan(30_000)
     const stop = new AbortController()
     const waiting = other?.acquire(stop.signal)
-    await expect.poll(() => other?.pausedForMs(), { timeout: 20_000 }).toBeGreaterThan(30_000)
+    await expect.poll(() => other?.pausedForMs()).toBeGreaterThan(30_000)
     stop.abort(new Error('stopped'))
     await expect(waiting).rejects.toThrow('stopped')
   })

@@ -126,14 +126,16 @@ test('removes lock files of ended processes and keeps those of running ones', as
 })
 
 test.runIf(existsSync('/proc/self/stat'))('a zombie counts as dead', async () => {
-  const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'])
-  const [pid] = (await once(parent.stdout, 'data')).map(Number)
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
+  onTestFinished(() => void parent.kill())
+  const [pid = 0] = (await once(parent.stdout, 'data')).map(Number)
+  await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
+  process.kill(pid)
   const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? ''
-  while (!stat().startsWith('Z')) await new Promise(setImmediate)
+  await expect.poll(stat).toMatch(/^Z/)
   const folder = tempFolder()
   leaveLock(folder, { pid, ticks: stat().split(' ')[19] })
   await (await lockOutput(folder))()
-  parent.kill()
 })
 
 test('a release does not remove the lock of another process', async () => {
@@ -200,7 +202,7 @@ test('renews a lock without changing its content', async () => {
   const before = readFileSync(path, 'utf8')
   utimesSync(path, 1, 1)
   vi.advanceTimersByTime(20_000)
-  await vi.waitUntil(() => statSync(path).mtimeMs > 1_000)
+  await expect.poll(() => statSync(path).mtimeMs).toBeGreaterThan(1_000)
   expect(readFileSync(path, 'utf8')).toBe(before)
   await release()
 })
