@@ -128,7 +128,7 @@ test('removes lock files of ended processes and keeps those of running ones', as
 test.runIf(existsSync('/proc/self/stat'))('a zombie counts as dead', async () => {
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
   onTestFinished(() => void parent.kill())
-  const [pid] = (await once(parent.stdout, 'data')).map(Number)
+  const [pid = 0] = (await once(parent.stdout, 'data')).map(Number)
   await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n')
   process.kill(pid)
   const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? ''
