@@ -1,3 +1,4 @@
+import { type Api, DEFAULT_API } from '../../core/model/api.ts'
 import type { MeteredOperation, QuotaSettings } from '../../core/model/compute-units.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { RetryOptions } from '../../core/platform/retry.ts'
@@ -13,6 +14,8 @@ export type ServiceAccess = RunLimits &
   QuotaSettings & {
     /** Base URL; `demo` starts the embedded service. Undefined throws USAGE. */
     baseUrl: string | undefined
+    /** The API of the service. Others than the data API throw USAGE. @default data-api */
+    api?: Api | undefined
     /** API key for the service; never stored. */
     apiKey?: string | undefined
     /** Allow the key to be sent unencrypted, over HTTP, to another machine. @default false */
@@ -49,13 +52,14 @@ export type OpenedService = {
  * Opens a service for one command, with one rate limiter, one concurrency limit and one request limit. A
  * request above the limit rejects with BUDGET_REACHED and is not sent.
  *
- * @throws USAGE if no service is set or an option is invalid
+ * @throws USAGE if no service is set, it has another API, or an option is invalid
  */
 export async function openService(access: ServiceAccess): Promise<OpenedService> {
   const { apiKey, apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry } = access
   const counts = { requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 }
   const meter = createMeter(access)
   const baseUrl = requireBaseUrl(access.baseUrl)
+  requireDataApi(access.api)
   const demo = baseUrl === 'demo' ? await openDemo() : undefined
   const { signal, countRequest, checkWait, end } = startRunLimits(
     access,
@@ -100,4 +104,15 @@ function countEvent(counts: RequestCounts, { kind }: RequestEvent): void {
   if (kind === 'sent') counts.requests += 1
   else if (kind === 'throttled') counts.rateLimited += 1
   else if (kind === 'retried') counts.retries += 1
+}
+
+function requireDataApi(api: Api = DEFAULT_API): void {
+  if (api === DEFAULT_API) return
+  throw new ExportError(
+    'USAGE',
+    `this command needs a service with the API ${DEFAULT_API}, and this one has ${api}`,
+    {
+      fix: 'Name a service with the API data-api by --base-url or WALLETLAKE_BASE_URL.',
+    },
+  )
 }

@@ -60,7 +60,6 @@ const UNKNOWN = {
 function sharedColumns(record: Fields) {
   const price = u256At(record, 'gasPrice')
   const used = int64At(record, 'gasUsed')
-  const method = lowerAt(record, 'methodId')
   return {
     nonce: int64At(record, 'nonce'),
     gas_limit: int64At(record, 'gas'),
@@ -68,9 +67,16 @@ function sharedColumns(record: Fields) {
     gas_price: price,
     effective_gas_price: price,
     transaction_fee: feeOf({ used, price, l1Fee: u256At(record, L1_FEE) ?? '0' }),
-    method_id: method === null || method === '0x' ? null : method.startsWith('0x') ? method : `0x${method}`,
+    method_id: methodIdAt(record),
     method_name: textAt(record, 'functionName'),
   }
+}
+
+/** The selector, which older instances of Blockscout only state as the beginning of the input. */
+function methodIdAt(record: Fields): string | null {
+  const method =
+    lowerAt(record, 'methodId') ?? /^0x[\da-f]{8}/i.exec(lowerAt(record, 'input') ?? '')?.[0] ?? '0x'
+  return method === '0x' ? null : method.startsWith('0x') ? method : `0x${method}`
 }
 
 /** A creation calls no method: what explorers show as its selector is the beginning of the code. */
