@@ -62,7 +62,7 @@ export const PREFIX = [
   ),
   col(
     'transaction_index int32?',
-    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others.',
+    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others; null if the service does not state it.',
   ),
 ] as const
 
