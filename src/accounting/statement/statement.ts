@@ -4,6 +4,7 @@ import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledge
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
 import { openExport, requireManifest } from '../../read/open-export.ts'
 import { requireNewWallets } from '../distinct-wallets.ts'
+import { type OwnWallets, ownWalletsOf } from '../own-transfers.ts'
 import type { Period } from '../period.ts'
 import { comparePrices, type PriceNeeded, priceKey } from '../prices-needed.ts'
 import { closePeriod, instantsOf, type StatementLine } from './statement-lines.ts'
@@ -61,11 +62,16 @@ export async function statement(
     throw new ExportError('USAGE', '--opening applies to one export', {
       fix: 'Write one statement per export, each with its opening balances.',
     })
-  if (options.prices !== undefined && outputs.length > 1)
-    await requireChainOfEachPrice(options.prices, await chainsOf(outputs))
+  const all = outputs.length > 1 ? await readWallets(outputs) : []
+  if (options.prices !== undefined && all.length > 1)
+    await requireChainOfEachPrice(
+      options.prices,
+      all.map(({ chain }) => chain),
+    )
   const parts: Part[] = []
-  for (const output of outputs) {
-    const part = await stateExport(output, { period, options })
+  for (const [at, output] of outputs.entries()) {
+    const ownWallets = all[at] && ownWalletsOf(all[at].chain, all)
+    const part = await stateExport(output, { period, options, ownWallets })
     const exports = parts.map(({ about }) => about)
     requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
     parts.push(part)
@@ -79,9 +85,10 @@ export async function statement(
   }
 }
 
-async function chainsOf(outputs: readonly string[]): Promise<string[]> {
+/** The chain and the wallets of each export. */
+async function readWallets(outputs: readonly string[]) {
   const manifests = await Promise.all(outputs.map(requireManifest))
-  return manifests.map(({ job }) => chainIdOf(job.chain))
+  return manifests.map(({ job, coverage }) => ({ chain: chainIdOf(job.chain), coverage }))
 }
 
 function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
@@ -89,16 +96,21 @@ function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
   return [...merged.values()].sort(comparePrices)
 }
 
-type StatementContext = { period: Period; options: StatementOptions }
+type StatementContext = {
+  period: Period
+  options: StatementOptions
+  ownWallets: OwnWallets | undefined
+}
 
 /** The part of a statement about one export. */
 type Part = Pick<Statement, 'lines' | 'currency' | 'pricesNeeded'> & { about: StatementExport }
 
-async function stateExport(output: string, { period, options }: StatementContext): Promise<Part> {
+async function stateExport(output: string, context: StatementContext): Promise<Part> {
+  const { period } = context
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    const sums = await openLedgerSums(opened, { output, options, period })
+    const sums = await openLedgerSums(opened, { output, ...context })
     const { labels, selected, valuation, unfilledOpening } = sums
     for await (const rows of readSelectedRows(opened, selected))
       for (const row of rows) if (row.block_timestamp < period.to) sums.add(row)
