@@ -22,7 +22,7 @@ td svg{width:7.5rem;height:auto}
 .grid,.tick{stroke:var(--rule)}.spark,.heat,.read{fill:var(--accent)}.node{fill:var(--ink)}.track{fill:var(--rule)}.line{fill:none;stroke:var(--accent);stroke-width:1.5}.zero{stroke:var(--soft);stroke-dasharray:3 3}.ribbon{fill:none;stroke:var(--accent);stroke-opacity:.3}.ribbon:hover{stroke-opacity:.7}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px;margin:.6rem 0}
 table{border-collapse:collapse;width:100%;font-size:.88rem}caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}
-th,td{padding:.3rem .6rem;text-align:left;white-space:nowrap;border-top:1px solid var(--rule);font-weight:400}
+th,td{padding:.3rem .6rem;text-align:left;white-space:nowrap;border-top:1px solid var(--rule);font-weight:400}table:has(th:nth-child(9)) :is(th,td){padding-inline:.35rem}
 thead th{position:sticky;top:0;background:var(--tile);z-index:1;white-space:normal;vertical-align:bottom}thead button{all:unset;cursor:pointer;font-weight:600}thead button:focus-visible{outline:2px solid var(--accent)}
 th[aria-sort=descending] button::after{content:" ▾"}th[aria-sort=ascending] button::after{content:" ▴"}
 tbody th{position:sticky;left:0;background:var(--paper);max-width:14rem;overflow:hidden;text-overflow:ellipsis}tfoot th,tfoot td{font-weight:600;border-top:2px solid var(--rule)}td.text{white-space:normal;min-width:8rem;overflow-wrap:anywhere}.id{font-family:ui-monospace,monospace;font-size:.9em}

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
@@ -10,7 +10,7 @@ import { run } from '../../src/export/run.ts'
 import { report } from '../../src/html-report/report.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { GOLDEN_CHAIN, WALLETS } from '../accounting/golden-chain.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
+import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
 import { writePrices } from '../helpers/prices.ts'
@@ -41,7 +41,9 @@ beforeAll(async () => {
   await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
   await report([join(folder, 'rejects'), join(folder, 'blocks')], { out: fileOf('incomplete') })
   const prices = await writePrices(join(folder, 'demo'), join(folder, 'prices.csv'))
-  await report([join(folder, 'demo')], { out: fileOf('priced'), prices })
+  const opening = join(folder, 'opening.csv')
+  writeFileSync(opening, genesisCsv())
+  await report([join(folder, 'demo')], { out: fileOf('priced'), prices, opening })
   for (const name of SINGLE) await report([join(folder, name)])
   // Without a GPU, its emulation takes a third of the time to open a page.
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })

@@ -16,7 +16,7 @@ const MAX_ALL_CHARTS = 200
 /** Balances over time of the native coin and of the tokens with the most movements. Each chart has its own scale. */
 export function balancesSection(stats: LedgerStats): Html {
   const assets = trackedBalances(stats)
-  if (assets.length === 0) return html``
+  if (assets.length === 0 || stats.aggregates.timeline.size === 0) return html``
   return html`<section id="balances"><h2>Balances over time</h2>
 <p class="note">Each chart has its own scale. Without opening balances, a balance starts at zero before the first row of the export: assets that a wallet already held are not included, so a balance can become negative (the dashed line is zero).</p>
 ${assets.map((asset, at) => assetOf(stats, asset, at === 0))}

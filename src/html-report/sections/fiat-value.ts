@@ -25,7 +25,13 @@ export function fiatValueText({ fiatValues }: LedgerStats): Html {
   if (fiatValues === undefined) return html``
   const { currency, total, fees, heldAssets, unpricedAssets } = fiatValues
   const priced = heldAssets.size - unpricedAssets.size
-  return html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price),
+  const worth =
+    total === null
+      ? html`None of the assets that are held has a price in the price file`
+      : html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price)`
+  return fees.total === null
+    ? html`${worth}.`
+    : html`${worth},
 and the fees cost ${fiatHtml(fees.total)} ${currency} when they were paid.`
 }
 

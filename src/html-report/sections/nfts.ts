@@ -1,8 +1,9 @@
 import { isNft } from '../../core/model/asset.ts'
 import type { Balance } from '../../ledger/balances/balances.ts'
 import { formatCount, groupDigits, type Html, html } from '../html.ts'
-import { aggregateKey, byMovements } from '../ledger-aggregates.ts'
+import { aggregateKey } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
+import { sumAssets } from '../sum-assets.ts'
 import { amountCell, type Cell, countCell, MAX_TABLE_ROWS, tableHtml } from '../tables.ts'
 import { assetHtml } from '../view.ts'
 
@@ -12,8 +13,8 @@ const MAX_ALL_IDS = 500
 
 /** NFTs by collection: ids minted, burned and held. There are no images, because the page must not load anything. */
 export function nftsSection(stats: LedgerStats): Html {
-  const { aggregates, balances, nfts } = stats
-  const collections = [...aggregates.assets.values()].filter(isNft).sort(byMovements)
+  const { balances, nfts } = stats
+  const collections = sumAssets(stats).filter(isNft)
   if (collections.length === 0) return html``
   const held = heldByCollection(balances.balances)
   const rows = collections.slice(0, MAX_TABLE_ROWS).map((asset): Cell[] => {

@@ -4,17 +4,17 @@ import { exactFiatValue, FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts
 import { pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import type { Prices } from '../../ledger/prices/prices.ts'
 import { type Point, stepLine } from '../charts.ts'
-import { balanceKey } from '../fiat-values.ts'
 import { type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { fiatValueCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
-import { type TrackedAsset, trackedBalances } from '../tracked-assets.ts'
+import { balancesAtDays, type TrackedAsset, trackedBalances } from '../tracked-assets.ts'
 
 /** The value of the tracked assets of all wallets over time; nothing without prices. */
 export function valueSection(stats: LedgerStats): Html {
   const { prices } = stats
   if (prices === undefined) return html``
   const days = stats.aggregates.dayEnds.days()
+  if (days.length === 0) return html``
   const assets = trackedBalances(stats)
   const columns = assets.map((asset) => valuesOf(asset, { days, stats, prices }))
   const values = days.map((_, at) => sumOrNull(columns.map((column) => column[at] ?? null)))
@@ -33,33 +33,15 @@ type ValueContext = { days: readonly string[]; stats: LedgerStats; prices: Price
 
 /** The value of all wallets' balances of an asset at the end of each day; null without a price. */
 function valuesOf(asset: TrackedAsset, { days, stats, prices }: ValueContext): (bigint | null)[] {
-  const changes = changesOf(asset, days, stats)
   const { key, decimals } = asset
   const priced = pricedAssetOf(key)
-  let balance = asset.wallets.reduce((sum, { openingBalance }) => sum + openingBalance, 0n)
+  const balances = balancesAtDays(stats, asset)
   return days.map((day, at) => {
-    balance += changes[at] ?? 0n
+    const balance = balances[at] ?? 0n
     if (balance === 0n) return 0n
     const price = prices.at(priced, `${day}T23:59:59.999Z`)
     return price === undefined || decimals === null ? null : exactFiatValue(balance, decimals, price)
   })
-}
-
-/** How much the balance of all wallets together changed from one of the days to the next. */
-function changesOf({ key, wallets }: TrackedAsset, days: readonly string[], stats: LedgerStats): bigint[] {
-  const indexes = new Map(days.map((day, at) => [day, at]))
-  const changes = days.map(() => 0n)
-  for (const { wallet } of wallets) {
-    let before = 0n
-    const series = stats.aggregates.dayEnds.series.get(balanceKey(wallet, key)) ?? new Map<string, bigint>()
-    for (const [day, sum] of [...series].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      // The last period may end after the last movement.
-      const at = indexes.get(day) ?? days.length - 1
-      changes[at] = (changes[at] ?? 0n) + sum - before
-      before = sum
-    }
-  }
-  return changes
 }
 
 const sumOrNull = (values: readonly (bigint | null)[]): bigint | null =>
