@@ -6,6 +6,7 @@ import { optionError } from '../../core/model/option-error.ts'
 import { formatCount } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
 import { readRunLimits, runLimitOptions } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
@@ -54,7 +55,9 @@ export const command = defineCommand({
 })
 
 async function writePrices(outputArg: string, args: PriceArguments): Promise<void> {
-  const { out, from, until, assumePegs, excludeSpam = false, tickers } = args
+  const { from, until, assumePegs, excludeSpam = false, tickers } = args
+  const out = fileOf(args.out)
+  chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
   const currency = readCurrency(args.currency)
   const limits = readRunLimits(args)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
