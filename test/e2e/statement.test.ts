@@ -143,6 +143,19 @@ test('convert refuses a workbook for a program, and writes others to a file and 
   expect(workbook.equals(readFileSync(at('d.xlsx')))).toBe(true)
 })
 
+test('prices of a year are all that the statement of this year needs', async () => {
+  const file = at('year.csv')
+  await runCommand(['prices', output, '--year', '2023', '--out', file])
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^([^,]+,[^,]+,[^,]+),,,/gm, '$1,USD,2,'))
+  const { exit, stderr } = await runCommand([
+    ...['statement', output, '--year', '2023', '--prices', file, '--format', 'csv'],
+  ])
+  expect(exit).toBe(0)
+  expect(stderr).not.toContain('lack a price')
+  const needed = await runCommand(['convert', output, '--year', '2023', '--prices', file, '--prices-needed'])
+  expect(needed.stdout).toBe('date,chain,asset,currency,price,symbol\n')
+})
+
 test.for([
   {
     words: ['statement', '--year', '2023', '--out', 'x.pdf'],

@@ -10,7 +10,7 @@ import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { chooseFormat, fileOf, formatOfEnding } from '../options/file-format.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions } from '../options/period-options.ts'
+import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { reportConversion, unitOf } from '../report-conversion.ts'
 import { workbookWriter } from '../result-file.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
@@ -85,7 +85,7 @@ const options = defineOptions([
     description: 'Exit with code 6 if a movement was left out or the export is missing rows',
   },
 ])
-type ConvertArguments = OptionValues<typeof options>
+type ConvertArguments = Omit<OptionValues<typeof options>, 'year'>
 
 export const command = defineCommand({
   name: 'convert',
@@ -112,7 +112,7 @@ export const command = defineCommand({
       'Several chains in one file',
     ],
   ],
-  run: ({ output, ...args }) => convertOutputs(output, args),
+  run: ({ output, ...args }) => convertOutputs(output, resolveYear(args)),
 })
 
 async function convertOutputs(

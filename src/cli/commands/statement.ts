@@ -28,7 +28,6 @@ import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 const FORMATS = [...RESULT_FORMATS, 'xlsx'] as const
 
 const options = defineOptions([
-  { name: 'year', value: '<year>', description: 'UTC year', conflicts: ['from', 'until'] },
   ...periodOptions,
   {
     name: 'wallet',
