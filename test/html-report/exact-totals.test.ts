@@ -70,6 +70,35 @@ test('the value at the end of a day is that of its balance at its price, and unk
   ])
 })
 
+test('the value over time is that of the assets with prices, and names the others', async () => {
+  const days = ['2024-01-01', '2024-01-02', '2024-01-03']
+  const lake = coinLake(days.map((day) => [`${day}T12:00:00.000Z`, '1000000000000000000']))
+  const token = {
+    asset_type: 'erc20',
+    asset_address: X,
+    asset_symbol: 'PART',
+    asset_decimals: '0',
+    value: '5',
+  }
+  lake.ledger.splice(1, 0, { ...(lake.ledger[0] as Cells), ...token, entry_id: 'token' })
+  const prices = join(tempFolder(), 'prices.csv')
+  const valuesWith = async (lines: readonly string[]) => {
+    writeFileSync(prices, ['date,asset,currency,price', ...lines, ''].join('\n'))
+    const page = await pageOf(lake, { prices })
+    const [section = ''] = page.split('<section id="value">')[1]?.split('</section>') ?? []
+    const rows = tableOf(page, 'Value in EUR at the ends of days')
+    return { values: rows.map(([, value]) => value), names: section.includes('>PART<') }
+  }
+  const coin = days.map((day) => `${day},native,EUR,2`)
+  const part = days.map((day) => `${day},${X},EUR,1`)
+  expect(await valuesWith([...coin, ...part])).toEqual({ values: ['0', '7', '9', '11'], names: false })
+  expect(await valuesWith([...coin, ...part.slice(0, 1)])).toEqual({
+    values: ['0', '2', '4', '6'],
+    names: true,
+  })
+  expect(await valuesWith(['2001-01-01,native,EUR,2'])).toEqual({ values: [], names: true })
+})
+
 test('two dates are compared with exact balances at day ends, year ends included', async () => {
   const days = Array.from({ length: 900 }, (_, at) =>
     new Date(Date.UTC(2021, 0, 1 + at)).toISOString().slice(0, 10),

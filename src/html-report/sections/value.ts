@@ -4,30 +4,61 @@ import { exactFiatValue, FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts
 import { pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import type { Prices } from '../../ledger/prices/prices.ts'
 import { type Point, stepLine } from '../charts.ts'
-import { type Html, html } from '../html.ts'
+import { formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { fiatValueCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
 import { balancesAtDays, type TrackedAsset, trackedBalances } from '../tracked-assets.ts'
+import { assetNames } from './fiat-value.ts'
 
-/** The value of the tracked assets of all wallets over time; nothing without prices. */
+/** The value over time of all wallets' tracked assets that have prices; nothing without a price file. */
 export function valueSection(stats: LedgerStats): Html {
   const { prices } = stats
-  if (prices === undefined) return html``
   const days = stats.aggregates.dayEnds.days()
-  if (days.length === 0) return html``
-  const assets = trackedBalances(stats)
-  const columns = assets.map((asset) => valuesOf(asset, { days, stats, prices }))
-  const values = days.map((_, at) => sumOrNull(columns.map((column) => column[at] ?? null)))
+  if (prices === undefined || days.length === 0) return html``
+  const assets = trackedBalances(stats).map(({ key, ...asset }) => ({
+    key,
+    values: valuesOf({ key, ...asset }, { days, stats, prices }),
+  }))
+  const { drawn, omitted } = comparableAssets(assets)
+  const values = days.map((_, at) => sumOrNull(drawn.map((asset) => asset.values[at] ?? null)))
   const points = days.map((day, at): Point => [Date.parse(day) + DAY_MS, numberOf(values[at] ?? null)])
   const description = `Value in ${prices.currency} at the ends of days`
   const rows = days.map((day, at) => [textCell(day), fiatValueCell(values[at])]).slice(-MAX_TABLE_ROWS)
   const headers = ['end of day', `value, ${prices.currency}`]
+  const chart = html`<div class="picture" tabindex="0" role="group" aria-label="Chart">${stepLine(points, { description, isWide: true })}</div>
+<p class="note">Balances of all wallets, in ${prices.currency}, of the native coin and of the tokens under <a href="#balances">balances over time</a>, at your prices at the end of each day (UTC)${omittedNote(stats, omitted)}. The line is interrupted on days without prices.</p>
+${tableDetails(tableHtml(description, { headers, rows }, { noun: 'day', count: days.length }))}`
+  const isEmpty = drawn.length === 0
   return html`<section id="value"><h2>Value over time</h2>
-<div class="picture" tabindex="0" role="group" aria-label="Chart">${stepLine(points, { description, isWide: true })}</div>
-<p class="note">Balances of all wallets, in ${prices.currency}, of the native coin and of the tokens under <a href="#balances">balances over time</a>, at your prices at the end of each day (UTC). The line is interrupted where an asset that is held has no price.</p>
-${tableDetails(tableHtml(description, { headers, rows }, { noun: 'day', count: days.length }))}
+${isEmpty ? html`<p>The price file has no price of ${formatCount(omitted.length, 'asset')} at the end of a day:${assetNames(stats, omitted)}.</p>` : chart}
 </section>`
 }
+
+type AssetValues = { key: string; values: readonly (bigint | null)[] }
+
+/**
+ * Divides the assets so that the values of one day can be compared with those of another. The asset with a price on the
+ * most days determines the days that count; assets without a price on one of these days on which they are held are omitted.
+ */
+function comparableAssets(assets: readonly AssetValues[]): { drawn: AssetValues[]; omitted: string[] } {
+  const pricedDays = ({ values }: AssetValues) => values.filter((value) => value).length
+  const [best] = [...assets].sort((a, b) => pricedDays(b) - pricedDays(a))
+  if (best === undefined || pricedDays(best) === 0) {
+    const held = assets.filter(({ values }) => values.some((value) => value !== 0n))
+    return { drawn: held.length === 0 ? [...assets] : [], omitted: held.map(({ key }) => key) }
+  }
+  const isDrawn = ({ values }: AssetValues) =>
+    best.values.every((value, day) => value === null || values[day] !== null)
+  return {
+    drawn: assets.filter(isDrawn),
+    omitted: assets.filter((asset) => !isDrawn(asset)).map(({ key }) => key),
+  }
+}
+
+const omittedNote = (stats: LedgerStats, omitted: readonly string[]): Html =>
+  omitted.length === 0
+    ? html``
+    : html`, without ${formatCount(omitted.length, 'asset')} that ${omitted.length === 1 ? 'has' : 'have'} no price on some or all of these days:${assetNames(stats, omitted)}`
 
 type ValueContext = { days: readonly string[]; stats: LedgerStats; prices: Prices }
 
