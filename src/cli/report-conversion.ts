@@ -69,9 +69,9 @@ function labelWarnings(
 }
 
 /** Warning for a period without movements. It names the period that the export covers. */
-function emptyPeriodLine(
+export function emptyPeriodLine(
   { first, last }: NonNullable<ConversionResult['ledgerTimeRange']>,
-  { from, until }: ConversionOptions,
+  { from, until }: Pick<ConversionOptions, 'from' | 'until'>,
 ): string {
   const period = [
     from === undefined ? '' : ` from ${from}`,

@@ -60,6 +60,17 @@ describe('walletlake statement', () => {
     expect(stdout).toMatch(/,native,,AVAX,,fee,\d+,0,0\.\d+\n/)
   })
 
+  test.for(['2022', '2024'])('warns that the year %s has no movement', async (year) => {
+    const { exit, stderr } = await state('--year', year)
+    expect(exit).toBe(0)
+    expect(stderr).toMatch(
+      new RegExp(
+        `no movement from ${year}-01-01 until ${year}-12-31: the export has movements from 2023-\\S+Z to 2023-\\S+Z\n`,
+      ),
+    )
+    expect((await state('--year', '2023')).stderr).not.toContain('no movement')
+  })
+
   test('prints a table with rounded amounts', async () => {
     const { stdout } = await state('--year', '2023')
     expect(stdout.split('\n')[0]).toMatch(

@@ -5,7 +5,7 @@ import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
 import { openExport, requireManifest } from '../../read/open-export.ts'
 import { requireNewWallets } from '../distinct-wallets.ts'
 import { type OwnWallets, ownWalletsOf } from '../own-transfers.ts'
-import type { Period } from '../period.ts'
+import type { Period, TimeRange } from '../period.ts'
 import { comparePrices, type PriceNeeded, priceKey } from '../prices-needed.ts'
 import { closePeriod, instantsOf, type StatementLine } from './statement-lines.ts'
 import { type PeriodOptions, parseStatementPeriod } from './statement-period.ts'
@@ -26,6 +26,8 @@ export type StatementExport = {
   belowZero: NegativeBalance[]
   /** Number of lines of `opening` without a value and an amount. */
   unfilledOpening: number
+  /** Times of the first and last movement of the selected wallets. Set only if the period contains none of them. */
+  ledgerTimeRange: TimeRange | undefined
 }
 
 /** The statement of one or several exports for a period. */
@@ -112,13 +114,21 @@ async function stateExport(output: string, context: StatementContext): Promise<P
     const { manifest } = opened
     const sums = await openLedgerSums(opened, { output, ...context })
     const { labels, selected, valuation, unfilledOpening } = sums
+    let range: TimeRange | undefined
+    let isEmpty = true
     for await (const rows of readSelectedRows(opened, selected))
-      for (const row of rows) if (row.block_timestamp < period.to) sums.add(row)
+      for (const row of rows) {
+        const { block_timestamp: time } = row
+        range = { first: range?.first ?? time, last: time }
+        if (time >= period.from && time < period.to) isEmpty = false
+        if (time < period.to) sums.add(row)
+      }
     const { lines, chain, belowZero } = closePeriod(sums, { manifest, period })
     const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
     const lastBlock = lastBlockOf(manifest, selected)
     const { newest } = sums
-    const about = { output, chain, newest, belowZero, wallets, lastBlock, unfilledOpening }
+    const ledgerTimeRange = isEmpty ? range : undefined
+    const about = { output, chain, newest, belowZero, wallets, lastBlock, unfilledOpening, ledgerTimeRange }
     return { about, lines, currency: valuation.currency, pricesNeeded: valuation.needed() }
   } finally {
     await opened.close()

@@ -27,7 +27,11 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file (address,name) that names counterparties, and wallets without a label',
   },
-  { name: 'opening', value: '<file>', description: 'CSV file of opening balances' },
+  {
+    name: 'opening',
+    value: '<file>',
+    description: 'CSV file of opening balances, as for `balances` (one output only)',
+  },
   {
     name: 'prices',
     value: '<file>',

@@ -19,7 +19,8 @@ import { negativeLines } from '../negative-lines.ts'
 import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { openLog } from '../options/log.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions } from '../options/period-options.ts'
+import { periodOptions, resolveYear } from '../options/period-options.ts'
+import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
@@ -133,7 +134,8 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
     const place = stated.exports.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, one)}`)
-    for (const line of [...unfilledLines(one, args), ...negativeLines(one.belowZero)])
+    const empty = one.ledgerTimeRange && emptyPeriodLine(one.ledgerTimeRange, resolveYear(args))
+    for (const line of [empty ?? [], unfilledLines(one, args), negativeLines(one.belowZero)].flat())
       log.warn(`${place}${line}`)
   }
   for (const line of warningsOf(stated)) log.warn(line)

@@ -60,7 +60,7 @@ function chartOf(stats: LedgerStats, one: TrackedAssetBalance, decimals: number 
     description: `balance of ${walletText(stats, one.wallet)}`,
   })
   return html`<li><h3>${walletHtml(stats, one.wallet)}</h3>${line}
-<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>spent more than it received in this export</small>` : ''}</p></li>`
+<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>was below zero at some point</small>` : ''}</p></li>`
 }
 
 /** Points for drawing only: values beyond ±10^300 are clamped so that they fit into a double. */

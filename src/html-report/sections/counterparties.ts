@@ -98,7 +98,7 @@ function matrixOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
   const omitted = wallets.length - columns.length
   return {
     chart: matrixHeatMap(rows, names, 'Transfers between counterparties and wallets'),
-    note: `Rows: counterparties; columns: wallets, both with the most transfers first. The darker a cell, the more transfers.${omitted === 0 ? '' : ` ${columns.length} of ${formatCount(wallets.length, 'wallet')} drawn.`}`,
+    note: `Rows: counterparties; columns: wallets, both with the most transfers first. The stronger the colour of a cell, the more transfers.${omitted === 0 ? '' : ` ${columns.length} of ${formatCount(wallets.length, 'wallet')} drawn.`}`,
   }
 }
 

@@ -26,7 +26,7 @@ export function walletHeatMap(stats: LedgerStats, wallets: readonly WalletAggreg
   return html`<h3>Wallet activity over time</h3>
 <div class="picture" tabindex="0" role="group" aria-label="Chart">${mapOf(wallets.slice(0, MAX_ROWS))}</div>
 ${others.length === 0 ? '' : html`<details><summary>${MAX_ROWS} of ${formatCount(wallets.length, 'wallet')} shown: show ${groupDigits(others.length)} more</summary><div class="picture" tabindex="0" role="group" aria-label="Chart of more wallets">${mapOf(others)}</div></details>`}
-<p class="note">The darker a cell, the more movements. Times are UTC.${shown < wallets.length ? ` Not drawn: ${formatCount(wallets.length - shown, 'wallet')} with fewer movements.` : ''}</p>
+<p class="note">The stronger the colour of a cell, the more movements. Times are UTC.${shown < wallets.length ? ` Not drawn: ${formatCount(wallets.length - shown, 'wallet')} with fewer movements.` : ''}</p>
 ${tableDetails(activityTable(stats, wallets, periods))}`
 }
 
