@@ -118,9 +118,8 @@ export function fiatHtml(value: bigint | null): Html {
 
 /** Formats a share as a percentage; below 10 % with one decimal. */
 export function percent(part: number, total: number): string {
-  if (total === 0) return '0 %'
-  const share = (100 * part) / total
-  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
+  const share = total === 0 ? 0 : (100 * part) / total
+  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)}\u00a0%`
 }
 
 /** Formats a timestamp of the tables to the minute: `2023-11-14 22:13 UTC`. */

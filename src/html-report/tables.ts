@@ -38,7 +38,7 @@ ${rows.map((row) => html`<tr>${row.map(cellHtml)}</tr>\n`)}</tbody>${totalsHtml(
 `
   if (!isLong) return html`${table}${omittedNote(rows.length, { noun, count })}`
   const all = formatCount(count, noun)
-  return html`<div class="long">${table}<p class="shown"><span class="some">${SHOWN_ROWS} of ${all} shown</span><span class="all">${rows.length < count ? `${groupDigits(rows.length)} of ${all}` : `All ${all}`} shown</span>
+  return html`<div class="long">${table}<p class="shown"><span class="some">${SHOWN_ROWS} of ${all} shown<span class="print">; the HTML page contains ${rows.length < count ? `${groupDigits(rows.length)} of them` : 'all of them'}</span></span><span class="all">${rows.length < count ? `${groupDigits(rows.length)} of ${all}` : `All ${all}`} shown</span>
 <label><input type="checkbox"> show ${rows.length < count ? `the first ${groupDigits(rows.length)}` : 'all'}</label></p></div>
 ${omittedNote(rows.length, { noun, count })}`
 }
@@ -87,6 +87,10 @@ export const fiatValueCell = (value: bigint | null | undefined): Cell =>
         isNumber: true,
       }
 
-/** The data of a chart as a collapsed table. */
+/** The summary of details with what is not shown at first. In print, where details are open, it is their title. */
+export const moreSummary = (list: { shown: number; count: number; more: number; noun: string }): Html =>
+  html`<summary><span class="screen">${list.shown} of ${formatCount(list.count, list.noun)} shown: show ${groupDigits(list.more)} more</span><span class="print">${formatCount(list.more, `further ${list.noun}`)}</span></summary>`
+
+/** The data of a chart as a collapsed table. Its print has no more rows than are shown at first. */
 export const tableDetails = (table: Html): Html =>
   html`<details class="as-table"><summary>As a table</summary>${table}</details>`

@@ -166,7 +166,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     const { page } = await open('demo')
     const long = page.locator('#wallets .long').first()
     const rows = long.locator('tbody tr:visible')
-    const text = () => long.locator('.shown span:visible').textContent()
+    const text = () => long.locator('.shown span:visible').innerText()
     expect([await rows.count(), await text()]).toEqual([40, '40 of 53 wallets shown'])
     await long.getByRole('checkbox').check()
     expect([await rows.count(), await text()]).toEqual([53, 'All 53 wallets shown'])
@@ -213,6 +213,9 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     const summaries = page.locator('#balances details:not(.as-table) > summary')
     expect(await summaries.count()).toBeGreaterThan(1)
     for (const summary of await summaries.all()) expect(await summary.isVisible()).toBe(true)
+    // Print cannot show more, and opens details.
+    expect(await page.getByText(/show \d+ more/).count()).toBeGreaterThan(1)
+    for (const one of await page.getByText(/show \d+ more/).all()) expect(await one.isVisible()).toBe(false)
     // Chromium repeats the headers of a table on each page, but not the contents of boxes of their own in them.
     const buttons = await page.evaluate(
       `[...document.querySelectorAll('thead button')].map((one) => getComputedStyle(one).display)`,
@@ -228,7 +231,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
       .filter(({ asset_type }) => asset_type === 'native')
       .map(({ amount }) => (amount ?? '').replace('-', '−'))
     const later = await page.locator('.compare tbody td:nth-child(3)').allTextContents()
-    expect(later.map((text) => text.replaceAll('\u2009', '')).sort()).toEqual(whole.sort())
+    expect(later.map((text) => text.replaceAll('\u202f', '')).sort()).toEqual(whole.sort())
     const before = await rows()
     await page.locator('.compare select[data-pick=to]').selectOption('0')
     const changes = await page.locator('.compare tbody td:nth-child(4)').allTextContents()
@@ -255,7 +258,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     const movements = page.locator('#wallets table').first()
     await movements.locator('thead button', { hasText: 'movements' }).click()
     const cells = await movements.locator('tbody tr td:nth-child(5)').allTextContents()
-    const numbers = cells.map((text) => Number(text.replaceAll('\u2009', '').replace('–', '0')))
+    const numbers = cells.map((text) => Number(text.replaceAll('\u202f', '').replace('–', '0')))
     expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
     await page.context().close()
   })

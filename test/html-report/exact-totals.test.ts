@@ -23,7 +23,7 @@ async function pageOf(
 /** Figure, name and remark of each tile, without thin spaces. */
 const tilesOf = (page: string) =>
   [...page.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span><small>(.*?)<\/small>/g)].map((tile) =>
-    tile.slice(1).map((html) => html.replaceAll('\u2009', '')),
+    tile.slice(1).map((html) => html.replaceAll('\u202f', '')),
   )
 
 test.for([undefined, ['transactions', 'erc20_transfers'] as const])(
@@ -191,6 +191,18 @@ test('the units of each ERC-1155 id are stated by how they moved', async () => {
   )
   const [units] = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')
   expect(units?.slice(1)).toEqual([`#${id}`, '11', '2', '4', '3', '6'])
+})
+
+test('ERC-1155 ids are sorted as numbers', async () => {
+  const lake = goodLake()
+  const erc1155 = { entry_type: 'mint', direction: 'in', asset_type: 'erc1155', asset_address: X, value: '1' }
+  lake.ledger = ['10', '9', '2', '100'].map((token_id, at) =>
+    entryOf(lake, {
+      ...{ ...erc1155, entry_id: String(at), wallet_address: A, token_id, counterparty_address: null },
+    }),
+  )
+  const units = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')
+  expect(units.map(([, id]) => id)).toEqual(['#2', '#9', '#10', '#100'])
 })
 
 test('the transactions tile states how many the export has, and how many of them moved nothing', async () => {

@@ -103,7 +103,7 @@ describe('a report with a price file', () => {
     expect(column.filter((cell) => cell !== '–').length).toBeGreaterThan(0)
     const unpriced = fees.length - paid.length
     expect(unpriced).toBeGreaterThan(0)
-    expect(page.replaceAll('\u2009', '')).toContain(`${unpriced} of ${fees.length} fees had no price`)
+    expect(page.replaceAll('\u202f', '')).toContain(`${unpriced} of ${fees.length} fees had no price`)
   })
 
   test.for(['prices', 'opening balances', 'both'])(

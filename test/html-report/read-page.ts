@@ -51,7 +51,7 @@ export function cellText(cell: string): string {
     cell
       .replace(/^[^>]*>/, '')
       .replace(/<[^>]*>/g, '')
-      .replaceAll('\u2009', '')
+      .replaceAll('\u202f', '')
       .trim()
   )
 }

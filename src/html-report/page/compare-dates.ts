@@ -15,9 +15,14 @@ export function compareDates(section: HTMLElement): void {
   )
   for (const select of [from, to]) addOptions(select, days)
   to.selectedIndex = days.length - 1
+  const caption = section.querySelector('caption')
+  const dates = section.querySelectorAll('thead th:nth-child(2), thead th:nth-child(3)')
   const update = () => {
     const selectedAsset = assets[asset.selectedIndex]
     const selectedDays = [from.selectedIndex, to.selectedIndex]
+    if (caption !== null)
+      caption.textContent = `Balances at two dates: ${shortName(selectedAsset?.name ?? '')}`
+    for (const [at, date] of dates.entries()) date.textContent = `end of ${days[selectedDays[at] ?? 0] ?? ''}`
     const totals = [0n, 0n]
     const textsOf = ([fromValue = 0n, toValue = 0n]: readonly bigint[]) =>
       [fromValue, toValue, toValue - fromValue].map((value) =>

@@ -2,9 +2,9 @@ import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { largest, smallest } from '../../core/platform/extremes.ts'
 import { type Point, stepLine } from '../charts.ts'
 import { balanceKey } from '../fiat-values.ts'
-import { amountHtml, formatCount, groupDigits, type Html, html } from '../html.ts'
+import { amountHtml, formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { amountCell, fiatValueCell, MAX_TABLE_ROWS, tableDetails, tableHtml } from '../tables.ts'
+import { amountCell, fiatValueCell, MAX_TABLE_ROWS, moreSummary, tableDetails, tableHtml } from '../tables.ts'
 import { type TrackedAsset, type TrackedAssetBalance, trackedBalances } from '../tracked-assets.ts'
 import { assetHtml, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns } from './fiat-value.ts'
@@ -52,7 +52,7 @@ ${tableDetails(tableHtml(`Balances at the end: ${name}`, { headers, rows }, opti
 function moreCharts(charts: readonly Html[], wallets: number): Html {
   if (charts.length === 0) return html``
   const omitted = wallets - MAX_CHARTS - charts.length
-  return html`<details><summary>${MAX_CHARTS} of ${formatCount(wallets, 'wallet')} shown: show ${groupDigits(charts.length)} more</summary><ul class="multiples">${charts}</ul>${omitted === 0 ? '' : html`<p class="note">Not drawn: ${formatCount(omitted, 'wallet')} with less activity. The table lists them.</p>`}</details>`
+  return html`<details>${moreSummary({ shown: MAX_CHARTS, count: wallets, more: charts.length, noun: 'wallet' })}<ul class="multiples">${charts}</ul>${omitted === 0 ? '' : html`<p class="note">Not drawn: ${formatCount(omitted, 'wallet')} with less activity. The table lists them.</p>`}</details>`
 }
 
 function chartOf(stats: LedgerStats, one: TrackedAssetBalance, decimals: number | null): Html {
