@@ -27,14 +27,14 @@ thead th{position:sticky;top:0;background:var(--tile);z-index:1;white-space:norm
 th[aria-sort=descending] button::after{content:" ▾"}th[aria-sort=ascending] button::after{content:" ▴"}
 tbody th{position:sticky;left:0;background:var(--paper);max-width:14rem;overflow:hidden;text-overflow:ellipsis}tfoot th,tfoot td{font-weight:600;border-top:2px solid var(--rule)}tfoot th{position:sticky;left:0;background:var(--paper);white-space:normal}td.text{white-space:normal;min-width:8rem;overflow-wrap:anywhere}.id{font-family:ui-monospace,monospace;font-size:.9em}
 [data-rounded]::before{content:"≈ ";color:var(--soft)}
-.long:not(:has(:checked)) tbody tr:nth-child(n+41),.long:not(:has(:checked)) .all,.long:has(:checked) .some{display:none}.shown{font-size:.85rem;margin:.3rem 0}
+.long:not(:has(:checked)) tbody tr:nth-child(n+41),.long:not(:has(:checked)) .all,.long:has(:checked) .some,.long:has(:checked) .print{display:none}.shown{font-size:.85rem;margin:.3rem 0}
 .number{text-align:right;font-variant-numeric:tabular-nums}.address{font-family:ui-monospace,monospace;font-size:.85em}
 .chip{display:inline-block;background:var(--tile);border:1px solid var(--rule);border-radius:99px;padding:0 .5rem;margin:.1rem 0}
 details{margin:.6rem 0}.print{display:none}summary{cursor:pointer}
 .ranked{display:none}.ranked li{display:grid;grid-template-columns:9rem 1fr auto;gap:.5rem;align-items:center;font-size:.85rem}.ranked span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}meter{width:100%}
 .tools{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}.tools select{font:inherit;color:var(--ink);background:var(--paper);max-width:14rem}.tools input{min-width:12rem;font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:6px;padding:.2rem .4rem}.tools button{font:inherit;color:var(--ink);background:var(--tile);border:1px solid var(--soft);border-radius:6px;padding:.2rem .6rem;cursor:pointer}
 .list{height:32rem;overflow:auto;border:1px solid var(--rule);border-radius:8px;margin:.6rem 0;position:relative;font-size:.82rem}
-.compare .scroll{max-height:34rem;overflow-y:auto}.list:focus-visible,.scroll:focus-visible{outline:2px solid var(--accent)}
+.compare .scroll{max-height:34rem;overflow-y:auto}.compare thead th{white-space:nowrap}.list:focus-visible,.scroll:focus-visible{outline:2px solid var(--accent)}
 .row{display:grid;grid-template-columns:10rem 9rem 7rem 5rem 3rem 12rem 14rem 9rem 7rem 8rem;gap:.6rem;height:26px;align-items:center;padding:0 .6rem;min-width:92rem;white-space:nowrap}
 .row span{overflow:hidden;text-overflow:ellipsis}.space{position:relative;min-width:92rem}.space .row{position:absolute;top:0;left:0}
 .heads{position:sticky;top:0;background:var(--tile);font-weight:600;z-index:1}.current{background:var(--tile)}

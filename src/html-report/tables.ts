@@ -38,7 +38,7 @@ ${rows.map((row) => html`<tr>${row.map(cellHtml)}</tr>\n`)}</tbody>${totalsHtml(
 `
   if (!isLong) return html`${table}${omittedNote(rows.length, { noun, count })}`
   const all = formatCount(count, noun)
-  return html`<div class="long">${table}<p class="shown"><span class="some">${SHOWN_ROWS} of ${all} shown<span class="print">; the HTML page contains ${rows.length < count ? `${groupDigits(rows.length)} of them` : 'all of them'}</span></span><span class="all">${rows.length < count ? `${groupDigits(rows.length)} of ${all}` : `All ${all}`} shown</span>
+  return html`<div class="long">${table}<p class="shown"><span class="some">${SHOWN_ROWS} of ${all} shown</span><span class="print">; the HTML page contains ${rows.length < count ? `${groupDigits(rows.length)} of them` : 'all of them'}</span><span class="all">${rows.length < count ? `${groupDigits(rows.length)} of ${all}` : `All ${all}`} shown</span>
 <label><input type="checkbox"> show ${rows.length < count ? `the first ${groupDigits(rows.length)}` : 'all'}</label></p></div>
 ${omittedNote(rows.length, { noun, count })}`
 }

@@ -184,7 +184,7 @@ test.for([
     fix: '.csv',
   },
   { words: ['prices', '--out', 'x.xlsx'], says: 'no XLSX file', fix: '.csv' },
-  { words: ['report', '--out', 'x.pdf'], says: 'no PDF file', fix: 'print it as PDF' },
+  { words: ['report', '--out', 'x.pdf'], says: 'no PDF file', fix: '--print-to-pdf' },
   {
     words: ['convert', '--to', 'koinly', '--out', 'x.xlsx'],
     says: 'koinly is read by a program',

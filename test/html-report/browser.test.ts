@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shiftDecimal } from '../../src/core/platform/decimal.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { run } from '../../src/export/run.ts'
@@ -166,7 +167,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     const { page } = await open('demo')
     const long = page.locator('#wallets .long').first()
     const rows = long.locator('tbody tr:visible')
-    const text = () => long.locator('.shown span:visible').innerText()
+    const text = () => long.locator('.shown span:visible').textContent()
     expect([await rows.count(), await text()]).toEqual([40, '40 of 53 wallets shown'])
     await long.getByRole('checkbox').check()
     expect([await rows.count(), await text()]).toEqual([53, 'All 53 wallets shown'])
@@ -224,14 +225,21 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
-  test('compares two dates with exact balances', async () => {
-    const { page } = await open('demo')
+  test('compares two dates with exact balances, opening balances included', async () => {
+    const { page } = await open('priced')
     const rows = () => page.locator('.compare tbody tr').allTextContents()
-    const whole = (await balances(join(folder, 'demo'), { all: true })).balances
-      .filter(({ asset_type }) => asset_type === 'native')
-      .map(({ amount }) => (amount ?? '').replace('-', '−'))
-    const later = await page.locator('.compare tbody td:nth-child(3)').allTextContents()
-    expect(later.map((text) => text.replaceAll('\u202f', '')).sort()).toEqual(whole.sort())
+    const opening = join(folder, 'opening.csv')
+    const coins = (await balances(join(folder, 'demo'), { all: true, opening })).balances.filter(
+      ({ asset_type }) => asset_type === 'native',
+    )
+    const whole = coins.map(({ amount }) => (amount ?? '').replace('-', '−'))
+    const textsOf = async (part: string) =>
+      (await page.locator(`.compare ${part} td:nth-child(3)`).allTextContents()).map((text) =>
+        text.replaceAll('\u202f', ''),
+      )
+    expect((await textsOf('tbody')).sort()).toEqual(whole.sort())
+    const total = coins.reduce((sum, { value }) => sum + value, 0n)
+    expect(await textsOf('tfoot')).toEqual([shiftDecimal(String(total), 18)])
     const before = await rows()
     await page.locator('.compare select[data-pick=to]').selectOption('0')
     const changes = await page.locator('.compare tbody td:nth-child(4)').allTextContents()

@@ -85,7 +85,7 @@ function readRowCount(text: string): number {
 
 /** How to get the page as PDF. */
 const PDF_FIX = {
-  pdf: 'Name a file that ends in .html, open it in a browser and print it as PDF.',
+  pdf: 'Name a file that ends in .html, and print it from a browser: chromium --headless --print-to-pdf=FILE.pdf FILE.html',
 }
 
 async function writeReport(
