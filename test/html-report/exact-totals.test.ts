@@ -196,7 +196,7 @@ test('the units of each ERC-1155 id are stated by how they moved', async () => {
 test('ERC-1155 ids are sorted as numbers', async () => {
   const lake = goodLake()
   const erc1155 = { entry_type: 'mint', direction: 'in', asset_type: 'erc1155', asset_address: X, value: '1' }
-  lake.ledger = ['10', '9', '2', '100'].map((token_id, at) =>
+  lake.ledger = ['10', '10', '9', '2', '100'].map((token_id, at) =>
     entryOf(lake, {
       ...{ ...erc1155, entry_id: String(at), wallet_address: A, token_id, counterparty_address: null },
     }),
