@@ -138,7 +138,7 @@ async function planPrices(source: { output: string; opened: OpenExport }, option
   const pricing = await readPricing(source, options)
   const { output } = source
   for (const held of await heldAssets(output, { period, opening: options.opening }))
-    if (pricing.isPriced(held)) add(held)
+    if (pricing.isPriced(held)) add(held.asset.address === null ? { ...held, asset: coin } : held)
   // A transaction of the day before the period states the price of what is held then.
   const from = period.from === '' ? undefined : instantBefore(period.from).slice(0, 10)
   for await (const movement of pricedMovements(source, { ...options, from }, pricing)) {

@@ -49,7 +49,7 @@ export function chooseFormat<const F extends string>(
   if (format === undefined)
     throw usageError(
       `${file} ends in ${ending}, but the result is no ${named.toUpperCase()} file`,
-      fixes[named] ?? fix ?? `Name a file with another ending: ${endingsOf(formats)}.`,
+      fixes[named] ?? fix ?? `Name a file that ends in ${endingsOf(formats)}.`,
     )
   if (given === undefined || given === format) return format
   throw usageError(

@@ -198,6 +198,8 @@ test.for([
   expect(needed.length).toBeGreaterThan(2)
   const listed = lines.map(({ date, asset }) => `${date} ${asset}`)
   expect(listed).toEqual(expect.arrayContaining(needed.map(({ date, asset }) => `${date} ${asset}`)))
+  const coins = lines.filter(({ asset }) => asset === 'native')
+  expect(new Set(coins.map(({ symbol }) => symbol))).toEqual(new Set(['AVAX']))
 })
 
 test('lists what is held at the last movement, which a report needs', async () => {
