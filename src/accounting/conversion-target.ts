@@ -35,7 +35,8 @@ export async function openConversionTarget(
   files: TextFiles,
 ): Promise<ConversionTarget> {
   const { out, perWallet = false, to } = options
-  if (out === undefined) return openStream(options, header)
+  if (out === undefined)
+    return options.format === 'xlsx' ? openWorkbookStream(options, header) : openStream(options, header)
   const isFolder = perWallet || outputFiles !== undefined
   if (!isFolder) await assertNotFolder(out)
   else
@@ -48,7 +49,8 @@ export async function openConversionTarget(
     paths.set(file, path)
     files.add(path, text, fileHeader)
   }
-  const workbooks = options.format === 'xlsx' ? openWorkbooks(options, { header, files }) : undefined
+  const workbooks =
+    options.format === 'xlsx' ? openWorkbooks(options, { header, addBytes: files.addBytes }) : undefined
   const add: AddText = workbooks?.add ?? ((path, { text }) => files.add(path, text, header))
   const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
   const pathOf = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, extension)) : out)
@@ -78,11 +80,23 @@ function pathIn(folder: string, name: string): string {
 /** Characters to buffer before a call of `write`; a smaller buffer means more calls. */
 const STREAM_FLUSH_CHARACTERS = 64 * 1024
 
-function openStream({ perWallet, write }: ConvertOptions, header: string): ConversionTarget {
-  if (perWallet)
-    throw new ExportError('USAGE', '--per-wallet writes several files', {
-      fix: 'Name a folder with --out.',
-    })
+function requireOneFile({ perWallet }: ConvertOptions): void {
+  if (!perWallet) return
+  throw new ExportError('USAGE', '--per-wallet writes several files', { fix: 'Name a folder with --out.' })
+}
+
+function openWorkbookStream(options: ConvertOptions, header: string): ConversionTarget {
+  requireOneFile(options)
+  const addBytes = (_: string, bytes: Buffer) => options.writeBytes?.(bytes)
+  const { add, end } = openWorkbooks(options, { header, addBytes })
+  // A workbook without rows has its header.
+  add('', { text: '', lines: 0 })
+  return { write: (chunk) => add('', chunk), flush: async () => {}, end }
+}
+
+function openStream(options: ConvertOptions, header: string): ConversionTarget {
+  requireOneFile(options)
+  const { write } = options
   let pending = header
   const flushPending = async () => {
     const text = pending

@@ -1,4 +1,5 @@
 import { isNft } from '../core/model/asset.ts'
+import { isWrappedNative } from '../core/model/pegs.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 import { type PoolMove, poolMovesOf } from './pool-moves.ts'
 
@@ -72,11 +73,12 @@ export function acceptsSwapIn(mode: SwapMode, canWrite: AcceptsSwap): AcceptsSwa
 export function importRowsOf(movements: readonly Movement[], acceptsSwap?: AcceptsSwap): ImportRow[] {
   // Most transactions of most wallets end here.
   if (!hasBothDirections(movements)) return movements.map((movement) => importRowOf(movement))
-  const poolMoves = poolMovesOf(movements)
-  const pairs = acceptsSwap === undefined ? [] : findPairs(movements, poolMoves).filter(acceptsSwap)
-  const paired = new Set(pairs.flatMap((row) => row.movements))
-  const unpaired = paired.size === 0 ? movements : movements.filter((movement) => !paired.has(movement))
-  const rows = unpaired.map((movement) => importRowOf(movement))
+  const wraps = pairWraps(movements)
+  const others = withoutPaired(movements, wraps)
+  const poolMoves = poolMovesOf(others)
+  const pairs =
+    acceptsSwap === undefined ? [] : [...wraps, ...findSwap(others, poolMoves)].filter(acceptsSwap)
+  const rows = withoutPaired(movements, pairs).map((movement) => importRowOf(movement))
   if (poolMoves.size > 0) for (const row of rows) row.poolMove = poolMoves.get(row.movements[0])
   return [...rows, ...pairs]
 }
@@ -91,23 +93,44 @@ function hasBothDirections(movements: readonly Movement[]): boolean {
   return isReceiver && isSender
 }
 
-/** Finds the wraps of a transaction, and the swap of the other movements. */
-function findPairs(movements: readonly Movement[], poolMoves: PoolMoves): ImportRow[] {
-  const wraps = pairWraps(movements)
-  const wrapped = new Set(wraps.flatMap((row) => row.movements))
-  const swap = pairSwap(movements.filter((movement) => !wrapped.has(movement)))
-  if (swap === undefined) return wraps
-  return [...wraps, { ...swap, hasShare: poolMoves.size > 0 || hasReceipt(swap) }]
+function withoutPaired(movements: readonly Movement[], pairs: readonly ImportRow[]): readonly Movement[] {
+  if (pairs.length === 0) return movements
+  const paired = new Set(pairs.flatMap((row) => row.movements))
+  return movements.filter((movement) => !paired.has(movement))
+}
+
+/** Finds the swap of a transaction, if it has one. A coin for the same amount of its wrapped token is a wrap. */
+function findSwap(movements: readonly Movement[], poolMoves: PoolMoves): ImportRow[] {
+  const swap = pairSwap(movements)
+  if (swap === undefined) return []
+  const isWrap = isOneToOneWrap(swap)
+  return [{ ...swap, isWrap, hasShare: !isWrap && (poolMoves.size > 0 || hasReceipt(swap)) }]
 }
 
 type PoolMoves = ReadonlyMap<Movement, PoolMove>
 
+/** Whether a swap is of the native coin and the same amount of its wrapped token, through another contract than the token's. */
+function isOneToOneWrap({ in: received, out: sent, movements: [{ chain }] }: ImportRow): boolean {
+  const legs = [sent, received]
+  const [coin, token] = [
+    legs.find(isCoin),
+    legs.find((leg) => leg !== undefined && isWrappedCoin(leg, chain)),
+  ]
+  return coin !== undefined && coin.value === token?.value
+}
+
+const isCoin = (leg: Leg | undefined) => leg?.asset.type === 'native'
+
+const isWrappedCoin = ({ asset: { type, address } }: { asset: Asset }, chain: string) =>
+  type === 'erc20' && isWrappedNative(chain, address ?? '')
+
 /**
- * Pairs each row of the token of a wrap or unwrap with the row of the coin that it was added for, which has the same value
- * and source, the opposite direction, and the contract as its counterparty.
+ * Pairs each row of the token of a wrap or unwrap with the row of the coin, which has the same value, the opposite direction,
+ * and the contract as its counterparty. The token's row is one that was added for the coin, and has its source, or a mint or
+ * burn where the contract emits one.
  */
 function pairWraps(movements: readonly Movement[]): ImportRow[] {
-  const tokens = movements.filter(isWrap)
+  const tokens = movements.filter((one) => isWrap(one) || (isMinted(one) && isWrappedCoin(one, one.chain)))
   if (tokens.length === 0) return []
   const coins = new Set(movements.filter(({ asset, type }) => asset.type === 'native' && type === 'transfer'))
   return tokens.flatMap((token) => {
@@ -116,7 +139,7 @@ function pairWraps(movements: readonly Movement[]): ImportRow[] {
         counterparty === token.asset.address &&
         isOut !== token.isOut &&
         value === token.value &&
-        source === token.source,
+        (source === token.source || isMinted(token)),
     )
     if (coin === undefined) return []
     coins.delete(coin)
@@ -124,6 +147,8 @@ function pairWraps(movements: readonly Movement[]): ImportRow[] {
     return [swapRow(sent, received, { isWrap: true, movements: [coin, token] })]
   })
 }
+
+const isMinted = ({ type }: Movement) => type === 'mint' || type === 'burn'
 
 /** Whether a movement is the token side of wrapping or unwrapping. */
 export const isWrap = ({ type }: Movement): boolean => type === 'wrap' || type === 'unwrap'
@@ -190,7 +215,7 @@ function preventsSwap({ type, isOwn, method }: Movement): boolean {
 const MAY_BE_SWAPPED: ReadonlySet<Movement['type']> = new Set(['transfer', 'mint', 'burn', 'fee'])
 
 /** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
-const CLAIM = /^claim/i
+const CLAIM = /^((batch|multi)?_?claim|harvest|(get|collect|withdraw)_?reward)/i
 
 /**
  * Whether the token that a swap mints or burns can be a share or a receipt. The exception is an NFT that a method of sale

@@ -13,6 +13,8 @@ export type ConvertOptions = {
   out?: string | undefined
   /** Receives the text in chunks if `out` is not set. */
   write?: (text: string) => Promise<void> | void
+  /** Receives the workbook of the format `xlsx` if `out` is not set. */
+  writeBytes?: (bytes: Uint8Array) => Promise<void> | void
   /** Write one file per wallet. @default false */
   perWallet?: boolean
   /** Omit movements of tokens that are probably spam or fakes, and list them. @default false */

@@ -35,6 +35,9 @@ export function parsePeriod(from: string | undefined, until: string | undefined)
   }
 }
 
+/** The last instant before a time; both have the format of the tables. */
+export const instantBefore = (time: string): string => new Date(Date.parse(time) - 1).toISOString()
+
 /** The texts of instants from here on sort before all others, because they begin with `+`. */
 const YEAR_10000 = Date.UTC(10_000, 0)
 

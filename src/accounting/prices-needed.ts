@@ -5,7 +5,7 @@ import { readConversionPrices } from './conversion-prices.ts'
 import { type Outputs, withSources } from './conversion-sources.ts'
 import type { Asset, Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
-import { readContracts } from './names/contracts.ts'
+import { type Contracts, readContracts } from './names/contracts.ts'
 import { readTickers } from './names/tickers.ts'
 import { readOpeningMovements } from './opening.ts'
 import type { ConvertOptions } from './options.ts'
@@ -54,24 +54,43 @@ export async function pricesNeeded(
     for (const source of sources) {
       const { chain } = source
       const known = prices?.ofChain(chain)
-      for await (const { asset, time } of pricedMovements(source, options))
+      for await (const { asset, time } of pricedMovements(
+        source,
+        options,
+        await readPricing(source, options),
+      ))
         if (known?.at(asset, time) === undefined) addNeeded(needed, { chain, asset, time })
     }
     return sortedPrices(needed)
   })
 }
 
-/** Streams the movements of coins and ERC-20 tokens that a conversion with these options contains. */
-export async function* pricedMovements(
-  { output, opened }: { output: string; opened: OpenExport },
+type PricedExport = { output: string; opened: OpenExport }
+
+/** The contracts of an export, and which assets can have a price. */
+type Pricing = { contracts: Contracts; isPriced: (one: { asset: Asset }) => boolean }
+
+/** Reads which assets can have a price: coins and ERC-20 tokens that the options do not exclude as spam. */
+export async function readPricing(
+  { output, opened }: PricedExport,
   options: NeededOptions,
-): AsyncGenerator<Movement, void, void> {
-  const period = parsePeriod(options.from, options.until)
+): Promise<Pricing> {
   const { job } = opened.manifest
   const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
   const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
-  const contracts = await readContracts(opened, tickers)
-  const isPriced = ({ asset }: Movement) => !isNft(asset) && !spam.has(asset.address ?? '')
+  return {
+    contracts: await readContracts(opened, tickers),
+    isPriced: ({ asset }) => !isNft(asset) && !spam.has(asset.address ?? ''),
+  }
+}
+
+/** Streams the movements that a conversion with these options contains and that can have a price. */
+export async function* pricedMovements(
+  { opened }: PricedExport,
+  options: NeededOptions,
+  { contracts, isPriced }: Pricing,
+): AsyncGenerator<Movement, void, void> {
+  const period = parsePeriod(options.from, options.until)
   const opening = await readOpeningMovements(options.opening, { opened, contracts, period })
   yield* opening.movements.filter(isPriced)
   for await (const movements of transactionsOf(opened, { period, contracts }))

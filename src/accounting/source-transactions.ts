@@ -4,6 +4,7 @@ import { mergeTransactions, type Transactions } from './merge-transactions.ts'
 import type { Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import { nameParties } from './names/party-names.ts'
+import { markOwnTransfers, type OwnWallets, ownWalletsOf } from './own-transfers.ts'
 import type { Period } from './period.ts'
 import { NO_SPAM, readSpam } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
@@ -34,16 +35,16 @@ export async function streamTransactions(
 type ChainDescription = {
   /** Set only if there are several chains. */
   chainName: string | undefined
-  /** The wallets of all exports of the chain. Set only if there are several exports of it. */
-  ownWallets: ReadonlySet<string> | undefined
+  /** Set only if there are several exports of the chain. */
+  ownWallets: OwnWallets | undefined
 }
 
 function describeChain({ chain }: ConversionSource, sources: readonly ConversionSource[]): ChainDescription {
   const ofChain = sources.filter((one) => one.chain === chain)
-  const wallets = ofChain.flatMap(({ opened }) => opened.manifest.coverage)
+  const exports = ofChain.map(({ opened }) => ({ chain, coverage: opened.manifest.coverage }))
   return {
     chainName: ofChain.length === sources.length ? undefined : safeText(chainOf(chain)?.name ?? chain),
-    ownWallets: ofChain.length === 1 ? undefined : new Set(wallets.map(({ address }) => address)),
+    ownWallets: ownWalletsOf(chain, exports),
   }
 }
 
@@ -70,10 +71,4 @@ function withoutSpam(movements: readonly Movement[], { spam, onSpam }: SpamFilte
     if (reason !== undefined) onSpam(movement, reason)
     return reason === undefined
   })
-}
-
-/** Marks transfers between wallets of several exports, which the ledgers of these exports do not know to be own. */
-function markOwnTransfers(movements: readonly Movement[], wallets: ReadonlySet<string>): void {
-  for (const movement of movements)
-    if (movement.type === 'transfer' && wallets.has(movement.counterparty ?? '')) movement.isOwn = true
 }

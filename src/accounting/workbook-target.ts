@@ -4,28 +4,27 @@ import { parseCsv } from '../read/csv-records.ts'
 import type { Preset, Role } from './csv/preset.ts'
 import type { ConvertOptions } from './options.ts'
 import { PRESETS } from './presets/index.ts'
-import type { TextFiles } from './text-files.ts'
 import type { TextChunk } from './text-writer.ts'
 
 /**
- * Returns the preset of a workbook. Throws USAGE if the format is for a program, which reads text, or if there is no
- * file to write to.
+ * Returns the preset of a workbook. Throws USAGE if the format is for a program, which reads text, or if nothing
+ * receives the workbook.
  */
-export function requireWorkbookPreset({ to, out }: ConvertOptions): Preset {
+export function requireWorkbookPreset({ to, out, writeBytes }: ConvertOptions): Preset {
   const preset = PRESETS.find(({ name }) => name === to)
   const names = PRESETS.filter(({ isForPeople }) => isForPeople).map(({ name }) => name)
   if (preset?.isForPeople !== true)
     throw new ExportError('USAGE', `${to} is read by a program, which expects text and not a workbook`, {
-      fix: `Omit --format, or use --to ${names.join(' or ')}.`,
+      fix: `Omit --format xlsx and name a file that does not end in .xlsx, or use --to ${names.join(' or ')}.`,
     })
-  if (out !== undefined) return preset
+  if (out !== undefined || writeBytes !== undefined) return preset
   throw new ExportError('USAGE', '--format xlsx writes a file', { fix: 'Name the file with --out.' })
 }
 
-/** Collects the CSV text of workbooks by path, and finally adds them to `files`. */
+/** Collects the CSV text of workbooks by path, and finally passes them to `addBytes`. */
 export function openWorkbooks(
   options: ConvertOptions,
-  { header, files }: { header: string; files: TextFiles },
+  { header, addBytes }: { header: string; addBytes: (path: string, bytes: Buffer) => Promise<void> | void },
 ) {
   const { columns } = requireWorkbookPreset(options)
   const sheets = new Map<string, { parts: string[]; rows: number }>()
@@ -44,7 +43,7 @@ export function openWorkbooks(
         columns: columns.map(([, role], at) => columnOf(role, names[at])),
         rows,
       }
-      files.addBytes(path, await xlsxBytes([sheet]))
+      await addBytes(path, await xlsxBytes([sheet]))
     }
   }
   return { add, end }

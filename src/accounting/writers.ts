@@ -29,6 +29,12 @@ export const FORMAT_NAMES: readonly string[] = [...PRESETS, ...MULTI_FILE_WRITER
   ({ name }) => name,
 )
 
+/** Whether a format consists of several files, for which `out` is a folder. */
+export const consistsOfFiles = (to: string): boolean => MULTI_FILE_WRITERS.some(({ name }) => name === to)
+
+/** Whether a format is a journal of plain-text accounting. */
+export const isJournal = (to: string): boolean => JOURNALS.some(({ name }) => name === to)
+
 /** Whether a format names assets by numbered placeholders. */
 export const usesPlaceholders = (to: string): boolean =>
   PRESETS.some(({ name, naming }) => name === to && naming === 'placeholder')

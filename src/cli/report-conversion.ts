@@ -1,6 +1,6 @@
 import type { ConversionResult } from '../accounting/convert.ts'
-import { JOURNALS } from '../accounting/journals/index.ts'
 import type { ConvertOptions } from '../accounting/options.ts'
+import { isJournal } from '../accounting/writers.ts'
 import { formatCount } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
 
@@ -69,9 +69,9 @@ function labelWarnings(
 }
 
 /** Warning for a period without movements. It names the period that the export covers. */
-function emptyPeriodLine(
+export function emptyPeriodLine(
   { first, last }: NonNullable<ConversionResult['ledgerTimeRange']>,
-  { from, until }: ConversionOptions,
+  { from, until }: Pick<ConversionOptions, 'from' | 'until'>,
 ): string {
   const period = [
     from === undefined ? '' : ` from ${from}`,
@@ -81,7 +81,7 @@ function emptyPeriodLine(
 }
 
 /** Unit in which the entries of a format are counted. */
-export const unitOf = (to: string) => (JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line')
+export const unitOf = (to: string) => (isJournal(to) ? 'transaction' : 'line')
 
 /** Maximum number of files that are listed. */
 const MAX_LISTED_FILES = 5

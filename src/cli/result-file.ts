@@ -5,6 +5,7 @@ import {
   writeNamedFile,
 } from '../core/platform/user-file.ts'
 import type { ResultSink } from '../terminal/write-query-result.ts'
+import { fileOf } from './options/file-format.ts'
 import { stdoutWriter } from './stdout-writer.ts'
 import { usageError } from './usage-error.ts'
 
@@ -26,9 +27,10 @@ export async function openResultFile({
   protectedPaths,
   isBinary,
 }: ResultFileOptions): Promise<ResultFile> {
-  if (out === undefined) return openStdout(isBinary)
-  const path = await resolveOutputPath(out, protectedPaths, 'Name a file, or omit --out to write to stdout.')
-  await assertNotFolder(out)
+  const file = fileOf(out)
+  if (file === undefined) return openStdout(isBinary)
+  const path = await resolveOutputPath(file, protectedPaths, 'Name a file, or omit --out to write to stdout.')
+  await assertNotFolder(file)
   const parts: Uint8Array[] = []
   return {
     write: (text) => void parts.push(Buffer.from(text)),
@@ -38,12 +40,16 @@ export async function openResultFile({
 }
 
 function openStdout(isBinary: boolean): ResultFile {
-  const writer = stdoutWriter()
-  if (isBinary && process.stdout.isTTY)
-    throw usageError('a workbook cannot be shown on a terminal', 'Name a file with --out.')
   return {
-    ...writer,
-    writeBytes: (bytes) => new Promise((resolve) => process.stdout.write(bytes, () => resolve())),
+    ...stdoutWriter(),
+    writeBytes: isBinary ? workbookWriter() : async () => {},
     close: async () => {},
   }
+}
+
+/** Returns a function that writes a workbook to stdout. Throws USAGE if that is a terminal. */
+export function workbookWriter(): (bytes: Uint8Array) => Promise<void> {
+  if (process.stdout.isTTY)
+    throw usageError('a workbook cannot be shown on a terminal', 'Name a file with --out, or use a pipe.')
+  return (bytes) => new Promise((resolve) => process.stdout.write(bytes, () => resolve()))
 }

@@ -11,6 +11,7 @@ import {
 } from '../core/platform/user-file.ts'
 import { formatCount } from '../terminal/format.ts'
 import { shellQuote } from '../terminal/shell-quote.ts'
+import { chooseFormat, fileOf } from './options/file-format.ts'
 import { openLog } from './options/log.ts'
 import { stdoutWriter } from './stdout-writer.ts'
 
@@ -53,7 +54,9 @@ export async function writeCsvTemplate<T>(
   template: Template<T>,
   { collect, out, protectedPaths }: TemplateFile<T>,
 ): Promise<void> {
-  const path = out === undefined ? undefined : await newFilePath(out, template, protectedPaths)
+  const file = fileOf(out)
+  chooseFormat(file, { formats: ['csv'], fallback: 'csv' })
+  const path = file === undefined ? undefined : await newFilePath(file, template, protectedPaths)
   const needed = await collect()
   const text = csvRows([template.header, ...needed.map(template.toRow)])
   if (path === undefined) return stdoutWriter().write(text)

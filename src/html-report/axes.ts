@@ -17,6 +17,18 @@ export function valueScale(values: readonly number[], { top, bottom }: Area, tic
   return scaleLinear([low, high === low ? low + 1 : high], [bottom, top]).nice(ticks)
 }
 
+/** Width of a character of a tick's value: the widest of the usual fonts. */
+const CHARACTER_WIDTH = 7
+
+/** The area without the room that the values of the ticks need on the left. */
+export function fitValues(area: Area, scale: ValueScale, ticks: number): Area {
+  const lengths = scale.ticks(ticks).map((value) => formatTickValue(value).length)
+  return { ...area, left: Math.max(area.left, GAP + CHARACTER_WIDTH * largest(lengths, 0)) }
+}
+
+/** The gap between the values of the ticks and the lines. */
+const GAP = 6
+
 /** A UTC calendar scale for times in milliseconds since 1970. */
 export const timeScale = (from: number, to: number, { left, right }: Area): TimeScale =>
   scaleUtc([from, to], [left, right])
@@ -25,7 +37,7 @@ export const timeScale = (from: number, to: number, { left, right }: Area): Time
 export function valueAxis(scale: ValueScale, { left, right }: Area, ticks: number): Html {
   const marks = scale.ticks(ticks).map((value) => {
     const y = round(scale(value))
-    return html`<line x1="${left}" x2="${right}" y1="${y}" y2="${y}" class="grid"/><text x="${left - 6}" y="${y + 4}" class="end">${formatTickValue(value)}</text>`
+    return html`<line x1="${left}" x2="${right}" y1="${y}" y2="${y}" class="grid"/><text x="${left - GAP}" y="${y + 4}" class="end">${formatTickValue(value)}</text>`
   })
   return html`${marks}`
 }

@@ -1,6 +1,6 @@
 import { curveStepAfter, line, stack } from 'd3-shape'
 import { largest } from '../core/platform/extremes.ts'
-import { type Area, round, timeAxis, timeScale, valueAxis, valueScale } from './axes.ts'
+import { type Area, fitValues, round, timeAxis, timeScale, valueAxis, valueScale } from './axes.ts'
 import { groupDigits, type Html, html } from './html.ts'
 
 /** An SVG image. `description` is its text alternative for screen readers. */
@@ -26,7 +26,8 @@ export function stackedBars<K extends string>(
     .value(({ counts }, kind) => counts[kind])([...bars])
   const tops = layers.at(-1)?.map(([, top]) => top) ?? []
   const y = valueScale(tops, BARS_AREA, WIDE_TICKS.values)
-  const x = timeScale(bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1, BARS_AREA)
+  const area = fitValues(BARS_AREA, y, WIDE_TICKS.values)
+  const x = timeScale(bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1, area)
   const marks = bars.map(({ from, to, title }, at) => {
     const [left, width] = [x(from), Math.max(1, x(to) - x(from) - 1)]
     const boxes = layers.map((layer) => {
@@ -36,7 +37,7 @@ export function stackedBars<K extends string>(
     })
     return tops[at] === 0 ? html`` : html`<g><title>${title}</title>${boxes}</g>`
   })
-  const axes = html`<text x="0" y="12">${unit}</text>${valueAxis(y, BARS_AREA, WIDE_TICKS.values)}${timeAxis(x, BARS_AREA, WIDE_TICKS.times)}`
+  const axes = html`<text x="0" y="12">${unit}</text>${valueAxis(y, area, WIDE_TICKS.values)}${timeAxis(x, area, WIDE_TICKS.times)}`
   return svgHtml(BARS, description, html`${axes}${marks}`)
 }
 
@@ -80,9 +81,10 @@ export function stepLine(
   points: readonly Point[],
   { description, isWide = false }: { description: string; isWide?: boolean },
 ): Html {
-  const { size, area, ticks } = isWide ? WIDE : NARROW
+  const { size, ticks, ...chart } = isWide ? WIDE : NARROW
   const values = points.flatMap(([, value]) => value ?? [])
-  const y = valueScale(values, area, ticks.values)
+  const y = valueScale(values, chart.area, ticks.values)
+  const area = fitValues(chart.area, y, ticks.values)
   const x = timeScale(points[0]?.[0] ?? 0, points.at(-1)?.[0] ?? 1, area)
   const path = line<Point>()
     .defined(([, value]) => value !== null)

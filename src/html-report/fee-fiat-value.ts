@@ -5,7 +5,8 @@ import type { AggregatedRow } from './ledger-aggregates.ts'
 
 /** Fiat value of fees when they were paid, in units of 10^-8 of the currency. */
 export type FeeFiatValue = {
-  total: bigint
+  /** null if no fee has a price. */
+  total: bigint | null
   wallets: ReadonlyMap<string, bigint>
   /** Number of fees paid, and number of those without a price. */
   count: number
@@ -32,6 +33,9 @@ export function createFeeFiatValue(prices: Prices) {
       sums.total += fiatValue
       wallets.set(wallet, (wallets.get(wallet) ?? 0n) + fiatValue)
     },
-    result: (): FeeFiatValue => ({ ...sums, wallets }),
+    result: (): FeeFiatValue => ({
+      ...{ ...sums, wallets },
+      total: sums.count > 0 && sums.unpriced === sums.count ? null : sums.total,
+    }),
   }
 }

@@ -11,7 +11,8 @@ export type FiatValues = {
   currency: string
   /** Time of the last movement, as written in the tables. Closing balances are valued at the prices of that time. */
   pricedAt: string
-  total: bigint
+  /** null if assets are held, but none has a price. */
+  total: bigint | null
   /** Values by wallet, by asset (`aggregateKey`) and by both (`balanceKey`). Balances without a price are left out. */
   wallets: ReadonlyMap<string, bigint>
   assets: ReadonlyMap<string, bigint>
@@ -20,6 +21,16 @@ export type FiatValues = {
   heldAssets: ReadonlySet<string>
   unpricedAssets: ReadonlySet<string>
   fees: FeeFiatValue
+}
+
+/**
+ * Sums values, of which null and undefined ones are unknown and do not count. The sum of unknown values, and of others that
+ * are all zero, is unknown too.
+ */
+export function sumKnownValues(values: readonly (bigint | null | undefined)[]): bigint | null {
+  const sum = values.reduce<bigint>((all, value) => all + (value ?? 0n), 0n)
+  const isKnown = values.every((value) => value != null) || values.some((value) => value)
+  return isKnown ? sum : null
 }
 
 /** Key of a wallet's balance of an asset in `FiatValues.balances`. */
@@ -63,7 +74,7 @@ export function computeFiatValues(
   return {
     currency: prices.currency,
     pricedAt: aggregates.last,
-    total,
+    total: heldAssets.size > 0 && byBalance.size === 0 ? null : total,
     ...sums,
     balances: byBalance,
     heldAssets,

@@ -17,12 +17,11 @@ type FlowNode = { id: string; name: string; column: Column }
 type FlowLink = { source: string; target: string; value: number; title: string }
 
 const WIDTH = 1184
-const [MAX_HEIGHT, HEIGHT_PER_NODE] = [440, 48]
+const [MAX_HEIGHT, HEIGHT_PER_NODE] = [520, 48]
 /** Room for the names of senders and receivers beside the outer columns. */
 const NAMES_WIDTH = 200
-const [NODE_WIDTH, NODE_GAP] = [12, 6]
-/** Lower nodes have no room for a name, which is shown when they are pointed at. */
-const MIN_NAMED_HEIGHT = 8
+/** The gap is as high as a name, so that the names of low nodes do not overlap. */
+const [NODE_WIDTH, NODE_GAP] = [12, 13]
 
 /**
  * A Sankey diagram with three columns: senders, wallets, receivers. A counterparty that both sends and receives has a node
@@ -73,8 +72,8 @@ function layOut(nodes: FlowNode[], links: FlowLink[]) {
     .nodeWidth(NODE_WIDTH)
     .nodePadding(NODE_GAP)
     .extent([
-      [NAMES_WIDTH, 2],
-      [WIDTH - NAMES_WIDTH, heightOf(nodes) - 2],
+      [NAMES_WIDTH, NODE_GAP / 2],
+      [WIDTH - NAMES_WIDTH, heightOf(nodes) - NODE_GAP / 2],
     ])({ nodes, links })
 }
 
@@ -83,9 +82,6 @@ type LaidOutNode = ReturnType<typeof layOut>['nodes'][number]
 function nodeHtml({ name, column, value = 0, x0 = 0, x1 = 0, y0 = 0, y1 = 0 }: LaidOutNode): Html {
   const label = `${name} ${groupDigits(value)}`
   const isLast = column === 'receiver'
-  const text =
-    y1 - y0 < MIN_NAMED_HEIGHT
-      ? html``
-      : html`<text x="${round(isLast ? x1 + 6 : x0 - 6)}" y="${round((y0 + y1) / 2 + 4)}"${isLast ? '' : html` class="end"`}>${label}</text>`
+  const text = html`<text class="name" x="${round(isLast ? x1 + 6 : x0 - 6)}" y="${round((y0 + y1) / 2 + 4)}"${isLast ? '' : html` text-anchor="end"`}>${label}</text>`
   return html`<rect class="node" x="${round(x0)}" y="${round(y0)}" width="${NODE_WIDTH}" height="${round(Math.max(1, y1 - y0))}"><title>${label}</title></rect>${text}`
 }

@@ -103,8 +103,9 @@ const CENT = 10n ** BigInt(FIAT_DECIMALS - 2)
 /** From here on, values are shortened as amounts are: 10^15, which only made-up tokens are worth. */
 const LARGEST_MONEY = 10n ** BigInt(FIAT_DECIMALS + 15)
 
-/** A fiat value in units of 10^-8, rounded to two decimal places, with the exact value in its `title`. */
-export function fiatHtml(value: bigint): Html {
+/** A fiat value in units of 10^-8, rounded to two decimal places, with the exact value in its `title`; a dash for null. */
+export function fiatHtml(value: bigint | null): Html {
+  if (value === null) return html`–`
   const title = shiftDecimal(String(value), FIAT_DECIMALS) ?? ''
   const size = value < 0n ? -value : value
   if (size >= LARGEST_MONEY) return numberHtml(shortenNumber(title), { title })
@@ -117,9 +118,8 @@ export function fiatHtml(value: bigint): Html {
 
 /** Formats a share as a percentage; below 10 % with one decimal. */
 export function percent(part: number, total: number): string {
-  if (total === 0) return '0 %'
-  const share = (100 * part) / total
-  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
+  const share = total === 0 ? 0 : (100 * part) / total
+  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)}\u00a0%`
 }
 
 /** Formats a timestamp of the tables to the minute: `2023-11-14 22:13 UTC`. */

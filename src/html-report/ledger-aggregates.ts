@@ -77,11 +77,11 @@ export class LedgerAggregates {
   first = ''
   last = ''
   #transaction = ''
-  readonly #trackedAssets: ReadonlySet<string>
+  readonly trackedAssets: ReadonlySet<string>
 
   /** @param trackedAssets Assets whose balances are tracked over time, as values of `aggregateKey` */
   constructor(trackedAssets: ReadonlySet<string>) {
-    this.#trackedAssets = trackedAssets
+    this.trackedAssets = trackedAssets
   }
 
   /** Amounts of the native coin of all wallets. */
@@ -108,7 +108,7 @@ export class LedgerAggregates {
     countAsset(asset, value)
     if (kind === 'own' && value < 0n && counterparty !== null && counterparty !== address)
       this.#countOwnTransfer(address, counterparty)
-    if (this.#trackedAssets.has(key))
+    if (this.trackedAssets.has(key))
       this.#trackBalance({ wallet: address, asset: key, bucket, day: time.slice(0, 10), value })
   }
 

@@ -43,7 +43,7 @@ export async function readNftIds({ eachFile, database }: OpenExport): Promise<Nf
   )
   const ids = await database.all(
     `SELECT address, id, ${UNITS_SQL}, count(*) OVER ()::DOUBLE AS ids FROM nft_ids WHERE type = 'erc1155' ` +
-      `GROUP BY address, id ORDER BY sum(n) DESC, address, id LIMIT ${MAX_TABLE_ROWS}`,
+      `GROUP BY address, id ORDER BY sum(n) DESC, address, length(id), id LIMIT ${MAX_TABLE_ROWS}`,
   )
   return {
     collections: new Map(

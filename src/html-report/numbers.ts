@@ -1,8 +1,9 @@
-const THIN_SPACE = '\u2009'
+/** The narrow no-break space: lines do not break in numbers. */
+const NARROW_SPACE = '\u202f'
 
-/** Groups digits in thousands with thin spaces. */
+/** Groups digits in thousands with narrow spaces. */
 export const groupDigits = (digits: string | number): string =>
-  String(digits).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE)
+  String(digits).replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE)
 
 /** A count with its noun: `1 wallet`, `1 234 wallets`, `2 counterparties`. */
 export const formatCount = (count: number, noun: string): string =>

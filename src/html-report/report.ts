@@ -18,7 +18,7 @@ export type ReportOptions = {
   out?: string | undefined
   /** Title of the page. @default the name of the job; with several exports, all names */
   title?: string | undefined
-  /** CSV file of opening balances, in the format of `balances`: what the wallets held before the first row. */
+  /** CSV file of opening balances, in the format of `balances`: what the wallets held before the first row; for one export only. */
   opening?: string | undefined
   /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
   names?: string | undefined
@@ -76,6 +76,10 @@ export async function renderReport(
   outputs: readonly [string, ...string[]],
   options: PageOptions,
 ): Promise<{ page: string; rows: number }> {
+  if (options.opening !== undefined && outputs.length > 1)
+    throw new ExportError('USAGE', '--opening applies to one export', {
+      fix: 'Write one report per export, each with its opening balances.',
+    })
   const manifests = await Promise.all(outputs.map(requireManifest))
   if (options.prices !== undefined)
     await requireChainOfEachPrice(

@@ -1,3 +1,5 @@
+import type { Balance } from '../ledger/balances/balances.ts'
+import { balanceKey } from './fiat-values.ts'
 import { type AssetAggregates, aggregateKey, type BalanceSeries } from './ledger-aggregates.ts'
 import type { LedgerStats } from './ledger-stats.ts'
 import { coinOf } from './view.ts'
@@ -12,7 +14,8 @@ export type TrackedAsset = {
   wallets: TrackedAssetBalance[]
 }
 
-export type TrackedAssetBalance = BalanceSeries & {
+/** A wallet's balance. Wallets that have only an opening balance have an empty series. */
+export type TrackedAssetBalance = Pick<BalanceSeries, 'wallet' | 'series'> & {
   /** What the wallet held before the first row; 0 unless the user gave an opening balance. */
   openingBalance: bigint
   /** Exact balance after the last row, opening balance included. */
@@ -23,21 +26,20 @@ export type TrackedAssetBalance = BalanceSeries & {
 /** Returns the tracked assets: the native coin first, then by number of movements. */
 export function trackedBalances(stats: LedgerStats): TrackedAsset[] {
   const { aggregates, balances } = stats
-  const keyOf = (one: { wallet_address: string; asset_type: string; asset_address: string | null }) =>
-    `${one.wallet_address} ${aggregateKey(one.asset_type, one.asset_address)}`
-  const closingBalances = new Map(balances.balances.map((one) => [keyOf(one), one.value]))
+  const assetKeyOf = ({ asset_type, asset_address }: Balance) => aggregateKey(asset_type, asset_address)
+  const keyOf = (one: Balance) => balanceKey(one.wallet_address, assetKeyOf(one))
   const negative = new Set(balances.belowZero.map(keyOf))
   const assets = new Map<string, TrackedAssetBalance[]>()
-  for (const [key, one] of aggregates.balances) {
-    const closingBalance = closingBalances.get(key) ?? one.value
+  for (const one of balances.balances) {
+    const [asset, key] = [assetKeyOf(one), keyOf(one)]
+    if (!aggregates.trackedAssets.has(asset)) continue
+    const { series = new Map(), value: change = 0n } = aggregates.balances.get(key) ?? {}
     const balance = {
-      ...one,
-      closingBalance,
-      openingBalance: closingBalance - one.value,
-      wasNegative: negative.has(key),
+      ...{ wallet: one.wallet_address, series, wasNegative: negative.has(key) },
+      ...{ closingBalance: one.value, openingBalance: one.value - change },
     }
-    const wallets = assets.get(one.asset)
-    if (wallets === undefined) assets.set(one.asset, [balance])
+    const wallets = assets.get(asset)
+    if (wallets === undefined) assets.set(asset, [balance])
     else wallets.push(balance)
   }
   const movements = (key: string) =>
@@ -55,3 +57,27 @@ function assetOf(stats: LedgerStats, key: string, wallets: TrackedAssetBalance[]
     wallets: wallets.sort((a, b) => b.series.size - a.series.size || (a.wallet < b.wallet ? -1 : 1)),
   }
 }
+
+/** The balance of an asset in some wallets together at the end of each of `dayEnds.days()`, opening balances included. */
+export function balancesAtDays({ aggregates: { dayEnds } }: LedgerStats, asset: WalletsOfAsset): bigint[] {
+  const days = dayEnds.days()
+  const indexes = new Map(days.map((day, at) => [day, at]))
+  const changes = days.map(() => 0n)
+  for (const { wallet } of asset.wallets) {
+    let before = 0n
+    const series = dayEnds.series.get(balanceKey(wallet, asset.key)) ?? new Map<string, bigint>()
+    for (const [day, sum] of [...series].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      // The last period may end after the last movement.
+      const at = indexes.get(day) ?? days.length - 1
+      changes[at] = (changes[at] ?? 0n) + sum - before
+      before = sum
+    }
+  }
+  let balance = asset.wallets.reduce((sum, { openingBalance }) => sum + openingBalance, 0n)
+  return changes.map((change) => {
+    balance += change
+    return balance
+  })
+}
+
+type WalletsOfAsset = Pick<TrackedAsset, 'key' | 'wallets'>

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
-import type { Preset } from '../../src/accounting/csv/preset.ts'
+import { isCompared, type Preset } from '../../src/accounting/csv/preset.ts'
 import { importRowOf } from '../../src/accounting/import-rows.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -30,8 +30,8 @@ async function converted({ name: to }: Preset, perWallet = false) {
 }
 
 /** The cells of a line that a program may compare. */
-const comparedCells = ({ columns }: Preset, cells: readonly string[]) =>
-  cells.filter((_, at) => columns[at]?.[1] !== 'note')
+const comparedCells = (preset: Preset, cells: readonly string[]) =>
+  cells.filter((_, at) => isCompared(preset, preset.columns[at]?.[1] ?? 'note'))
 
 const byHandling = (handling: Preset['equalLines']['handling']) =>
   PRESETS.filter(({ equalLines }) => equalLines.handling === handling)
@@ -104,6 +104,18 @@ test('the command line counts merged lines', async () => {
     exit: 0,
     stderr: expect.stringContaining('4 lines added to an equal one: tokentax could take them for duplicates'),
   })
+})
+
+test('a fee that equals a payment of its transaction becomes part of the payment', () => {
+  const fee = importRowOf(movement({ asset: COIN, value: 5n, type: 'fee' }))
+  const payment = importRowOf(movement({ asset: COIN, value: 5n }))
+  expect(mergeEqualRows([fee, payment], () => 'the same cells')).toEqual([
+    {
+      ...payment,
+      ...{ out: { asset: COIN, value: 10n }, mergedRows: 2 },
+      movements: [...fee.movements, ...payment.movements],
+    },
+  ])
 })
 
 test('rows of different assets or directions are not merged, even if their keys are equal', () => {

@@ -90,7 +90,7 @@ async function labelledSides(to: string, type: string): Promise<string[]> {
 test.for([
   { to: 'cryptotaxcalculator', type: 'staking', sides: ['in'] },
   { to: 'cryptotaxcalculator', type: 'lost', sides: ['out'] },
-  { to: 'cryptotaxcalculator', type: 'sell', sides: ['out', 'swap'] },
+  { to: 'cryptotaxcalculator', type: 'sell', sides: ['out'] },
   { to: 'taxbit', type: 'Expense', sides: ['out'] },
   { to: 'bittytax', type: 'Income', sides: ['in'] },
   { to: 'bittytax', type: 'Gift-Sent', sides: ['out'] },

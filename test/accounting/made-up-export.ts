@@ -11,12 +11,12 @@ export async function exportMadeUp(
   output: string,
   transactions: readonly JsonObject[],
   chain = 'made',
-  { wallets = WALLETS, nativeSymbol = 'AVAX' } = {},
+  { wallets = WALLETS, nativeSymbol = 'AVAX', endBlock = 200 } = {},
 ): Promise<void> {
   const made = await listen(createDataService({ chains: { [chain]: transactions } }), { port: 0 })
   try {
     const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const fields = { chain, endBlock: 200, nativeSymbol, output, service }
+    const fields = { chain, endBlock, nativeSymbol, output, service }
     const job = { ...testJob({ addresses: [], ...fields }), wallets }
     expect((await run([job])).code).toBeUndefined()
   } finally {

@@ -63,6 +63,14 @@ test('writes a line per opening balance before all others, and changes no other 
   ])
 })
 
+test('names a token without rows by its ticker, with the decimals of the table of well-known tokens', async () => {
+  const usdt = '0x9702230a8ea53601f5cd2dc00fdbc13d4df4a8c7'
+  const { text } = await convertTo('generic', {
+    opening: writeOpening(`${ANN},erc20,${usdt},,500000000,`),
+  })
+  expect(parseCsv(text)[1]?.slice(0, 5)).toEqual([TIME, 'opening', '500', 'USDT', usdt])
+})
+
 test('leads to the balances with the same opening balances', async () => {
   const { text } = await convertTo('generic')
   const sums = new Map<string, number>()

@@ -6,6 +6,7 @@ import type { Outputs } from '../../src/accounting/conversion-sources.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import type { ConvertOptions } from '../../src/accounting/options.ts'
 import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
+import { statement } from '../../src/accounting/statement/statement.ts'
 import { tickersNeeded } from '../../src/accounting/tickers-needed.ts'
 import type { JsonObject } from '../../src/demo-server/json.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -100,6 +101,43 @@ describe('two outputs of one chain with one wallet each', () => {
 
   test('need the prices of an output with both wallets', async () => {
     expect(await pricesNeeded([OF_ANN, OF_BEN])).toEqual(await pricesNeeded(BOTH))
+  })
+})
+
+describe('a transfer between wallets of two outputs', () => {
+  const { transaction, erc20 } = createChain()
+  const share = erc20(SHARE, [FRIEND, ANN], 5n)
+  const transfers = [
+    transaction({ at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 30n }),
+    transaction({ at: '2024-01-02T00:00:00Z', parties: [FRIEND, BEN], value: 1n }),
+    transaction({ at: '2024-01-03T00:00:00Z', parties: [ANN, BEN], value: 7n }),
+    transaction({ at: '2024-01-04T00:00:00Z', parties: [ANN, BEN], value: 8n }, { erc20: [share] }),
+  ]
+  const [ann, ben] = WALLETS.map((wallet) => [wallet])
+  const [whole, ofAnn, ofBen, untilDayTwo] = ['transfers', 'ann-7', 'ben-7', 'ben-0'].map(at) as [
+    ...[string, string, string, string],
+  ]
+
+  beforeAll(async () => {
+    await exportMadeUp(whole, transfers)
+    await exportMadeUp(ofAnn, transfers, 'made', { wallets: ann })
+    await exportMadeUp(ofBen, transfers, 'made', { wallets: ben })
+    const endBlock = Number(transfers[1]?.nativeTransaction.blockNumber) + 1
+    await exportMadeUp(untilDayTwo, transfers, 'made', { wallets: ben, endBlock })
+  })
+
+  test('is an own transfer in the statement of both', async () => {
+    const { lines } = await statement([ofAnn, ofBen], { year: '2024' })
+    expect(lines).toEqual((await statement([whole], { year: '2024' })).lines)
+  })
+
+  test('is a payment to another if the output of the other wallet ends before it', async () => {
+    const typesIn = async (outputs: Outputs) => {
+      const rows = await rowsOf(outputs, 'generic')
+      return rows.filter(({ sent_amount }) => sent_amount?.endsWith('7')).map(({ type }) => type)
+    }
+    expect(await typesIn([ofAnn, ofBen])).toEqual(['own out'])
+    expect(await typesIn([ofAnn, untilDayTwo])).toEqual(['out'])
   })
 })
 

@@ -83,10 +83,12 @@ test.for([
   },
   { what: 'an NFT is minted for tokens', movements: [sent, minted('mint(uint256)')] },
   { what: 'another method mints an NFT for coins', movements: [paid, minted('createLock(uint256)')] },
-  {
-    what: 'a claim has a fee',
-    movements: [paid, received].map((one) => ({ ...one, method: 'claimRewards(address)' })),
-  },
+  ...['claimRewards(address)', 'batchClaim', 'harvest()', 'getReward()', 'withdraw_rewards'].map(
+    (method) => ({
+      what: `${method} has a fee`,
+      movements: [paid, received].map((one) => ({ ...one, method })),
+    }),
+  ),
   { what: 'the received asset is minted', movements: [sent, { ...received, type: 'mint' as const }] },
   { what: 'the sent asset is burned', movements: [{ ...sent, type: 'burn' as const }, received] },
   { what: 'the counterparty is an own wallet', movements: [{ ...sent, isOwn: true }, received] },
@@ -159,6 +161,32 @@ test('pairs a swap in the transaction of a wrap separately, whether or not the w
   expect(pair(...movements).map(({ isWrap }) => isWrap)).toEqual([true, false])
   const rows = importRowsOf(movements, ({ isWrap }) => !isWrap)
   expect(rows.map(({ kind }) => kind)).toEqual(['out', 'in', 'swap'])
+})
+
+const ARBITRUM = { chain: '42161', method: 'deposit()' }
+const ARBITRUM_WETH = { ...token('WETH', 18), address: '0x82af49447d8a07e3bd95bd0d56f35241523fbab1' }
+const weth = { asset: ARBITRUM_WETH, value: 5n, ...ARBITRUM }
+
+test('pairs the coin of a wrap with the token that its contract mints, which is no share of a pool', () => {
+  const coins = movement({ asset: COIN, value: 5n, counterparty: ARBITRUM_WETH.address, ...ARBITRUM })
+  const mint = movement({ ...weth, type: 'mint', isOut: false })
+  expect(pair(coins, mint)).toMatchObject([{ kind: 'swap', isWrap: true }])
+  const burn = movement({ ...weth, type: 'burn', method: 'withdraw(uint256)' })
+  expect(pair(burn, { ...coins, isOut: false })).toMatchObject([{ kind: 'swap', isWrap: true }])
+  const unpaired = importRowsOf([coins, mint])
+  expect(unpaired.map(({ kind, poolMove }) => [kind, poolMove])).toEqual([
+    ['out', undefined],
+    ['in', undefined],
+  ])
+})
+
+test('treats the coin and the same amount of its wrapped token as a wrap, also through a router', () => {
+  const coins = movement({ asset: COIN, value: 5n, ...ARBITRUM, method: 'multicall(bytes[])' })
+  const token = movement({ ...weth, isOut: false })
+  expect(pair(coins, token)).toMatchObject([{ kind: 'swap', isWrap: true, hasShare: false }])
+  expect(pair(coins, { ...token, value: 4n })).toMatchObject([{ kind: 'swap', isWrap: false }])
+  const impostor = { ...token, asset: { ...ARBITRUM_WETH, address: USDC.address } }
+  expect(pair(coins, impostor)).toMatchObject([{ kind: 'swap', isWrap: false }])
 })
 
 test('pairs nothing with the token of a wrap whose coins are missing', () => {

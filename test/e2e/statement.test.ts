@@ -60,6 +60,17 @@ describe('walletlake statement', () => {
     expect(stdout).toMatch(/,native,,AVAX,,fee,\d+,0,0\.\d+\n/)
   })
 
+  test.for(['2022', '2024'])('warns that the year %s has no movement', async (year) => {
+    const { exit, stderr } = await state('--year', year)
+    expect(exit).toBe(0)
+    expect(stderr).toMatch(
+      new RegExp(
+        `no movement from ${year}-01-01 until ${year}-12-31: the export has movements from 2023-\\S+Z to 2023-\\S+Z\n`,
+      ),
+    )
+    expect((await state('--year', '2023')).stderr).not.toContain('no movement')
+  })
+
   test('prints a table with rounded amounts', async () => {
     const { stdout } = await state('--year', '2023')
     expect(stdout.split('\n')[0]).toMatch(
@@ -71,7 +82,7 @@ describe('walletlake statement', () => {
 
   test('writes a workbook to a file and to a pipe, with the same bytes', async () => {
     const words = ['--year', '2023', '--format', 'xlsx']
-    expect(await state(...words, '--out', at('a.xlsx'))).toMatchObject({ exit: 0, stdout: '' })
+    expect(await state('--year', '2023', '--out', at('a.xlsx'))).toMatchObject({ exit: 0, stdout: '' })
     const piped = await runCommand(['statement', output, ...words], {}, { shell: `exec 1>'${at('b.xlsx')}'` })
     expect(piped.exit).toBe(0)
     const workbook = readFileSync(at('a.xlsx'))
@@ -131,9 +142,68 @@ describe('walletlake statement', () => {
   })
 })
 
-test('convert refuses a workbook for a program, and without a file', async () => {
+test('convert refuses a workbook for a program, and writes others to a file and to a pipe', async () => {
   const koinly = await runCommand(['convert', output, '--to', 'koinly', '--format', 'xlsx', '--out', at('k')])
   expect(koinly).toMatchObject({ exit: 2, stderr: expect.stringContaining('koinly is read by a program') })
-  const stdout = await runCommand(['convert', output, '--to', 'generic', '--format', 'xlsx'])
-  expect(stdout).toMatchObject({ exit: 2, stderr: expect.stringContaining('Name the file with --out') })
+  const generic = ['convert', output, '--to', 'generic']
+  expect((await runCommand([...generic, '--out', at('c.xlsx')])).exit).toBe(0)
+  const shell = `exec 1>'${at('d.xlsx')}'`
+  expect((await runCommand([...generic, '--format', 'xlsx', '--out', '-'], {}, { shell })).exit).toBe(0)
+  const workbook = readFileSync(at('c.xlsx'))
+  expect(unzipText(workbook, 'xl/workbook.xml')).toContain('name="generic"')
+  expect(workbook.equals(readFileSync(at('d.xlsx')))).toBe(true)
 })
+
+test('prices of a year are all that the statement of this year needs', async () => {
+  const file = at('year.csv')
+  await runCommand(['prices', output, '--year', '2023', '--out', file])
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^([^,]+,[^,]+,[^,]+),,,/gm, '$1,USD,2,'))
+  const { exit, stderr } = await runCommand([
+    ...['statement', output, '--year', '2023', '--prices', file, '--format', 'csv'],
+  ])
+  expect(exit).toBe(0)
+  expect(stderr).not.toContain('lack a price')
+  const needed = await runCommand(['convert', output, '--year', '2023', '--prices', file, '--prices-needed'])
+  expect(needed.stdout).toBe('date,chain,asset,currency,price,symbol\n')
+})
+
+test.for([
+  {
+    words: ['statement', '--year', '2023', '--out', 'x.pdf'],
+    says: 'x.pdf ends in .pdf',
+    fix: 'report',
+  },
+  {
+    words: ['statement', '--year', '2023', '--out', 'X.CSV', '--format', 'xlsx'],
+    says: '--format is xlsx',
+    fix: 'Omit',
+  },
+  {
+    words: ['statement', '--year', '2023', '--prices-needed', '--out', 'x.xlsx'],
+    says: 'no XLSX file',
+    fix: '.csv',
+  },
+  { words: ['prices', '--out', 'x.xlsx'], says: 'no XLSX file', fix: '.csv' },
+  { words: ['report', '--out', 'x.pdf'], says: 'no PDF file', fix: '--print-to-pdf' },
+  {
+    words: ['convert', '--to', 'koinly', '--out', 'x.xlsx'],
+    says: 'koinly is read by a program',
+    fix: '.xlsx',
+  },
+  { words: ['convert', '--to', 'hledger', '--out', 'x.csv'], says: 'no CSV file', fix: '.journal' },
+  {
+    words: ['convert', '--to', 'rotki', '--out', 'x.csv'],
+    says: 'rotki writes several files',
+    fix: 'folder',
+  },
+])(
+  '$words exits with 2, because the ending of the file names another format',
+  async ({ words, says, fix }) => {
+    const [command = '', ...others] = words
+    const { exit, stderr } = await runCommand([command, output, ...others])
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(
+      new RegExp(`${says.replaceAll('.', '\\.')}[^]*\nfix: .*${fix.replaceAll('.', '\\.')}`),
+    )
+  },
+)

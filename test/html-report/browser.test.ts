@@ -1,16 +1,17 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shiftDecimal } from '../../src/core/platform/decimal.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { run } from '../../src/export/run.ts'
 import { report } from '../../src/html-report/report.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { GOLDEN_CHAIN, WALLETS } from '../accounting/golden-chain.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
+import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
 import { writePrices } from '../helpers/prices.ts'
@@ -41,7 +42,9 @@ beforeAll(async () => {
   await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
   await report([join(folder, 'rejects'), join(folder, 'blocks')], { out: fileOf('incomplete') })
   const prices = await writePrices(join(folder, 'demo'), join(folder, 'prices.csv'))
-  await report([join(folder, 'demo')], { out: fileOf('priced'), prices })
+  const opening = join(folder, 'opening.csv')
+  writeFileSync(opening, genesisCsv())
+  await report([join(folder, 'demo')], { out: fileOf('priced'), prices, opening })
   for (const name of SINGLE) await report([join(folder, name)])
   // Without a GPU, its emulation takes a third of the time to open a page.
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
@@ -211,6 +214,9 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     const summaries = page.locator('#balances details:not(.as-table) > summary')
     expect(await summaries.count()).toBeGreaterThan(1)
     for (const summary of await summaries.all()) expect(await summary.isVisible()).toBe(true)
+    // Print cannot show more, and opens details.
+    expect(await page.getByText(/show \d+ more/).count()).toBeGreaterThan(1)
+    for (const one of await page.getByText(/show \d+ more/).all()) expect(await one.isVisible()).toBe(false)
     // Chromium repeats the headers of a table on each page, but not the contents of boxes of their own in them.
     const buttons = await page.evaluate(
       `[...document.querySelectorAll('thead button')].map((one) => getComputedStyle(one).display)`,
@@ -219,14 +225,21 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
-  test('compares two dates with exact balances', async () => {
-    const { page } = await open('demo')
+  test('compares two dates with exact balances, opening balances included', async () => {
+    const { page } = await open('priced')
     const rows = () => page.locator('.compare tbody tr').allTextContents()
-    const whole = (await balances(join(folder, 'demo'), { all: true })).balances
-      .filter(({ asset_type }) => asset_type === 'native')
-      .map(({ amount }) => (amount ?? '').replace('-', '−'))
-    const later = await page.locator('.compare tbody td:nth-child(3)').allTextContents()
-    expect(later.map((text) => text.replaceAll('\u2009', '')).sort()).toEqual(whole.sort())
+    const opening = join(folder, 'opening.csv')
+    const coins = (await balances(join(folder, 'demo'), { all: true, opening })).balances.filter(
+      ({ asset_type }) => asset_type === 'native',
+    )
+    const whole = coins.map(({ amount }) => (amount ?? '').replace('-', '−'))
+    const textsOf = async (part: string) =>
+      (await page.locator(`.compare ${part} td:nth-child(3)`).allTextContents()).map((text) =>
+        text.replaceAll('\u202f', ''),
+      )
+    expect((await textsOf('tbody')).sort()).toEqual(whole.sort())
+    const total = coins.reduce((sum, { value }) => sum + value, 0n)
+    expect(await textsOf('tfoot')).toEqual([shiftDecimal(String(total), 18)])
     const before = await rows()
     await page.locator('.compare select[data-pick=to]').selectOption('0')
     const changes = await page.locator('.compare tbody td:nth-child(4)').allTextContents()
@@ -253,7 +266,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     const movements = page.locator('#wallets table').first()
     await movements.locator('thead button', { hasText: 'movements' }).click()
     const cells = await movements.locator('tbody tr td:nth-child(5)').allTextContents()
-    const numbers = cells.map((text) => Number(text.replaceAll('\u2009', '').replace('–', '0')))
+    const numbers = cells.map((text) => Number(text.replaceAll('\u202f', '').replace('–', '0')))
     expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
     await page.context().close()
   })

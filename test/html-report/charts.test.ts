@@ -40,6 +40,41 @@ describe('a chart', () => {
     expect(path.match(/M/g)).toHaveLength(2)
   })
 
+  test('has room for the values of its axis, with their signs', () => {
+    for (const value of [-10_000, -1.5e-9, 3, -123_456_789]) {
+      const svg = stepLine(
+        [
+          [0, 0],
+          [1, value],
+        ],
+        { description: 'd' },
+      ).text
+      const labels = [...svg.matchAll(/<text x="([\d.]+)"[^>]*class="end">([^<]+)</g)]
+      expect(labels.length).toBeGreaterThan(1)
+      // No character of the usual fonts is wider.
+      for (const [, right, text = ''] of labels)
+        expect(Number(right) - 7 * text.length).toBeGreaterThanOrEqual(0)
+    }
+  })
+
+  test('of flows has a name for each node, none above another', () => {
+    const flows: Flow[] = Array.from({ length: 12 }, (_, one) => ({
+      counterparty: { address: `0xc${one}`, name: `Shop ${one}` },
+      wallet: { address: `0xa${one % 7}`, name: `Wallet ${one % 7}` },
+      count: one < 2 ? 100_000 : 1,
+    }))
+    const svg = flowChart([], flows, 'd').text
+    const height = Number(/ height="(\d+)" role/.exec(svg)?.[1])
+    const names = [...svg.matchAll(/<text class="name" x="([\d.]+)" y="([\d.]+)"/g)]
+    expect(names).toHaveLength(12 + 7)
+    for (const left of new Set(names.map(([, x]) => x))) {
+      const column = names.filter(([, x]) => x === left)
+      const lines = column.map(([, , y]) => Number(y)).sort((a, b) => a - b)
+      for (const [at, y] of lines.slice(1).entries()) expect(y - (lines[at] ?? 0)).toBeGreaterThan(12)
+      expect(lines.at(-1)).toBeLessThan(height - 1)
+    }
+  })
+
   test('of flows keeps wallets of the same name apart, and needs no senders', () => {
     const flows: Flow[] = ['0xa', '0xb'].map((address) => ({
       counterparty: { address: '0xc', name: 'Shop' },

@@ -23,7 +23,7 @@ async function pageOf(
 /** Figure, name and remark of each tile, without thin spaces. */
 const tilesOf = (page: string) =>
   [...page.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span><small>(.*?)<\/small>/g)].map((tile) =>
-    tile.slice(1).map((html) => html.replaceAll('\u2009', '')),
+    tile.slice(1).map((html) => html.replaceAll('\u202f', '')),
   )
 
 test.for([undefined, ['transactions', 'erc20_transfers'] as const])(
@@ -68,6 +68,35 @@ test('the value at the end of a day is that of its balance at its price, and unk
     ['2024-01-05', '–'],
     ['2024-01-06', '15.75'],
   ])
+})
+
+test('the value over time is that of the assets with prices, and names the others', async () => {
+  const days = ['2024-01-01', '2024-01-02', '2024-01-03']
+  const lake = coinLake(days.map((day) => [`${day}T12:00:00.000Z`, '1000000000000000000']))
+  const token = {
+    asset_type: 'erc20',
+    asset_address: X,
+    asset_symbol: 'PART',
+    asset_decimals: '0',
+    value: '5',
+  }
+  lake.ledger.splice(1, 0, { ...(lake.ledger[0] as Cells), ...token, entry_id: 'token' })
+  const prices = join(tempFolder(), 'prices.csv')
+  const valuesWith = async (lines: readonly string[]) => {
+    writeFileSync(prices, ['date,asset,currency,price', ...lines, ''].join('\n'))
+    const page = await pageOf(lake, { prices })
+    const [section = ''] = page.split('<section id="value">')[1]?.split('</section>') ?? []
+    const rows = tableOf(page, 'Value in EUR at the ends of days')
+    return { values: rows.map(([, value]) => value), names: section.includes('>PART<') }
+  }
+  const coin = days.map((day) => `${day},native,EUR,2`)
+  const part = days.map((day) => `${day},${X},EUR,1`)
+  expect(await valuesWith([...coin, ...part])).toEqual({ values: ['0', '7', '9', '11'], names: false })
+  expect(await valuesWith([...coin, ...part.slice(0, 1)])).toEqual({
+    values: ['0', '2', '4', '6'],
+    names: true,
+  })
+  expect(await valuesWith(['2001-01-01,native,EUR,2'])).toEqual({ values: [], names: true })
 })
 
 test('two dates are compared with exact balances at day ends, year ends included', async () => {
@@ -162,6 +191,18 @@ test('the units of each ERC-1155 id are stated by how they moved', async () => {
   )
   const [units] = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')
   expect(units?.slice(1)).toEqual([`#${id}`, '11', '2', '4', '3', '6'])
+})
+
+test('ERC-1155 ids are sorted as numbers', async () => {
+  const lake = goodLake()
+  const erc1155 = { entry_type: 'mint', direction: 'in', asset_type: 'erc1155', asset_address: X, value: '1' }
+  lake.ledger = ['10', '10', '9', '2', '100'].map((token_id, at) =>
+    entryOf(lake, {
+      ...{ ...erc1155, entry_id: String(at), wallet_address: A, token_id, counterparty_address: null },
+    }),
+  )
+  const units = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')
+  expect(units.map(([, id]) => id)).toEqual(['#2', '#9', '#10', '#100'])
 })
 
 test('the transactions tile states how many the export has, and how many of them moved nothing', async () => {

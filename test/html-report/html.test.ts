@@ -7,8 +7,8 @@ describe('numbers formatted for reading', () => {
     { exact: '0', shown: '0' },
     { exact: '1', shown: '1' },
     { exact: '-1.5', shown: '−1.5' },
-    { exact: '1234567', shown: '1\u2009234\u2009567' },
-    { exact: '1234567.891', shown: '1\u2009234\u2009567.89' },
+    { exact: '1234567', shown: '1\u202f234\u202f567' },
+    { exact: '1234567.891', shown: '1\u202f234\u202f567.89' },
     { exact: '12.000000000000000001', shown: '12' },
     { exact: '0.000001234567', shown: '0.00000123456' },
     { exact: '0.000000000000000001', shown: '1 × 10^-18' },
@@ -35,7 +35,7 @@ describe('numbers formatted for reading', () => {
   test.for([
     { value: 0n, shown: '0.00', isExact: true },
     { value: 150_000_000n, shown: '1.50', isExact: true },
-    { value: 123_456_700_000_001n, shown: '1\u2009234\u2009567.00', isExact: false },
+    { value: 123_456_700_000_001n, shown: '1\u202f234\u202f567.00', isExact: false },
     { value: 500_000n, shown: '0.01', isExact: false },
     { value: -499_999n, shown: '0.00', isExact: false },
     { value: -1_500_000n, shown: '−0.02', isExact: false },
@@ -50,10 +50,10 @@ describe('numbers formatted for reading', () => {
 
   test('shares are percentages, small ones with a decimal', () => {
     expect([percent(1, 3), percent(1, 300), percent(0, 5), percent(1, 0)]).toEqual([
-      '33 %',
-      '0.3 %',
-      '0 %',
-      '0 %',
+      '33\u00a0%',
+      '0.3\u00a0%',
+      '0\u00a0%',
+      '0\u00a0%',
     ])
   })
 })

@@ -39,7 +39,7 @@ beforeAll(async () => {
     pages[name] = readFileSync((await report([join(folder, name)])).file, 'utf8')
 })
 
-const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replaceAll('\u2009', '')
+const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replaceAll('\u202f', '')
 
 describe('a report of an export without a ledger', () => {
   test('states in its header how many blocks are missing, and lists them below', () => {

@@ -5,11 +5,12 @@ import { run } from '../../src/export/run.ts'
 import { report } from '../../src/html-report/report.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { runCommand } from '../helpers/command.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
+import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { cellText, tableOf } from './read-page.ts'
+import { cellText, tableOf, tablesWithTotals } from './read-page.ts'
 
 const folder = suiteFolder()
 const output = join(folder, 'demo')
@@ -54,6 +55,12 @@ function money(value: bigint): string {
   return value < 0n ? `-${text}` : text
 }
 
+/** A decimal as an integer in units of 10^-80; 0 for a dash. */
+function scaled(text: string): bigint {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?/.exec(text) ?? []
+  return BigInt(`${sign}${whole}${fraction.padEnd(80, '0')}`)
+}
+
 const sum = (values: readonly bigint[]) => values.reduce((all, one) => all + one, 0n)
 
 describe('a report with a price file', () => {
@@ -96,7 +103,42 @@ describe('a report with a price file', () => {
     expect(column.filter((cell) => cell !== '–').length).toBeGreaterThan(0)
     const unpriced = fees.length - paid.length
     expect(unpriced).toBeGreaterThan(0)
-    expect(page.replaceAll('\u2009', '')).toContain(`${unpriced} of ${fees.length} fees had no price`)
+    expect(page.replaceAll('\u202f', '')).toContain(`${unpriced} of ${fees.length} fees had no price`)
+  })
+
+  test.for(['prices', 'opening balances', 'both'])(
+    'with %s has totals that are the sums of their rows',
+    async (given) => {
+      const opening = join(folder, 'opening.csv')
+      const inactive = demoWallets.find((one) => !ledger.some(({ wallet_address }) => wallet_address === one))
+      writeFileSync(opening, `${genesisCsv()}${inactive},erc20,${token},,7000000\n`)
+      const options = given === 'prices' ? { prices } : given === 'both' ? { prices, opening } : { opening }
+      const { file } = await report([output], { ...options, maxRows: 1, out: join(folder, 'totals.html') })
+      const tables = tablesWithTotals(readFileSync(file, 'utf8'))
+      expect(tables.length).toBeGreaterThan(8)
+      for (const { caption, headers, rows, totals } of tables)
+        for (const [at, total] of totals.entries()) {
+          // Wallets share assets, and the page does not contain all rows of a table with this name of totals.
+          if (!/^-?\d/.test(total) || headers[at] === 'assets' || totals[0]?.startsWith('Total of all'))
+            continue
+          const added = rows.map((cells) => scaled(cells[at] ?? '')).reduce((all, one) => all + one, 0n)
+          expect([caption, headers[at], added]).toEqual([caption, headers[at], scaled(total)])
+        }
+    },
+  )
+
+  test('shows a dash instead of a total of unknown values', async () => {
+    const none = join(folder, 'none.csv')
+    writePrices(none, ['2001-01-01,native,EUR,1'])
+    const { file } = await report([output], { prices: none, maxRows: 1, out: join(folder, 'none.html') })
+    const without = readFileSync(file, 'utf8')
+    const columns = tablesWithTotals(without).flatMap(({ headers, totals }) =>
+      headers.flatMap((header, at) => (header.endsWith(', EUR') ? [totals[at]] : [])),
+    )
+    expect(columns.length).toBeGreaterThan(4)
+    expect([...new Set(columns)]).toEqual(['–'])
+    expect(without).toMatch(/<li><b>–<\/b><span>EUR held now/)
+    expect(without).toContain('None of the assets that are held has a price in the price file')
   })
 
   test('states how many assets have no price, and where the prices come from', async () => {

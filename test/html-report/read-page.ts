@@ -8,7 +8,24 @@ export function totalsOf(page: string, caption: string): string[] {
   return rowsOf(partOf(page, caption, 'tfoot'))[0] ?? []
 }
 
-function partOf(page: string, caption: string, part: 'tbody' | 'tfoot'): string {
+/** Returns the captions, headers, rows and totals of all tables that have totals. */
+export function tablesWithTotals(page: string) {
+  const captions = [...page.matchAll(/<caption>(.*?)<\/caption>/g)].map(([, caption = '']) => caption)
+  return captions.flatMap((caption) => {
+    const totals = totalsOf(page, caption)
+    if (totals.length === 0) return []
+    return [
+      {
+        caption,
+        headers: rowsOf(partOf(page, caption, 'thead'))[0] ?? [],
+        rows: tableOf(page, caption),
+        totals,
+      },
+    ]
+  })
+}
+
+function partOf(page: string, caption: string, part: 'thead' | 'tbody' | 'tfoot'): string {
   const [, after = ''] = page.split(`<caption>${caption}</caption>`)
   const [table = ''] = after.split('</table>')
   return table.split(`<${part}>`)[1]?.split(`</${part}>`)[0] ?? ''
@@ -34,7 +51,7 @@ export function cellText(cell: string): string {
     cell
       .replace(/^[^>]*>/, '')
       .replace(/<[^>]*>/g, '')
-      .replaceAll('\u2009', '')
+      .replaceAll('\u202f', '')
       .trim()
   )
 }

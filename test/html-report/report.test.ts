@@ -56,7 +56,7 @@ describe('a report', () => {
     const [busiest, most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? ['', 0]
     const inactive = readManifest(outputs.csv).coverage.filter(({ address }) => !counts.has(address))
     const addressOf = (html = '') => /title="(0x[0-9a-f]{40})"/.exec(html)?.[1]
-    const [, before, share] = /([\s\S]*) accounts for (\d+) %/.exec(words) ?? []
+    const [, before, share] = /([\s\S]*) accounts for (\d+)\u00a0%/.exec(words) ?? []
     expect([addressOf(before), share]).toEqual([busiest, String(Math.round((100 * most) / ledger.length))])
     const [, count, shown = ''] = /(\d+) wallets? had no movements: ([\s\S]*?)\./.exec(words) ?? []
     expect(count).toBe(String(inactive.length))
@@ -269,6 +269,10 @@ describe('walletlake report', () => {
 
   test.for([
     { args: ['no/such/output'], message: 'there is no output folder' },
+    {
+      args: [outputs.csv, outputs.parquet, '--opening', 'opening.csv'],
+      message: '--opening applies to one export',
+    },
     { args: [], message: "missing required argument 'output'" },
     { args: ['.', '--max-rows', 'many'], message: 'a whole number up to 9,999,999' },
   ])('$args exits with 2 and a message', async ({ args, message }) => {

@@ -1,4 +1,4 @@
-import type { Preset } from '../csv/preset.ts'
+import { isCompared, type Preset } from '../csv/preset.ts'
 import { quote } from './check-numbers.ts'
 
 /** A record and its line number. */
@@ -27,10 +27,11 @@ export function checkDuplicate(
   { preset, seen: { lines, ids }, id }: { preset: Preset; seen: SeenRows; id: string | undefined },
 ): string[] {
   if (!hasUniqueRows(preset)) return []
-  const ignoresNote = preset.equalLines.handling === 'merge'
-  const serialized = JSON.stringify(
-    cells.filter((_, at) => !ignoresNote || preset.columns[at]?.[1] !== 'note'),
+  const isMerging = preset.equalLines.handling === 'merge'
+  const compared = cells.filter(
+    (_, at) => !isMerging || isCompared(preset, preset.columns[at]?.[1] ?? 'note'),
   )
+  const serialized = JSON.stringify(compared)
   const sameRow = lines.get(serialized)
   lines.set(serialized, sameRow ?? line)
   if (sameRow !== undefined)

@@ -12,7 +12,7 @@ import type { RefusalReasonOf } from '../precision-limits.ts'
 import { type Amounts, CELLS, type CellContext, priceOfRow } from './cells.ts'
 import { type HeaderValues, headersOf } from './headers.ts'
 import { createInstantFormatter } from './instant.ts'
-import type { Role } from './preset.ts'
+import { isCompared, type Role } from './preset.ts'
 
 /** A movement, or a part of its amount, that is missing from the output file. */
 export type Omitted = {
@@ -31,7 +31,7 @@ export type ImportRowWriter = {
   header: string
   /** Whether the format can represent a row. Calls no callbacks. */
   canWrite(row: ImportRow): boolean
-  /** Returns the cells of a row without its description; undefined if the format cannot represent it. Calls no callbacks. */
+  /** Returns the cells of a row that the program compares to find duplicates; undefined if the format cannot represent it. Calls no callbacks. */
   comparedCells(row: ImportRow): string | undefined
   /** Returns the row as a CSV line. If the format cannot represent it, reports it to `onOmitted` and returns undefined. */
   write(row: ImportRow): string | undefined
@@ -51,7 +51,7 @@ export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
   const context = { ...options, instant: createInstantFormatter(preset.date) }
   const writing = { ...options, priceOf: createPriceLookup(options) }
   const cells = preset.columns.map(([, role]) => CELLS[role])
-  const comparedCells = preset.columns.flatMap(([, role]) => (role === 'note' ? [] : [CELLS[role]]))
+  const comparedCells = preset.columns.flatMap(([, role]) => (isCompared(preset, role) ? [CELLS[role]] : []))
   return {
     header: csvRows([headersOf(preset, { currency: prices?.currency, coin })]),
     canWrite: (row) =>

@@ -28,8 +28,9 @@ export function mergeEqualRows(
   return merged.filter((row) => row !== undefined)
 }
 
-const assetsOf = ({ kind, in: received, out: sent }: ImportRow): string =>
-  `${kind} ${received ? tickerName(received.asset) : ''} ${sent ? tickerName(sent.asset) : ''}`
+/** The direction of a row, which a fee has too, and its assets. */
+const assetsOf = ({ in: received, out: sent }: ImportRow): string =>
+  `${received ? tickerName(received.asset) : ''} ${sent ? tickerName(sent.asset) : ''}`
 
 type Placed = {
   merged: (ImportRow | undefined)[]
@@ -57,9 +58,10 @@ function placeRow(row: ImportRow, { merged, positions, keyOf }: Placed): void {
   }
 }
 
+/** The sum of two rows. That of a fee and another row is of the other row's kind. */
 function sumOf(first: ImportRow, second: ImportRow): ImportRow {
   return {
-    ...first,
+    ...(first.kind === 'fee' ? second : first),
     in: sumOfLegs(first.in, second.in),
     out: sumOfLegs(first.out, second.out),
     movements: [...first.movements, ...second.movements],

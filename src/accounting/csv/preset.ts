@@ -114,7 +114,13 @@ type EqualLines = {
   handling: 'merge' | 'distinguish' | 'keep' | 'unpair'
   /** What the program compares to find duplicates, with the source of this. */
   compares: string
+  /** Columns that it does not compare, besides the description. @default none */
+  ignored?: readonly Role[]
 }
+
+/** Whether the program compares a column to find duplicates. */
+export const isCompared = ({ equalLines: { ignored = [] } }: Preset, role: Role): boolean =>
+  role !== 'note' && !ignored.includes(role)
 
 /** An import format of one CSV file. The converter, the checker and the documentation are derived from it. */
 export type Preset = {

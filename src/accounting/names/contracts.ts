@@ -1,6 +1,6 @@
 import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
-import { countBy, digitsToDistinguish } from './first-digits.ts'
+import { countBy, digitsToDistinguish, firstDigits } from './first-digits.ts'
 import type { TokenName, TokenNames } from './tickers.ts'
 
 /** The name and decimals of a contract's tokens of one type, derived from the whole export. */
@@ -13,7 +13,7 @@ type Contract = {
   ticker: TokenName | undefined
   /** ERC-20 only: the decimals in the newest row that has them, as for balances; null if none has. */
   decimals: number | null
-  /** ERC-1155 only: decimals by token id from the newest row that has them, for tokens whose rows differ. */
+  /** ERC-1155 only: decimals by token id from the newest row that has them, as for balances; ids without decimals are left out. */
   decimalsOfIds?: ReadonlyMap<string, number> | undefined
 }
 
@@ -43,20 +43,31 @@ export async function readContractsOfAll(exports: readonly ContractSource[]): Pr
   for (const { opened, chain } of exports)
     for (const row of await readContractRows(opened, chain)) rows.push(row)
   const digits = digitsToDistinguish(rows.map(({ address }) => address))
-  const all: Contracts[] = []
-  for (const { opened, chain, tickers } of exports) {
-    const found = uniteRows(rows.filter((row) => row.chain === chain))
-    const hasDecimals = found.some(({ most }) => (most ?? 0) > 0)
-    const decimalsOfIds = hasDecimals ? await readDecimalsOfIds(opened) : undefined
-    all.push(contractsFrom(found, { digits, tickers, decimalsOfIds }))
+  const foundByChain = new Map(
+    exports.map(({ chain }) => [chain, uniteRows(rows.filter((row) => row.chain === chain))]),
+  )
+  const decimalsByChain = new Map<string, DecimalsOfIds>()
+  for (const [chain, found] of foundByChain) {
+    if (!found.some(({ most }) => (most ?? 0) > 0)) continue
+    const sources = exports.filter((source) => source.chain === chain)
+    decimalsByChain.set(chain, await readDecimalsOfIds(sources.map(({ opened }) => opened)))
   }
-  return all
+  return exports.map(({ chain, tickers }) =>
+    contractsFrom(foundByChain.get(chain) ?? [], {
+      digits,
+      tickers,
+      decimalsOfIds: decimalsByChain.get(chain),
+    }),
+  )
 }
+
+/** Decimals of ERC-1155 tokens by `contractKey` and token id. */
+type DecimalsOfIds = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 type Naming = {
   digits: ReadonlyMap<string, string>
   tickers: TokenNames | undefined
-  decimalsOfIds: Awaited<ReturnType<typeof readDecimalsOfIds>> | undefined
+  decimalsOfIds: DecimalsOfIds | undefined
 }
 
 /** `found` are the contracts of a chain, those with the oldest rows first. */
@@ -65,19 +76,25 @@ function contractsFrom(found: readonly ContractRow[], { digits, tickers, decimal
   const standardOf = ({ address, type }: ContractRow) =>
     type === 'erc20' || types.get(address) === 1 ? '' : `-${type.slice('erc'.length)}`
   const symbols = new Map(found.toReversed().map(({ address, symbol }) => [address, symbol || null]))
-  return new Map(
-    found.map((contract) => {
-      const { address, decimals } = contract
-      const key = contractKey(contract)
-      const named = {
-        symbol: symbols.get(address) ?? null,
-        digits: `${digits.get(address)}${standardOf(contract)}`,
-        ticker: tokenNameOf(contract, tickers),
-      }
-      return [key, { ...named, decimals, decimalsOfIds: decimalsOfIds?.get(key) }]
-    }),
-  )
+  const named = found.map((contract): [string, Contract] => {
+    const { address, decimals } = contract
+    const key = contractKey(contract)
+    const name = {
+      symbol: symbols.get(address) ?? null,
+      digits: `${digits.get(address)}${standardOf(contract)}`,
+      ticker: tokenNameOf(contract, tickers),
+    }
+    return [key, { ...name, decimals, decimalsOfIds: decimalsOfIds?.get(key) }]
+  })
+  return new Map([...namesWithoutRows(tickers), ...named])
 }
+
+/** Tokens with a name, of which the export need not have rows: opening balances can be of such tokens. */
+const namesWithoutRows = (tickers: TokenNames = new Map()) =>
+  [...tickers].map(([address, ticker]): [string, Contract] => [
+    contractKey({ type: 'erc20', address }),
+    { symbol: null, digits: firstDigits(address), ticker, decimals: ticker.decimals ?? null },
+  ])
 
 /** Unites the rows of each contract, which several exports of a chain may have; sorted by their oldest ledger rows. */
 function uniteRows(rows: readonly ContractRow[]): ContractRow[] {
@@ -150,30 +167,40 @@ async function readContractRows(
   }))
 }
 
-/** Reads the decimals of ERC-1155 tokens whose rows differ because some lack metadata, by contract and token id. */
-async function readDecimalsOfIds({ eachFile, database }: OpenExport) {
-  const decimals = 'coalesce(asset_decimals::INTEGER, 0)'
+/** Reads the decimals of ERC-1155 tokens from exports of one chain; of each token, those of its newest row that has them. */
+async function readDecimalsOfIds(exports: readonly OpenExport[]): Promise<DecimalsOfIds> {
+  const byContract = new Map<string, Map<string, number>>()
+  const newestRows = new Map<string, bigint>()
+  for (const opened of exports)
+    for (const { address, id, decimals, newest } of await readIds(opened)) {
+      const key = contractKey({ type: 'erc1155', address })
+      if (newest < (newestRows.get(`${key}|${id}`) ?? 0n)) continue
+      newestRows.set(`${key}|${id}`, newest)
+      const ofIds = byContract.get(key) ?? new Map<string, number>()
+      byContract.set(key, ofIds.set(id, decimals))
+    }
+  return byContract
+}
+
+/** The ERC-1155 tokens of an export with decimals. `newest` is the position of the newest row that has them. */
+async function readIds({ eachFile, database }: OpenExport) {
   await database.run(
-    'CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER, newest HUGEINT, least INTEGER, most INTEGER)',
+    'CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER, newest HUGEINT)',
   )
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO ids SELECT asset_address, token_id, arg_max(nullif(${decimals}, 0), ${POSITION}), ` +
-      `max(${POSITION}) FILTER (WHERE ${decimals} <> 0), min(${decimals}), max(${decimals}) ` +
-      `FROM ${source} WHERE asset_type = 'erc1155' GROUP BY asset_address, token_id`,
+      `INSERT INTO ids SELECT asset_address, token_id, arg_max(asset_decimals::INTEGER, ${POSITION}), max(${POSITION}) ` +
+      `FROM ${source} WHERE asset_type = 'erc1155' AND asset_decimals IS NOT NULL GROUP BY asset_address, token_id`,
   )
   const found = await database.all(
-    'SELECT address, id, arg_max(decimals, newest) AS decimals FROM ids GROUP BY address, id ' +
-      'HAVING min(least) <> max(most)',
+    'SELECT address, id, arg_max(decimals, newest) AS decimals, max(newest)::VARCHAR AS newest FROM ids ' +
+      'GROUP BY address, id',
   )
-  const byContract = new Map<string, Map<string, number>>()
-  for (const { address, id, decimals } of found) {
-    const key = contractKey({ type: 'erc1155', address: address as string })
-    const ofIds = byContract.get(key) ?? new Map<string, number>()
-    byContract.set(key, ofIds.set(id as string, decimals as number))
-  }
-  return byContract
+  return found.map(({ address, id, decimals, newest }) => ({
+    ...{ address: String(address), id: String(id) },
+    ...{ decimals: Number(decimals), newest: BigInt(String(newest)) },
+  }))
 }
 
 /** Returns the asset with the symbol, digits, ticker and decimals of its contract, which are the same for all of its rows. */

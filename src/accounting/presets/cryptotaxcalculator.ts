@@ -69,7 +69,8 @@ export const cryptotaxcalculator: Preset = {
       'swap-out',
       'spam',
     ],
-    swap: ['sell'],
+    // The base is what the wallet receives, so a swap is always a purchase of it.
+    swap: [],
   },
   fee: 'sent amount',
   naming: 'ticker',

@@ -49,6 +49,7 @@ export const koinly: Preset = {
   equalLines: {
     handling: 'merge',
     compares: "date, currencies, amounts and hash (Koinly's page 9789363)",
+    ignored: ['type', 'worth', 'worthCurrency'],
   },
   source:
     'Koinly help pages on the universal format, 3663453 (labels) and 9490056 (pools); adastry.io, exporter_koinly.py of staketaxcsv',

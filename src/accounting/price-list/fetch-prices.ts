@@ -9,14 +9,18 @@ import { type OpenExport, openExport, requireLedger } from '../../read/open-expo
 import { createMeter } from '../../sources/data-api/compute-units.ts'
 import { openService, type RequestCounts, type ServiceAccess } from '../../sources/data-api/open-service.ts'
 import { SERVICE_CLIENT_DEFAULTS } from '../../sources/data-api/service-client.ts'
+import type { Asset } from '../movement.ts'
+import { instantBefore, parsePeriod } from '../period.ts'
 import {
   addNeeded,
   type NeededOptions,
   type PriceNeeded,
   pricedMovements,
+  readPricing,
   sortedPrices,
 } from '../prices-needed.ts'
 import { type CoinPrices, type DayTransaction, fetchCoinPrices } from './fetch-coin-prices.ts'
+import { heldAssets } from './held-assets.ts'
 import { type PriceLine, readKeptLines } from './price-lines.ts'
 
 export type FetchPricesOptions = NeededOptions & {
@@ -114,8 +118,8 @@ async function readKnownPrices(
 }
 
 /**
- * Returns the prices that conversions need, and the first EVM transaction of each day. The price of a wrapped coin also
- * needs that of the coin.
+ * Returns the prices of the movements of the period and of what is held before and after it, which conversions, statements
+ * and reports need, and the first EVM transaction of each day. The price of a wrapped coin also needs that of the coin.
  */
 async function planPrices(source: { output: string; opened: OpenExport }, options: FetchPricesOptions) {
   const { chain, nativeSymbol } = source.opened.manifest.job
@@ -125,12 +129,22 @@ async function planPrices(source: { output: string; opened: OpenExport }, option
     ...({ type: 'native', address: null, tokenId: null, decimals: null } as const),
     symbol: nativeSymbol ?? chainOf(chain)?.symbol ?? null,
   }
-  for await (const movement of pricedMovements(source, options)) {
-    const { asset, time, transaction: hash } = movement
-    const date = time.slice(0, 10)
+  const add = ({ asset, time }: { asset: Asset; time: string }) => {
     addNeeded(needed, { chain: chainIdOf(chain), asset, time })
     if (options.assumePegs && isWrappedNative(chain, asset.address ?? ''))
       addNeeded(needed, { chain: chainIdOf(chain), asset: coin, time })
+  }
+  const period = parsePeriod(options.from, options.until)
+  const pricing = await readPricing(source, options)
+  const { output } = source
+  for (const held of await heldAssets(output, { period, opening: options.opening }))
+    if (pricing.isPriced(held)) add(held.asset.address === null ? { ...held, asset: coin } : held)
+  // A transaction of the day before the period states the price of what is held then.
+  const from = period.from === '' ? undefined : instantBefore(period.from).slice(0, 10)
+  for await (const movement of pricedMovements(source, { ...options, from }, pricing)) {
+    const { time, transaction: hash } = movement
+    const date = time.slice(0, 10)
+    if (time >= period.from) add(movement)
     if (!days.has(date) && !WITHOUT_DETAILS.has(movement.source)) days.set(date, { date, hash, time })
   }
   return { needed: sortedPrices(needed), days }

@@ -3,7 +3,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { type Balance, type ComputedBalances, toBalances } from '../../ledger/balances/balances.ts'
 import type { Asset } from '../movement.ts'
-import type { Period } from '../period.ts'
+import { instantBefore, type Period } from '../period.ts'
 import { type AmountName, FLOWS, isInflow } from './flows.ts'
 import type { AssetSums, EntryTotal, StatementSums } from './statement-sums.ts'
 import type { LedgerSums } from './sum-ledger.ts'
@@ -28,8 +28,6 @@ export const instantsOf = ({ from, to }: Period) => ({
   before: instantBefore(from),
   until: instantBefore(to),
 })
-
-const instantBefore = (time: string) => new Date(Date.parse(time) - 1).toISOString()
 
 /** The statement of an export for a period, and the balances at its end. */
 export type ClosedPeriod = ComputedBalances & { chain: string; lines: StatementLine[] }

@@ -13,7 +13,10 @@ export type PeriodOptions = {
 export function parseStatementPeriod({ year, from, until }: PeriodOptions): Period {
   if (year !== undefined && (from !== undefined || until !== undefined))
     throw new ExportError('USAGE', '--year and --from or --until name two periods', { fix: PERIOD_FIX })
-  if (year !== undefined) return periodOfYear(year)
+  if (year !== undefined) {
+    const days = daysOfYear(year)
+    return parsePeriod(days.from, days.until)
+  }
   if (from === undefined || until === undefined)
     throw new ExportError('USAGE', `${from === undefined ? '--from' : '--until'} or --year is missing`, {
       fix: PERIOD_FIX,
@@ -23,8 +26,9 @@ export function parseStatementPeriod({ year, from, until }: PeriodOptions): Peri
 
 const PERIOD_FIX = 'Give --year 2024, or both --from 2024-04-01 and --until 2025-03-31 (included).'
 
-function periodOfYear(year: string): Period {
-  if (/^(19[7-9]|[2-8]\d\d)\d$/.test(year)) return parsePeriod(`${year}-01-01`, `${year}-12-31`)
+/** Returns the first and the last day of a UTC year. Throws USAGE if it is none. */
+export function daysOfYear(year: string): { from: string; until: string } {
+  if (/^(19[7-9]|[2-8]\d\d)\d$/.test(year)) return { from: `${year}-01-01`, until: `${year}-12-31` }
   throw optionError('year', {
     found: year,
     expected: 'a year from 1970 to 8999',

@@ -4,7 +4,8 @@ import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledge
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
 import { openExport, requireManifest } from '../../read/open-export.ts'
 import { requireNewWallets } from '../distinct-wallets.ts'
-import type { Period } from '../period.ts'
+import { type OwnWallets, ownWalletsOf } from '../own-transfers.ts'
+import type { Period, TimeRange } from '../period.ts'
 import { comparePrices, type PriceNeeded, priceKey } from '../prices-needed.ts'
 import { closePeriod, instantsOf, type StatementLine } from './statement-lines.ts'
 import { type PeriodOptions, parseStatementPeriod } from './statement-period.ts'
@@ -25,6 +26,8 @@ export type StatementExport = {
   belowZero: NegativeBalance[]
   /** Number of lines of `opening` without a value and an amount. */
   unfilledOpening: number
+  /** Times of the first and last movement of the selected wallets. Set only if the period contains none of them. */
+  ledgerTimeRange: TimeRange | undefined
 }
 
 /** The statement of one or several exports for a period. */
@@ -61,11 +64,16 @@ export async function statement(
     throw new ExportError('USAGE', '--opening applies to one export', {
       fix: 'Write one statement per export, each with its opening balances.',
     })
-  if (options.prices !== undefined && outputs.length > 1)
-    await requireChainOfEachPrice(options.prices, await chainsOf(outputs))
+  const all = outputs.length > 1 ? await readWallets(outputs) : []
+  if (options.prices !== undefined && all.length > 1)
+    await requireChainOfEachPrice(
+      options.prices,
+      all.map(({ chain }) => chain),
+    )
   const parts: Part[] = []
-  for (const output of outputs) {
-    const part = await stateExport(output, { period, options })
+  for (const [at, output] of outputs.entries()) {
+    const ownWallets = all[at] && ownWalletsOf(all[at].chain, all)
+    const part = await stateExport(output, { period, options, ownWallets })
     const exports = parts.map(({ about }) => about)
     requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
     parts.push(part)
@@ -79,9 +87,10 @@ export async function statement(
   }
 }
 
-async function chainsOf(outputs: readonly string[]): Promise<string[]> {
+/** The chain and the wallets of each export. */
+async function readWallets(outputs: readonly string[]) {
   const manifests = await Promise.all(outputs.map(requireManifest))
-  return manifests.map(({ job }) => chainIdOf(job.chain))
+  return manifests.map(({ job, coverage }) => ({ chain: chainIdOf(job.chain), coverage }))
 }
 
 function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
@@ -89,24 +98,37 @@ function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
   return [...merged.values()].sort(comparePrices)
 }
 
-type StatementContext = { period: Period; options: StatementOptions }
+type StatementContext = {
+  period: Period
+  options: StatementOptions
+  ownWallets: OwnWallets | undefined
+}
 
 /** The part of a statement about one export. */
 type Part = Pick<Statement, 'lines' | 'currency' | 'pricesNeeded'> & { about: StatementExport }
 
-async function stateExport(output: string, { period, options }: StatementContext): Promise<Part> {
+async function stateExport(output: string, context: StatementContext): Promise<Part> {
+  const { period } = context
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    const sums = await openLedgerSums(opened, { output, options, period })
+    const sums = await openLedgerSums(opened, { output, ...context })
     const { labels, selected, valuation, unfilledOpening } = sums
+    let range: TimeRange | undefined
+    let isEmpty = true
     for await (const rows of readSelectedRows(opened, selected))
-      for (const row of rows) if (row.block_timestamp < period.to) sums.add(row)
+      for (const row of rows) {
+        const { block_timestamp: time } = row
+        range = { first: range?.first ?? time, last: time }
+        if (time >= period.from && time < period.to) isEmpty = false
+        if (time < period.to) sums.add(row)
+      }
     const { lines, chain, belowZero } = closePeriod(sums, { manifest, period })
     const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
     const lastBlock = lastBlockOf(manifest, selected)
     const { newest } = sums
-    const about = { output, chain, newest, belowZero, wallets, lastBlock, unfilledOpening }
+    const ledgerTimeRange = isEmpty ? range : undefined
+    const about = { output, chain, newest, belowZero, wallets, lastBlock, unfilledOpening, ledgerTimeRange }
     return { about, lines, currency: valuation.currency, pricesNeeded: valuation.needed() }
   } finally {
     await opened.close()

@@ -5,6 +5,7 @@ import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { applyNames } from '../../read/address-book.ts'
 import { type OpenExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
 import type { Movement } from '../movement.ts'
+import { markOwnTransfers, type OwnWallets } from '../own-transfers.ts'
 import type { Period } from '../period.ts'
 import { groupByWallet } from '../text-writer.ts'
 import { MOVEMENT_COLUMNS, type MovementRow, movementOf } from '../transactions.ts'
@@ -39,9 +40,11 @@ export class LedgerSums {
   #period: Period
   #statement: StatementSums
   #transaction: Movement[] = []
+  readonly #ownWallets: OwnWallets | undefined
 
   constructor(inputs: Inputs, period: Period) {
     const { opening, labels, selected, valuation } = inputs
+    this.#ownWallets = inputs.ownWallets
     this.#period = period
     this.valuation = valuation
     this.labels = labels
@@ -91,6 +94,7 @@ export class LedgerSums {
   }
 
   #endTransaction(): void {
+    if (this.#ownWallets !== undefined) markOwnTransfers(this.#transaction, this.#ownWallets)
     for (const movements of groupByWallet(this.#transaction)) {
       const [{ wallet, time }] = movements
       for (const movement of movements) this.#statement.count(movement)
@@ -105,12 +109,21 @@ type Inputs = {
   labels: Map<string, string | null>
   selected: ReadonlySet<string>
   valuation: Valuation
+  /** Set only if the statement is of several exports of the chain. */
+  ownWallets: OwnWallets | undefined
+}
+
+type SummedExport = {
+  output: string
+  options: SumOptions
+  period: Period
+  ownWallets?: OwnWallets | undefined
 }
 
 /** Opens the sums of an export. Throws USAGE if it has no ledger, or as `readOpening` and `openValuation` do. */
 export async function openLedgerSums(
   opened: OpenExport,
-  { output, options, period }: { output: string; options: SumOptions; period: Period },
+  { output, options, period, ownWallets }: SummedExport,
 ): Promise<LedgerSums> {
   requireLedger(opened.manifest, output, 'statements are made from')
   const { manifest } = await applyNames(options.names, opened.manifest)
@@ -119,7 +132,7 @@ export async function openLedgerSums(
   const wallets = selectWallets(manifest, undefined)
   const opening = await readOpening(options.opening, { opened, labels, wallets })
   return new LedgerSums(
-    { opening, labels, selected, valuation: await openValuation(opened, options) },
+    { opening, labels, selected, ownWallets, valuation: await openValuation(opened, options) },
     period,
   )
 }

@@ -3,14 +3,16 @@ import { convert } from '../../accounting/convert.ts'
 import type { ConvertOptions } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { tickersNeeded } from '../../accounting/tickers-needed.ts'
-import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
+import { consistsOfFiles, FORMAT_NAMES, isJournal, usesPlaceholders } from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { chooseFormat, fileOf, formatOfEnding } from '../options/file-format.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions } from '../options/period-options.ts'
+import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { reportConversion, unitOf } from '../report-conversion.ts'
+import { workbookWriter } from '../result-file.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { PRICE_TEMPLATE, TICKER_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
@@ -22,7 +24,7 @@ const options = defineOptions([
     name: 'format',
     value: '<format>',
     choices: ['csv', 'xlsx'],
-    description: 'xlsx writes a workbook instead (generic only)',
+    description: 'xlsx writes a workbook (generic only; default: the ending of --out, or csv)',
   },
   { name: 'per-wallet', description: 'Write one file per wallet' },
   ...periodOptions,
@@ -83,7 +85,7 @@ const options = defineOptions([
     description: 'Exit with code 6 if a movement was left out or the export is missing rows',
   },
 ])
-type ConvertArguments = OptionValues<typeof options>
+type ConvertArguments = Omit<OptionValues<typeof options>, 'year'>
 
 export const command = defineCommand({
   name: 'convert',
@@ -110,7 +112,7 @@ export const command = defineCommand({
       'Several chains in one file',
     ],
   ],
-  run: ({ output, ...args }) => convertOutputs(output, args),
+  run: ({ output, ...args }) => convertOutputs(output, resolveYear(args)),
 })
 
 async function convertOutputs(
@@ -139,7 +141,7 @@ async function convertOutputs(
       ? writeCsvTemplate(PRICE_TEMPLATE, { ...file, collect: () => pricesNeeded(outputs, rest) })
       : writeCsvTemplate(TICKER_TEMPLATE, { ...file, collect: () => tickersNeeded(outputs, rest) })
   }
-  return writeConversion(located, { ...rest, to: requirePreset(to), strict })
+  return writeConversion(located, { ...withFormat(rest, requirePreset(to)), strict })
 }
 
 type LocatedOutputs = readonly [LocatedOutput, ...LocatedOutput[]]
@@ -164,8 +166,12 @@ async function writeConversion(
       },
     )
   const { write } = stdoutWriter()
+  const isPiped = options.format === 'xlsx' && options.out === undefined
   const outputs = foldersOf(located)
-  const converted = await convert(outputs, { ...options, write })
+  const converted = await convert(outputs, {
+    ...{ ...options, write },
+    ...(isPiped ? { writeBytes: workbookWriter() } : {}),
+  })
   reportConversion(converted, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
   for (const output of outputs) {
@@ -176,6 +182,24 @@ async function writeConversion(
     throw new ExportError('RECORDS_REJECTED', `the file does not contain all of ${nameAll(located)}`, {
       fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
     })
+}
+
+/** Determines the file and its format. Throws USAGE if the ending of the file says otherwise. */
+function withFormat(args: Omit<ConvertOptions, 'to'>, to: string): ConvertOptions {
+  const out = fileOf(args.out)
+  const { format: given, perWallet = false } = args
+  const isFolder = perWallet || consistsOfFiles(to)
+  if (!isFolder) {
+    const formats = isJournal(to) ? [] : (['csv', 'xlsx'] as const)
+    const fix = isJournal(to) ? { fix: `Name a file that ends in .journal or .${to}.` } : {}
+    return { ...args, to, out, format: chooseFormat(out, { given, formats, fallback: 'csv', ...fix }) }
+  }
+  if (formatOfEnding(out) === undefined) return { ...args, to, out }
+  throw new ExportError(
+    'USAGE',
+    `${out} has the ending of a file, but ${perWallet ? '--per-wallet' : to} writes several files`,
+    { fix: 'Name a folder.' },
+  )
 }
 
 function requirePreset(to: string | undefined): string {

@@ -6,10 +6,11 @@ import { optionError } from '../../core/model/option-error.ts'
 import { formatCount } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
 import { readRunLimits, runLimitOptions } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions } from '../options/period-options.ts'
+import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 import { openResultFile } from '../result-file.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
@@ -32,43 +33,51 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file of tickers (chain,contract,ticker) for tokens that are no spam',
   },
+  {
+    name: 'opening',
+    value: '<file>',
+    description: 'CSV file of opening balances, as for `balances`, which need prices too',
+  },
   ...serviceOptions,
   { name: 'tier', value: '<name>', choices: TIERS, description: 'Tier of the API key' },
   ...runLimitOptions,
   ...logOptions,
 ])
-type PriceArguments = OptionValues<typeof options>
+type PriceArguments = Omit<OptionValues<typeof options>, 'year'>
 
 export const command = defineCommand({
   name: 'prices',
   summary: 'Request the prices of the coin for --prices',
   description:
-    'Write a price file for convert, statement and report: the price of the native coin on each day with a movement, from the details of one transaction of that day. Prices that the file already has are kept; those that the service does not state stay empty.',
+    'Write a price file for convert, statement and report: the price of the native coin on each day with a movement, from the details of one transaction of that day, and lines to fill in for other assets and days. They include what is held on the day before --year or --from, and on the last day. Prices that the file already has are kept.',
   arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
   options,
   examples: [
     ['prices output/mine --out prices.csv', 'All days with a movement; run it again to continue'],
+    ['prices output/mine --year 2024 --out prices.csv', 'What `statement --year 2024` needs'],
     ['prices output/mine --assume-pegs --out prices.csv', 'Also stablecoins and wrapped coins'],
   ],
-  run: ({ output, ...args }) => writePrices(output, args),
+  run: ({ output, ...args }) => writePrices(output, resolveYear(args)),
 })
 
 async function writePrices(outputArg: string, args: PriceArguments): Promise<void> {
-  const { out, from, until, assumePegs, excludeSpam = false, tickers } = args
+  const { from, until, assumePegs, excludeSpam = false, tickers, opening } = args
+  const out = fileOf(args.out)
+  chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
   const currency = readCurrency(args.currency)
   const limits = readRunLimits(args)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const { output } = located
   const file = await openResultFile({
     ...{ out, isBinary: false },
-    protectedPaths: { inputs: { '--tickers': tickers }, exports: [output] },
+    protectedPaths: { inputs: { '--tickers': tickers, '--opening': opening }, exports: [output] },
   })
   await withSignals(args, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, { args, operation: 'transaction', onNotice: log.info })
     const tier = args.tier ?? access.tier
     const progress = throttledProgress(log)
     const fetched = await fetchPrices(output, {
-      ...{ currency, from, until, assumePegs, excludeSpam, tickers },
+      ...{ currency, from, until, assumePegs, excludeSpam, tickers, opening },
       prices: (await isFile(out)) ? out : undefined,
       service: { ...access, tier, ...limits, signal, onDetail: log.debug, onNotice: log.info },
       onStart: ({ requests, computeUnits }) =>

@@ -1,13 +1,21 @@
-import { type PageOptions, REPORT_DEFAULTS, REPORT_FILE, report } from '../../html-report/report.ts'
+import {
+  type PageOptions,
+  REPORT_DEFAULTS,
+  REPORT_FILE,
+  renderReport,
+  report,
+} from '../../html-report/report.ts'
 import { serveReport } from '../../html-report/serve-report.ts'
 import { uploadSidecar } from '../../storage/upload-sidecar.ts'
 import { formatBytes, formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openInBrowser } from '../open-browser.ts'
+import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { openLog } from '../options/log.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { waitForStopSignal } from '../signals.ts'
+import { stdoutWriter } from '../stdout-writer.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
@@ -19,7 +27,11 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file (address,name) that names counterparties, and wallets without a label',
   },
-  { name: 'opening', value: '<file>', description: 'CSV file of opening balances' },
+  {
+    name: 'opening',
+    value: '<file>',
+    description: 'CSV file of opening balances, as for `balances` (one output only)',
+  },
   {
     name: 'prices',
     value: '<file>',
@@ -71,16 +83,24 @@ function readRowCount(text: string): number {
   )
 }
 
+/** How to get the page as PDF. */
+const PDF_FIX = {
+  pdf: 'Name a file that ends in .html, and print it from a browser: chromium --headless --print-to-pdf=FILE.pdf FILE.html',
+}
+
 async function writeReport(
   outputArgs: string[],
   { serve, open, maxRows, ...pageOptions }: OptionValues<typeof options>,
 ): Promise<void> {
   const options = { ...pageOptions, maxRows: readRowCount(maxRows) }
+  chooseFormat(options.out, { formats: ['html'], fallback: 'html', fixes: PDF_FIX })
   const outputs: LocatedOutput[] = []
   for (const outputArg of new Set(outputArgs)) outputs.push(await openOutput(outputArg))
   for (const { output } of outputs) await warnIfRowsMissing(output)
   const folders = outputs.map(({ output }) => output) as [string, ...string[]]
   if (serve) return serveReportUntilStopped(folders, options)
+  if (options.out !== undefined && fileOf(options.out) === undefined)
+    return stdoutWriter().write((await renderReport(folders, options)).page)
   const { file, bytes, rows } = await report(folders, options)
   const first = outputs[0]
   const isUploaded = options.out === undefined && first?.store !== undefined

@@ -16,16 +16,19 @@ import { storedReconciliationLines } from '../../terminal/reconciliation-lines.t
 import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { negativeLines } from '../negative-lines.ts'
+import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { openLog } from '../options/log.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions } from '../options/period-options.ts'
+import { periodOptions, resolveYear } from '../options/period-options.ts'
+import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
+const FORMATS = [...RESULT_FORMATS, 'xlsx'] as const
+
 const options = defineOptions([
-  { name: 'year', value: '<year>', description: 'UTC year', conflicts: ['from', 'until'] },
   ...periodOptions,
   {
     name: 'wallet',
@@ -56,11 +59,10 @@ const options = defineOptions([
   {
     name: 'format',
     value: '<format>',
-    choices: [...RESULT_FORMATS, 'xlsx'],
-    default: 'table',
-    description: 'Output format',
+    choices: FORMATS,
+    description: 'Output format (default: the one that the ending of --out names, or table)',
   },
-  { name: 'out', value: '<file>', description: 'File to write (default: stdout)' },
+  { name: 'out', value: '<file>', description: 'File to write, such as 2024.xlsx (default: stdout)' },
 ])
 type StatementArguments = OptionValues<typeof options>
 
@@ -81,14 +83,15 @@ export const command = defineCommand({
   examples: [
     ['statement output/mine --year 2024', 'A calendar year (UTC)'],
     ['statement output/mine --from 2024-04-01 --until 2025-03-31 --format csv', 'Another period, exact'],
-    ['statement output/mine --year 2024 --format xlsx --out 2024.xlsx', 'A workbook'],
+    ['statement output/mine --year 2024 --out 2024.xlsx', 'A workbook'],
     ['statement output/avalanche output/ethereum --year 2024 --format csv', 'Several chains'],
   ],
   run: ({ output, ...args }) => printStatement(output, args),
 })
 
 async function printStatement(outputArgs: string[], args: StatementArguments): Promise<void> {
-  const { wallet: wallets = [], pricesNeeded: onlyPriceTemplate = false, format, out, ...rest } = args
+  const { wallet: wallets = [], pricesNeeded: onlyPriceTemplate = false, format: given, ...rest } = args
+  const out = fileOf(args.out)
   const located: LocatedOutput[] = []
   for (const outputArg of new Set(outputArgs)) located.push(await openOutput(outputArg, ['ledger']))
   const folders = located.map(({ output }) => output) as [string, ...string[]]
@@ -101,6 +104,7 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
       (await statement(folders, { ...rest, wallets, collectsNeeded: true })).pricesNeeded
     return writeCsvTemplate(PRICE_TEMPLATE, { collect, out, protectedPaths })
   }
+  const format = chooseFormat(out, { given, formats: FORMATS, fallback: 'table', fixes: PAGE_FIXES })
   const file = await openResultFile({ out, protectedPaths, isBinary: format === 'xlsx' })
   const stated = await statement(folders, { ...rest, wallets })
   if (format === 'xlsx') await file.writeBytes(await xlsxBytes(statementSheets(stated)))
@@ -113,6 +117,13 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
   await report(stated, located, args)
 }
 
+const PAGE_FIX = 'The pages of `walletlake report` contain the statements of all years'
+/** How to get a statement as a page. */
+const PAGE_FIXES = {
+  html: `${PAGE_FIX}.`,
+  pdf: `${PAGE_FIX}, and can be printed as PDF.`,
+}
+
 /** Reports on stderr what the statement covers, and what may be wrong with it. */
 async function report(stated: Statement, located: readonly LocatedOutput[], args: StatementArguments) {
   const log = openLog({})
@@ -123,11 +134,13 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
     const place = stated.exports.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, one)}`)
-    for (const line of [...unfilledLines(one, args), ...negativeLines(one.belowZero)])
+    const empty = one.ledgerTimeRange && emptyPeriodLine(one.ledgerTimeRange, resolveYear(args))
+    for (const line of [empty ?? [], unfilledLines(one, args), negativeLines(one.belowZero)].flat())
       log.warn(`${place}${line}`)
   }
   for (const line of warningsOf(stated)) log.warn(line)
-  if (args.out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${args.out}`)
+  const out = fileOf(args.out)
+  if (out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${out}`)
 }
 
 /** States the period, and up to which block of the export its rows count. */

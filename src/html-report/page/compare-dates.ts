@@ -15,19 +15,26 @@ export function compareDates(section: HTMLElement): void {
   )
   for (const select of [from, to]) addOptions(select, days)
   to.selectedIndex = days.length - 1
+  const caption = section.querySelector('caption')
+  const dates = section.querySelectorAll('thead th:nth-child(2), thead th:nth-child(3)')
   const update = () => {
     const selectedAsset = assets[asset.selectedIndex]
     const selectedDays = [from.selectedIndex, to.selectedIndex]
-    const rows = (selectedAsset?.wallets ?? []).map((wallet) => {
-      const [fromValue = 0n, toValue = 0n] = selectedDays.map((day) => valueAt(wallet, day))
-      return rowOf(
-        wallet.name,
-        [fromValue, toValue, toValue - fromValue].map((value) =>
-          formatExact(value, selectedAsset?.decimals ?? 0),
-        ),
+    if (caption !== null)
+      caption.textContent = `Balances at two dates: ${shortName(selectedAsset?.name ?? '')}`
+    for (const [at, date] of dates.entries()) date.textContent = `end of ${days[selectedDays[at] ?? 0] ?? ''}`
+    const totals = [0n, 0n]
+    const textsOf = ([fromValue = 0n, toValue = 0n]: readonly bigint[]) =>
+      [fromValue, toValue, toValue - fromValue].map((value) =>
+        formatExact(value, selectedAsset?.decimals ?? 0),
       )
+    const rows = (selectedAsset?.wallets ?? []).map((wallet) => {
+      const values = selectedDays.map((day) => valueAt(wallet, day))
+      for (const [at, value] of values.entries()) totals[at] = (totals[at] ?? 0n) + value
+      return rowOf(wallet.name, textsOf(values))
     })
     section.querySelector('tbody')?.replaceChildren(...rows)
+    section.querySelector('tfoot')?.replaceChildren(rowOf('Total', textsOf(totals)))
   }
   for (const select of [asset, from, to]) select.addEventListener('change', update)
   update()

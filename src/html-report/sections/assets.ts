@@ -1,7 +1,9 @@
 import { isNft } from '../../core/model/asset.ts'
+import { sumKnownValues } from '../fiat-values.ts'
 import { formatCount, type Html, html } from '../html.ts'
-import { type AssetAggregates, aggregateKey, byMovements } from '../ledger-aggregates.ts'
+import { type AssetAggregates, aggregateKey } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
+import { type AssetSums, sumAssets } from '../sum-assets.ts'
 import {
   amountCell,
   type Cell,
@@ -10,6 +12,7 @@ import {
   fiatValueCell,
   longTextCell,
   MAX_TABLE_ROWS,
+  TOTAL_WITHOUT_SUSPICIOUS,
   tableHtml,
   textCell,
 } from '../tables.ts'
@@ -18,29 +21,33 @@ import { fiatValueColumns } from './fiat-value.ts'
 
 /** Assets by number of movements. Suspicious tokens come last, in a collapsed table. */
 export function assetsSection(stats: LedgerStats): Html {
-  const { aggregates, balances } = stats
-  const flags = new Map(balances.flagged.map((one) => [one.asset_address, one.flags.map(({ why }) => why)]))
-  const all = [...aggregates.assets.values()].sort(byMovements)
-  const isFlagged = ({ address }: AssetAggregates) => flags.has(address ?? '')
+  const flags = new Map(
+    stats.balances.flagged.map((one) => [one.asset_address, one.flags.map(({ why }) => why)]),
+  )
+  const all = sumAssets(stats)
+  const isFlagged = ({ address }: AssetSums) => flags.has(address ?? '')
   const fiatValues = fiatValueColumns(stats, { 'closing value': ({ assets }) => assets })
-  const headers = ['asset', 'kind', 'movements', 'in', 'out', 'net', ...fiatValues.headers, 'remarks']
-  const row = (asset: AssetAggregates): Cell[] => [
+  const amounts = amountColumns(all)
+  const headers = ['asset', 'kind', 'movements', ...Object.keys(amounts), ...fiatValues.headers, 'remarks']
+  const row = (asset: AssetSums): Cell[] => [
     { html: assetHtml(stats, asset), sort: asset.symbol ?? '' },
     textCell(kindOf(asset)),
     countCell(asset.movements),
-    ...(['in', 'out'] as const).map((direction) => amountCell(asset[direction], unitOf(asset))),
-    amountCell(asset.in - asset.out, unitOf(asset)),
+    ...Object.values(amounts).map((amount) => amountCell(asset[amount], unitOf(asset))),
     ...fiatValues.cellsOf(aggregateKey(asset.type, asset.address)),
     longTextCell(
       [...(flags.get(asset.address ?? '') ?? []), ...negativeBalanceNotes(stats, asset)].join('; '),
     ),
   ]
   const [plain, flagged] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]
-  const table = (caption: string, assets: readonly AssetAggregates[]) =>
+  const table = (caption: string, assets: readonly AssetSums[]) =>
     tableHtml(
       caption,
       { headers, rows: assets.slice(0, MAX_TABLE_ROWS).map(row) },
-      { noun: 'asset', count: assets.length, totals: totalsOf(stats, assets) },
+      {
+        ...{ noun: 'asset', count: assets.length, totals: totalsOf(stats, { assets, amounts }) },
+        totalName: assets === plain && flagged.length > 0 ? TOTAL_WITHOUT_SUSPICIOUS : undefined,
+      },
     )
   return html`<section id="assets"><h2>Assets</h2>
 ${table('Movements by asset', plain)}
@@ -48,15 +55,24 @@ ${flagged.length === 0 ? '' : html`<details><summary>${formatCount(flagged.lengt
 </section>`
 }
 
+type AmountColumns = Readonly<Record<string, 'opening' | 'in' | 'out' | 'closing'>>
+
+/** The columns of amounts by their headers. Without opening balances, what is held is the net amount that moved. */
+const amountColumns = (assets: readonly AssetSums[]): AmountColumns =>
+  assets.some(({ opening }) => opening !== 0n)
+    ? { opening: 'opening', in: 'in', out: 'out', closing: 'closing' }
+    : { in: 'in', out: 'out', net: 'closing' }
+
 /** Amounts of different assets cannot be added; their movements and values can. */
-function totalsOf({ fiatValues }: LedgerStats, assets: readonly AssetAggregates[]): Cell[] {
-  const value = assets.reduce(
-    (sum, { type, address }) => sum + (fiatValues?.assets.get(aggregateKey(type, address)) ?? 0n),
-    0n,
-  )
+function totalsOf(
+  { fiatValues }: LedgerStats,
+  { assets, amounts }: { assets: readonly AssetSums[]; amounts: AmountColumns },
+): Cell[] {
+  const values = assets.map(({ type, address }) => fiatValues?.assets.get(aggregateKey(type, address)))
   return [
     ...[EMPTY_CELL, countCell(assets.reduce((sum, { movements }) => sum + movements, 0))],
-    ...[EMPTY_CELL, EMPTY_CELL, EMPTY_CELL, ...(fiatValues === undefined ? [] : [fiatValueCell(value)])],
+    ...Object.keys(amounts).map(() => EMPTY_CELL),
+    ...(fiatValues === undefined ? [] : [fiatValueCell(sumKnownValues(values))]),
     EMPTY_CELL,
   ]
 }

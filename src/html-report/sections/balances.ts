@@ -2,9 +2,9 @@ import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { largest, smallest } from '../../core/platform/extremes.ts'
 import { type Point, stepLine } from '../charts.ts'
 import { balanceKey } from '../fiat-values.ts'
-import { amountHtml, formatCount, groupDigits, type Html, html } from '../html.ts'
+import { amountHtml, formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { amountCell, fiatValueCell, MAX_TABLE_ROWS, tableDetails, tableHtml } from '../tables.ts'
+import { amountCell, fiatValueCell, MAX_TABLE_ROWS, moreSummary, tableDetails, tableHtml } from '../tables.ts'
 import { type TrackedAsset, type TrackedAssetBalance, trackedBalances } from '../tracked-assets.ts'
 import { assetHtml, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns } from './fiat-value.ts'
@@ -16,7 +16,7 @@ const MAX_ALL_CHARTS = 200
 /** Balances over time of the native coin and of the tokens with the most movements. Each chart has its own scale. */
 export function balancesSection(stats: LedgerStats): Html {
   const assets = trackedBalances(stats)
-  if (assets.length === 0) return html``
+  if (assets.length === 0 || stats.aggregates.timeline.size === 0) return html``
   return html`<section id="balances"><h2>Balances over time</h2>
 <p class="note">Each chart has its own scale. Without opening balances, a balance starts at zero before the first row of the export: assets that a wallet already held are not included, so a balance can become negative (the dashed line is zero).</p>
 ${assets.map((asset, at) => assetOf(stats, asset, at === 0))}
@@ -52,7 +52,7 @@ ${tableDetails(tableHtml(`Balances at the end: ${name}`, { headers, rows }, opti
 function moreCharts(charts: readonly Html[], wallets: number): Html {
   if (charts.length === 0) return html``
   const omitted = wallets - MAX_CHARTS - charts.length
-  return html`<details><summary>${MAX_CHARTS} of ${formatCount(wallets, 'wallet')} shown: show ${groupDigits(charts.length)} more</summary><ul class="multiples">${charts}</ul>${omitted === 0 ? '' : html`<p class="note">Not drawn: ${formatCount(omitted, 'wallet')} with less activity. The table lists them.</p>`}</details>`
+  return html`<details>${moreSummary({ shown: MAX_CHARTS, count: wallets, more: charts.length, noun: 'wallet' })}<ul class="multiples">${charts}</ul>${omitted === 0 ? '' : html`<p class="note">Not drawn: ${formatCount(omitted, 'wallet')} with less activity. The table lists them.</p>`}</details>`
 }
 
 function chartOf(stats: LedgerStats, one: TrackedAssetBalance, decimals: number | null): Html {
@@ -60,7 +60,7 @@ function chartOf(stats: LedgerStats, one: TrackedAssetBalance, decimals: number 
     description: `balance of ${walletText(stats, one.wallet)}`,
   })
   return html`<li><h3>${walletHtml(stats, one.wallet)}</h3>${line}
-<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>spent more than it received in this export</small>` : ''}</p></li>`
+<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>was below zero at some point</small>` : ''}</p></li>`
 }
 
 /** Points for drawing only: values beyond ±10^300 are clamped so that they fit into a double. */

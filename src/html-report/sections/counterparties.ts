@@ -62,7 +62,7 @@ const partyOf = ({ address, name }: Counterparty): Party => ({
   name: name === null ? shortAddress(address) : shortName(name),
 })
 
-type Chart = { chart: Html; note: string }
+type Chart = { chart: Html; note: Html }
 
 function flowsOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
   const flows = (direction: 'received' | 'sent'): Flow[] =>
@@ -77,7 +77,7 @@ function flowsOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
   const description = 'Transfers from counterparties to the wallets, and from the wallets to counterparties'
   return {
     chart: flowChart(flows('received'), flows('sent'), description),
-    note: 'Left: senders; middle: the wallets; right: receivers. The wider a ribbon, the more transfers it stands for.',
+    note: html`<span class="wide">Left: senders; middle: the wallets; right: receivers. The wider a ribbon, the more transfers it stands for.</span>`,
   }
 }
 
@@ -98,7 +98,7 @@ function matrixOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
   const omitted = wallets.length - columns.length
   return {
     chart: matrixHeatMap(rows, names, 'Transfers between counterparties and wallets'),
-    note: `Rows: counterparties; columns: wallets, both with the most transfers first. The darker a cell, the more transfers.${omitted === 0 ? '' : ` ${columns.length} of ${formatCount(wallets.length, 'wallet')} drawn.`}`,
+    note: html`<span class="wide">Rows: counterparties; columns: wallets, both with the most transfers first. The stronger the colour of a cell, the more transfers.${omitted === 0 ? '' : ` ${columns.length} of ${formatCount(wallets.length, 'wallet')} drawn.`}</span>`,
   }
 }
 

@@ -4,7 +4,7 @@ import type { LedgerStats } from '../ledger-stats.ts'
 import { type Cell, fiatValueCell } from '../tables.ts'
 import { assetHtml } from '../view.ts'
 
-/** Assets without a price that the note names. */
+/** Assets without a price that a note names. */
 const MAX_NAMED = 5
 
 /** Additional table columns with fiat values; no columns without a price file. */
@@ -25,7 +25,13 @@ export function fiatValueText({ fiatValues }: LedgerStats): Html {
   if (fiatValues === undefined) return html``
   const { currency, total, fees, heldAssets, unpricedAssets } = fiatValues
   const priced = heldAssets.size - unpricedAssets.size
-  return html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price),
+  const worth =
+    total === null
+      ? html`None of the assets that are held has a price in the price file`
+      : html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price)`
+  return fees.total === null
+    ? html`${worth}.`
+    : html`${worth},
 and the fees cost ${fiatHtml(fees.total)} ${currency} when they were paid.`
 }
 
@@ -35,15 +41,16 @@ export function fiatValueNote(stats: LedgerStats): Html {
   if (fiatValues === undefined || fiatValues.pricedAt === '') return html``
   const { currency, pricedAt, heldAssets, unpricedAssets, fees } = fiatValues
   return html`<p class="note">Values are in ${currency} and come from the price file, not from the service: the newest price at or before the last movement (${formatUtcMinute(pricedAt)}), at most 36 hours old.
-${unpricedAssets.size === 0 ? 'Every held coin and token has one.' : html`${formatCount(unpricedAssets.size, 'asset')} of ${groupDigits(heldAssets.size)} held ${unpricedAssets.size === 1 ? 'has' : 'have'} no price and ${unpricedAssets.size === 1 ? 'is' : 'are'} not part of the totals:${namesOf(stats, unpricedAssets)}.`}
+${unpricedAssets.size === 0 ? 'Every held coin and token has one.' : html`${formatCount(unpricedAssets.size, 'asset')} of ${groupDigits(heldAssets.size)} held ${unpricedAssets.size === 1 ? 'has' : 'have'} no price and ${unpricedAssets.size === 1 ? 'is' : 'are'} not part of the totals:${assetNames(stats, [...unpricedAssets])}.`}
 NFTs have no price.${fees.unpriced === 0 ? '' : html` ${groupDigits(fees.unpriced)} of ${formatCount(fees.count, 'fee')} had no price when they were paid.`}</p>`
 }
 
-function namesOf(stats: LedgerStats, keys: ReadonlySet<string>): Html {
-  const names = [...keys].slice(0, MAX_NAMED).map((key, at) => {
+/** The names of the first assets, each after a space. */
+export function assetNames(stats: LedgerStats, keys: readonly string[]): Html {
+  const names = keys.slice(0, MAX_NAMED).map((key, at) => {
     const asset = stats.aggregates.assets.get(key)
     const address = key === 'native' ? null : key
     return html`${at === 0 ? '' : ','} ${assetHtml(stats, { address, symbol: asset?.symbol ?? null })}`
   })
-  return html`${names}${keys.size > MAX_NAMED ? ' …' : ''}`
+  return html`${names}${keys.length > MAX_NAMED ? ' …' : ''}`
 }

@@ -47,7 +47,8 @@ function flowTiles(stats: LedgerStats): Tile[] {
   const amount = (value: bigint) => amountHtml(value, COIN_DECIMALS)
   const { coinIn, coinInOwn, coinOut, coinOutOwn, fees: paid } = aggregates.coins
   const ownHtml = (own: bigint) => html`${amount(own)} of it between own wallets`
-  const value = fiatValues && html`${fiatHtml(fiatValues.fees.total)} ${fiatValues.currency} when paid; `
+  const cost = fiatValues?.fees.total
+  const value = cost == null ? '' : html`${fiatHtml(cost)} ${fiatValues?.currency} when paid; `
   const failed = fees && html`${amount(fees.failedFees)} of it for failed transactions`
   return [
     [amount(coinIn), `${coin} received`, ownHtml(coinInOwn)],

@@ -1,9 +1,10 @@
 import { isNft } from '../../core/model/asset.ts'
 import type { Balance } from '../../ledger/balances/balances.ts'
 import { formatCount, groupDigits, type Html, html } from '../html.ts'
-import { aggregateKey, byMovements } from '../ledger-aggregates.ts'
+import { aggregateKey } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { amountCell, type Cell, countCell, MAX_TABLE_ROWS, tableHtml } from '../tables.ts'
+import { sumAssets } from '../sum-assets.ts'
+import { amountCell, type Cell, countCell, MAX_TABLE_ROWS, moreSummary, tableHtml } from '../tables.ts'
 import { assetHtml } from '../view.ts'
 
 /** Token ids of a collection that are shown at once, and in all. */
@@ -12,8 +13,8 @@ const MAX_ALL_IDS = 500
 
 /** NFTs by collection: ids minted, burned and held. There are no images, because the page must not load anything. */
 export function nftsSection(stats: LedgerStats): Html {
-  const { aggregates, balances, nfts } = stats
-  const collections = [...aggregates.assets.values()].filter(isNft).sort(byMovements)
+  const { balances, nfts } = stats
+  const collections = sumAssets(stats).filter(isNft)
   if (collections.length === 0) return html``
   const held = heldByCollection(balances.balances)
   const rows = collections.slice(0, MAX_TABLE_ROWS).map((asset): Cell[] => {
@@ -58,14 +59,17 @@ function chips(ids: readonly (readonly [id: string, units: bigint])[]): Html {
   const more = all.slice(MAX_IDS)
   if (more.length === 0) return html`${all}`
   const omitted = ids.length - all.length
-  return html`${all.slice(0, MAX_IDS)}<details><summary>${MAX_IDS} of ${formatCount(ids.length, 'id')} shown: show ${more.length} more</summary>${more}${omitted === 0 ? '' : html`<small>and ${formatCount(omitted, 'id')} that only the export lists</small>`}</details>`
+  return html`${all.slice(0, MAX_IDS)}<details>${moreSummary({ shown: MAX_IDS, count: ids.length, more: more.length, noun: 'id' })}${more}${omitted === 0 ? '' : html`<small>and ${formatCount(omitted, 'id')} that only the export lists</small>`}</details>`
 }
 
 /** The units of each ERC-1155 id. Each id is a token of its own, so units of different ids are not added. */
 function unitsTable(stats: LedgerStats, held: HeldUnits): Html {
   const { ids, idCount } = stats.nfts
   if (ids.length === 0) return html``
-  const rows = ids.map(({ address, id, ...units }): Cell[] => {
+  const places = new Map(sumAssets(stats).map(({ type, address }, at) => [aggregateKey(type, address), at]))
+  const placeOf = ({ address }: (typeof ids)[number]) => places.get(aggregateKey('erc1155', address)) ?? 0
+  const sorted = [...ids].sort((a, b) => placeOf(a) - placeOf(b) || (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
+  const rows = sorted.map(({ address, id, ...units }): Cell[] => {
     const key = aggregateKey('erc1155', address)
     const symbol = stats.aggregates.assets.get(key)?.symbol ?? null
     const amounts = [units.minted, units.received, units.sent, units.burned, held.get(key)?.get(id) ?? 0n]

@@ -27,7 +27,7 @@ export function ownTransfers(stats: LedgerStats): Html {
   const description = 'Movements from the wallet of the row to the wallet of the column'
   return html`<h3>Between own wallets</h3>
 <div class="picture" tabindex="0" role="group" aria-label="Chart">${matrixHeatMap(rows, names, description)}</div>
-<p class="note">${description}. The darker a cell, the more movements.${wallets.length < all.length ? ` ${wallets.length} of ${formatCount(all.length, 'wallet')} drawn.` : ''}</p>
+<p class="note">${description}. The stronger the colour of a cell, the more movements.${wallets.length < all.length ? ` ${wallets.length} of ${formatCount(all.length, 'wallet')} drawn.` : ''}</p>
 ${tableDetails(pairsTable(stats, pairs))}`
 }
 

@@ -4,62 +4,75 @@ import { exactFiatValue, FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts
 import { pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import type { Prices } from '../../ledger/prices/prices.ts'
 import { type Point, stepLine } from '../charts.ts'
-import { balanceKey } from '../fiat-values.ts'
-import { type Html, html } from '../html.ts'
+import { formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { fiatValueCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
-import { type TrackedAsset, trackedBalances } from '../tracked-assets.ts'
+import { balancesAtDays, type TrackedAsset, trackedBalances } from '../tracked-assets.ts'
+import { assetNames } from './fiat-value.ts'
 
-/** The value of the tracked assets of all wallets over time; nothing without prices. */
+/** The value over time of all wallets' tracked assets that have prices; nothing without a price file. */
 export function valueSection(stats: LedgerStats): Html {
   const { prices } = stats
-  if (prices === undefined) return html``
   const days = stats.aggregates.dayEnds.days()
-  const assets = trackedBalances(stats)
-  const columns = assets.map((asset) => valuesOf(asset, { days, stats, prices }))
-  const values = days.map((_, at) => sumOrNull(columns.map((column) => column[at] ?? null)))
+  if (prices === undefined || days.length === 0) return html``
+  const assets = trackedBalances(stats).map(({ key, ...asset }) => ({
+    key,
+    values: valuesOf({ key, ...asset }, { days, stats, prices }),
+  }))
+  const { drawn, omitted } = comparableAssets(assets)
+  const values = days.map((_, at) => sumOrNull(drawn.map((asset) => asset.values[at] ?? null)))
   const points = days.map((day, at): Point => [Date.parse(day) + DAY_MS, numberOf(values[at] ?? null)])
   const description = `Value in ${prices.currency} at the ends of days`
   const rows = days.map((day, at) => [textCell(day), fiatValueCell(values[at])]).slice(-MAX_TABLE_ROWS)
   const headers = ['end of day', `value, ${prices.currency}`]
+  const chart = html`<div class="picture" tabindex="0" role="group" aria-label="Chart">${stepLine(points, { description, isWide: true })}</div>
+<p class="note">Balances of all wallets, in ${prices.currency}, of the native coin and of the tokens under <a href="#balances">balances over time</a>, at your prices at the end of each day (UTC)${omittedNote(stats, omitted)}. The line is interrupted on days without prices.</p>
+${tableDetails(tableHtml(description, { headers, rows }, { noun: 'day', count: days.length }))}`
+  const isEmpty = drawn.length === 0
   return html`<section id="value"><h2>Value over time</h2>
-<div class="picture" tabindex="0" role="group" aria-label="Chart">${stepLine(points, { description, isWide: true })}</div>
-<p class="note">Balances of all wallets, in ${prices.currency}, of the native coin and of the tokens under <a href="#balances">balances over time</a>, at your prices at the end of each day (UTC). The line is interrupted where an asset that is held has no price.</p>
-${tableDetails(tableHtml(description, { headers, rows }, { noun: 'day', count: days.length }))}
+${isEmpty ? html`<p>The price file has no price of ${formatCount(omitted.length, 'asset')} at the end of a day:${assetNames(stats, omitted)}.</p>` : chart}
 </section>`
 }
+
+type AssetValues = { key: string; values: readonly (bigint | null)[] }
+
+/**
+ * Divides the assets so that the values of one day can be compared with those of another. The asset with a price on the
+ * most days determines the days that count; assets without a price on one of these days on which they are held are omitted.
+ */
+function comparableAssets(assets: readonly AssetValues[]): { drawn: AssetValues[]; omitted: string[] } {
+  const pricedDays = ({ values }: AssetValues) => values.filter((value) => value).length
+  const [best] = [...assets].sort((a, b) => pricedDays(b) - pricedDays(a))
+  if (best === undefined || pricedDays(best) === 0) {
+    const held = assets.filter(({ values }) => values.some((value) => value !== 0n))
+    return { drawn: held.length === 0 ? [...assets] : [], omitted: held.map(({ key }) => key) }
+  }
+  const isDrawn = ({ values }: AssetValues) =>
+    best.values.every((value, day) => value === null || values[day] !== null)
+  return {
+    drawn: assets.filter(isDrawn),
+    omitted: assets.filter((asset) => !isDrawn(asset)).map(({ key }) => key),
+  }
+}
+
+const omittedNote = (stats: LedgerStats, omitted: readonly string[]): Html =>
+  omitted.length === 0
+    ? html``
+    : html`, without ${formatCount(omitted.length, 'asset')} that ${omitted.length === 1 ? 'has' : 'have'} no price on some or all of these days:${assetNames(stats, omitted)}`
 
 type ValueContext = { days: readonly string[]; stats: LedgerStats; prices: Prices }
 
 /** The value of all wallets' balances of an asset at the end of each day; null without a price. */
 function valuesOf(asset: TrackedAsset, { days, stats, prices }: ValueContext): (bigint | null)[] {
-  const changes = changesOf(asset, days, stats)
   const { key, decimals } = asset
   const priced = pricedAssetOf(key)
-  let balance = asset.wallets.reduce((sum, { openingBalance }) => sum + openingBalance, 0n)
+  const balances = balancesAtDays(stats, asset)
   return days.map((day, at) => {
-    balance += changes[at] ?? 0n
+    const balance = balances[at] ?? 0n
     if (balance === 0n) return 0n
     const price = prices.at(priced, `${day}T23:59:59.999Z`)
     return price === undefined || decimals === null ? null : exactFiatValue(balance, decimals, price)
   })
-}
-
-/** How much the balance of all wallets together changed from one of the days to the next. */
-function changesOf({ key, wallets }: TrackedAsset, days: readonly string[], stats: LedgerStats): bigint[] {
-  const indexes = new Map(days.map((day, at) => [day, at]))
-  const changes = days.map(() => 0n)
-  for (const { wallet } of wallets) {
-    let before = 0n
-    const series = stats.aggregates.dayEnds.series.get(balanceKey(wallet, key)) ?? new Map<string, bigint>()
-    for (const [day, sum] of [...series].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      // The last period may end after the last movement.
-      const at = indexes.get(day) ?? days.length - 1
-      changes[at] = (changes[at] ?? 0n) + sum - before
-      before = sum
-    }
-  }
-  return changes
 }
 
 const sumOrNull = (values: readonly (bigint | null)[]): bigint | null =>

@@ -1,8 +1,16 @@
 import { timeHeatMap } from '../heat-map.ts'
-import { formatCount, groupDigits, type Html, html } from '../html.ts'
+import { formatCount, type Html, html } from '../html.ts'
 import type { WalletAggregates } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { type Cell, countCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
+import {
+  type Cell,
+  countCell,
+  MAX_TABLE_ROWS,
+  moreSummary,
+  tableDetails,
+  tableHtml,
+  textCell,
+} from '../tables.ts'
 import { listBuckets, type NamedBucket, walletHtml, walletText } from '../view.ts'
 
 /** Maximum number of wallets in one heat map, and in the two of a page together. */
@@ -25,8 +33,8 @@ export function walletHeatMap(stats: LedgerStats, wallets: readonly WalletAggreg
   const shown = Math.min(wallets.length, MAX_ALL_ROWS)
   return html`<h3>Wallet activity over time</h3>
 <div class="picture" tabindex="0" role="group" aria-label="Chart">${mapOf(wallets.slice(0, MAX_ROWS))}</div>
-${others.length === 0 ? '' : html`<details><summary>${MAX_ROWS} of ${formatCount(wallets.length, 'wallet')} shown: show ${groupDigits(others.length)} more</summary><div class="picture" tabindex="0" role="group" aria-label="Chart of more wallets">${mapOf(others)}</div></details>`}
-<p class="note">The darker a cell, the more movements. Times are UTC.${shown < wallets.length ? ` Not drawn: ${formatCount(wallets.length - shown, 'wallet')} with fewer movements.` : ''}</p>
+${others.length === 0 ? '' : html`<details>${moreSummary({ shown: MAX_ROWS, count: wallets.length, more: others.length, noun: 'wallet' })}<div class="picture" tabindex="0" role="group" aria-label="Chart of more wallets">${mapOf(others)}</div></details>`}
+<p class="note">The stronger the colour of a cell, the more movements. Times are UTC.${shown < wallets.length ? ` Not drawn: ${formatCount(wallets.length - shown, 'wallet')} with fewer movements.` : ''}</p>
 ${tableDetails(activityTable(stats, wallets, periods))}`
 }
 

@@ -1,7 +1,15 @@
 import { AMOUNTS } from '../../accounting/statement/flows.ts'
+import { sumKnownValues } from '../fiat-values.ts'
 import { formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { amountCell, type Cell, fiatValueCell, MAX_TABLE_ROWS, tableHtml } from '../tables.ts'
+import {
+  amountCell,
+  type Cell,
+  fiatValueCell,
+  MAX_TABLE_ROWS,
+  TOTAL_WITHOUT_SUSPICIOUS,
+  tableHtml,
+} from '../tables.ts'
 import { assetHtml } from '../view.ts'
 import type { AssetYear, YearSums } from '../year-sums.ts'
 
@@ -15,31 +23,40 @@ ${years.toReversed().map((year, at) => yearHtml(stats, year, at === 0))}
 </section>`
 }
 
-function yearHtml(stats: LedgerStats, { year, assets, values, unpriced }: YearSums, isOpen: boolean): Html {
+const HEADERS = ['asset', ...AMOUNTS.map((name) => name.replace('_', ' '))]
+
+function yearHtml(stats: LedgerStats, { year, assets, unpriced }: YearSums, isOpen: boolean): Html {
   const flagged = new Set(stats.balances.flagged.map(({ asset_address }) => asset_address))
   const all = [...assets.values()].sort((a, b) => rank(a) - rank(b))
   const plain = all.filter(({ address }) => address === null || !flagged.has(address))
   const suspicious = all.filter((asset) => !plain.includes(asset))
-  const headers = ['asset', ...AMOUNTS.map((name) => name.replace('_', ' '))]
   const table = (caption: string, some: readonly AssetYear[]) =>
     tableHtml(
       caption,
-      { headers, rows: rowsOf(stats, some, amountCells) },
+      { headers: HEADERS, rows: rowsOf(stats, some, amountCells) },
       { noun: 'asset', count: some.length },
     )
-  const priced = plain.filter((asset) => AMOUNTS.some((name) => asset.values[name]))
-  const { currency } = stats.fiatValues ?? {}
-  const valuesTable =
-    currency === undefined
-      ? ''
-      : html`${tableHtml(
-          `Values of ${year} in ${currency}`,
-          { headers, rows: rowsOf(stats, priced, valueCells) },
-          { noun: 'asset', count: priced.length, totals: AMOUNTS.map((name) => fiatValueCell(values[name])) },
-        )}${unpricedNote(unpriced.size)}`
+  const name = suspicious.length === 0 ? undefined : TOTAL_WITHOUT_SUSPICIOUS
   return html`<details${isOpen ? html` open` : ''}><summary><h3>${year}</h3></summary>
-${table(`Amounts of ${year}`, plain)}${valuesTable}
-${suspicious.length === 0 ? '' : html`<details><summary>${formatCount(suspicious.length, 'suspicious token')}</summary>${table(`Amounts of suspicious tokens in ${year}`, suspicious)}</details>`}</details>`
+${table(`Amounts of ${year}`, plain)}${valuesTable(stats, { year, assets: plain, totalName: name })}${stats.fiatValues === undefined ? '' : unpricedNote(unpriced.size)}
+${suspicious.length === 0 ? '' : html`<details><summary>${formatCount(suspicious.length, 'suspicious token')}</summary>${table(`Amounts of suspicious tokens in ${year}`, suspicious)}${valuesTable(stats, { year: `suspicious tokens in ${year}`, assets: suspicious })}</details>`}</details>`
+}
+
+/** The values of the assets that have any; nothing if there are none, or no prices. */
+function valuesTable(
+  stats: LedgerStats,
+  { year, assets, totalName }: { year: string; assets: readonly AssetYear[]; totalName?: string | undefined },
+): Html {
+  const priced = assets.filter((asset) => AMOUNTS.some((name) => asset.values[name]))
+  if (stats.fiatValues === undefined || priced.length === 0) return html``
+  const totals = AMOUNTS.map((name) =>
+    fiatValueCell(sumKnownValues(priced.map(({ values }) => values[name]))),
+  )
+  return tableHtml(
+    `Values of ${year} in ${stats.fiatValues.currency}`,
+    { headers: HEADERS, rows: rowsOf(stats, priced, valueCells) },
+    { noun: 'asset', count: priced.length, totals, totalName },
+  )
 }
 
 /** The native coin, then tokens, then NFTs. */

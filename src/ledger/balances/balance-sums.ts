@@ -12,12 +12,16 @@ export type Asset = {
 export type BalanceSum = Asset & {
   wallet: string
   value: bigint
-  /** Symbol and decimals come from the wallet's newest row that has them, or else from the rows of another wallet. */
+  /** The symbol comes from the wallet's newest row that has it, or else from the rows of another wallet. */
   symbol: string | null
+  /** The decimals come from the newest row of any wallet that has them. */
   decimals: number | null
   /** The first transaction after which the sum was negative. */
   firstNegative: { transaction: string; block: number; value: bigint } | undefined
 }
+
+/** `decimalsRow` is the number of the row that the decimals come from; 0 if no row has them. */
+type Sum = BalanceSum & { decimalsRow: number }
 
 /** The ledger columns that `add` reads. */
 export const SUMMED_COLUMNS = [
@@ -32,10 +36,11 @@ type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]>
  * transaction: rows within a transaction are not in order of execution, so intermediate sums have no meaning.
  */
 export class BalanceSums {
-  readonly #sums = new Map<string, BalanceSum>()
-  #touched = new Set<BalanceSum>()
+  readonly #sums = new Map<string, Sum>()
+  #touched = new Set<Sum>()
   #transaction = ''
   #block = 0
+  #rows = 0
   readonly #wrappers = new Set<string>()
 
   /** Adds an opening balance: what a wallet held before the first row. */
@@ -54,7 +59,11 @@ export class BalanceSums {
     const sum = this.#sumOf(row.wallet_address, { type, address: row.asset_address, tokenId: row.token_id })
     sum.value += BigInt(row.value)
     sum.symbol = row.asset_symbol ?? sum.symbol
-    if (row.asset_decimals !== null) sum.decimals = Number(row.asset_decimals)
+    this.#rows += 1
+    if (row.asset_decimals !== null) {
+      sum.decimals = Number(row.asset_decimals)
+      sum.decimalsRow = this.#rows
+    }
     this.#touched.add(sum)
     if (type === 'native' && WRAP_METHODS.has(row.method_name ?? '') && counterparty !== null)
       this.#wrappers.add(counterparty)
@@ -64,16 +73,17 @@ export class BalanceSums {
   finish(): BalanceSum[] {
     this.#endTransaction()
     const sums = [...this.#sums.values()]
-    const [symbols, decimals] = [new Map<string, string | null>(), new Map<string, number | null>()]
+    const [symbols, newest] = [new Map<string, string | null>(), new Map<string, Sum>()]
     for (const sum of sums) {
-      if (sum.symbol !== null) symbols.set(assetBalanceKey('', sum), sum.symbol)
-      if (sum.decimals !== null) decimals.set(assetBalanceKey('', sum), sum.decimals)
+      const key = assetBalanceKey('', sum)
+      if (sum.symbol !== null) symbols.set(key, sum.symbol)
+      if (sum.decimalsRow > (newest.get(key)?.decimalsRow ?? 0)) newest.set(key, sum)
     }
-    return sums.map((sum) => ({
-      ...sum,
-      symbol: sum.symbol ?? symbols.get(assetBalanceKey('', sum)) ?? null,
-      decimals: sum.decimals ?? decimals.get(assetBalanceKey('', sum)) ?? null,
-    }))
+    return sums.map(({ decimalsRow: _, ...sum }) => {
+      const key = assetBalanceKey('', sum)
+      const symbol = sum.symbol ?? symbols.get(key) ?? null
+      return { ...sum, symbol, decimals: newest.get(key)?.decimals ?? null }
+    })
   }
 
   /** Whether native coins moved to or from the contract in a call of one of `WRAP_METHODS`. */
@@ -89,11 +99,19 @@ export class BalanceSums {
     this.#touched.clear()
   }
 
-  #sumOf(wallet: string, asset: Asset): BalanceSum {
+  #sumOf(wallet: string, asset: Asset): Sum {
     const key = assetBalanceKey(wallet, asset)
     let sum = this.#sums.get(key)
     if (sum === undefined) {
-      sum = { ...asset, wallet, value: 0n, symbol: null, decimals: null, firstNegative: undefined }
+      sum = {
+        ...asset,
+        wallet,
+        value: 0n,
+        symbol: null,
+        decimals: null,
+        decimalsRow: 0,
+        firstNegative: undefined,
+      }
       this.#sums.set(key, sum)
     }
     return sum

@@ -134,7 +134,7 @@ describe('the decimals of tokens', () => {
       expect(withContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
   })
 
-  test('come from the newest row that has them if the rows of an ERC-1155 token differ', async () => {
+  test('come from the newest row of an ERC-1155 token that has them, also for opening balances', async () => {
     const row = { address: OTHER, symbol: null, type: 'erc1155' }
     const contracts = await contractsOf(
       [
@@ -148,7 +148,7 @@ describe('the decimals of tokens', () => {
       ],
     )
     const [one, two, three] = ['1', '2', '3'].map((tokenId) => {
-      const asset = { ...token('OTHER', tokenId === '2' ? 9 : 0), type: 'erc1155' as const, address: OTHER }
+      const asset = { ...token('OTHER', 0), type: 'erc1155' as const, address: OTHER }
       return withContract({ ...asset, tokenId } as Asset, contracts).decimals
     })
     expect([one, two, three]).toEqual([6, 9, 0])

@@ -4,8 +4,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { type FetchPricesOptions, fetchPrices } from '../../../src/accounting/price-list/fetch-prices.ts'
 import { priceFileText } from '../../../src/accounting/price-list/price-lines.ts'
 import { pricesNeeded } from '../../../src/accounting/prices-needed.ts'
+import { statement } from '../../../src/accounting/statement/statement.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
+import { balances } from '../../../src/ledger/balances/balances.ts'
 import { parseCsv } from '../../../src/read/csv-records.ts'
 import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
@@ -182,9 +184,31 @@ test('rejects a service or a file with prices in another currency', async () => 
 })
 
 test('requests no price for a day on which only tokens moved', async () => {
-  const { requests, missing } = await fetch({ from: DAY_WITHOUT_COIN, until: DAY_WITHOUT_COIN })
-  expect(requests).toEqual([])
-  expect(missing).toMatchObject([{ asset: USDC }])
+  const { lines } = await fetch()
+  const assets = lines.filter(({ date }) => date === DAY_WITHOUT_COIN).map(({ asset }) => asset)
+  expect(assets).toEqual([USDC])
+})
+
+test.for([
+  { from: DAY_WITHOUT_COIN, until: DAY_WITHOUT_COIN },
+  { from: '2024-02-01', until: '2024-12-31' },
+])('lists all prices that a statement from $from to $until needs', async (period) => {
+  const { lines } = await fetch(period)
+  const { pricesNeeded: needed } = await statement([output], { ...period, collectsNeeded: true })
+  expect(needed.length).toBeGreaterThan(2)
+  const listed = lines.map(({ date, asset }) => `${date} ${asset}`)
+  expect(listed).toEqual(expect.arrayContaining(needed.map(({ date, asset }) => `${date} ${asset}`)))
+  const coins = lines.filter(({ asset }) => asset === 'native')
+  expect(new Set(coins.map(({ symbol }) => symbol))).toEqual(new Set(['AVAX']))
+})
+
+test('lists what is held at the last movement, which a report needs', async () => {
+  const { lines } = await fetch()
+  const { balances: held, newest } = await balances(output)
+  const tokens = held.filter(({ asset_type, asset_decimals }) => asset_type === 'erc20' && asset_decimals)
+  expect(tokens.length).toBeGreaterThan(0)
+  const listed = lines.filter(({ date }) => date === newest?.time.slice(0, 10)).map(({ asset }) => asset)
+  expect(listed).toEqual(expect.arrayContaining(tokens.map(({ asset_address }) => asset_address)))
 })
 
 test('leaves out spam tokens on request', async () => {

@@ -11,7 +11,10 @@ import { expectVerified, publishedFolder } from './published-export.ts'
 import type { IncrementalRun } from './scenario.ts'
 import { jobOf, type ScenarioState } from './state.ts'
 
-/** Runs the job to its end, with an interruption if there is one. The chain can grow at the first request. */
+/**
+ * Runs the job to its end, with an interruption if there is one. The chain can grow at the first request. The export of the
+ * last run is left to the caller to verify.
+ */
 export async function runIncremental(
   state: ScenarioState,
   { cut: interruption, cutAt, meanwhile }: IncrementalRun,
@@ -31,11 +34,11 @@ export async function runIncremental(
   const isKilled = interruption === 'kill' && scenario.service.faults === 0 && state.bucket === undefined
   if (isKilled) await runAndKill(state, { onInterruption, lookbackBlocks })
   else if (interruption === 'budget')
-    await runOnce(state, { ...options, maxRequests: cutAt }, ['BUDGET_REACHED'])
+    await runAndVerify(state, { ...options, maxRequests: cutAt }, ['BUDGET_REACHED'])
   else if (interruption === 'abort' || interruption === 'kill') {
     const stop = new AbortController()
     onInterruption(() => stop.abort())
-    await runOnce(state, { ...options, signal: stop.signal }, ['INTERRUPTED'])
+    await runAndVerify(state, { ...options, signal: stop.signal }, ['INTERRUPTED'])
   }
   await runOnce(state, options, [])
   service.onRequest.act = () => {}
@@ -49,24 +52,29 @@ export async function runDuringReorg(state: ScenarioState, { cutAt, depth }: Inc
     if (service.requests() === at)
       reorg(chainModel, Math.max(finalBefore, chainModel.blocks.length - depth, 1), listed.runIndex)
   }
-  await runOnce(state, {}, [])
+  await runAndVerify(state, {}, [])
   service.onRequest.act = () => {}
   const { coverage } = readManifest(await publishedFolder(state))
   state.end = Math.max(...coverage.map(({ toBlock }) => toBlock))
   await runOnce(state, {}, [])
 }
 
-/** Runs the job in this process and verifies the export if the run succeeds. Throws its error unless it is an expected one. */
+/** Runs the job in this process. Resolves with whether it succeeded. Throws its error unless it is an expected one. */
 async function runOnce(
   state: ScenarioState,
   options: RunOptions,
   expected: readonly string[],
-): Promise<void> {
+): Promise<boolean> {
   const retry = { firstDelayMs: 1, maxDelayMs: 2, retries: 30 }
   const { jobs, code } = await run([jobOf(state)], { retry, ...options })
   const error = jobs[0]?.error
   if (error !== undefined && !(error instanceof ExportError && expected.includes(error.code))) throw error
-  if (code === undefined) await expectVerified(state, 'exit 0')
+  return code === undefined
+}
+
+/** Runs the job like `runOnce`, and verifies the export if the run succeeds. */
+async function runAndVerify(...run: Parameters<typeof runOnce>): Promise<void> {
+  if (await runOnce(...run)) await expectVerified(run[0], 'exit 0')
 }
 
 type KillOptions = { onInterruption: (interrupt: () => void) => void; lookbackBlocks: number | undefined }
