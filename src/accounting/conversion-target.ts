@@ -5,7 +5,7 @@ import { diskError } from '../core/platform/disk.ts'
 import { assertNotFolder } from '../core/platform/user-file.ts'
 import { JOURNALS } from './journals/index.ts'
 import type { Movement } from './movement.ts'
-import { safeText } from './names/asset-name.ts'
+import { walletFileName } from './names/wallet-file-name.ts'
 import type { ConvertOptions } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 import type { OutputFile, TextChunk, TextWriter } from './text-writer.ts'
@@ -53,7 +53,8 @@ export async function openConversionTarget(
     options.format === 'xlsx' ? openWorkbooks(options, { header, addBytes: files.addBytes }) : undefined
   const add: AddText = workbooks?.add ?? ((path, { text }) => files.add(path, text, header))
   const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
-  const pathOf = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, extension)) : out)
+  const pathOf = (movement: Movement) =>
+    perWallet ? pathIn(out, `${walletFileName(movement)}.${extension}`) : out
   return {
     write: (chunk) =>
       chunk.outputFile === undefined
@@ -112,13 +113,4 @@ function openStream(options: ConvertOptions, header: string): ConversionTarget {
     },
     end: flushPending,
   }
-}
-
-/** File names are limited to 255 bytes: 45 characters of up to 4 bytes, the address and the extension. */
-const MAX_NAME_CHARACTERS = 45
-
-function walletFile({ wallet, label }: Movement, extension: string): string {
-  const sanitized = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
-  const name = [...sanitized].slice(0, MAX_NAME_CHARACTERS).join('')
-  return `${name === '' ? '' : `${name}-`}${wallet}.${extension}`
 }

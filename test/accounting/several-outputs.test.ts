@@ -232,6 +232,22 @@ describe('outputs of two chains', () => {
     expect(new Set(rows.map(({ chain }) => chain))).toEqual(new Set(['1', '43114']))
   })
 
+  test.for([
+    { to: 'ledger', declared: /^account (.+)$/gm, used: /^ {4}(\S.*?) {2}/gm },
+    { to: 'beancount', declared: /^1970-01-01 open (.+)$/gm, used: /^ {2}([A-Z]\S*) {2}/gm },
+  ])('become a journal for each label of a wallet, which declares its accounts: $to', async (format) => {
+    const { to, declared, used } = format
+    const relabelled = at('relabelled')
+    const wallets = [{ address: ANN, label: 'Ledger Nano' }]
+    await exportMadeUp(relabelled, ethereumChain(), '1', { nativeSymbol: 'ETH', wallets })
+    const { files } = await convert([BOTH, relabelled], { to, perWallet: true, out: at(`labels-${to}`) })
+    expect(files.filter((file) => file.includes(ANN))).toHaveLength(2)
+    for (const text of files.map(textOf)) {
+      const found = (pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, account]) => account))
+      expect(found(declared)).toEqual(found(used))
+    }
+  })
+
   test('do not make own transfers of payments to a wallet of the other chain only', async () => {
     const rows = await rowsOf([OF_BEN, ETHEREUM], 'generic')
     expect(rows.filter(({ chain, type }) => chain === '1' && type?.includes('out'))).toMatchObject([

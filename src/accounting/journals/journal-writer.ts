@@ -4,6 +4,7 @@ import { readLabels } from '../labels.ts'
 import type { Movement } from '../movement.ts'
 import { withContract } from '../names/contracts.ts'
 import { digitsToDistinguish } from '../names/first-digits.ts'
+import { walletFileName } from '../names/wallet-file-name.ts'
 import { findPrecisionRefusals } from '../precision-limits.ts'
 import { groupByWallet, type TextWriter, type WriterContext } from '../text-writer.ts'
 import { createJournalWriter } from './journal.ts'
@@ -41,7 +42,7 @@ export async function openJournalWriter(format: JournalFormat, context: WriterCo
     write: (movements) => {
       const groups = options.perWallet ? groupByWallet(movements) : [movements as [Movement, ...Movement[]]]
       return groups.map((group) => {
-        const writer = writerOf(options.perWallet ? group[0].wallet : '')
+        const writer = writerOf(options.perWallet ? walletFileName(group[0]) : '')
         const text = writer.write(rowsOf(group, writer.canWriteSwap))
         return { wallet: group[0], text, lines: text === '' ? 0 : 1 }
       })
