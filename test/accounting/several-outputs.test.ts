@@ -102,6 +102,17 @@ describe('two outputs of one chain with one wallet each', () => {
   test('need the prices of an output with both wallets', async () => {
     expect(await pricesNeeded([OF_ANN, OF_BEN])).toEqual(await pricesNeeded(BOTH))
   })
+
+  test('state the last price of each day, which journals value the day at', async () => {
+    const prices = at('three-a-day.csv')
+    const times = ['00:00:00', '08:00:00', '16:00:00']
+    const lines = ['1', '2', '1'].map((price, n) => `2024-03-01T${times[n]}Z,native,USD,${price}`)
+    writeFileSync(prices, ['date,asset,currency,price', ...lines.toReversed(), ''].join('\n'))
+    const chunks: string[] = []
+    const options = { to: 'hledger', prices, write: (text: string) => void chunks.push(text) }
+    await convert([OF_ANN, OF_BEN], options)
+    expect(chunks.join('').match(/^P .*$/gm)).toEqual(['P 2024-03-01 "AVAX" 1 USD'])
+  })
 })
 
 describe('a transfer between wallets of two outputs', () => {
