@@ -115,14 +115,21 @@ describe('two outputs of one chain with one wallet each', () => {
   })
 })
 
-describe('a transfer between wallets of two outputs', () => {
+/** A token that was renamed. */
+const GIFT = address('9')
+
+describe('two outputs of one chain', () => {
   const { transaction, erc20 } = createChain()
   const share = erc20(SHARE, [FRIEND, ANN], 5n)
+  const gift = (symbol: string, receiver: string) =>
+    erc20({ ...SHARE, address: GIFT, symbol }, [FRIEND, receiver], 5n)
   const transfers = [
     transaction({ at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 30n }),
     transaction({ at: '2024-01-02T00:00:00Z', parties: [FRIEND, BEN], value: 1n }),
     transaction({ at: '2024-01-03T00:00:00Z', parties: [ANN, BEN], value: 7n }),
     transaction({ at: '2024-01-04T00:00:00Z', parties: [ANN, BEN], value: 8n }, { erc20: [share] }),
+    transaction({ at: '2024-01-05T00:00:00Z', parties: [FRIEND, ANN] }, { erc20: [gift('claim me', ANN)] }),
+    transaction({ at: '2024-01-06T00:00:00Z', parties: [FRIEND, BEN] }, { erc20: [gift('GIFT', BEN)] }),
   ]
   const [ann, ben] = WALLETS.map((wallet) => [wallet])
   const [whole, ofAnn, ofBen, untilDayTwo] = ['transfers', 'ann-7', 'ben-7', 'ben-0'].map(at) as [
@@ -137,12 +144,23 @@ describe('a transfer between wallets of two outputs', () => {
     await exportMadeUp(untilDayTwo, transfers, 'made', { wallets: ben, endBlock })
   })
 
-  test('is an own transfer in the statement of both', async () => {
+  test('have own transfers between their wallets in statements', async () => {
     const { lines } = await statement([ofAnn, ofBen], { year: '2024' })
     expect(lines).toEqual((await statement([whole], { year: '2024' })).lines)
   })
 
-  test('is a payment to another if the output of the other wallet ends before it', async () => {
+  test('have the same spam tokens, whichever of them has the name that is flagged', async () => {
+    const options = { excludeSpam: true }
+    expect(JSON.stringify(await rowsOf([ofAnn, ofBen], 'generic'))).toContain(GIFT)
+    expect(await rowsOf([ofAnn, ofBen], 'generic', options)).toEqual(await rowsOf(whole, 'generic', options))
+    const needed = [
+      ...[await rowsOf([ofBen, ofAnn], 'generic', options), await pricesNeeded([ofBen, ofAnn], options)],
+      await tickersNeeded([ofBen, ofAnn], options),
+    ]
+    expect(JSON.stringify(needed)).not.toContain(GIFT)
+  })
+
+  test('have payments to others if the output of the other wallet ends before them', async () => {
     const typesIn = async (outputs: Outputs) => {
       const rows = await rowsOf(outputs, 'generic')
       return rows.filter(({ sent_amount }) => sent_amount?.endsWith('7')).map(({ type }) => type)
