@@ -64,7 +64,7 @@ function labelWarnings(
   const firstUnmatched = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
   return [
     ...warnings,
-    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees keep their own type)`,
+    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees and own transfers keep their type)`,
   ]
 }
 
