@@ -3,6 +3,7 @@ import type { ConvertOptions } from '../accounting/options.ts'
 import { isJournal } from '../accounting/writers.ts'
 import { formatCount } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
+import { unmatchedText } from './warn-unmatched.ts'
 
 type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
 
@@ -60,12 +61,8 @@ function labelWarnings(
   if (remaining > 0)
     warnings.push(`and ${formatCount(remaining, 'further label')} did not fit all lines that matched`)
   if (unmatched === undefined) return warnings
-  const { count, first } = unmatched
-  const firstUnmatched = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
-  return [
-    ...warnings,
-    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees and own transfers keep their type)`,
-  ]
+  const text = unmatchedText({ file: labels ?? '', ...unmatched })
+  return [...warnings, `${text} (fees and own transfers keep their type)`]
 }
 
 /** Warning for a period without movements. It names the period that the export covers. */

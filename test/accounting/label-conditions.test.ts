@@ -130,6 +130,13 @@ test('the first column in which lines differ decides, an exact cell precedes a w
   expect(await labelOf(received, 'token,type', 'USD*,first', 'US*,second')).toBe('first')
 })
 
+test('a type with a spelling mistake is refused with the one that was probably meant', async () => {
+  const file = fileOf('match,type', `${SHOP},Incmoe`)
+  await expect(readLabels(file, programTypes([bittytax]))).rejects.toMatchObject({
+    message: expect.stringContaining(':2: found type Incmoe (did you mean Income?), expected '),
+  })
+})
+
 test('a line with direction has to have a type for amounts of that direction', async () => {
   const file = fileOf('counterparty,direction,type', `${SHOP},out,Income`)
   await expect(readLabels(file, programTypes([bittytax]))).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import type { ConvertOptions } from '../../src/accounting/options.ts'
 import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
 import { statement } from '../../src/accounting/statement/statement.ts'
 import { tickersNeeded } from '../../src/accounting/tickers-needed.ts'
+import { findUnmatchedLines } from '../../src/accounting/unmatched-lines.ts'
 import type { JsonObject } from '../../src/demo-server/json.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -388,6 +389,72 @@ describe('several outputs are refused', () => {
       ...{ code: 'USAGE', message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
     })
     expect(readdirSync(folder)).not.toContain('refused')
+  })
+})
+
+describe("lines of a user's file that match nothing", () => {
+  const file = (name: string, ...lines: string[]) => {
+    writeFileSync(at(name), [...lines, ''].join('\n'))
+    return at(name)
+  }
+  const unknown = address('8').replace(/8$/, '1')
+  const tickers = file(
+    't.csv',
+    'chain,contract,ticker',
+    `1,${unknown},ONE`,
+    `1,${USDC.address},TWO`,
+    `10,${unknown},X`,
+  )
+  const names = file('n.csv', 'address,name', `${FRIEND},Friend`, `${unknown},Nobody`, `${address('7')},`)
+  const prices = file(
+    ...(['p.csv', 'date,asset,currency,price,chain', '2024-01-01,native,USD,1,1'] as const),
+    ...['2024-01-01,DOGE,USD,1,1', `2024-01-01,${unknown},USD,,1`, '2024-01-01,USDC,USD,1,1'],
+  )
+
+  test('are counted, apart from those about other chains', async () => {
+    const files = { tickers, names, prices }
+    expect(await findUnmatchedLines([ETHEREUM], files)).toEqual([
+      ...[
+        { file: tickers, count: 1, first: { line: 2, match: `ONE ${unknown}` }, ofOtherChains: 1, lines: 3 },
+      ],
+      ...[
+        { file: names, count: 1, first: { line: 3, match: `Nobody ${unknown}` }, ofOtherChains: 0, lines: 2 },
+      ],
+      ...[{ file: prices, count: 1, first: { line: 3, match: 'DOGE' }, ofOtherChains: 0, lines: 3 }],
+    ])
+    expect(await findUnmatchedLines([BOTH], files)).toMatchObject([
+      { count: 0, ofOtherChains: 3 },
+      { count: 1, ofOtherChains: 0 },
+      { count: 0, ofOtherChains: 3 },
+    ])
+    const opening = file(
+      'o.csv',
+      'wallet_address,asset_type,asset_address,token_id,value',
+      `${ANN},erc20,${unknown},,1`,
+    )
+    expect(await findUnmatchedLines([ETHEREUM], { tickers, opening })).toMatchObject([{ count: 0 }])
+  })
+
+  test('are warned of by convert and statement', async () => {
+    const files = ['--names', names, '--prices', prices]
+    const of = (name: string, rest: string) => `1 line of ${name} matched nothing: ${rest} in line 3\n`
+    for (const words of [
+      ['convert', ETHEREUM, '--to', 'generic', '--tickers', tickers],
+      ['statement', ETHEREUM, '--year', '2024'],
+    ]) {
+      const { exit, stderr } = await runInProcess([...words, ...files])
+      expect({ exit, stderr }).toEqual({
+        exit: 0,
+        stderr: expect.stringContaining(of(names, `Nobody ${unknown}`)),
+      })
+      expect(stderr).toContain(of(prices, 'DOGE'))
+    }
+  })
+})
+
+test('a wallet that does not exist is refused with the label that was probably meant', async () => {
+  await expect(statement([BOTH], { year: '2024', wallets: ['ann, mian'] })).rejects.toMatchObject({
+    ...{ message: 'the export has no wallet ann, mian', fix: 'Did you mean Ann, main?' },
   })
 })
 

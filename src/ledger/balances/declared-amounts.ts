@@ -1,6 +1,7 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
+import { describePlainNumber } from '../describe-plain-number.ts'
 import { type Asset, assetBalanceKey } from './balance-sums.ts'
 
 /** A line of a file of opening or expected balances. */
@@ -125,7 +126,7 @@ function toSmallestUnits(
 ): bigint | undefined {
   if (value !== '') expect('value', INTEGER.test(value), 'a whole number, in the smallest unit')
   if (amount === '' || (value !== '' && decimals === null)) return value === '' ? undefined : BigInt(value)
-  expect('amount', DECIMAL.test(amount), 'digits with an optional decimal point, in whole units')
+  expect('amount', DECIMAL.test(amount), `${describePlainNumber(amount)}, in whole units`)
   expect('amount', decimals !== null, "the column value, because the asset's decimals are unknown")
   const decimalPlaces = decimals ?? 0
   const [whole = '', fraction = ''] = amount.replace('-', '').split('.')
