@@ -34,7 +34,7 @@ export async function openConversionTarget(
   { header, outputFiles }: WriterHeaders,
   files: TextFiles,
 ): Promise<ConversionTarget> {
-  const { out, perWallet = false, to } = options
+  const { out, perWallet = false } = options
   if (out === undefined)
     return options.format === 'xlsx' ? openWorkbookStream(options, header) : openStream(options, header)
   const isFolder = perWallet || outputFiles !== undefined
@@ -52,9 +52,9 @@ export async function openConversionTarget(
   const workbooks =
     options.format === 'xlsx' ? openWorkbooks(options, { header, addBytes: files.addBytes }) : undefined
   const add: AddText = workbooks?.add ?? ((path, { text }) => files.add(path, text, header))
-  const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
+  const extension = extensionOf(options)
   const pathOf = (movement: Movement) =>
-    perWallet ? pathIn(out, `${walletFileName(movement)}.${extension}`) : out
+    perWallet ? pathIn(out, `${walletFileName(movement)}${extension}`) : out
   return {
     write: (chunk) =>
       chunk.outputFile === undefined
@@ -67,6 +67,12 @@ export async function openConversionTarget(
       await workbooks?.end()
     },
   }
+}
+
+/** The extension, with the dot, of the files that a conversion names. */
+export function extensionOf({ to, format }: Pick<ConvertOptions, 'to' | 'format'>): string {
+  if (format === 'xlsx') return '.xlsx'
+  return JOURNALS.some(({ name }) => name === to) ? `.${to}` : '.csv'
 }
 
 /** Returns the path of a file in a folder. Throws VERIFY_FAILED if a damaged wallet address would lead out of the folder. */

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import type { ConversionResult } from '../accounting/convert.ts'
 import type { ConvertOptions } from '../accounting/options.ts'
 import { isJournal } from '../accounting/writers.ts'
@@ -24,7 +25,8 @@ export function reportConversion(converted: ConversionResult, options: Conversio
     log.warn(
       `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
     )
-  if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
+  if (converted.omittedFile !== undefined) log.warn(`listed in ${converted.omittedFile}`)
+  if (converted.staleFiles.length > 0) log.warn(staleLine(converted.staleFiles))
   for (const warning of [...labelWarnings(converted, options), ...unpricedWarnings(converted)])
     log.warn(warning)
 }
@@ -83,7 +85,22 @@ export const unitOf = (to: string) => (isJournal(to) ? 'transaction' : 'line')
 /** Maximum number of files that are listed. */
 const MAX_LISTED_FILES = 5
 
-function formatResult({ movements, lines, files }: ConversionResult, { to, out }: ConversionOptions): string {
+/** Warning about files of wallets that are in the folder, but not of this conversion. */
+function staleLine(files: readonly string[]): string {
+  const names = files.slice(0, MAX_LISTED_FILES).map((file) => basename(file))
+  const more = files.length > names.length ? ' and others' : ''
+  const count =
+    files.length === 1
+      ? '1 file of an earlier conversion is'
+      : `${files.length} files of earlier conversions are`
+  return `${count} still in ${dirname(files[0] ?? '')}, do not import: ${names.join(', ')}${more}`
+}
+
+function formatResult(
+  { movements, lines, files: written, omittedFile }: ConversionResult,
+  { to, out }: ConversionOptions,
+): string {
+  const files = written.filter((file) => file !== omittedFile)
   const message = `${formatCount(movements, 'movement')} became ${formatCount(lines, unitOf(to))} for ${to}`
   if (files.length === 0) return message
   return files.length > MAX_LISTED_FILES

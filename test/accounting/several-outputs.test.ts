@@ -95,7 +95,13 @@ describe('two outputs of one chain with one wallet each', () => {
       expect(textOf(found)).toBe(textOf(expected))
       expect(parts).toEqual({
         ...{ movements: whole.movements, lines: whole.lines, merged: whole.merged, omitted: whole.omitted },
-        ...{ ledgerTimeRange: undefined, unfilledOpening: 0, unpriced: whole.unpriced, labels: whole.labels },
+        ...{
+          staleFiles: [],
+          ledgerTimeRange: undefined,
+          unfilledOpening: 0,
+          unpriced: whole.unpriced,
+          labels: whole.labels,
+        },
       })
     },
   )
@@ -260,6 +266,21 @@ describe('outputs of two chains', () => {
     expect(ofAnn).toHaveLength(1)
     const rows = parse<Row>(ofAnn.map(textOf).join(''), { columns: true })
     expect(new Set(rows.map(({ chain }) => chain))).toEqual(new Set(['1', '43114']))
+  })
+
+  test('name files of wallets that are in the folder, but not of the conversion', async () => {
+    const options = { to: 'cointracker', perWallet: true, out: at('folder') }
+    const all = await convert(BOTH, options)
+    expect(all.staleFiles).toEqual([])
+    writeFileSync(join(options.out, 'notes.csv'), '')
+    const { files, staleFiles } = await convert(ETHEREUM, options)
+    expect(new Set([...files, ...staleFiles])).toEqual(new Set(all.files))
+    expect(staleFiles).toEqual([expect.stringMatching(`-${BEN}.csv$`)])
+    const words = ['convert', ETHEREUM, '--to', options.to, '--per-wallet', '--out', options.out]
+    const { stderr } = await runInProcess(words)
+    expect(stderr).toMatch(/became \d+ lines for cointracker: [^,\n]+\n/)
+    expect(stderr).toContain(`listed in ${options.out}.omitted.csv\n`)
+    expect(stderr).toContain(`1 file of an earlier conversion is still in ${options.out}, do not import: `)
   })
 
   test.for([
