@@ -1,5 +1,6 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
+import { suggest } from '../../core/model/suggest.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
 import { describePlainNumber } from '../describe-plain-number.ts'
 import { type Asset, assetBalanceKey } from './balance-sums.ts'
@@ -23,6 +24,8 @@ export type DeclaredAmounts = {
 export type AmountContext = {
   /** Addresses of the wallets with this label. */
   walletsLabelled(label: string): readonly string[]
+  /** All labels, of which one is suggested for a label that no wallet has. */
+  labels: readonly string[]
   /** The wallets that lines may name by address, and a description of them; undefined for any wallets. */
   wallets: { addresses: ReadonlySet<string>; expected: string } | undefined
   /** null if unknown. */
@@ -100,7 +103,7 @@ function requireColumns({ line, cells }: CsvRecord, file: string): void {
 function walletOf(
   cells: CsvRecord['cells'],
   expect: CheckCell,
-  { walletsLabelled, wallets }: AmountContext,
+  { walletsLabelled, labels, wallets }: AmountContext,
 ): string {
   const column = cells.wallet_address ? 'wallet_address' : 'wallet_label'
   const name = cells[column] ?? ''
@@ -110,7 +113,9 @@ function walletOf(
     return address
   }
   const matches = walletsLabelled(name)
-  expect(column, matches.length > 0, 'an address or a label of the job')
+  const suggestion = matches.length > 0 ? undefined : suggest(name, labels)
+  const hint = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`
+  expect(column, matches.length > 0, `an address or a label of the job${hint}`)
   expect(column, matches.length === 1, `an address, since ${matches.length} wallets have that label`)
   return matches[0] as string
 }
