@@ -81,7 +81,8 @@ export async function readPricing(
   const { job } = opened.manifest
   const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
   const chain = chainIdOf(job.chain)
-  const spam = known.spam ?? (await readSpam([{ output, chain, tickers }], options.excludeSpam))(chain)
+  const spam =
+    known.spam ?? (await readSpam([{ output, chain, trusted: tickers }], options.excludeSpam))(chain)
   return {
     contracts: await readContracts(opened, tickers),
     isPriced: ({ asset }) => !isNft(asset) && !spam.has(asset.address ?? ''),

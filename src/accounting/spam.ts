@@ -6,7 +6,8 @@ export type SpamTokens = ReadonlyMap<string, string>
 
 const NO_SPAM: SpamTokens = new Map()
 
-type SpamSource = { output: string; chain: string; tickers: TokenNames }
+/** `trusted` are the tokens with a ticker, whatever the format. */
+type SpamSource = { output: string; chain: string; trusted: TokenNames }
 
 /**
  * Reads the spam tokens of all exports of a conversion, and returns a function that looks up those of a chain. A token is
@@ -18,12 +19,12 @@ export async function readSpam(
 ): Promise<(chain: string) => SpamTokens> {
   if (!excludeSpam) return () => NO_SPAM
   const rules = new Map<string, Map<string, Set<string>>>()
-  for (const { output, chain, tickers } of sources) {
+  for (const { output, chain, trusted } of sources) {
     const ofChain = rules.get(chain) ?? new Map<string, Set<string>>()
     rules.set(chain, ofChain)
     const { flagged } = await balances(output)
     for (const { asset_address: contract, flags } of flagged) {
-      if (tickers.has(contract)) continue
+      if (trusted.has(contract)) continue
       const known = ofChain.get(contract) ?? []
       ofChain.set(contract, new Set([...known, ...flags.map(({ rule }) => rule)]))
     }

@@ -150,7 +150,8 @@ test('excludeSpam keeps a token that the user names, and leaves it out of the li
   expect(listed).not.toContain(spam)
   expect(await textOf('generic', { excludeSpam: true })).not.toContain(spam)
   const tickers = tickerFile('spam.csv', `43114,${spam},MINE`)
-  expect(await textOf('generic', { excludeSpam: true, tickers })).toContain(spam)
+  for (const to of ['generic', 'rotki'])
+    expect(await textOf(to, { excludeSpam: true, tickers })).toContain(spam)
 })
 
 test('prices are still needed by contract', async () => {
