@@ -327,7 +327,7 @@ describe('walletlake convert', () => {
   )
 
   test.for([
-    { words: ['--to', 'generic'], out: 'manifest.json' },
+    { words: ['--to', 'generic'], out: 'transactions' },
     { words: ['--to', 'etherscan'], out: 'ledger' },
     { words: ['--prices-needed'], out: 'rejects.ndjson' },
   ])('does not overwrite any part of the export: $words to $out', async ({ words, out }) => {
