@@ -111,9 +111,9 @@ describe('two outputs of one chain with one wallet each', () => {
   })
 
   test('state the last price of each day, which journals value the day at', async () => {
-    const prices = at('three-a-day.csv')
-    const times = ['00:00:00', '08:00:00', '16:00:00']
-    const lines = ['1', '2', '1'].map((price, n) => `2024-03-01T${times[n]}Z,native,USD,${price}`)
+    const prices = at('four-a-day.csv')
+    const times = ['00:00:00', '08:00:00', '16:00:00', '20:00:00']
+    const lines = ['3', '1', '2', '1'].map((price, n) => `2024-03-01T${times[n]}Z,native,USD,${price}`)
     writeFileSync(prices, ['date,asset,currency,price', ...lines.toReversed(), ''].join('\n'))
     const chunks: string[] = []
     const options = { to: 'hledger', prices, write: (text: string) => void chunks.push(text) }
