@@ -13,7 +13,7 @@ import {
   requestedWait,
 } from '../http/request-events.ts'
 import { sourceOf } from '../sources/index.ts'
-import type { Meter } from '../sources/source.ts'
+import type { Meter } from '../sources/meter.ts'
 import { mainOperation, meterOf } from './quota.ts'
 
 export type RequestContextOptions = {

@@ -4,7 +4,7 @@ import { DAY_MS, utcDay } from '../core/model/utc.ts'
 import { smallest } from '../core/platform/extremes.ts'
 import { type DailyBudget, openDailyBudget } from '../http/daily-budget.ts'
 import { sourceOf } from '../sources/index.ts'
-import type { Meter } from '../sources/source.ts'
+import type { Meter } from '../sources/meter.ts'
 import { readReports } from './history/past-runs.ts'
 
 /** The meter of a job's service; undefined if the source counts requests only. */

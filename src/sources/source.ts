@@ -1,10 +1,12 @@
-import type { MeteredOperation, QuotaSettings } from '../core/model/compute-units.ts'
+import type { QuotaSettings } from '../core/model/compute-units.ts'
 import type { FeeDetails } from '../core/model/fees.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
 import type { BlockRange, Internals } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
-import type { RequestLine } from '../http/request-events.ts'
+import type { OpenedBalances } from './balances.ts'
 import type { BlockListing } from './block-listing.ts'
+import type { Meter } from './meter.ts'
+import type { ServiceAccess } from './service-access.ts'
 import type { AtomicView, View } from './view.ts'
 
 /**
@@ -76,21 +78,14 @@ export type Source = {
    * does not state the price in them, or has the transaction in another block. Absent if the service has no details.
    */
   readFee?(requestContext: RequestContext, transaction: FeeRequest): Promise<FeeDetails | undefined>
+  /**
+   * Opens the balances that a service states, for one command.
+   *
+   * @throws USAGE if no service is named
+   */
+  openBalances(access: ServiceAccess, chain: string): Promise<OpenedBalances>
   /** Opens the meter of a service. Absent if the API counts requests only. */
   openMeter?(settings: QuotaSettings): Meter
-}
-
-/** What requests cost in the compute units of a service, and its quota as far as it is known. */
-export type Meter = {
-  /** Compute units of one request. */
-  unitsOf(request: RequestLine): number
-  /** Compute units of one request of each operation. */
-  readonly costs: Readonly<Record<MeteredOperation, number>>
-  /** The quota, in compute units. Undefined if neither a tier nor a limit is set. */
-  readonly perMinute: number | undefined
-  readonly perDay: number | undefined
-  /** The rate of an operation at which the quota is used and not exceeded; undefined if it is unknown. */
-  requestsPerMs(operation: MeteredOperation): number | undefined
 }
 
 type WalletRequest = {

@@ -74,6 +74,7 @@ export const dataApi: Source = {
   readView,
   readAtomic,
   onChainFieldsOf,
+  openBalances: async (...service) => (await import('./read-balances.ts')).openBalances(...service),
   readFee,
   openMeter: createMeter,
 }

@@ -2,7 +2,7 @@ import { smallest } from '../../core/platform/extremes.ts'
 import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-size.ts'
 import type { Source } from '../source.ts'
 import { splitPage } from '../split-list.ts'
-import { BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
+import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
 import { readView } from './flatten/view.ts'
 import { keyOf, LISTING_NAMES, onChainFieldsOf } from './item.ts'
 import { composeBody } from './pages/compose-body.ts'
@@ -20,7 +20,7 @@ export const blockscout: Source = explorerSource(BLOCKSCOUT)
 function explorerSource(dialect: Dialect): Source {
   return {
     pageSize: WINDOW_SIZES[0],
-    apiKeyParameter: 'apikey',
+    apiKeyParameter: API_KEY_PARAMETER,
     requestsPerPage: () => LISTING_NAMES.length,
     openWallet: ({ chain, address }) => openWallet(dialect, { chain, address }),
     parsePage,
@@ -29,6 +29,8 @@ function explorerSource(dialect: Dialect): Source {
     keyOf: (item) => keyOf(item),
     readView,
     onChainFieldsOf,
+    openBalances: async (access, chain) =>
+      (await import('./read-balances.ts')).openBalances(dialect, access, chain),
   }
 }
 

@@ -2,7 +2,7 @@ import type { RequestSpec } from '../../../http/request.ts'
 import type { Dialect } from '../dialect.ts'
 import { isThrottled } from './answer.ts'
 
-export type ExplorerParameters = Readonly<Record<string, string | number | undefined>>
+type ExplorerParameters = Readonly<Record<string, string | number | undefined>>
 
 export type ExplorerRequest = {
   dialect: Dialect
