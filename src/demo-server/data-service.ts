@@ -1,5 +1,5 @@
+import type { Api } from '../core/model/api.ts'
 import type { ExplorerQuirk } from './explorer/quirks.ts'
-import type { ServedApi } from './explorer/served-api.ts'
 import type { JsonObject } from './json.ts'
 import type { Quirk } from './quirks.ts'
 import type { ScheduleAfter } from './timers.ts'
@@ -47,7 +47,7 @@ export type ServiceResponse = {
 
 export type DataServiceOptions = {
   /** The API that the service speaks. Explorer APIs have no webhooks, and quirks of their own. @default data-api */
-  api?: ServedApi | undefined
+  api?: Api | undefined
   /**
    * Accepted API keys. Requests without a key get 401, with another key 403. Without keys, all are accepted.
    * @default []

@@ -1,5 +1,5 @@
+import type { Api } from '../core/model/api.ts'
 import { bypassProxy } from '../core/platform/proxy.ts'
-import type { ServedApi } from './explorer/served-api.ts'
 import type { ListeningService } from './listen.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { ListeningService } from './listen.ts'
  *
  * @param api the API that it speaks. @default data-api
  */
-export async function openDemo(api?: ServedApi): Promise<ListeningService> {
+export async function openDemo(api?: Api): Promise<ListeningService> {
   const [{ createDataService }, { listen }] = await Promise.all([
     import('./create-data-service.ts'),
     import('./listen.ts'),

@@ -1,8 +1,8 @@
+import { APIS } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { createDataService } from '../../demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../demo-server/data-service.ts'
 import { EXPLORER_QUIRKS, readExplorerQuirks } from '../../demo-server/explorer/quirks.ts'
-import { SERVED_APIS } from '../../demo-server/explorer/served-api.ts'
 import { listen } from '../../demo-server/listen.ts'
 import { QUIRKS, readQuirks } from '../../demo-server/quirks.ts'
 import { print } from '../../terminal/print.ts'
@@ -16,7 +16,7 @@ const options = defineOptions([
   {
     name: 'api',
     value: '<name>',
-    choices: SERVED_APIS,
+    choices: APIS,
     default: 'data-api',
     description: 'Serve the data service interface, or the API of an explorer over the same chains',
   },

@@ -1,3 +1,4 @@
+import type { ExplorerApi } from '../../core/model/api.ts'
 import { createKeyAuthenticator } from '../authenticate-key.ts'
 import type { DataServiceOptions, ServiceRequest, ServiceResponse } from '../data-service.ts'
 import { HttpError } from '../http-error.ts'
@@ -10,7 +11,6 @@ import { ETHERSCAN } from './etherscan.ts'
 import type { ExplorerQuirk } from './quirks.ts'
 import { createRecordIndex } from './record-index.ts'
 import { ExplorerRejection } from './rejection.ts'
-import type { ExplorerApi } from './served-api.ts'
 
 const DIALECTS: Readonly<Record<ExplorerApi, Dialect>> = { etherscan: ETHERSCAN, blockscout: BLOCKSCOUT }
 

@@ -1,5 +1,5 @@
+import type { ExplorerApi } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import type { ExplorerApi } from './served-api.ts'
 
 /** Ways in which services of an explorer API differ from each other, to test clients against. */
 export const EXPLORER_QUIRKS = {

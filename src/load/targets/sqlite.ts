@@ -104,9 +104,11 @@ function loadRecords(
 function loadRows(
   db: Database,
   { sql, reader, withEngineErrors }: SqliteContext & { readonly reader: Reader },
-): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   return {
     containsOnly: async () => false,
+    isEmpty: async ({ name }) =>
+      withEngineErrors(() => db.all(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`).length === 0),
     countRows: async ({ name }) =>
       withEngineErrors(() => Number(db.get(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)?.n)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {

@@ -1,6 +1,6 @@
+import type { ExplorerApi } from '../../../src/core/model/api.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../../src/demo-server/data-service.ts'
-import type { ExplorerApi } from '../../../src/demo-server/explorer/served-api.ts'
 
 export const EXPLORERS = ['etherscan', 'blockscout'] as const satisfies readonly ExplorerApi[]
 export const LISTINGS = ['txlist', 'txlistinternal', 'tokentx', 'tokennfttx', 'token1155tx'] as const

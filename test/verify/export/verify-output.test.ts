@@ -80,6 +80,16 @@ describe('a valid export', () => {
     expect(problems.join()).toContain('expected the id of a fact in erc721_transfers')
   })
 
+  test('passes if the position and the block hash of the last transaction of a block are unknown', async () => {
+    const lake = goodLake()
+    const [last] = lake.transactions.slice(-1)
+    const rows = TABLE_NAMES.flatMap((table) => lake[table])
+    for (const row of rows.filter((one) => one.transaction_hash === last?.transaction_hash))
+      Object.assign(row, { block_hash: '', transaction_index: '' })
+    await writeLake(folder, lake)
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
   test.for(TABLE_NAMES)('passes without the table %s', async (missing) => {
     await writeLake(folder, goodLake(), { tables: TABLE_NAMES.filter((name) => name !== missing) })
     expect((await verifyOutput(folder)).problems).toEqual([])

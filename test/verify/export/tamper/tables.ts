@@ -23,6 +23,11 @@ export const tables: readonly Tampering[] = [
     rows: (lake) => swap(lake.transactions, 0),
   },
   {
+    what: 'a transaction of unknown position before others of its block',
+    says: /transactions-.* row 2: order by .*: 100,3 follows 100,2147483646/,
+    rows: (lake) => set(lake.transactions, 0, { transaction_index: '' }),
+  },
+  {
     what: "a transaction's wallets out of order",
     says: /row 2: order by .*wallet_address/,
     rows: (lake) => swap(lake.wallet_transactions, 0),
