@@ -69,10 +69,9 @@ function randomHeads(random: SeededRandom): number[] {
 function randomFields(random: SeededRandom): Fields {
   const count = random.pick([1, 2, 3, 5, 12])
   const endBlock = random.pick([undefined, undefined, LAST_BLOCK + 1])
+  const chosen = demoWallets.filter(() => random.next() < count / demoWallets.length)
   return {
-    addresses: demoWallets
-      .filter(() => random.next() < count / demoWallets.length)
-      .concat(random.pick(demoWallets)),
+    addresses: [...new Set([...chosen, random.pick(demoWallets)])],
     concurrency: random.between(1, 6),
     startBlock: random.pick([0, 0, 57]),
     // An option that is undefined overrides a default.
