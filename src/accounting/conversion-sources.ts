@@ -16,6 +16,8 @@ export type Outputs = string | readonly [string, ...string[]]
 /** An export that is converted, with the names that apply to it. The labels in its manifest include the user's names. */
 export type ConversionSource = WrittenExport & {
   tickers: TokenNames
+  /** Tokens with a ticker, also in formats with identifiers of their own. They are no spam. */
+  trusted: TokenNames
   /** Names of addresses, including the wallets of all converted exports of the chain. */
   names: AddressNames
 }
@@ -39,7 +41,7 @@ export async function withSources<T>(
   }
 }
 
-type NamedOutput = Pick<ConversionSource, 'output' | 'opened' | 'chain' | 'tickers' | 'names'>
+type NamedOutput = Pick<ConversionSource, 'output' | 'opened' | 'chain' | 'tickers' | 'trusted' | 'names'>
 
 async function describeSources(
   outputs: readonly string[],
@@ -51,10 +53,13 @@ async function describeSources(
     const output = outputs[at] ?? ''
     requireLedger(one.manifest, output, 'conversions are made from')
     const { job } = one.manifest
-    const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
+    const context = { job, programs: FORMAT_NAMES, usesIdentifiers }
+    const tickers = await readTickers(options, context)
+    const { tickers: file, builtinTickers = true } = options
+    const trusted = new Map([...(await readTickers({ tickers: file, builtinTickers }, context)), ...tickers])
     const { manifest, names } = await applyNames(options.names, one.manifest)
     named.push({
-      ...{ output, tickers, names, opened: { ...one, manifest }, chain: chainIdOf(job.chain) },
+      ...{ output, tickers, trusted, names, opened: { ...one, manifest }, chain: chainIdOf(job.chain) },
     })
   }
   requireFit(named, options)

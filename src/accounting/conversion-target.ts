@@ -5,7 +5,7 @@ import { diskError } from '../core/platform/disk.ts'
 import { assertNotFolder } from '../core/platform/user-file.ts'
 import { JOURNALS } from './journals/index.ts'
 import type { Movement } from './movement.ts'
-import { safeText } from './names/asset-name.ts'
+import { walletFileName } from './names/wallet-file-name.ts'
 import type { ConvertOptions } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 import type { OutputFile, TextChunk, TextWriter } from './text-writer.ts'
@@ -34,7 +34,7 @@ export async function openConversionTarget(
   { header, outputFiles }: WriterHeaders,
   files: TextFiles,
 ): Promise<ConversionTarget> {
-  const { out, perWallet = false, to } = options
+  const { out, perWallet = false } = options
   if (out === undefined)
     return options.format === 'xlsx' ? openWorkbookStream(options, header) : openStream(options, header)
   const isFolder = perWallet || outputFiles !== undefined
@@ -52,8 +52,9 @@ export async function openConversionTarget(
   const workbooks =
     options.format === 'xlsx' ? openWorkbooks(options, { header, addBytes: files.addBytes }) : undefined
   const add: AddText = workbooks?.add ?? ((path, { text }) => files.add(path, text, header))
-  const extension = workbooks !== undefined ? 'xlsx' : JOURNALS.some(({ name }) => name === to) ? to : 'csv'
-  const pathOf = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, extension)) : out)
+  const extension = extensionOf(options)
+  const pathOf = (movement: Movement) =>
+    perWallet ? pathIn(out, `${walletFileName(movement)}${extension}`) : out
   return {
     write: (chunk) =>
       chunk.outputFile === undefined
@@ -66,6 +67,12 @@ export async function openConversionTarget(
       await workbooks?.end()
     },
   }
+}
+
+/** The extension, with the dot, of the files that a conversion names. */
+export function extensionOf({ to, format }: Pick<ConvertOptions, 'to' | 'format'>): string {
+  if (format === 'xlsx') return '.xlsx'
+  return JOURNALS.some(({ name }) => name === to) ? `.${to}` : '.csv'
 }
 
 /** Returns the path of a file in a folder. Throws VERIFY_FAILED if a damaged wallet address would lead out of the folder. */
@@ -112,13 +119,4 @@ function openStream(options: ConvertOptions, header: string): ConversionTarget {
     },
     end: flushPending,
   }
-}
-
-/** File names are limited to 255 bytes: 45 characters of up to 4 bytes, the address and the extension. */
-const MAX_NAME_CHARACTERS = 45
-
-function walletFile({ wallet, label }: Movement, extension: string): string {
-  const sanitized = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
-  const name = [...sanitized].slice(0, MAX_NAME_CHARACTERS).join('')
-  return `${name === '' ? '' : `${name}-`}${wallet}.${extension}`
 }

@@ -2,7 +2,7 @@ import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
 import { readConversionPrices } from './conversion-prices.ts'
 import { type ConversionSource, type Outputs, withSources } from './conversion-sources.ts'
-import { type ConversionTarget, openConversionTarget } from './conversion-target.ts'
+import { type ConversionTarget, extensionOf, openConversionTarget } from './conversion-target.ts'
 import { toOmitted } from './csv/import-row-writer.ts'
 import type { LabelFindings } from './labels.ts'
 import type { Transactions } from './merge-transactions.ts'
@@ -14,6 +14,7 @@ import { NO_OPENING, type Opening, readOpeningMovements } from './opening.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
 import { type Period, parsePeriod, readTimeRange, type TimeRange } from './period.ts'
 import { streamTransactions } from './source-transactions.ts'
+import { findStaleFiles } from './stale-files.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
 import type { TextWriter } from './text-writer.ts'
 import { openWriter } from './writers.ts'
@@ -26,8 +27,13 @@ export type ConversionResult = {
   lines: number
   /** Number of further rows that were merged into these, because the program would take them for duplicates. */
   merged: number
-  /** Paths of the written files, in the chain order of their first movements. */
+  /** Paths of the written files, in the chain order of their first movements; including `omittedFile`. */
   files: string[]
+  /**
+   * Files of wallets in the folder `out` that an earlier conversion wrote and this one did not. They are kept, and do not belong
+   * to this conversion.
+   */
+  staleFiles: string[]
   /** Number of movements per reason that were omitted, or whose amount was cut off because the format has fewer decimals. */
   omitted: Record<string, number>
   /** Times of the first and last movement of the export. Set only if the period contains none of its movements. */
@@ -114,6 +120,7 @@ async function convertSources(
   await omissions.removeStaleList()
   return {
     ...{ ...converted, files: written, ...omissions.summary(), unfilledOpening: opening.unfilled },
+    staleFiles: await findStaleFiles(options, extensionOf(options), written),
     ...{ unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() },
     ledgerTimeRange: converted.movements === 0 ? await timeRangeOf(sources) : undefined,
   }

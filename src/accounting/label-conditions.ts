@@ -81,6 +81,13 @@ const TEXTS: Readonly<Record<TextColumn, (movement: Movement) => readonly (strin
 }
 
 /**
+ * Whether a line names a transaction or a counterparty exactly. Only such a line selects transfers between own wallets: rules
+ * for a kind of payment should not make payments of them.
+ */
+const selectsOwnTransfers = ({ transaction, counterparty = '*' }: Conditions) =>
+  transaction !== undefined || !counterparty.includes('*')
+
+/**
  * Creates a test of rows. One movement of the row has to satisfy all conditions on its texts and its time. A swap has no
  * direction.
  */
@@ -100,8 +107,9 @@ export function conditionTest(conditions: Conditions): (row: ImportRow) => boole
     )
   }
   const { direction } = conditions
-  return ({ kind, movements }) =>
-    (direction === undefined || direction === kind) && movements.some(isSelected)
+  const isOwnSelected = selectsOwnTransfers(conditions)
+  return ({ kind, isOwn, movements }) =>
+    (isOwnSelected || !isOwn) && (direction === undefined || direction === kind) && movements.some(isSelected)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { suggest } from '../core/model/suggest.ts'
 import { type CsvRecord, readRecords, recordError } from '../read/csv-records.ts'
 import { describeSides, type ProgramTypes } from './csv/types.ts'
 import type { ImportRow, Labels, LegSide } from './import-rows.ts'
@@ -125,10 +126,10 @@ function validateType(type: string, rule: LabelRule): LabelProblem | undefined {
   }
   if (rule.acceptsAnyText) return type === '' ? { found: 'no type', expected: 'a type' } : undefined
   if (rule.sides.has(type)) return undefined
-  return {
-    found: `type ${type || 'empty'}`,
-    expected: [...rule.sides.keys()].filter(Boolean).sort().join(', '),
-  }
+  const types = [...rule.sides.keys()].filter(Boolean).sort()
+  const suggestion = suggest(type, types)
+  const hint = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`
+  return { found: `type ${type || 'empty'}${hint}`, expected: types.join(', ') }
 }
 
 /** Finds a type that no row of the direction can have. */

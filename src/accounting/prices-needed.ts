@@ -1,4 +1,5 @@
 import { isNft } from '../core/model/asset.ts'
+import { chainIdOf } from '../core/model/chains.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import { readConversionPrices } from './conversion-prices.ts'
@@ -10,7 +11,7 @@ import { readTickers } from './names/tickers.ts'
 import { readOpeningMovements } from './opening.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
-import { NO_SPAM, readSpam } from './spam.ts'
+import { readSpam, type SpamTokens } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
 import { FORMAT_NAMES, usesIdentifiers } from './writers.ts'
 
@@ -50,6 +51,7 @@ export async function pricesNeeded(
 ): Promise<PriceNeeded[]> {
   return withSources(outputs, options, async (sources) => {
     const prices = await readConversionPrices(sources, options.prices)
+    const spamOf = await readSpam(sources, options.excludeSpam)
     const needed = new Map<string, PriceNeeded>()
     for (const source of sources) {
       const { chain } = source
@@ -57,7 +59,7 @@ export async function pricesNeeded(
       for await (const { asset, time } of pricedMovements(
         source,
         options,
-        await readPricing(source, options),
+        await readPricing({ ...source, spam: spamOf(chain) }, options),
       ))
         if (known?.at(asset, time) === undefined) addNeeded(needed, { chain, asset, time })
     }
@@ -65,19 +67,22 @@ export async function pricesNeeded(
   })
 }
 
-type PricedExport = { output: string; opened: OpenExport }
+/** `spam` are the spam tokens of the chain. @default those of this export */
+type PricedExport = { output: string; opened: OpenExport; spam?: SpamTokens }
 
 /** The contracts of an export, and which assets can have a price. */
 type Pricing = { contracts: Contracts; isPriced: (one: { asset: Asset }) => boolean }
 
 /** Reads which assets can have a price: coins and ERC-20 tokens that the options do not exclude as spam. */
 export async function readPricing(
-  { output, opened }: PricedExport,
+  { output, opened, ...known }: PricedExport,
   options: NeededOptions,
 ): Promise<Pricing> {
   const { job } = opened.manifest
   const tickers = await readTickers(options, { job, programs: FORMAT_NAMES, usesIdentifiers })
-  const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
+  const chain = chainIdOf(job.chain)
+  const spam =
+    known.spam ?? (await readSpam([{ output, chain, trusted: tickers }], options.excludeSpam))(chain)
   return {
     contracts: await readContracts(opened, tickers),
     isPriced: ({ asset }) => !isNft(asset) && !spam.has(asset.address ?? ''),

@@ -6,7 +6,7 @@ import { safeText } from './names/asset-name.ts'
 import { nameParties } from './names/party-names.ts'
 import { markOwnTransfers, type OwnWallets, ownWalletsOf } from './own-transfers.ts'
 import type { Period } from './period.ts'
-import { NO_SPAM, readSpam } from './spam.ts'
+import { readSpam, type SpamTokens } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
 
 type StreamOptions = {
@@ -23,9 +23,10 @@ export async function streamTransactions(
   sources: readonly ConversionSource[],
   options: StreamOptions,
 ): Promise<Transactions> {
+  const spamOf = await readSpam(sources, options.excludeSpam)
   const exports = []
   for (const source of sources) {
-    const spam = options.excludeSpam ? await readSpam(source.output, source.tickers) : NO_SPAM
+    const spam = spamOf(source.chain)
     const transactions = describeTransactions(source, { ...options, ...describeChain(source, sources), spam })
     exports.push({ chain: source.chain, transactions })
   }
@@ -63,7 +64,7 @@ async function* describeTransactions(
   }
 }
 
-type SpamFilter = Pick<StreamOptions, 'onSpam'> & { spam: ReadonlyMap<string, string> }
+type SpamFilter = Pick<StreamOptions, 'onSpam'> & { spam: SpamTokens }
 
 function withoutSpam(movements: readonly Movement[], { spam, onSpam }: SpamFilter): Movement[] {
   return movements.filter((movement) => {

@@ -4,7 +4,7 @@ import type { Movement } from './movement.ts'
 import { safeText } from './names/asset-name.ts'
 import type { ConvertOptions } from './options.ts'
 import { parsePeriod } from './period.ts'
-import { NO_SPAM, readSpam } from './spam.ts'
+import { readSpam } from './spam.ts'
 import { transactionsOf } from './transactions.ts'
 
 /** A token that conversions name by its symbol and digits of its contract, because it has no ticker. */
@@ -38,8 +38,9 @@ export async function tickersNeeded(
   const period = parsePeriod(options.from, options.until)
   return withSources(outputs, options, async (sources) => {
     const totals = new Map<string, Total>()
-    for (const { output, opened, tickers, contracts } of sources) {
-      const spam = options.excludeSpam ? await readSpam(output, tickers) : NO_SPAM
+    const spamOf = await readSpam(sources, options.excludeSpam)
+    for (const { opened, chain, contracts } of sources) {
+      const spam = spamOf(chain)
       for await (const movements of transactionsOf(opened, { period, contracts }))
         for (const movement of movements) if (!spam.has(movement.asset.address ?? '')) add(totals, movement)
     }

@@ -12,6 +12,7 @@ import { readLabels } from './labels.ts'
 import type { Movement } from './movement.ts'
 import { openMultiFileTextWriter } from './multi-file-text-writer.ts'
 import { assignPlaceholders, type PlaceholderOf } from './names/placeholders.ts'
+import { walletFileName } from './names/wallet-file-name.ts'
 import { defaultMapPath, siblingPath } from './options.ts'
 import { findPrecisionRefusals } from './precision-limits.ts'
 import { MULTI_FILE_WRITERS, PRESETS } from './presets/index.ts'
@@ -80,7 +81,7 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
   // In one file, equal lines of several wallets are duplicates too.
   const keyOf = (row: ImportRow) => {
     const cells = writer.comparedCells(row)
-    return cells === undefined || !options.perWallet ? cells : `${row.movements[0].wallet},${cells}`
+    return cells === undefined || !options.perWallet ? cells : `${walletFileName(row.movements[0])},${cells}`
   }
   return {
     header: writer.header,

@@ -74,17 +74,23 @@ const SKIP_REASONS: Readonly<Record<Skip, string>> = {
   'no-opening': 'the export begins after block 0',
 }
 
-/** The error of a verdict that is not good: VERIFY_FAILED for differences, BALANCES_UNAVAILABLE for unknown balances. */
+/** Where the user finds the likely causes of differences. */
+const CAUSES_FIX =
+  'Check the likely causes that `walletlake reconcile` lists; `walletlake verify` checks the files themselves.'
+
+/**
+ * The error of a verdict that is not good: VERIFY_FAILED for differences, BALANCES_UNAVAILABLE for unknown balances. `fix` says
+ * what to do about differences.
+ */
 export function verdictError(
   { ok, balances, wallets }: ReconcileResult,
   name: string,
+  fix = CAUSES_FIX,
 ): ExportError | undefined {
   if (!ok) {
     const different = Object.values(balances).reduce((sum, kind) => sum + kind.different, 0)
     const message = `${name}: ${formatCount(different, 'balance')} not as the service states`
-    return new ExportError('VERIFY_FAILED', message, {
-      fix: 'Check the likely causes that `walletlake reconcile` lists; `walletlake verify` checks the files themselves.',
-    })
+    return new ExportError('VERIFY_FAILED', message, { fix })
   }
   const unknown = wallets.selected - wallets.compared
   if (unknown === 0) return undefined

@@ -1,8 +1,10 @@
+import { basename, dirname } from 'node:path'
 import type { ConversionResult } from '../accounting/convert.ts'
 import type { ConvertOptions } from '../accounting/options.ts'
 import { isJournal } from '../accounting/writers.ts'
 import { formatCount } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
+import { unmatchedText } from './warn-unmatched.ts'
 
 type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
 
@@ -23,7 +25,8 @@ export function reportConversion(converted: ConversionResult, options: Conversio
     log.warn(
       `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
     )
-  if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
+  if (converted.omittedFile !== undefined) log.warn(`listed in ${converted.omittedFile}`)
+  if (converted.staleFiles.length > 0) log.warn(staleLine(converted.staleFiles))
   for (const warning of [...labelWarnings(converted, options), ...unpricedWarnings(converted)])
     log.warn(warning)
 }
@@ -60,12 +63,8 @@ function labelWarnings(
   if (remaining > 0)
     warnings.push(`and ${formatCount(remaining, 'further label')} did not fit all lines that matched`)
   if (unmatched === undefined) return warnings
-  const { count, first } = unmatched
-  const firstUnmatched = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
-  return [
-    ...warnings,
-    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees keep their own type)`,
-  ]
+  const text = unmatchedText({ file: labels ?? '', ...unmatched })
+  return [...warnings, `${text} (fees and own transfers keep their type)`]
 }
 
 /** Warning for a period without movements. It names the period that the export covers. */
@@ -86,7 +85,22 @@ export const unitOf = (to: string) => (isJournal(to) ? 'transaction' : 'line')
 /** Maximum number of files that are listed. */
 const MAX_LISTED_FILES = 5
 
-function formatResult({ movements, lines, files }: ConversionResult, { to, out }: ConversionOptions): string {
+/** Warning about files of wallets that are in the folder, but not of this conversion. */
+function staleLine(files: readonly string[]): string {
+  const names = files.slice(0, MAX_LISTED_FILES).map((file) => basename(file))
+  const more = files.length > names.length ? ' and others' : ''
+  const count =
+    files.length === 1
+      ? '1 file of an earlier conversion is'
+      : `${files.length} files of earlier conversions are`
+  return `${count} still in ${dirname(files[0] ?? '')}, do not import: ${names.join(', ')}${more}`
+}
+
+function formatResult(
+  { movements, lines, files: written, omittedFile }: ConversionResult,
+  { to, out }: ConversionOptions,
+): string {
+  const files = written.filter((file) => file !== omittedFile)
   const message = `${formatCount(movements, 'movement')} became ${formatCount(lines, unitOf(to))} for ${to}`
   if (files.length === 0) return message
   return files.length > MAX_LISTED_FILES

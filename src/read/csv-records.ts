@@ -31,7 +31,7 @@ export async function readRecords(
         { file, line },
         {
           found: cells.length === 1 ? 'one cell' : `${cells.length} cells`,
-          expected: `${header.length} as in the header`,
+          expected: `${header.length} as in the header${cells.length > header.length ? ' (decimals need a point, and a cell with a comma needs quotes)' : ''}`,
         },
       )
   })

@@ -67,6 +67,25 @@ test.for([
   expect(await labelOf({ ...received, ...other }, ...lines)).toBeUndefined()
 })
 
+test.for([
+  { cells: 'counterparty,the shop', expected: 'Gift' },
+  { cells: `counterparty,${SHOP}`, expected: 'Gift' },
+  { cells: `transaction,${HASH}`, expected: 'Gift' },
+  ...[
+    'counterparty,*',
+    'counterparty,the*',
+    'token,*',
+    'token,USDC',
+    'method,pay(uint256)',
+    'direction,in',
+  ].map((cells) => ({ cells, expected: undefined })),
+])('$cells assigns a type to a transfer between own wallets: $expected', async ({ cells, expected }) => {
+  const [column, cell] = cells.split(',')
+  const own = { ...received, isOwn: true }
+  expect(await labelOf(own, `${column},type`, `${cell},Gift`)).toBe(expected)
+  expect(await labelOf({ ...own, type: 'self' }, `${column},type`, `${cell},Gift`)).toBe(expected)
+})
+
 test('the parts of a pattern do not overlap in a text', async () => {
   expect(await labelOf(received, 'token,type', 'USD*DC,Gift')).toBeUndefined()
 })
@@ -109,6 +128,13 @@ test('the first column in which lines differ decides, an exact cell precedes a w
     expect(await labelOf(received, header, ...lines.toReversed())).toBe(type)
   }
   expect(await labelOf(received, 'token,type', 'USD*,first', 'US*,second')).toBe('first')
+})
+
+test('a type with a spelling mistake is refused with the one that was probably meant', async () => {
+  const file = fileOf('match,type', `${SHOP},Incmoe`)
+  await expect(readLabels(file, programTypes([bittytax]))).rejects.toMatchObject({
+    message: expect.stringContaining(':2: found type Incmoe (did you mean Income?), expected '),
+  })
 })
 
 test('a line with direction has to have a type for amounts of that direction', async () => {

@@ -8,6 +8,7 @@ import type { ConvertOptions } from '../../src/accounting/options.ts'
 import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
 import { statement } from '../../src/accounting/statement/statement.ts'
 import { tickersNeeded } from '../../src/accounting/tickers-needed.ts'
+import { findUnmatchedLines } from '../../src/accounting/unmatched-lines.ts'
 import type { JsonObject } from '../../src/demo-server/json.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -94,7 +95,13 @@ describe('two outputs of one chain with one wallet each', () => {
       expect(textOf(found)).toBe(textOf(expected))
       expect(parts).toEqual({
         ...{ movements: whole.movements, lines: whole.lines, merged: whole.merged, omitted: whole.omitted },
-        ...{ ledgerTimeRange: undefined, unfilledOpening: 0, unpriced: whole.unpriced, labels: whole.labels },
+        ...{
+          staleFiles: [],
+          ledgerTimeRange: undefined,
+          unfilledOpening: 0,
+          unpriced: whole.unpriced,
+          labels: whole.labels,
+        },
       })
     },
   )
@@ -102,16 +109,34 @@ describe('two outputs of one chain with one wallet each', () => {
   test('need the prices of an output with both wallets', async () => {
     expect(await pricesNeeded([OF_ANN, OF_BEN])).toEqual(await pricesNeeded(BOTH))
   })
+
+  test('state the last price of each day, which journals value the day at', async () => {
+    const prices = at('four-a-day.csv')
+    const times = ['00:00:00', '08:00:00', '16:00:00', '20:00:00']
+    const lines = ['3', '1', '2', '1'].map((price, n) => `2024-03-01T${times[n]}Z,native,USD,${price}`)
+    writeFileSync(prices, ['date,asset,currency,price', ...lines.toReversed(), ''].join('\n'))
+    const chunks: string[] = []
+    const options = { to: 'hledger', prices, write: (text: string) => void chunks.push(text) }
+    await convert([OF_ANN, OF_BEN], options)
+    expect(chunks.join('').match(/^P .*$/gm)).toEqual(['P 2024-03-01 "AVAX" 1 USD'])
+  })
 })
 
-describe('a transfer between wallets of two outputs', () => {
+/** A token that was renamed. */
+const GIFT = address('9')
+
+describe('two outputs of one chain', () => {
   const { transaction, erc20 } = createChain()
   const share = erc20(SHARE, [FRIEND, ANN], 5n)
+  const gift = (symbol: string, receiver: string) =>
+    erc20({ ...SHARE, address: GIFT, symbol }, [FRIEND, receiver], 5n)
   const transfers = [
     transaction({ at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 30n }),
     transaction({ at: '2024-01-02T00:00:00Z', parties: [FRIEND, BEN], value: 1n }),
     transaction({ at: '2024-01-03T00:00:00Z', parties: [ANN, BEN], value: 7n }),
     transaction({ at: '2024-01-04T00:00:00Z', parties: [ANN, BEN], value: 8n }, { erc20: [share] }),
+    transaction({ at: '2024-01-05T00:00:00Z', parties: [FRIEND, ANN] }, { erc20: [gift('claim me', ANN)] }),
+    transaction({ at: '2024-01-06T00:00:00Z', parties: [FRIEND, BEN] }, { erc20: [gift('GIFT', BEN)] }),
   ]
   const [ann, ben] = WALLETS.map((wallet) => [wallet])
   const [whole, ofAnn, ofBen, untilDayTwo] = ['transfers', 'ann-7', 'ben-7', 'ben-0'].map(at) as [
@@ -126,12 +151,23 @@ describe('a transfer between wallets of two outputs', () => {
     await exportMadeUp(untilDayTwo, transfers, 'made', { wallets: ben, endBlock })
   })
 
-  test('is an own transfer in the statement of both', async () => {
+  test('have own transfers between their wallets in statements', async () => {
     const { lines } = await statement([ofAnn, ofBen], { year: '2024' })
     expect(lines).toEqual((await statement([whole], { year: '2024' })).lines)
   })
 
-  test('is a payment to another if the output of the other wallet ends before it', async () => {
+  test('have the same spam tokens, whichever of them has the name that is flagged', async () => {
+    const options = { excludeSpam: true }
+    expect(JSON.stringify(await rowsOf([ofAnn, ofBen], 'generic'))).toContain(GIFT)
+    expect(await rowsOf([ofAnn, ofBen], 'generic', options)).toEqual(await rowsOf(whole, 'generic', options))
+    const needed = [
+      ...[await rowsOf([ofBen, ofAnn], 'generic', options), await pricesNeeded([ofBen, ofAnn], options)],
+      await tickersNeeded([ofBen, ofAnn], options),
+    ]
+    expect(JSON.stringify(needed)).not.toContain(GIFT)
+  })
+
+  test('have payments to others if the output of the other wallet ends before them', async () => {
     const typesIn = async (outputs: Outputs) => {
       const rows = await rowsOf(outputs, 'generic')
       return rows.filter(({ sent_amount }) => sent_amount?.endsWith('7')).map(({ type }) => type)
@@ -230,6 +266,37 @@ describe('outputs of two chains', () => {
     expect(ofAnn).toHaveLength(1)
     const rows = parse<Row>(ofAnn.map(textOf).join(''), { columns: true })
     expect(new Set(rows.map(({ chain }) => chain))).toEqual(new Set(['1', '43114']))
+  })
+
+  test('name files of wallets that are in the folder, but not of the conversion', async () => {
+    const options = { to: 'cointracker', perWallet: true, out: at('folder') }
+    const all = await convert(BOTH, options)
+    expect(all.staleFiles).toEqual([])
+    writeFileSync(join(options.out, 'notes.csv'), '')
+    const { files, staleFiles } = await convert(ETHEREUM, options)
+    expect(new Set([...files, ...staleFiles])).toEqual(new Set(all.files))
+    expect(staleFiles).toEqual([expect.stringMatching(`-${BEN}.csv$`)])
+    const words = ['convert', ETHEREUM, '--to', options.to, '--per-wallet', '--out', options.out]
+    const { stderr } = await runInProcess(words)
+    expect(stderr).toMatch(/became \d+ lines for cointracker: [^,\n]+\n/)
+    expect(stderr).toContain(`listed in ${options.out}.omitted.csv\n`)
+    expect(stderr).toContain(`1 file of an earlier conversion is still in ${options.out}, do not import: `)
+  })
+
+  test.for([
+    { to: 'ledger', declared: /^account (.+)$/gm, used: /^ {4}(\S.*?) {2}/gm },
+    { to: 'beancount', declared: /^1970-01-01 open (.+)$/gm, used: /^ {2}([A-Z]\S*) {2}/gm },
+  ])('become a journal for each label of a wallet, which declares its accounts: $to', async (format) => {
+    const { to, declared, used } = format
+    const relabelled = at('relabelled')
+    const wallets = [{ address: ANN, label: 'Ledger Nano' }]
+    await exportMadeUp(relabelled, ethereumChain(), '1', { nativeSymbol: 'ETH', wallets })
+    const { files } = await convert([BOTH, relabelled], { to, perWallet: true, out: at(`labels-${to}`) })
+    expect(files.filter((file) => file.includes(ANN))).toHaveLength(2)
+    for (const text of files.map(textOf)) {
+      const found = (pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, account]) => account))
+      expect(found(declared)).toEqual(found(used))
+    }
   })
 
   test('do not make own transfers of payments to a wallet of the other chain only', async () => {
@@ -343,6 +410,72 @@ describe('several outputs are refused', () => {
       ...{ code: 'USAGE', message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
     })
     expect(readdirSync(folder)).not.toContain('refused')
+  })
+})
+
+describe("lines of a user's file that match nothing", () => {
+  const file = (name: string, ...lines: string[]) => {
+    writeFileSync(at(name), [...lines, ''].join('\n'))
+    return at(name)
+  }
+  const unknown = address('8').replace(/8$/, '1')
+  const tickers = file(
+    't.csv',
+    'chain,contract,ticker',
+    `1,${unknown},ONE`,
+    `1,${USDC.address},TWO`,
+    `10,${unknown},X`,
+  )
+  const names = file('n.csv', 'address,name', `${FRIEND},Friend`, `${unknown},Nobody`, `${address('7')},`)
+  const prices = file(
+    ...(['p.csv', 'date,asset,currency,price,chain', '2024-01-01,native,USD,1,1'] as const),
+    ...['2024-01-01,DOGE,USD,1,1', `2024-01-01,${unknown},USD,,1`, '2024-01-01,USDC,USD,1,1'],
+  )
+
+  test('are counted, apart from those about other chains', async () => {
+    const files = { tickers, names, prices }
+    expect(await findUnmatchedLines([ETHEREUM], files)).toEqual([
+      ...[
+        { file: tickers, count: 1, first: { line: 2, match: `ONE ${unknown}` }, ofOtherChains: 1, lines: 3 },
+      ],
+      ...[
+        { file: names, count: 1, first: { line: 3, match: `Nobody ${unknown}` }, ofOtherChains: 0, lines: 2 },
+      ],
+      ...[{ file: prices, count: 1, first: { line: 3, match: 'DOGE' }, ofOtherChains: 0, lines: 3 }],
+    ])
+    expect(await findUnmatchedLines([BOTH], files)).toMatchObject([
+      { count: 0, ofOtherChains: 3 },
+      { count: 1, ofOtherChains: 0 },
+      { count: 0, ofOtherChains: 3 },
+    ])
+    const opening = file(
+      'o.csv',
+      'wallet_address,asset_type,asset_address,token_id,value',
+      `${ANN},erc20,${unknown},,1`,
+    )
+    expect(await findUnmatchedLines([ETHEREUM], { tickers, opening })).toMatchObject([{ count: 0 }])
+  })
+
+  test('are warned of by convert and statement', async () => {
+    const files = ['--names', names, '--prices', prices]
+    const of = (name: string, rest: string) => `1 line of ${name} matched nothing: ${rest} in line 3\n`
+    for (const words of [
+      ['convert', ETHEREUM, '--to', 'generic', '--tickers', tickers],
+      ['statement', ETHEREUM, '--year', '2024'],
+    ]) {
+      const { exit, stderr } = await runInProcess([...words, ...files])
+      expect({ exit, stderr }).toEqual({
+        exit: 0,
+        stderr: expect.stringContaining(of(names, `Nobody ${unknown}`)),
+      })
+      expect(stderr).toContain(of(prices, 'DOGE'))
+    }
+  })
+})
+
+test('a wallet that does not exist is refused with the label that was probably meant', async () => {
+  await expect(statement([BOTH], { year: '2024', wallets: ['ann, mian'] })).rejects.toMatchObject({
+    ...{ message: 'the export has no wallet ann, mian', fix: 'Did you mean Ann, main?' },
   })
 })
 

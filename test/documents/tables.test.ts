@@ -139,6 +139,16 @@ test('jobs/ACCOUNTING.md lists every format', () => {
   expect(documented).toEqual(known)
 })
 
+test('jobs/ACCOUNTING.md lists the accounts of journals', () => {
+  const documented = codeIn(
+    rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '### hledger'))
+      .flat()
+      .join(' '),
+  )
+  for (const { accounts } of JOURNALS)
+    for (const account of Object.values(accounts)) expect(documented).toContain(account)
+})
+
 test('jobs/ACCOUNTING.md states what each program does with equal lines', () => {
   const documented = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '### Equal lines'))
   const presets = [...PRESETS, ...MULTI_FILE_WRITERS.flatMap(({ files }) => files)]

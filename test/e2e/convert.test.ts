@@ -178,7 +178,7 @@ describe('walletlake convert', () => {
       expect({ exit, stderr }).toEqual({
         exit: 0,
         stderr: expect.stringContaining(
-          `2 lines of ${at('off.csv')} matched nothing: the first is none() in line 2 (fees keep their own type)\n`,
+          `2 lines of ${at('off.csv')} matched nothing: the first is none() in line 2 (fees and own transfers keep their type)\n`,
         ),
       })
     },
@@ -327,7 +327,7 @@ describe('walletlake convert', () => {
   )
 
   test.for([
-    { words: ['--to', 'generic'], out: 'manifest.json' },
+    { words: ['--to', 'generic'], out: 'transactions' },
     { words: ['--to', 'etherscan'], out: 'ledger' },
     { words: ['--prices-needed'], out: 'rejects.ndjson' },
   ])('does not overwrite any part of the export: $words to $out', async ({ words, out }) => {

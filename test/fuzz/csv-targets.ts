@@ -52,7 +52,7 @@ export function csvTargets(): Target[] {
   return [
     csvTarget('files of opening balances', AMOUNTS, (file) =>
       readDeclaredAmounts(file, {
-        ...{ walletsLabelled: () => [WALLET], wallets: undefined },
+        ...{ walletsLabelled: () => [WALLET], labels: [], wallets: undefined },
         decimalsOf: () => 18,
       }),
     ),

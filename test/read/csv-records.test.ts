@@ -39,6 +39,10 @@ describe('records of a CSV file', () => {
     { text: '', says: 'given.csv:1: found nothing, expected a header with a, b' },
     { text: 'a,b,a\n1,2,3\n', says: 'given.csv:1: found two columns a, expected each name once' },
     { text: 'x,a,b, x\n1,2,3,4\n', says: 'given.csv:1: found two columns x, expected each name once' },
+    {
+      text: 'a,b\n1,2,5\n',
+      says: 'given.csv:2: found 3 cells, expected 2 as in the header (decimals need a point,',
+    },
     { text: 'a,b\n1,2\n1\n', says: 'given.csv:3: found one cell, expected 2 as in the header' },
     { text: 'a,b\n1,"2\n', says: 'expected CSV: a comma between cells, quotes closed' },
     { text: `a,b\n${'1,2\n'.repeat(9)}1,"2\n${'1,2\n'.repeat(99)}`, says: 'quotes closed' },

@@ -113,10 +113,14 @@ function validateCells(cells: Cells, programs: readonly string[]): LineProblem |
 }
 
 function validateTicker(ticker: string): LineProblem | undefined {
-  if (ticker === '' || (TICKER.test(ticker) && !GENERATED_NAME.test(ticker))) return undefined
+  if (ticker === '') return undefined
+  const found = `ticker ${JSON.stringify(ticker)}`
+  if (!TICKER.test(ticker))
+    return { found, expected: 'at most 20 letters and digits, with . _ - inside, such as USDC.e' }
+  if (!GENERATED_NAME.test(ticker)) return undefined
   return {
-    found: `ticker ${JSON.stringify(ticker)}`,
-    expected: 'at most 20 letters and digits, such as USDC.e, unlike the names of tokens without a ticker',
+    found,
+    expected: 'no NULL1 or NFT1, and no hyphen with 8 hex digits: tokens without a ticker have such names',
   }
 }
 

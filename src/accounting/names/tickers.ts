@@ -63,7 +63,7 @@ function rejectSharedNames(
   names: ReadonlyMap<string, TokenName & { line?: number }>,
   { file, coin }: { file: string; coin: string | undefined },
 ): void {
-  const owners = new Map<string, { contract: string; line: number | undefined }>()
+  const owners = new Map<string, NamedContract>()
   for (const [contract, { name, line }] of names) {
     const key = name.toLowerCase()
     const owner = owners.get(key)
@@ -74,13 +74,19 @@ function rejectSharedNames(
         { found: `${name}, the native coin`, expected: 'another name: the program would treat both as one' },
       )
     if (at !== undefined && owner !== undefined)
-      throw recordError(
-        { file, line: at },
-        {
-          found: `${name}, the name of both ${owner.contract} and ${contract}`,
-          expected: 'another name, or a line with another name for the other contract',
-        },
-      )
+      throw recordError({ file, line: at }, describeSharedName(name, [owner, { contract, line }]))
     owners.set(key, { contract, line })
+  }
+}
+
+type NamedContract = { contract: string; line: number | undefined }
+
+/** Describes two contracts with one name, of which the file names one or both. */
+function describeSharedName(name: string, [first, second]: [NamedContract, NamedContract]) {
+  const [named, other] = second.line === undefined ? [first, second] : [second, first]
+  const kind = other.line === undefined ? 'the well-known token ' : ''
+  return {
+    found: `${name} for ${named.contract}, which is the name of ${kind}${other.contract}`,
+    expected: `another name, or a line with another name for ${other.contract}: the program would treat both as one token`,
   }
 }

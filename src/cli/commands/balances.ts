@@ -13,6 +13,7 @@ import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { warnUnmatched } from '../warn-unmatched.ts'
 
 const options = defineOptions([
   {
@@ -81,6 +82,7 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   const verdict = await readReconciliation(output)
   if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
   if (at !== undefined) log.info(asOfLine(at, result))
+  await warnUnmatched([output], { names })
   for (const line of unfilledLines(result, comparison, args)) log.warn(line)
   for (const line of negativeLines(result.belowZero)) log.warn(line)
   if (flags) for (const token of result.flagged) log.warn(flagLine(token))
@@ -91,7 +93,7 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   for (const difference of differences) log.warn(differenceLine(difference, expect as string))
   throw new ExportError(
     'VERIFY_FAILED',
-    `${formatCount(differences.length, 'balance')} of ${comparison.compared} differ from ${expect}`,
+    `${formatCount(differences.length, 'balance')} of ${comparison.compared} ${differences.length === 1 ? 'differs' : 'differ'} from ${expect}`,
     {
       fix: 'Check the balances listed above: add missing opening balances with --opening, or correct the file.',
     },

@@ -15,6 +15,7 @@ import { reportConversion, unitOf } from '../report-conversion.ts'
 import { workbookWriter } from '../result-file.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, TICKER_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
 const options = defineOptions([
@@ -173,6 +174,7 @@ async function writeConversion(
     ...(isPiped ? { writeBytes: workbookWriter() } : {}),
   })
   reportConversion(converted, options)
+  await warnUnmatched(outputs, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
   for (const output of outputs) {
     const { rejects, coverage } = await warnIfIncomplete(output)

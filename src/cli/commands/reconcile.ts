@@ -66,11 +66,15 @@ async function reconcile(outputArg: string, args: ReconcileArguments): Promise<n
     else if (result.rows.length > 0) await writeQueryResult(displayTable(result.rows), format, stdoutWriter())
     if (format === 'table' && !quiet) print(lines)
     else for (const line of lines) log.info(line)
-    const error = verdictError(result, located.name)
+    const error = verdictError(result, located.name, format === 'table' ? LISTED_FIX : COLUMN_FIX)
     if (error !== undefined) log.failure(error)
     return error?.failure.exit ?? 0
   })
 }
+
+const NEXT = 'then run this command again'
+const LISTED_FIX = `Do what the likely causes above say for the native coin and for tokens that you use, ${NEXT}.`
+const COLUMN_FIX = `Do what the column likely_cause says for the native coin and for tokens that you use, ${NEXT}.`
 
 const COLUMNS = [
   ...['wallet_address', 'wallet_label', 'asset_type', 'asset_address', 'asset_symbol', 'token_id'],

@@ -18,6 +18,7 @@ import { waitForStopSignal } from '../signals.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
+import { warnUnmatched } from '../warn-unmatched.ts'
 
 const options = defineOptions([
   { name: 'out', value: '<file>', description: 'File to write (default: report.html in the output)' },
@@ -109,6 +110,7 @@ async function writeReport(
   log.info(
     `wrote ${isUploaded ? `${first.name}/${REPORT_FILE}` : file} (${formatBytes(bytes)}, ${formatCount(rows, 'row')}): open it in a browser`,
   )
+  await warnUnmatched(folders, options)
   if (open && !(await openInBrowser(file))) log.warn('no browser was found to open it with')
 }
 

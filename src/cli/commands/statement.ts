@@ -24,6 +24,7 @@ import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
 const FORMATS = [...RESULT_FORMATS, 'xlsx'] as const
@@ -115,6 +116,7 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
   }
   await file.close()
   await report(stated, located, args)
+  await warnUnmatched(folders, args)
 }
 
 const PAGE_FIX = 'The pages of `walletlake report` contain the statements of all years'

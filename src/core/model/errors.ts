@@ -195,7 +195,7 @@ const DISK_FIXES: Readonly<Record<string, string>> = {
   ENFILE: OPEN_FILES_FIX,
   ENOENT: PATH_FIX,
   ENOTDIR: PATH_FIX,
-  EEXIST: PATH_FIX,
+  EEXIST: 'Name a folder: this is a file, or move the file away.',
   EISDIR: 'Name a file: this is a folder.',
   EACCES: PERMISSION_FIX,
   EPERM: PERMISSION_FIX,

@@ -94,9 +94,19 @@ const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object
 /** Maximum length of a text in a spreadsheet. */
 const MAX_TEXT = 32_767
 
+/**
+ * Characters that are written as `_xHHHH_`, with their code (ISO/IEC 29500-1, 22.9.2.19, ST_Xstring): those that XML cannot hold
+ * or would change, and the underscore of text that already looks like this.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters
+const ESCAPED = /[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[\da-f]{4}_)/gi
+
+const escapeCharacter = (character: string): string =>
+  `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`
+
 function textCell(text: string, align?: 'right'): Cell {
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text
-  const value = INHERITED.has(cut) ? `${cut} ` : cut
+  const value = INHERITED.has(cut) ? `${cut} ` : cut.replace(ESCAPED, escapeCharacter)
   const style = align === undefined ? {} : { align }
   return NUMERIC.test(value) ? { value, type: String, format: TEXT_FORMAT, ...style } : value
 }

@@ -47,6 +47,7 @@ export async function compareExpected(
   )
   const labelled = wallets ?? walletsOf(balances)
   const { amounts, unfilled } = await readDeclaredAmounts(file, {
+    labels: labelled.flatMap(({ label }) => label ?? []),
     walletsLabelled: (label) =>
       labelled.filter((wallet) => wallet.label === label).map(({ address }) => address),
     wallets: wallets && {

@@ -1,6 +1,8 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, type Asset, assetBalanceKey, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
+import { suggest } from '../../core/model/suggest.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
+import { describePlainNumber } from '../describe-plain-number.ts'
 
 /** A line of a file of opening or expected balances. */
 type DeclaredAmount = {
@@ -21,6 +23,8 @@ export type DeclaredAmounts = {
 export type AmountContext = {
   /** Addresses of the wallets with this label. */
   walletsLabelled(label: string): readonly string[]
+  /** All labels, of which one is suggested for a label that no wallet has. */
+  labels: readonly string[]
   /** The wallets that lines may name by address, and a description of them; undefined for any wallets. */
   wallets: { addresses: ReadonlySet<string>; expected: string } | undefined
   /** null if unknown. */
@@ -98,7 +102,7 @@ function requireColumns({ line, cells }: CsvRecord, file: string): void {
 function walletOf(
   cells: CsvRecord['cells'],
   expect: CheckCell,
-  { walletsLabelled, wallets }: AmountContext,
+  { walletsLabelled, labels, wallets }: AmountContext,
 ): string {
   const column = cells.wallet_address ? 'wallet_address' : 'wallet_label'
   const name = cells[column] ?? ''
@@ -108,7 +112,9 @@ function walletOf(
     return address
   }
   const matches = walletsLabelled(name)
-  expect(column, matches.length > 0, 'an address or a label of the job')
+  const suggestion = matches.length > 0 ? undefined : suggest(name, labels)
+  const hint = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`
+  expect(column, matches.length > 0, `an address or a label of the job${hint}`)
   expect(column, matches.length === 1, `an address, since ${matches.length} wallets have that label`)
   return matches[0] as string
 }
@@ -124,7 +130,7 @@ function toSmallestUnits(
 ): bigint | undefined {
   if (value !== '') expect('value', INTEGER.test(value), 'a whole number, in the smallest unit')
   if (amount === '' || (value !== '' && decimals === null)) return value === '' ? undefined : BigInt(value)
-  expect('amount', DECIMAL.test(amount), 'digits with an optional decimal point, in whole units')
+  expect('amount', DECIMAL.test(amount), `${describePlainNumber(amount)}, in whole units`)
   expect('amount', decimals !== null, "the column value, because the asset's decimals are unknown")
   const decimalPlaces = decimals ?? 0
   const [whole = '', fraction = ''] = amount.replace('-', '').split('.')

@@ -18,6 +18,7 @@ export async function readOpening(
   if (file === undefined) return { amounts: [], unfilled: 0 }
   const decimals = await readDecimals(opened)
   return readDeclaredAmounts(file, {
+    labels: [...labels.values()].flatMap((label) => label ?? []),
     walletsLabelled: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
     wallets: { addresses: wallets, expected: 'the address of a wallet of the export' },
     decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,

@@ -1,5 +1,7 @@
+import { ADDRESS } from '../../core/model/address.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import { suggest } from '../../core/model/suggest.ts'
 
 /** The addresses of the wallets with these addresses or labels; all wallets if there are none. Throws USAGE. */
 export function selectWallets(
@@ -13,7 +15,12 @@ export function selectWallets(
 function findWallets(coverage: Manifest['coverage'], name: string): string[] {
   const matches = coverage.filter(({ address, label }) => address === name.toLowerCase() || label === name)
   if (matches.length > 0) return matches.map(({ address }) => address)
+  const labels = coverage.flatMap(({ label }) => label ?? [])
+  const suggestion = suggest(name, ADDRESS.test(name) ? [] : labels)
   throw new ExportError('USAGE', `the export has no wallet ${name}`, {
-    fix: 'Give the address or the label of a wallet, as in the job file.',
+    fix:
+      suggestion === undefined
+        ? 'Give the address or the label of a wallet, as in the job file.'
+        : `Did you mean ${suggestion}?`,
   })
 }

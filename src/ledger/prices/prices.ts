@@ -5,6 +5,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { parseUtc } from '../../core/model/utc.ts'
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
+import { describePlainNumber } from '../describe-plain-number.ts'
 import { type FungibleAsset, NATIVE, type PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, as a decimal string, valid from an instant (Unix time in milliseconds). */
@@ -90,8 +91,7 @@ async function readPriceLines(file: string, own: string): Promise<PriceLine[]> {
     const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
     const from = parseUtc(date)
     if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
-    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price))
-      throw error(`price ${price}`, 'digits with an optional decimal point')
+    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price)) throw error(`price ${price}`, describePlainNumber(price))
     const currency = (cells.currency ?? '').toUpperCase()
     if (!/^[A-Z]{2,10}$/.test(currency)) throw error(`currency ${cells.currency}`, 'a code such as USD')
     const expected = lines[0]?.currency ?? currency

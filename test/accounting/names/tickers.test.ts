@@ -150,7 +150,8 @@ test('excludeSpam keeps a token that the user names, and leaves it out of the li
   expect(listed).not.toContain(spam)
   expect(await textOf('generic', { excludeSpam: true })).not.toContain(spam)
   const tickers = tickerFile('spam.csv', `43114,${spam},MINE`)
-  expect(await textOf('generic', { excludeSpam: true, tickers })).toContain(spam)
+  for (const to of ['generic', 'rotki'])
+    expect(await textOf(to, { excludeSpam: true, tickers })).toContain(spam)
 })
 
 test('prices are still needed by contract', async () => {
@@ -166,7 +167,10 @@ test.for([
   { lines: [`43114,${SHARE},USDC-b97ef9ef`], says: ':2: found ticker "USDC-b97ef9ef"' },
   { lines: [`43114,${SHARE},A`, `0xa86a,${SHARE},A`], says: `:3: found ${SHARE} again, as in line 2` },
   { lines: [`43114,${SHARE},A`, `43114,${IMPOSTOR},a`], says: ':3: found ticker a again' },
-  { lines: [`43114,${IMPOSTOR},usdc`], says: `:2: found usdc, the name of both ${USDC} and ${IMPOSTOR}` },
+  {
+    lines: [`43114,${IMPOSTOR},usdc`],
+    says: `:2: found usdc for ${IMPOSTOR}, which is the name of the well-known token ${USDC}`,
+  },
   { lines: [`43114,${SHARE},avax`], says: ':2: found avax, the native coin' },
 ])('refuses $lines', async ({ lines, says }) => {
   const tickers = tickerFile('refused.csv', ...lines)

@@ -243,6 +243,19 @@ describe('with prices', () => {
     })
   })
 
+  test('takes the prices of the chain by any of its names, however the job names it', async () => {
+    const byBlockchainId = join(folder, 'by-blockchain-id')
+    await exportMadeUp(byBlockchainId, GOLDEN_CHAIN, '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5')
+    const [head = '', ...lines] = GOLDEN_PRICES.trim().split('\n')
+    const names = ['43114', 'avalanche', '0xa86a', '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5']
+    const file = join(folder, 'prices-by-name.csv')
+    const named = lines.map((line, at) => `${line},${names[at % names.length]}`)
+    writeFileSync(file, [`${head},chain`, ...named, ''].join('\n'))
+    const valuesWith = async (output: string, list: string) =>
+      (await statement([output], { ...period, prices: list })).lines.map(({ values }) => values)
+    expect(await valuesWith(byBlockchainId, file)).toEqual(await valuesWith(madeUp, prices))
+  })
+
   test('lists the prices that are missing, also those before and at the end of the period', async () => {
     const daysOf = async (options: Parameters<typeof statement>[1]) =>
       (await statement([madeUp], { ...options, collectsNeeded: true })).pricesNeeded.map(

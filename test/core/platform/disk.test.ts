@@ -42,7 +42,7 @@ test.for(['EACCES', 'EPERM', 'EROFS'])('%s has the fix for permissions', (code) 
 })
 
 test.for([
-  { code: 'EEXIST', fix: 'Check the path: a folder in it does not exist or is a file.' },
+  { code: 'EEXIST', fix: 'Name a folder: this is a file, or move the file away.' },
   { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
   { code: 'EMFILE', fix: 'Raise the limit on open files (ulimit -n 4096) and run again: it resumes.' },
   { code: 'ELOOP', fix: 'Remove the symbolic link: a regular file or folder belongs there.' },

@@ -55,6 +55,17 @@ test('writes all other text as text, including formulas', async () => {
   expect(strings).toContain('<t xml:space="preserve">constructor </t>')
 })
 
+test.for([
+  ['_x0041_', '_x005F_x0041_'],
+  ['_x0041_x0042_', '_x005F_x0041_x005F_x0042_'],
+  ['a_x00e9_ _x41_', 'a_x005F_x00e9_ _x41_'],
+  ['\0a\u001bb\r\n\tc\uffff', '_x0000_a_x001B_b_x000D_\n\tc_xFFFF_'],
+] as const)('escapes what a workbook would read as another character: %j', async ([text, expected]) => {
+  const xlsx = await xlsxBytes([{ ...sheet, rows: [[null, null, text]] }])
+  const strings = unzipText(xlsx, 'xl/sharedStrings.xml')
+  expect(/<t[^>]*>([^<]*)<\/t><\/si><\/sst>$/.exec(strings)?.[1]).toBe(expected)
+})
+
 test('writes times as dates, with a frozen header', async () => {
   const xml = unzipText(await xlsxBytes([sheet]), 'xl/worksheets/sheet1.xml')
   expect(cell(xml, 'A2')).toEqual([

@@ -19,6 +19,19 @@ function fileOf(...lines: string[]): string {
   return path
 }
 
+test('refuses a misspelt label and a decimal comma with what was probably meant', async () => {
+  for (const [line, says] of [
+    [
+      '"Ann, mian",native,,,1',
+      'Ann, mian, expected an address or a label of the job (did you mean Ann, main?)',
+    ],
+    [`${ANN},native,,,"1,5"`, 'found amount 1,5, expected a decimal point, as in 1.5'],
+  ] as const)
+    await expect(balances(output, { opening: fileOf(AMOUNTS, line) })).rejects.toMatchObject({
+      message: expect.stringContaining(says),
+    })
+})
+
 test('accepts expected balances with wallet labels and amounts in whole units', async () => {
   const { balances: found, wallets } = await balances(output, { all: true })
   const token = found.find(

@@ -71,7 +71,7 @@ describe("the user's prices", () => {
   test.for([
     { line: '2024-02-30,native,USD,1', says: ':2: found date 2024-02-30' },
     { line: '01.03.2024,native,USD,1', says: ':2: found date 01.03.2024' },
-    { line: '2024-03-01,native,USD,"1,5"', says: ':2: found price 1,5' },
+    { line: '2024-03-01,native,USD,"1,5"', says: ':2: found price 1,5, expected a decimal point, as in 1.5' },
     { line: '2024-03-01,native,USD,-1', says: ':2: found price -1' },
     { line: '2024-03-01,native,USD,1e3', says: ':2: found price 1e3' },
     { line: '2024-03-01,native,$,1', says: ':2: found currency $' },

@@ -20,6 +20,7 @@ export function readRecords(body: Buffer): readonly Fields[] {
   const answer = readAnswer(body)
   const { status, message, result } = answer
   if (status === '2') throw new ExportError('SERVICE_UNAVAILABLE', `the service answered: ${textOf(message)}`)
+  if (!Array.isArray(result) && status !== '0') throw malformed('has neither records nor a refusal', body)
   if (!Array.isArray(result)) throw refusalError(refusalText(answer))
   if (status !== '1' && (result.length > 0 || !NOTHING_FOUND.test(textOf(message))))
     throw refusalError(refusalText({ ...answer, result: '' }))
@@ -33,7 +34,8 @@ const NOTHING_FOUND = /^no .*found$/i
 export function readText(body: Buffer): string {
   const answer = readAnswer(body)
   const { status = '1', result } = answer
-  if (status !== '1' || typeof result !== 'string') throw refusalError(refusalText(answer))
+  if (status === '0') throw refusalError(refusalText(answer))
+  if (status !== '1' || typeof result !== 'string') throw malformed('has no result', body)
   return result
 }
 
