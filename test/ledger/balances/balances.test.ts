@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
 import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
 import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
-import { demoWallets, nodeData } from '../../helpers/node-data.ts'
+import { nodeBalances, unreconcilable, valuesOf } from '../../helpers/node-balances.ts'
+import { nodeData } from '../../helpers/node-data.ts'
 import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 
@@ -18,39 +19,6 @@ beforeAll(async () => {
   await exportDemo(csv)
   await exportDemo(parquet, { format: 'parquet', compression: 'zstd' })
 })
-
-const keyOf = ({ wallet_address, asset_type, asset_address, token_id }: Balance) =>
-  [wallet_address, asset_type, asset_address, token_id].join('|')
-
-const valuesOf = (all: readonly Balance[]) => new Map(all.map((balance) => [keyOf(balance), balance.value]))
-
-/** Tokens whose balances on the node differ from the sums of their events. */
-const unreconcilable = Object.entries(nodeData.erc20)
-  .filter(([, { reconcilable }]) => !reconcilable)
-  .map(([token]) => token.toLowerCase())
-
-/** The node's balances at the last block, by key, without tokens that cannot be reconciled with their events. */
-function nodeBalances(): Map<string, bigint> {
-  const expected = new Map<string, bigint>()
-  const put = (wallet: string, asset: string, value: string) => {
-    if (BigInt(value) !== 0n) expected.set(`${wallet}|${asset}`.toLowerCase(), BigInt(value))
-  }
-  for (const [wallet, all] of Object.entries(nodeData.nativeByBlock))
-    put(wallet, 'native||', all.at(-1)?.[1] ?? '0')
-  for (const [token, { reconcilable, checkpoints }] of Object.entries(nodeData.erc20)) {
-    if (!reconcilable) continue
-    for (const [wallet, value] of Object.entries(checkpoints[nodeData.lastBlock] ?? {}))
-      put(wallet, `erc20|${token}|`, value)
-  }
-  for (const [token, wallets] of Object.entries(nodeData.erc1155))
-    for (const [wallet, ids] of Object.entries(wallets))
-      for (const [id, value] of Object.entries(ids)) put(wallet, `erc1155|${token}|${id}`, value)
-  for (const [token, ids] of Object.entries(nodeData.erc721Owners))
-    for (const [id, owner] of Object.entries(ids))
-      if (owner !== null && demoWallets.includes(owner.toLowerCase()))
-        put(owner, `erc721|${token}|${id}`, '1')
-  return expected
-}
 
 describe('balances of the whole demo chain with opening balances from genesis', () => {
   test.for([{ output: csv }, { output: parquet }])(

@@ -1,12 +1,15 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Api } from '../../../src/core/model/api.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { ExplorerQuirk } from '../../../src/demo-server/explorer/quirks.ts'
 import { listen } from '../../../src/demo-server/listen.ts'
+import { balances } from '../../../src/ledger/balances/balances.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
-import { exportDemo } from '../../helpers/demo-export.ts'
+import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
 import { expectEqualColumns } from '../../helpers/explorer-columns.ts'
+import { nodeBalances, unreconcilable, valuesOf } from '../../helpers/node-balances.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
@@ -40,5 +43,16 @@ describe.for([
     await exportWith(api, output, { quirk })
     expect((await verifyOutput(output)).problems).toEqual([])
     await expectEqualColumns(DATA_API, output, { statesLogIndex: quirk === 'before-9' })
+  })
+
+  test('has the balances of the node for every wallet and asset', async () => {
+    const output = join(folder, `${api}-${quirk}`)
+    const opening = join(folder, 'genesis.csv')
+    writeFileSync(opening, genesisCsv())
+    await exportWith(api, output, { quirk })
+    const { balances: found } = await balances(output, { opening })
+    const explained = found.filter(({ asset_address }) => !unreconcilable.includes(asset_address ?? ''))
+    expect(valuesOf(explained)).toEqual(nodeBalances())
+    expect(explained.length).toBeGreaterThan(1_000)
   })
 })
