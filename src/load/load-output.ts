@@ -4,7 +4,7 @@ import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatchError } from '../read/check-files.ts'
 import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
 import { forgetLostRows } from './forget-lost-rows.ts'
-import { duplicateRowError, explainFailure } from './load-errors.ts'
+import { duplicateRowError, explainFailure, noTablesError } from './load-errors.ts'
 import type { LoadSource } from './open-source.ts'
 import {
   assertUniqueName,
@@ -114,12 +114,6 @@ async function prepare(source: LoadSource, target: LoadTarget, options: LoadOpti
     uncheckedTables,
     appendableTables: await findAppendableTables(target, plan, { records, identity, uncheckedTables }),
   }
-}
-
-function noTablesError({ manifest }: LoadSource): ExportError {
-  return new ExportError('USAGE', 'the manifest lists none of these tables', {
-    fix: `Choose from the tables of the manifest with --tables: ${Object.keys(manifest.tables).join(', ') || 'it has none'}.`,
-  })
 }
 
 type PreviousLoads = Pick<PreparedLoad, 'identity' | 'uncheckedTables'> & { records: readonly LoadRecord[] }

@@ -29,6 +29,8 @@ export type Source = {
   requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */
   openWallet(wallet: WalletRequest): WalletListing
+  /** Whether `internals: full` adds the listing of internal transactions. @default false */
+  listsFullInternals?: boolean
   /** Opens the listing of a wallet's atomic transactions, if the API has one. Sends no request. */
   openAtomic?(wallet: { chain: string; address: string }): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */

@@ -53,7 +53,7 @@ export async function readAccess(
 /** The API of a service that the user names, by its host; otherwise that of the defaults. */
 function apiOf({ baseUrl }: ServiceArguments, defaults: ServiceDefaults): Api | undefined {
   const given = baseUrl ?? process.env.WALLETLAKE_BASE_URL
-  const isDefault = given === undefined || given === defaults.baseUrl
+  const isDefault = given === undefined || parseBaseUrl(given) === parseBaseUrl(defaults.baseUrl ?? '')
   return isDefault ? defaults.api : knownServiceOf(given)?.api
 }
 
@@ -92,7 +92,7 @@ export async function readAccessOfOutput(
     (givenBaseUrl !== undefined && parseBaseUrl(givenBaseUrl) !== parseBaseUrl(last.baseUrl))
   )
     return readAccess(args)
-  if (givenBaseUrl !== undefined) return readAccess(args, { apiKeyHeader: last.apiKeyHeader })
+  if (givenBaseUrl !== undefined) return readAccess(args, last)
   const access = await readAccess(args, { baseUrl: last.baseUrl, api: last.api })
   if (access.apiKey !== undefined) requireTrustedHost(last)
   onNotice(`using ${last.baseUrl}, the service of the last run`)

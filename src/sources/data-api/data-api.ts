@@ -59,6 +59,7 @@ export const dataApi: Source = {
       reducedPageSize: () => reducedPageSize(size),
     }
   },
+  listsFullInternals: true,
   openBlocks: ({ chain }) => {
     const size = createAdaptivePageSize()
     return {
