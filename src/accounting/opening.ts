@@ -1,6 +1,7 @@
 import { COIN_DECIMALS, isNft } from '../core/model/asset.ts'
 import { chainOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
+import { UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import { labelsOf } from '../ledger/balances/balances.ts'
 import { readOpening } from '../ledger/balances/read-opening.ts'
@@ -44,7 +45,7 @@ export async function readOpeningMovements(
     const named = withContract(toAsset(asset, coin), contracts)
     return {
       ...{ time, transaction: '', chain: first.chain_id, source: 'opening' },
-      ...{ block: first.block_number, index: first.transaction_index },
+      ...{ block: first.block_number, index: first.transaction_index ?? String(UNKNOWN_INDEX) },
       entry: sha256(`opening|${wallet}|${assetKey(named)}`).slice(0, 32),
       ...{ wallet, label: labels.get(wallet) ?? null, type: 'opening', method: METHOD },
       ...{ counterparty: null, isOwn: false, asset: named },

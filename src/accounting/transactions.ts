@@ -1,3 +1,4 @@
+import { UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import type { TextRows } from '../core/table/index.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -61,7 +62,7 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     value: BigInt(row.value.startsWith('-') ? row.value.slice(1) : row.value),
     method: row.method_name,
     block: row.block_number,
-    index: row.transaction_index,
+    index: row.transaction_index ?? String(UNKNOWN_INDEX),
     source: row.source,
   }
 }

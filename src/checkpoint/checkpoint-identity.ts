@@ -1,3 +1,4 @@
+import { type Api, DEFAULT_API } from '../core/model/api.ts'
 import { ExportError } from '../core/model/errors.ts'
 
 /**
@@ -14,6 +15,8 @@ export type CheckpointIdentity = {
   finalityMs: number
   /** Present if the pages contain the listing of internal transactions. */
   internals?: 'full'
+  /** The API that the pages come from; absent for `data-api`. */
+  api?: Api
 }
 
 type IdentifiedState = {
@@ -57,10 +60,14 @@ function differingKeys({ stored, identity, isDone }: IdentifiedState): (keyof Ch
   return IDENTITY_KEYS.filter((key) => stored[key] !== identity[key] && !(isDone && key === 'finalityMs'))
 }
 
-const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs', 'internals'] as const
+const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs', 'internals', 'api'] as const
 
 function formatIdentityField(key: keyof CheckpointIdentity, identity: CheckpointIdentity): number | string {
   return identity[key] ?? ABSENT_FIELDS[key] ?? 'the head'
 }
 
-const ABSENT_FIELDS: Readonly<Record<string, string>> = { kind: 'wallets', internals: 'listing' }
+const ABSENT_FIELDS: Readonly<Record<string, string>> = {
+  kind: 'wallets',
+  internals: 'listing',
+  api: DEFAULT_API,
+}

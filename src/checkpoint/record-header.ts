@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { APIS } from '../core/model/api.ts'
 import { LISTED_PRICES } from '../core/model/fees.ts'
 
 /** First bytes of a record. The digit is the version of the format. */
@@ -103,6 +104,7 @@ const IDENTITY_FIELDS = {
   endBlock: nullable(isCount),
   finalityMs: isTime,
   internals: optional((value) => value === 'full'),
+  api: optional((value) => APIS.some((api) => api === value)),
 }
 
 const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {

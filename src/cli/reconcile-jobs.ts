@@ -5,7 +5,7 @@ import type { RunResult } from '../export/run.ts'
 import type { RunLimits } from '../http/run-limits.ts'
 import type { Log } from '../terminal/log.ts'
 import { print } from '../terminal/print.ts'
-import { type KeyArguments, readCredentials } from './options/credentials.ts'
+import type { Credentials } from './options/credentials.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
 import { programName } from './program-name.ts'
 import { reconcileAndStore, verdictError, verdictLines } from './reconcile-output.ts'
@@ -17,7 +17,8 @@ import { reconcileAndStore, verdictError, verdictLines } from './reconcile-outpu
 export type ReconcileScope = 'all' | 'coin'
 
 type ReconcileContext = {
-  args: KeyArguments & { json?: boolean; quiet?: boolean }
+  args: { json?: boolean; quiet?: boolean }
+  credentials: Credentials
   scope: ReconcileScope
   /** The limit on requests, and those that the run has sent. */
   limits: Pick<RunLimits, 'maxRequests' | 'usage'>
@@ -51,14 +52,14 @@ export async function reconcileJobs({ jobs }: RunResult, context: ReconcileConte
 
 async function reconcileJob(
   job: Job,
-  { args, scope, limits, log, signal }: ReconcileContext,
+  { args, credentials, scope, limits, log, signal }: ReconcileContext,
 ): Promise<ExportError | undefined> {
   const { output, store, service, concurrency } = job
   const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
   const used = await unitsUsedToday([output])
   const access = {
     ...{ ...service, ...limits, concurrency, unitsUsedToday: used, operation: 'balances' as const },
-    ...(await readCredentials(args)),
+    ...credentials,
   }
   const result = await reconcileAndStore(located, { access, signal }, log)
   const isGood = result.ok || (scope === 'coin' && result.balances.native.different === 0)

@@ -1,6 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
 import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
-import type { ServiceAccess } from '../sources/data-api/open-service.ts'
+import type { ServiceAccess } from '../sources/service-access.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, formatInteger } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'

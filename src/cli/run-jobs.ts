@@ -10,7 +10,7 @@ import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
 import { type MonitoringArguments, openRunMonitor } from './monitoring/run-monitor.ts'
-import { type KeyArguments, readCredentials } from './options/credentials.ts'
+import { type Credentials, type KeyArguments, readCredentials } from './options/credentials.ts'
 import { type RunLimitArguments, readCount, readRunLimits } from './options/option-parsers.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
 import { readQueueAddress } from './options/queue-address.ts'
@@ -36,17 +36,15 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   try {
     const jobsToRun = await readJobs()
     if (args.reconcile === 'all') requireReconcilable(jobsToRun)
-    const result = await runDirectOrQueued(jobsToRun, { args, progress, usage, signal: interruption.signal })
+    // The key is in the environment only until it is read.
+    const credentials = await readCredentials(args)
+    const context = { args, credentials, progress, usage, signal: interruption.signal }
+    const result = await runDirectOrQueued(jobsToRun, context)
     progress.stop()
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await monitor.end({ exit: exitOf(result), jobs })
     const exit = printSummary(result, { args, log: progress.log })
-    const verdictExit = await reconcileIfWanted(result, {
-      args,
-      progress,
-      usage,
-      signal: interruption.signal,
-    })
+    const verdictExit = await reconcileIfWanted(result, context)
     if (args.report) await writeReports(result, { args, log: progress.log })
     return exit || verdictExit
   } catch (thrown) {
@@ -60,19 +58,27 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
 
 /** Returns 0, or the exit code of a verdict that is not good. */
 async function reconcileIfWanted(result: RunResult, context: RunContext): Promise<number> {
-  const { args, progress, usage, signal } = context
+  const { args, credentials, progress, usage, signal } = context
   if (args.reconcile === undefined) return 0
   const limits = { maxRequests: readRunLimits(args).maxRequests, usage }
-  return reconcileJobs(result, { args, scope: args.reconcile, limits, log: progress.log, signal })
+  return reconcileJobs(result, {
+    ...{ args, credentials, scope: args.reconcile, limits, log: progress.log, signal },
+  })
 }
 
-type RunContext = { args: RunArguments; progress: LiveProgress; usage: Usage; signal: AbortSignal }
+type RunContext = {
+  args: RunArguments
+  credentials: Credentials
+  progress: LiveProgress
+  usage: Usage
+  signal: AbortSignal
+}
 
 async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Promise<RunResult> {
-  const { args, progress, usage, signal } = running
+  const { args, credentials, progress, usage, signal } = running
   if (args.queue !== undefined) return runQueued(jobs, args.queue, running)
   return run(jobs, {
-    ...(await readCredentials(args)),
+    ...credentials,
     fresh: args.fresh ?? false,
     ...(args.lookback === undefined
       ? {}
@@ -90,7 +96,7 @@ async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Pro
 async function runQueued(
   jobs: readonly Job[],
   queue: string,
-  { args, progress, signal }: RunContext,
+  { args, credentials, progress, signal }: RunContext,
 ): Promise<RunResult> {
   for (const name of ['lookback', 'maxRequests'] as const) {
     if (args[name] === undefined) continue
@@ -102,7 +108,7 @@ async function runQueued(
   const { runOverQueue } = await import('../cluster/run-over-queue.ts')
   return runOverQueue(jobs, {
     queue: await readQueueAddress(queue),
-    ...(await readCredentials(args)),
+    ...credentials,
     fresh: args.fresh ?? false,
     deadlineMs: readRunLimits(args).deadlineMs,
     signal,

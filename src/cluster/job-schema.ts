@@ -32,6 +32,7 @@ const JOB_FIELDS = {
   escapeFormulas: v.boolean(),
   service: v.strictObject({
     baseUrl: v.pipe(printableLine, v.check(isUrl)),
+    api: FIELDS['service.api'].parsed,
     apiKeyHeader: FIELDS['service.apiKeyHeader'].parsed,
     timeoutMs: FIELDS['service.timeout'].parsed,
     tier: v.optional(FIELDS['service.tier'].parsed),

@@ -1,5 +1,6 @@
 import type { BlockRange } from '../core/model/model.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
+import { sourceOf } from '../sources/index.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { rangesByWallet } from './plan-tasks.ts'
 import { READ_RESULTS, type ReadResult, type ReadSelection, removeReads } from './read-results.ts'
@@ -24,6 +25,7 @@ const MAX_REREADS = 20
  * on one machine.
  */
 export function createReconciler({ plan, runState, stats, onNotice }: ReconcilerOptions) {
+  const source = sourceOf(plan.job.service.api)
   const reread = new Set<string>()
   let mergedRanges: readonly BlockRange[] = []
   let rereadsLeft = MAX_REREADS
@@ -48,7 +50,7 @@ export function createReconciler({ plan, runState, stats, onNotice }: Reconciler
     /** Whether the partitions form a consistent export. */
     isConsistent: async (selection: ReadSelection, writes: readonly WriteResult[]): Promise<boolean> => {
       recordContradictions(stats, writes)
-      const reorged = await findReorged(runState, selection, writes)
+      const reorged = await findReorged({ runState, source }, selection, writes)
       if (reorged.transactions > 0) {
         if (await reopen(describeReorged(reorged), reorged.positions)) return false
         notice(`${describeReorged(reorged)}, even when read again; these partitions are written as one`)

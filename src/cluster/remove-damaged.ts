@@ -1,5 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE } from '../core/model/manifest.ts'
+import { sourceOf } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
 import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
 import type { Plan } from './plan.ts'
 import { openPartition } from './publish-run.ts'
@@ -26,9 +28,9 @@ export async function removeDamaged(
   // Files that were verified earlier may have changed since.
   const unverified = { ...runState, verified: new Map<string, Promise<string>>() }
   try {
+    const checked = hasDamagedPage ? sourceOf(plan.job.service.api) : undefined
     const reads: ReadResult[] = []
-    for (const read of selection.reads)
-      if (!(await isReadIntact(unverified, read, hasDamagedPage))) reads.push(read)
+    for (const read of selection.reads) if (!(await isReadIntact(unverified, read, checked))) reads.push(read)
     const partitions: WriteResult[] = []
     for (const write of writes)
       if (!(await isWriteIntact({ runState: unverified, plan }, write))) partitions.push(write)
@@ -42,12 +44,17 @@ export async function removeDamaged(
   }
 }
 
-async function isReadIntact(runState: RunState, read: ReadResult, checksBodies: boolean): Promise<boolean> {
+/** @param source reads the pages; undefined if they need not be checked */
+async function isReadIntact(
+  runState: RunState,
+  read: ReadResult,
+  source: Source | undefined,
+): Promise<boolean> {
   if (!(await isStored(runState, pagesPath(read.token)))) return false
   try {
     const log = await openReadPages(runState, read)
-    if (checksBodies)
-      for await (const { body } of log.read(({ items }) => items > 0)) if (!isPage(body)) return false
+    if (source !== undefined)
+      for await (const { body } of log.read(({ items }) => items > 0)) if (!isPage(body, source)) return false
     return true
   } catch {
     return false

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { BlockRange } from '../core/model/model.ts'
 import { largest, smallest } from '../core/platform/extremes.ts'
+import type { Source } from '../sources/source.ts'
 import { findDuplicates, fingerprint, readFingerprints } from '../transform/merge/fingerprints.ts'
 import { keyedItems } from '../transform/merge/record-items.ts'
 import { openReadPages } from './read-pages.ts'
@@ -23,7 +24,7 @@ export type ReorgedInCluster = {
  * different blocks for two wallets. Fingerprints find candidates, pages confirm them.
  */
 export async function findReorged(
-  runState: RunState,
+  { runState, source }: { runState: RunState; source: Source },
   selection: ReadSelection,
   writes: readonly WriteResult[],
 ): Promise<ReorgedInCluster> {
@@ -34,6 +35,7 @@ export async function findReorged(
   const byHash = new Map<string, ListingPosition[]>()
   for await (const { hash, ...position } of viewsIn({
     runState,
+    source,
     selection,
     ranges: affectedWrites,
     repeated,
@@ -66,12 +68,13 @@ const containsAny = (one: Fingerprints | undefined, searched: ReadonlySet<number
 
 type ViewQuery = {
   runState: RunState
+  source: Source
   selection: ReadSelection
   ranges: readonly BlockRange[]
   repeated: ReadonlySet<number>
 }
 
-async function* viewsIn({ runState, selection, ranges, repeated }: ViewQuery) {
+async function* viewsIn({ runState, source, selection, ranges, repeated }: ViewQuery) {
   const overlaps = (from: number, to: number) => ranges.some((one) => one.from < to && one.to > from)
   for (const read of selection.reads) {
     const { chain, covered } = read
@@ -79,7 +82,7 @@ async function* viewsIn({ runState, selection, ranges, repeated }: ViewQuery) {
     const log = await openReadPages(runState, read)
     const pages = log.read(({ blocks }) => blocks !== null && overlaps(blocks.min, blocks.max + 1))
     for await (const { wallet, body } of pages) {
-      for (const { key } of keyedItems(body, chain))
+      for (const { key } of keyedItems(body, source, chain))
         if (repeated.has(fingerprint(key.hash))) yield { hash: key.hash, wallet, block: key.block }
     }
   }

@@ -5,6 +5,7 @@ import { newRunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { openFeeResolver } from '../export/fees/fee-resolver.ts'
 import { privateFolder } from '../export/private-folder.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { FeeSource } from '../transform/fees.ts'
 import { openFeesOfPage } from '../transform/page-open-fees.ts'
 import type { OpenFee } from '../transform/staged/page-index.ts'
@@ -79,10 +80,11 @@ async function* openFeesIn(
 ): AsyncGenerator<OpenFee, void, void> {
   const ends = new Map(walletsOf(plan).map(({ address, to }) => [address, to]))
   const isOwn = (address: string, block: number) => block < (ends.get(address) ?? 0)
+  const source = sourceOf(plan.job.service.api)
   for (const read of reads) {
     const log = await openReadPages(runState, read)
     for await (const { wallet, body } of log.read(({ items }) => items > 0)) {
-      for (const fee of openFeesOfPage({ wallet, body, chain: plan.job.chain }, isOwn))
+      for (const fee of openFeesOfPage({ wallet, body, chain: plan.job.chain, source }, isOwn))
         if (fee.block < end) yield fee
     }
   }

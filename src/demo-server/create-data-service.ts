@@ -8,9 +8,10 @@ import type {
   ServiceRequest,
   ServiceResponse,
 } from './data-service.ts'
+import { createExplorer } from './explorer/create-explorer.ts'
 import { errorResponse, HttpError, jsonResponse } from './http-error.ts'
 import { createIndexPage } from './index-page.ts'
-import { openChains } from './open-chains.ts'
+import { type Chains, openChains } from './open-chains.ts'
 import { createQuotaLimiter, type QuotaResult } from './quota-limiter.ts'
 import { createReplay, type Replay } from './replay.ts'
 import { type Call, matchRoute } from './route.ts'
@@ -21,7 +22,8 @@ import { createRegistry } from './webhooks/registry.ts'
 
 /**
  * Creates the embedded data service: every operation of the interface (section 4) over the chains in `chains/`, and
- * an index page at `/`, which requires no key and is not counted against the quota.
+ * an index page at `/`, which requires no key and is not counted against the quota. With the option `api`, it speaks an
+ * explorer API over the same chains instead.
  *
  * A chain is read at the first request that needs it. Page tokens, webhooks, secrets and reindexed metadata are kept in
  * memory, for the lifetime of this object.
@@ -36,12 +38,14 @@ export function createDataService(options: DataServiceOptions = {}): DataService
   const registry = createRegistry()
   const dispatcher = openDispatcher(options, registry)
   const { replay, chains } = openReplayedChains(options, { registry, dispatcher })
+  const explorer = createExplorerOf(options, chains)
   const callOperation = createCallOperation(options, { chains, registry })
   const chargeUnits = createUnitLimiter(options)
   const state = { closed: false }
 
   const handleRequest = async (request: ServiceRequest): Promise<ServiceResponse> => {
     throwIfUnavailable(request, { ...options, ...state })
+    if (explorer) return explorer(request)
     const route = matchRoute(request)
     if (route === 'index') return jsonResponse(200, createIndexPage(chains.ids))
     const { key, quota } = authenticate(request)
@@ -69,6 +73,11 @@ export function createDataService(options: DataServiceOptions = {}): DataService
       dispatcher.close()
     },
   }
+}
+
+function createExplorerOf(options: DataServiceOptions, chains: Chains) {
+  const { api = 'data-api' } = options
+  return api === 'data-api' ? undefined : createExplorer(api, { options, chains })
 }
 
 type Tools = {

@@ -1,3 +1,5 @@
+import type { Api } from '../core/model/api.ts'
+import type { ExplorerQuirk } from './explorer/quirks.ts'
 import type { JsonObject } from './json.ts'
 import type { Quirk } from './quirks.ts'
 import type { ScheduleAfter } from './timers.ts'
@@ -44,6 +46,8 @@ export type ServiceResponse = {
 }
 
 export type DataServiceOptions = {
+  /** The API that the service speaks. Explorer APIs have no webhooks, and quirks of their own. @default data-api */
+  api?: Api | undefined
   /**
    * Accepted API keys. Requests without a key get 401, with another key 403. Without keys, all are accepted.
    * @default []
@@ -64,8 +68,10 @@ export type DataServiceOptions = {
   replay?: ReplayOptions | undefined
   /** Maximum number of addresses per webhook; more get 400. @default 5 */
   maxAddresses?: number | undefined
-  /** Deviations from the interface. @default none */
+  /** Deviations of the API `data-api` from the interface. @default none */
   quirks?: readonly Quirk[] | undefined
+  /** Deviations of an explorer API. @default none */
+  explorerQuirks?: readonly ExplorerQuirk[] | undefined
   /** Compute units with the quirk `compute-units`. @default those of the tier `free` */
   unitQuota?: { readonly perMinute: number; readonly perDay: number } | undefined
   /** Duration of reindexing a token, in milliseconds. @default 0 */

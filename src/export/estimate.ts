@@ -1,7 +1,7 @@
 import { countBlocks } from '../core/model/block-ranges.ts'
 import type { Coverage } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { source } from '../sources/index.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { PastRun } from './history/past-runs.ts'
 import type { JobState } from './inspect-job.ts'
 
@@ -77,7 +77,7 @@ function estimateWallets(job: Job, state: JobState, runs: readonly PastRun[]): R
   const amount =
     state.state === 'unfinished'
       ? remainingUsage(job, state, internals)
-      : incrementalUsage(state, { runs, listings })
+      : incrementalUsage(state, { runs, listings, pageSize: sourceOf(job.service.api).pageSize })
   // If no page has reached endBlock, findEnd sends one more request.
   const checksEnd = job.endBlock === undefined || (state.head ?? -1) >= job.endBlock - 1 ? 0 : 1
   const requests = amount && Math.max(minRequests, Math.ceil(amount.requests)) + checksEnd
@@ -111,7 +111,7 @@ function remainingUsage(job: Job, { wallets, pages, items, head }: JobState, int
  */
 function incrementalUsage(
   { wallets, manifest }: JobState,
-  { runs, listings }: { runs: readonly PastRun[]; listings: number },
+  { runs, listings, pageSize }: { runs: readonly PastRun[]; listings: number; pageSize: number },
 ): Usage {
   if (manifest === undefined) return undefined
   const exported = new Map(manifest.coverage.map((covered) => [covered.address, covered]))
@@ -127,7 +127,7 @@ function incrementalUsage(
   return {
     requests:
       share * (lastIncremental?.requests ?? 0) +
-      added * (Math.ceil((transactionsPerWallet + 1) / source.pageSize) + listings - 1),
+      added * (Math.ceil((transactionsPerWallet + 1) / pageSize) + listings - 1),
     transactions: share * (lastIncremental?.transactions ?? 0) + added * transactionsPerWallet,
   }
 }

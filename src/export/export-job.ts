@@ -8,6 +8,7 @@ import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import { readManifestIfExists, requireSafeManifest } from '../files/publish.ts'
 import { discardChanges } from '../files/publish-changes.ts'
 import type { RequestContext } from '../http/request.ts'
+import { sourceOf } from '../sources/index.ts'
 import { openStore } from '../storage/open-store.ts'
 import type { Store } from '../storage/store.ts'
 import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
@@ -167,8 +168,9 @@ async function exportFromCheckpoint(
 
 /** Drops damaged pages of the checkpoint, so that their blocks are requested again. */
 async function dropDamagedPages({ job, onNotice }: StoreRun, { checkpoint }: StartedRun): Promise<void> {
+  const source = sourceOf(job.service.api)
   const pages = await checkpoint.dropUnreadablePages(async (location) =>
-    isPage(await checkpoint.read(location)),
+    isPage(await checkpoint.read(location), source),
   )
   const pagesText = pages === 1 ? '1 unreadable page' : `${pages} unreadable pages`
   onNotice(`${job.name}: the checkpoint contained ${pagesText}; the blocks are requested again`)

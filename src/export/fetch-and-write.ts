@@ -7,6 +7,7 @@ import { type RunStats, recordWholeExport } from '../core/model/run-stats.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { recoverChanges } from '../files/publish-changes.ts'
 import type { RequestContext } from '../http/request.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { Store } from '../storage/store.ts'
 import { countLeftOut } from '../transform/left-out.ts'
 import { openFeeResolver } from './fees/fee-resolver.ts'
@@ -99,6 +100,7 @@ async function fetchAndWriteOnce(
 ): Promise<WriteState | RestartReason> {
   const { job, store, requestContext, stats, onNotice } = jobExport
   const { signal } = requestContext
+  const source = sourceOf(job.service.api)
   const fees = openFeeResolver({ ...jobExport, checkpoint })
   const output = await openOutputWriter({ job, store, checkpoint, stats, signal, previous, fees })
   try {
@@ -116,10 +118,10 @@ async function fetchAndWriteOnce(
     if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
     if (
       lookback !== undefined &&
-      (!areSameRefusals(previous) || (await hasLookbackChanged(checkpoint, listings, lookback)))
+      (!areSameRefusals(previous) || (await hasLookbackChanged(checkpoint, listings, { lookback, source })))
     )
       return resetRowStats(stats, 'lookback changed')
-    stats.leftOut = await countLeftOut(checkpoint, listings)
+    stats.leftOut = await countLeftOut(checkpoint, listings, source)
     const isNew =
       manifest === undefined || end > from || from < minEnd || !manifestMatchesJob(manifest, jobExport)
     if (!isNew) return finishUnchanged(jobExport, checkpoint, end)

@@ -2,6 +2,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { Job } from '../core/model/model.ts'
 import { writeRaw } from '../files/raw.ts'
+import { sourceOf } from '../sources/index.ts'
 import { pagesIn } from '../transform/batches.ts'
 import { mergeItems } from '../transform/merge/merge-items.ts'
 import { openPageSource } from '../transform/merge/page-source.ts'
@@ -29,15 +30,16 @@ export async function keepRaw({ job, checkpoint, previous, listings, to }: KeepR
   const appendFrom = checkpoint.base > job.startBlock ? previous.from : undefined
   const range = { from: appendFrom ?? job.startBlock, to }
   const { chain } = job
-  const context = { readPage: pageReader.read, chain, range, cutoffMs: checkpoint.cutoffMs }
+  const source = sourceOf(job.service.api)
+  const context = { readPage: pageReader.read, source, chain, range, cutoffMs: checkpoint.cutoffMs }
   try {
     for (const [address, bounds] of listings) {
       const records = checkpoint.records(new Map([[address, bounds]]))
       const transactions = mergeItems(
         pagesIn(records, range).map((location) => openPageSource(location, context)),
       )
-      const bad = (await badItems(records, { checkpoint, chain })).map(({ item }) => item)
-      await writeRaw({ ...{ folder: job.output, address, chain, transactions, bad }, appendFrom })
+      const bad = (await badItems(records, { checkpoint, chain, source })).map(({ item }) => item)
+      await writeRaw({ ...{ folder: job.output, address, source, chain, transactions, bad }, appendFrom })
     }
   } finally {
     pageReader.close()

@@ -12,8 +12,10 @@ import {
   type RequestLine,
   requestedWait,
 } from '../http/request-events.ts'
-import type { Meter } from '../sources/source.ts'
+import { sourceOf } from '../sources/index.ts'
+import type { Meter } from '../sources/meter.ts'
 import { mainOperation, meterOf } from './quota.ts'
+import { requireFeatures } from './require-features.ts'
 
 export type RequestContextOptions = {
   /** API key. @default none */
@@ -106,8 +108,10 @@ function warnOnce({ stats, onNotice }: RequestContextOptions, name: string): (ev
 /** Consecutive failures of a request after which its cause is reported. */
 const PERSISTENT_FAILURES = 3
 
-/** Throws USAGE if the job has no base URL, or if the key would be sent unencrypted. */
-export function requireService({ service, file }: Job, key: Omit<KeyTransport, 'baseUrl'>): void {
+/** Throws USAGE if the job has no base URL, or if the key would be sent unencrypted; JOB_INVALID if the API lacks a feature. */
+export function requireService(job: Job, key: Omit<KeyTransport, 'baseUrl'>): void {
+  const { service, file } = job
+  requireFeatures(job)
   requireEncryptedKey({ ...key, baseUrl: service.baseUrl })
   if (service.baseUrl !== undefined) return
   throw new ExportError('USAGE', `${file}: no service is named`, {
@@ -120,7 +124,8 @@ function clientFor(
   { demoUrl, apiKey, allowPlainHttp }: RequestContextOptions,
 ): Client {
   const { baseUrl = '', apiKeyHeader, timeoutMs } = service
-  const shared = { apiKeyHeader, timeoutMs, connections: concurrency }
+  const { apiKeyParameter } = sourceOf(service.api)
+  const shared = { apiKeyHeader, apiKeyParameter, timeoutMs, connections: concurrency }
   if (baseUrl === 'demo') return createClient({ ...shared, baseUrl: demoUrl ?? '', apiKey: undefined })
   return createClient({ ...shared, baseUrl, apiKey, allowPlainHttp })
 }

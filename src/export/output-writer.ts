@@ -13,6 +13,7 @@ import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { type Chunk, sumChunks } from '../files/chunk.ts'
 import { type Part, writeTable } from '../files/write-table.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { Store } from '../storage/store.ts'
 import { cutBatches, totalBytes } from '../transform/batches.ts'
 import type { FeeResolver } from '../transform/fee-resolver.ts'
@@ -91,7 +92,10 @@ export async function openOutputWriter(output: OutputOptions): Promise<OutputWri
   })
   const pool = openWritePool(context)
   const onStaged = (page: StagedPage) => countStaged(stats, page)
-  const staging = createStaging({ checkpoint, listings, from: previous.from, pool, fees, folder, onStaged })
+  const staging = createStaging({
+    ...{ checkpoint, listings, from: previous.from, pool, fees, folder, onStaged },
+    source: sourceOf(output.job.service.api),
+  })
   const outputContext = { ...output, listings, context, staging, pool }
   let batches: readonly BatchRows[] | undefined
   return {
@@ -176,7 +180,10 @@ async function finish(
   if (job.keepRaw) await keepRaw({ ...output, to })
   const rejected = await rejectLines(output, batches)
   const rejects = [
-    ...new Set([...retainedRejects(previous, { batches, chain: job.chain }), ...rejected]),
+    ...new Set([
+      ...retainedRejects(previous, { batches, chain: job.chain, source: sourceOf(job.service.api) }),
+      ...rejected,
+    ]),
   ].sort()
   const names = [...output.listings.keys()]
   const seen = addCounts(batches.map((batch) => seenIn(batch, names)))

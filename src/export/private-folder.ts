@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { CheckpointIdentity } from '../checkpoint/checkpoint-identity.ts'
+import { DEFAULT_API } from '../core/model/api.ts'
 import { PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 
@@ -16,8 +17,10 @@ export function checkpointIdentity({
   endBlock,
   finalityMs,
   internals,
+  service: { api },
 }: Job): CheckpointIdentity {
-  const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
+  const named = api === DEFAULT_API ? {} : { api }
+  const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs, ...named }
   if (kind === 'blocks') return { kind, ...common }
   return internals === 'full' ? { ...common, internals } : common
 }

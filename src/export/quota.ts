@@ -3,13 +3,13 @@ import type { Job } from '../core/model/model.ts'
 import { DAY_MS, utcDay } from '../core/model/utc.ts'
 import { smallest } from '../core/platform/extremes.ts'
 import { type DailyBudget, openDailyBudget } from '../http/daily-budget.ts'
-import { source } from '../sources/index.ts'
-import type { Meter } from '../sources/source.ts'
+import { sourceOf } from '../sources/index.ts'
+import type { Meter } from '../sources/meter.ts'
 import { readReports } from './history/past-runs.ts'
 
 /** The meter of a job's service; undefined if the source counts requests only. */
 export function meterOf({ service }: Pick<Job, 'service'>): Meter | undefined {
-  return source.openMeter?.(service)
+  return sourceOf(service.api).openMeter?.(service)
 }
 
 /** The operation that most requests of a job belong to. */

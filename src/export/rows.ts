@@ -95,7 +95,7 @@ async function* readTable<T extends TableName>(
   const limits = await startLimits(job, options)
   const folder = await createScratchFolder('rows', options.folder)
   try {
-    const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
+    const demo = job.service.baseUrl === 'demo' ? await openDemo(job.service.api) : undefined
     const stats = newRunStats(job.wallets.length, Date.now())
     const { requestContext, close } = openRequestContext(job, {
       ...options,

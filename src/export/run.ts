@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import type { Api } from '../core/model/api.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
@@ -7,6 +8,7 @@ import { incompleteReason, newRunStats, type RunStats } from '../core/model/run-
 import { largest } from '../core/platform/extremes.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
+import type { ListeningService } from '../demo-server/listen.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
 import type { DailyBudget } from '../http/daily-budget.ts'
 import { createRateLimiter, type RateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
@@ -75,17 +77,26 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   const id = newRunId()
   const entries = jobs.map((job) => ({ job, stats: newRunStats(job.wallets.length, Date.now()) }))
   const shared = await shareLimits(jobs, options)
-  const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await openDemo() : undefined
+  const demos = await openDemos(jobs)
   options.onStart?.(entries, shared.rateLimiter)
   try {
     const results = await Promise.all(
-      entries.map((entry) => runJob(entry, { shared, options, demoUrl: demo?.url, id })),
+      entries.map((entry) =>
+        runJob(entry, { shared, options, demoUrl: demos.get(entry.job.service.api)?.url, id }),
+      ),
     )
     return { id, jobs: results, code: worstCode(results) }
   } finally {
     shared.end()
-    await demo?.close()
+    await Promise.all([...demos.values()].map((demo) => demo.close()))
   }
+}
+
+/** Starts the embedded service once for each API that a job reads it by. */
+async function openDemos(jobs: readonly Job[]): Promise<Map<Api, ListeningService>> {
+  const apis = new Set(jobs.flatMap(({ service: { baseUrl, api } }) => (baseUrl === 'demo' ? [api] : [])))
+  const opened = [...apis].map(async (api) => [api, await openDemo(api)] as const)
+  return new Map(await Promise.all(opened))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { DEFAULT_API } from '../core/model/api.ts'
 import type {
   Coverage,
   Manifest,
@@ -43,7 +44,7 @@ export type RetainedContent = {
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
-  const { nativeSymbol, wraps, atomic, internals, escapeFormulas } = job
+  const { nativeSymbol, wraps, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -64,6 +65,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
       ...(kind === 'blocks' ? {} : { fees: describeFees(job, unknowns) }),
       ...(kind !== 'blocks' && internals === 'full' ? { internals } : {}),
+      ...(service.api === DEFAULT_API ? {} : { api: service.api }),
       addresses: wallets.length,
       addressesSha256,
     },

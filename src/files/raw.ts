@@ -6,12 +6,13 @@ import { diskError, makeFolder, publishFile } from '../core/platform/disk.ts'
 import { type HashedFileWriter, openHashedFile } from '../core/platform/hashed-file.ts'
 import { jsonText } from '../core/platform/json-text.ts'
 import { temporaryPathFor } from '../core/platform/temporary-file.ts'
-import { source } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
 
 export type RawExport = {
   /** The output folder. */
   folder: string
   address: string
+  source: Pick<Source, 'keyOf'>
   /** Chain of the job; items of other chains have no valid position. @default any */
   chain?: string
   /** Items by transaction. Their strings are latin1: one character per byte of the response. */
@@ -44,13 +45,13 @@ type RawItems = Omit<RawExport, 'folder' | 'address'>
 async function writeLines(
   file: HashedFileWriter,
   path: string,
-  { chain, transactions, bad, appendFrom }: RawItems,
+  { source, chain, transactions, bad, appendFrom }: RawItems,
 ) {
   const badLines = () => new Set(bad.map((item) => jsonText(item)))
   if (appendFrom !== undefined && existsSync(path)) {
     const added = badLines()
     for await (const line of linesOf(path)) {
-      if (isRetained(line, { chain, appendFrom, added })) await file.write(`${line}\n`)
+      if (isRetained(line, { source, chain, appendFrom, added })) await file.write(`${line}\n`)
     }
   }
   for (const views of transactions) {
@@ -59,22 +60,26 @@ async function writeLines(
   for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
 }
 
-type RetainOptions = { chain: string | undefined; appendFrom: number; added: ReadonlySet<string> }
+type RetainOptions = Pick<RawExport, 'source'> & {
+  chain: string | undefined
+  appendFrom: number
+  added: ReadonlySet<string>
+}
 
 /**
  * Whether a line of the existing file is retained. Lines that are about to be appended are not: a run that was killed
  * after it published this file has already written them.
  */
-function isRetained(line: string, { chain, appendFrom, added }: RetainOptions) {
+function isRetained(line: string, { source, chain, appendFrom, added }: RetainOptions) {
   const key = source.keyOf(JSON.parse(line), chain)
   return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
 }
 
 /** Yields the lines of a gzip file. Throws OUTPUT_FAILED if it cannot be read or decompressed. */
 async function* linesOf(path: string): AsyncGenerator<string, void, void> {
-  const source = createReadStream(path)
-  const text = source.pipe(createGunzip()).setEncoding('utf8')
-  source.once('error', (error) => text.destroy(error))
+  const file = createReadStream(path)
+  const text = file.pipe(createGunzip()).setEncoding('utf8')
+  file.once('error', (error) => text.destroy(error))
   let partialLine = ''
   try {
     for await (const chunk of text as AsyncIterable<string>) {

@@ -1,5 +1,4 @@
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
-import { ExportError } from '../core/model/errors.ts'
 import { HUGE_BODY_BYTES, MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/model/limits.ts'
 import { requireEncryptedKey } from '../core/model/service-key.ts'
 import { collectGarbage } from '../core/platform/collect-garbage.ts'
@@ -7,9 +6,9 @@ import { proxyFor, proxySettings } from '../core/platform/proxy.ts'
 import { createRedactor } from '../core/platform/secrets.ts'
 import { largeBodyBudget } from './body-budget.ts'
 import { type BufferPool, createBufferPool } from './buffer-pool.ts'
-import { describeConnectionError, describeRoute } from './connection-error.ts'
-import { bodyTooLarge, decompress, decompressSmall, isCompressed } from './decompress.ts'
-import { sendHttpRequest, TimeoutError } from './send-http-request.ts'
+import { decompress, decompressSmall, isCompressed } from './decompress.ts'
+import { sendHttpRequest } from './send-http-request.ts'
+import { toConnectionError } from './to-connection-error.ts'
 
 export type ClientOptions = {
   /** Base URL of the service, without a trailing slash. */
@@ -17,6 +16,8 @@ export type ClientOptions = {
   apiKey: string | undefined
   /** Name of the header that carries the API key. */
   apiKeyHeader: string
+  /** Name of the query parameter that carries the API key instead of the header. */
+  apiKeyParameter?: string | undefined
   /** Timeout of one request including its body, in milliseconds. */
   timeoutMs: number
   /** Maximum number of open connections. */
@@ -68,17 +69,19 @@ export type Client = {
  * host only. Throws USAGE if the key would be sent unencrypted.
  */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey, apiKeyHeader, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
+  const { apiKey, apiKeyHeader, apiKeyParameter, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
   requireEncryptedKey(options)
   const { origin, pathname } = new URL(options.baseUrl)
   const dispatcher = openDispatcher({ ...options, maxBodyBytes })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
-  if (apiKey !== undefined) headers[apiKeyHeader] = apiKey
+  const isInQuery = apiKeyParameter !== undefined && apiKey !== undefined
+  if (apiKey !== undefined && !isInQuery) headers[apiKeyHeader] = apiKey
   const context: ClientContext = {
     dispatcher,
     origin,
     basePath: pathname.replace(/\/$/, ''),
     headers,
+    keyQuery: isInQuery ? `${apiKeyParameter}=${encodeURIComponent(apiKey)}` : undefined,
     timeoutMs,
     maxBodyBytes,
     baseUrl: options.baseUrl,
@@ -111,6 +114,8 @@ type ClientContext = {
   /** Path of the base URL. */
   basePath: string
   headers: Record<string, string>
+  /** The API key as a query parameter. It is added here, so that no path that is logged contains it. */
+  keyQuery: string | undefined
   timeoutMs: number
   maxBodyBytes: number
   bufferPool: BufferPool
@@ -121,9 +126,10 @@ async function send(
   request: ClientRequest,
   signal: AbortSignal,
 ): Promise<ApiResponse> {
-  const { dispatcher, origin, basePath, timeoutMs, bufferPool, maxBodyBytes } = context
+  const { dispatcher, origin, timeoutMs, bufferPool, maxBodyBytes } = context
   const { method, pathAndQuery } = request
-  const options = { origin, method, path: basePath + pathAndQuery, ...headersAndBody(context, request) }
+  const path = pathWithKey(context, pathAndQuery)
+  const options = { origin, method, path, ...headersAndBody(context, request) }
   try {
     const { body, ...received } = await sendHttpRequest(dispatcher, options, {
       ...{ signal, timeoutMs, bufferPool, maxBodyBytes },
@@ -137,6 +143,11 @@ async function send(
 }
 
 const EMPTY_BODY = Buffer.alloc(0)
+
+function pathWithKey({ basePath, keyQuery }: ClientContext, pathAndQuery: string): string {
+  const path = basePath + pathAndQuery
+  return keyQuery === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${keyQuery}`
+}
 
 function headersAndBody({ headers }: ClientContext, { body }: ClientRequest) {
   if (body === undefined) return { headers }
@@ -207,41 +218,3 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 function stripByteOrderMark(body: Buffer): Buffer {
   return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? Buffer.from(body.subarray(3)) : body
 }
-
-function toConnectionError(cause: unknown, { baseUrl, maxBodyBytes }: ClientContext): ExportError {
-  if (cause instanceof ExportError) return cause
-  if (cause instanceof TimeoutError)
-    return new ExportError('SERVICE_UNAVAILABLE', cause.message, {
-      cause,
-      mayHaveActed: true,
-      fix: TIMEOUT_FIX + describeRoute(baseUrl),
-    })
-  const codes = errorCodesOf(cause)
-  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return bodyTooLarge(maxBodyBytes)
-  const wasNotSent = codes.some((code) => NOT_SENT_CODES.test(code))
-  const { message, ...text } = describeConnectionError(codes, baseUrl)
-  return new ExportError('SERVICE_UNAVAILABLE', message, { mayHaveActed: !wasNotSent, ...text })
-}
-
-const TIMEOUT_FIX = 'Run the same command again: it resumes. If the service is slow, raise service.timeout.'
-
-/**
- * Codes of an error and its causes. Other libraries' messages are not used: they may contain URLs with
- * queries. Only undici's message holds a proxy's response to CONNECT.
- */
-function errorCodesOf(cause: unknown): string[] {
-  const codes: string[] = []
-  for (let current = cause; current instanceof Error && codes.length < 3; current = current.cause) {
-    const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(current.message) ?? []
-    codes.push(
-      status === undefined
-        ? ((current as NodeJS.ErrnoException).code ?? current.name)
-        : `PROXY_STATUS_${status}`,
-    )
-  }
-  return [...new Set(codes)]
-}
-
-/** Codes of errors that occur before a connection exists, so the request was not sent. */
-const NOT_SENT_CODES =
-  /^(PROXY_STATUS_\d+|ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/

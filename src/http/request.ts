@@ -53,6 +53,8 @@ export type RequestSpec = ClientRequest & {
    * quota is used up.
    */
   hasResourceLimit?: boolean
+  /** Whether a successful response is a refusal like a 429: some APIs state it in the body only. */
+  isThrottled?: (response: ApiResponse) => boolean
   /** Errors that the caller handles with another request: they are thrown immediately, without retries. */
   isHandledByCaller?: (error: ExportError) => boolean
 }
@@ -220,6 +222,8 @@ function requireAcceptableWait(requestedWaitMs = 0): void {
 /** The outcome for the rate limiter. A limit of the requested resource indicates nothing about the quota. */
 function readQuotaOutcome(spec: RequestSpec, response: ApiResponse): RequestOutcome {
   const outcome = readOutcome(response)
+  if (outcome.kind === 'granted' && spec.isThrottled?.(response))
+    return { kind: 'throttled', retryAfterMs: undefined }
   const isResourceLimited =
     outcome.kind === 'throttled' && spec.hasResourceLimit && isResourceLimit(response, outcome.retryAfterMs)
   return isResourceLimited ? { kind: 'failed', retryAfterMs: undefined } : outcome

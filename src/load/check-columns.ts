@@ -8,14 +8,15 @@ export type ExistingColumn = { readonly name: string; readonly declared: string 
  * Compares the columns of a table in the target with those of this version. Columns that users added are ignored.
  *
  * @param found the target's columns; `declared` is compared case-insensitively and without spaces
- * @returns statements that add missing columns, always as nullable, because existing rows have no values for them
- * @throws ExportError LOAD_FAILED if a column has another type or rejects nulls that exports contain, or a key column
- * is missing
+ * @returns statements that add missing columns, always as nullable, because existing rows have no values for them, and
+ * that make columns nullable whose values later versions do not always have
+ * @throws ExportError LOAD_FAILED if a column has another type, or rejects nulls in an engine that cannot change that, or
+ * a key column is missing
  */
 export function statementsForMissingColumns(
   table: NamedTable,
   found: readonly ExistingColumn[],
-  { identifier, quote, declare }: Pick<Statements, 'identifier' | 'quote' | 'declare'>,
+  { identifier, quote, declare, dropNotNull }: ColumnStatements,
 ): string[] {
   const name = identifier(table.name)
   return table.columns.flatMap((column) => {
@@ -28,6 +29,9 @@ export function statementsForMissingColumns(
     }
     const accepted = [declare(column), nullable]
     if (accepted.some((declared) => normalizeType(existing.declared) === normalizeType(declared))) return []
+    const isStricter =
+      normalizeType(existing.declared) === normalizeType(declare({ ...column, nullable: false }))
+    if (isStricter && dropNotNull !== undefined) return [dropNotNull(name, quote(column.name))]
     throw columnConflict(
       name,
       `the column ${column.name} is ${existing.declared}, expected ${declare(column)}`,
@@ -35,10 +39,12 @@ export function statementsForMissingColumns(
   })
 }
 
+type ColumnStatements = Pick<Statements, 'identifier' | 'quote' | 'declare' | 'dropNotNull'>
+
 const normalizeType = (declared: string) => declared.toLowerCase().replaceAll(' ', '')
 
 function columnConflict(name: string, reason: string): ExportError {
   return new ExportError('LOAD_FAILED', `the table ${name} is incompatible: ${reason}`, {
-    fix: 'Rename or drop that table, or load into other tables with --schema or --prefix.',
+    fix: 'Rename or drop that table and load all its outputs again: files whose rows are gone are loaded anew. Or load into other tables with --schema or --prefix.',
   })
 }

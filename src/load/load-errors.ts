@@ -24,3 +24,9 @@ export async function explainFailure(
     fix: 'Run the same command again: it loads the current files.',
   })
 }
+
+export function noTablesError({ manifest }: LoadSource): ExportError {
+  return new ExportError('USAGE', 'the manifest lists none of these tables', {
+    fix: `Choose from the tables of the manifest with --tables: ${Object.keys(manifest.tables).join(', ') || 'it has none'}.`,
+  })
+}

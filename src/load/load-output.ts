@@ -3,7 +3,8 @@ import type { ManifestFile } from '../core/model/manifest.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatchError } from '../read/check-files.ts'
 import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
-import { duplicateRowError, explainFailure } from './load-errors.ts'
+import { forgetLostRows } from './forget-lost-rows.ts'
+import { duplicateRowError, explainFailure, noTablesError } from './load-errors.ts'
 import type { LoadSource } from './open-source.ts'
 import {
   assertUniqueName,
@@ -92,14 +93,20 @@ async function prepare(source: LoadSource, target: LoadTarget, options: LoadOpti
   const listed = tables.filter(({ name }) => manifest.tables[name] !== undefined)
   if (listed.length === 0) throw noTablesError(source)
   await target.prepare(listed)
-  const records = await target.records()
+  const recorded = await target.records()
   const identity = identifyOutput(manifest, { location, source: options.source })
-  assertUniqueName(identity, records)
+  assertUniqueName(identity, recorded)
+  const { outputId } = identity
+  const records = await forgetLostRows(target, recorded, {
+    outputId,
+    tables: listed,
+    onNotice: options.onNotice,
+  })
   await target.saveRecord(manifestRecord(identity, manifestSha256))
   const plan = planLoad({ manifest, identity, records, tables })
   await source.requireFiles(plan.steps.flatMap(({ files }) => files.map(({ file }) => file)))
   for (const notice of plan.notices) options.onNotice(notice)
-  const previous = records.filter(({ outputId, rows }) => outputId === identity.outputId && rows > 0)
+  const previous = records.filter((record) => record.outputId === outputId && record.rows > 0)
   const uncheckedTables = new Set(source.isRemote ? previous.map(({ table }) => table) : [])
   return {
     plan,
@@ -107,12 +114,6 @@ async function prepare(source: LoadSource, target: LoadTarget, options: LoadOpti
     uncheckedTables,
     appendableTables: await findAppendableTables(target, plan, { records, identity, uncheckedTables }),
   }
-}
-
-function noTablesError({ manifest }: LoadSource): ExportError {
-  return new ExportError('USAGE', 'the manifest lists none of these tables', {
-    fix: `Choose from the tables of the manifest with --tables: ${Object.keys(manifest.tables).join(', ') || 'it has none'}.`,
-  })
 }
 
 type PreviousLoads = Pick<PreparedLoad, 'identity' | 'uncheckedTables'> & { records: readonly LoadRecord[] }

@@ -96,6 +96,7 @@ function statementsFor({ dialect, ...to }: LoadableUrl, namespace: TableNamespac
     identifier: (table) => tableIdentifier(table, dialect, tableNamespace),
     quote: dialect.quote,
     declare: dialect.declare,
+    dropNotNull: dialect.dropNotNull,
     schema: tableNamespace.schema,
     prefix: namespace.prefix ?? '',
   }

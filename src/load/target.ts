@@ -50,6 +50,7 @@ export type LoadTarget = {
   records(): Promise<LoadRecord[]>
   /** Whether new files can be appended, given that earlier loads brought this number of rows to the table. */
   containsOnly(table: Table, rows: number): Promise<boolean>
+  isEmpty(table: Table): Promise<boolean>
   /** Counts the table's rows, each key once. */
   countRows(table: Table): Promise<number>
   deleteBlocks(table: Table, blocks: BlockRange & { chainId: string }): Promise<void>
@@ -78,6 +79,8 @@ export type Statements = {
   readonly quote: (name: string) => string
   /** Formats a column's type and nullability. */
   readonly declare: (column: Table['columns'][number]) => string
+  /** Makes a column nullable. Absent if the engine cannot. */
+  readonly dropNotNull: ((table: string, column: string) => string) | undefined
   /** Schema and table prefix, unquoted, for catalog queries. */
   readonly schema: string | undefined
   readonly prefix: string

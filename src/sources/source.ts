@@ -1,16 +1,20 @@
-import type { MeteredOperation, QuotaSettings } from '../core/model/compute-units.ts'
+import type { QuotaSettings } from '../core/model/compute-units.ts'
 import type { FeeDetails } from '../core/model/fees.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
 import type { BlockRange, Internals } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
-import type { RequestLine } from '../http/request-events.ts'
+import type { OpenedBalances } from './balances.ts'
+import type { BlockListing } from './block-listing.ts'
+import type { Meter } from './meter.ts'
+import type { ServiceAccess } from './service-access.ts'
 import type { AtomicView, View } from './view.ts'
 
 /**
  * A kind of API that histories are read from. Only its folder knows the URLs and the JSON of the service. The
  * pipeline passes items around without looking into them.
  *
- * To add a source: export an object of this type from a new folder next to `data-api`, and name it in `index.ts`.
+ * To add a source: export an object of this type from a new folder next to `data-api`, and name it in `index.ts` and
+ * in `core/model/api.ts`.
  *
  * The checkpoint stores the bodies of pages, and everything else is derived from them, also in later runs. So
  * the functions that read bodies and items must be pure, and must understand the bodies of earlier versions.
@@ -19,14 +23,18 @@ import type { AtomicView, View } from './view.ts'
 export type Source = {
   /** Items of a full page. Estimates, and the division of a wallet's blocks among readers, depend on it. */
   pageSize: number
+  /** Query parameter that carries the API key. @default a header does */
+  apiKeyParameter?: string
   /** Requests that a page of a wallet's listing takes at most, apart from pages of one large block. */
   requestsPerPage(wallet: Pick<WalletRequest, 'internals'>): number
   /** Opens the listing of a wallet. Sends no request. */
   openWallet(wallet: WalletRequest): WalletListing
+  /** Whether `internals: full` adds the listing of internal transactions. @default false */
+  listsFullInternals?: boolean
   /** Opens the listing of a wallet's atomic transactions, if the API has one. Sends no request. */
   openAtomic?(wallet: { chain: string; address: string }): WalletListing
   /** Opens the listings of a chain's blocks. Sends no request. */
-  openBlocks(blocks: { chain: string }): BlockListing
+  openBlocks?(blocks: { chain: string }): BlockListing
   /**
    * Parses and validates the body of a wallet's page. Single invalid items are accepted.
    *
@@ -72,21 +80,14 @@ export type Source = {
    * does not state the price in them, or has the transaction in another block. Absent if the service has no details.
    */
   readFee?(requestContext: RequestContext, transaction: FeeRequest): Promise<FeeDetails | undefined>
+  /**
+   * Opens the balances that a service states, for one command.
+   *
+   * @throws USAGE if no service is named
+   */
+  openBalances(access: ServiceAccess, chain: string): Promise<OpenedBalances>
   /** Opens the meter of a service. Absent if the API counts requests only. */
   openMeter?(settings: QuotaSettings): Meter
-}
-
-/** What requests cost in the compute units of a service, and its quota as far as it is known. */
-export type Meter = {
-  /** Compute units of one request. */
-  unitsOf(request: RequestLine): number
-  /** Compute units of one request of each operation. */
-  readonly costs: Readonly<Record<MeteredOperation, number>>
-  /** The quota, in compute units. Undefined if neither a tier nor a limit is set. */
-  readonly perMinute: number | undefined
-  readonly perDay: number | undefined
-  /** The rate of an operation at which the quota is used and not exceeded; undefined if it is unknown. */
-  requestsPerMs(operation: MeteredOperation): number | undefined
 }
 
 type WalletRequest = {
@@ -194,51 +195,6 @@ export type ParsedPage = {
 
 /** Half-open range of byte offsets. */
 export type ByteRange = readonly [from: number, to: number]
-
-/** The listings of a chain's blocks. All readers of a job share it, as those of a wallet share its listing. */
-export type BlockListing = {
-  /**
-   * Reads all pages of a block.
-   *
-   * @throws REQUEST_REFUSED with status 404 if the service does not have the block; PAGE_MALFORMED if a page
-   *   contains a transaction of another block
-   */
-  readBlock(requestContext: RequestContext, request: BlockRequest): Promise<BlockPages>
-  /**
-   * Returns the times of the first transactions of a block. Costs one small request, which is not repeated if
-   * the response is malformed. Rejects if the service does not have the block.
-   */
-  blockTimes(requestContext: RequestContext, block: number): Promise<readonly BlockTime[]>
-  /** The smallest page size that was needed so far; undefined if all pages had full size. */
-  reducedPageSize(): number | undefined
-}
-
-export type BlockTime = Pick<ItemKey, 'timeMs' | 'lastMs'>
-
-export type BlockRequest = {
-  block: number
-  /** First pages of the block, if an earlier run has read them. */
-  partial?: PartialBlock | undefined
-  /** Called with the pages read so far if reading fails before the last page. */
-  onIncomplete?: (partial: PartialBlock) => Promise<void>
-}
-
-/** Pages of one block's listing. */
-export type BlockPages = {
-  /** The pages as received (JSON), joined by commas. */
-  body: Buffer
-  pages: number
-  items: number
-  /** Items without a valid position in the chain. */
-  bad: number
-}
-
-/** The first pages of a block and the source's token of the next one, with the page size that the token belongs to. */
-export type PartialBlock = BlockPages & {
-  token: string
-  /** @default the size of a full page */
-  pageSize?: number | undefined
-}
 
 export type ViewContext = {
   /** The requested chain; items and entries of others are invalid. */

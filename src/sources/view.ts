@@ -15,7 +15,16 @@ export type View = {
 }
 
 /** The row of the transaction itself, and the prefix of all rows of the transaction. */
-export type Native = { prefix: Prefix; row: Cells<'transactions'> }
+export type Native = {
+  prefix: Prefix
+  row: Cells<'transactions'>
+  /**
+   * Whether the view lacks the record of the transaction itself: what other records do not state is null. @default false
+   */
+  isPartial?: boolean
+  /** Whether the fee contains what the transaction pays for publishing on L1. @default false */
+  includesL1Fee?: boolean
+}
 
 /** A validated atomic transaction: the prefix of its rows, and one row per input or output on the C-Chain. */
 export type AtomicView = { prefix: Prefix; entries: readonly Cells<'atomic_transactions'>[] }

@@ -1,6 +1,5 @@
 import type { Cells, Prefix } from '../core/table/index.ts'
 import { type ErcTable, type Internal, type LogRow, type Native, onChainLogFields } from '../sources/view.ts'
-import { logKey } from './erc-logs.ts'
 import { byContent, type ViewUnion, type WalletView } from './union-views.ts'
 
 /**
@@ -31,9 +30,12 @@ const NATIVE_FIELDS = [
 
 function differsInNative(a: Native, b: Native): boolean {
   if (a === b) return false
+  const isUnknown = (value: unknown, native: Native) => value === null && native.isPartial === true
+  const differs = (one: unknown, other: unknown) =>
+    one !== other && !isUnknown(one, a) && !isUnknown(other, b)
   return (
-    PREFIX_FIELDS.some((name) => a.prefix[name] !== b.prefix[name]) ||
-    NATIVE_FIELDS.some((name) => a.row[name] !== b.row[name])
+    PREFIX_FIELDS.some((name) => differs(a.prefix[name], b.prefix[name])) ||
+    NATIVE_FIELDS.some((name) => differs(a.row[name], b.row[name]))
   )
 }
 
@@ -45,10 +47,10 @@ const isParty = ({ from_address, to_address }: Parties, wallet: string) =>
 function differsInLogs(table: ErcTable, union: ViewUnion, { wallet, view }: WalletView): boolean {
   const [all, own]: [readonly LogRow[], readonly LogRow[]] = [union[table], view[table]]
   if (all === own || (all.length === 0 && own.length === 0)) return false
-  const byKey = new Map(own.map((entry) => [logKey(entry), entry]))
+  const byKey = new Map(own.map((entry) => [entry.transfer_id, entry]))
   let found = 0
   for (const entry of all) {
-    const ownEntry = byKey.get(logKey(entry))
+    const ownEntry = byKey.get(entry.transfer_id)
     if (ownEntry === undefined) {
       if (view.isComplete && isParty(entry, wallet)) return true
     } else {

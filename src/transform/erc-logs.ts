@@ -1,9 +1,14 @@
 import type { ErcTable, LogRow, View } from '../sources/view.ts'
 
+/** Identifies a log within its transaction. A transfer without log index counts as a log of its own. */
+export type LogKey = number | string
+
+export const logKey = ({ log_index, transfer_id }: LogRow): LogKey => log_index ?? transfer_id
+
 /** A view in which each log is in one of the ERC lists. */
 export type DedupedView = View & {
   /** Logs that the source listed in more than one of the ERC lists. */
-  repeatedLogs: readonly number[]
+  repeatedLogs: readonly LogKey[]
 }
 
 type Logs = Pick<View, ErcTable>
@@ -15,9 +20,10 @@ const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
 export function dedupeLogs(view: View): DedupedView {
   if (PRECEDENCE.filter((table) => view[table].length > 0).length < 2) return { ...view, repeatedLogs: [] }
   const tables = logTables(view)
-  const repeated = new Set<number>()
-  const retain = <T extends { log_index: number }>(table: ErcTable, entries: readonly T[]): readonly T[] =>
-    entries.filter(({ log_index: log }) => {
+  const repeated = new Set<LogKey>()
+  const retain = <T extends LogRow>(table: ErcTable, entries: readonly T[]): readonly T[] =>
+    entries.filter((entry) => {
+      const log = logKey(entry)
       const isInTable = tables.get(log) === table
       if (!isInTable) repeated.add(log)
       return isInTable
@@ -31,14 +37,9 @@ export function dedupeLogs(view: View): DedupedView {
 }
 
 /** Maps each log to its table. */
-export function logTables(logs: Logs): Map<number, ErcTable> {
-  const tables = new Map<number, ErcTable>()
+export function logTables(logs: Logs): Map<LogKey, ErcTable> {
+  const tables = new Map<LogKey, ErcTable>()
   for (const table of PRECEDENCE)
-    for (const { log_index: log } of logs[table]) if (!tables.has(log)) tables.set(log, table)
+    for (const entry of logs[table]) if (!tables.has(logKey(entry))) tables.set(logKey(entry), table)
   return tables
-}
-
-/** The log index of a row and its position in the log's batch, combined into one number. */
-export function logKey(row: LogRow): number {
-  return row.log_index * 2 ** 20 + ('transfer_ordinal' in row ? row.transfer_ordinal : 0)
 }

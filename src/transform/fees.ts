@@ -35,10 +35,10 @@ export type PaidNative = {
 export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
   const { prefix, row } = native
   const { transaction_type: type, gas_price: listed } = row
-  const paysExtra = paysExtraFee(type, prefix.chain_id)
+  const paysExtra = native.includesL1Fee !== true && paysExtraFee(type, prefix.chain_id)
   if (type === null || type < FIRST_CAPPED_TYPE)
     return { native, isFeeUnknown: hasNoFee(row) || paysExtra, isFeeUpperBound: false }
-  const paid = paidPrice(fees, { key: feeKey(prefix.block_hash, prefix.transaction_hash), listed })
+  const paid = paidPrice(fees, { key: feeKey(prefix.block_hash ?? '', prefix.transaction_hash), listed })
   if (paid === undefined) {
     const isUnknown = hasNoFee(row)
     const openListed = openPrice(fees, listed)

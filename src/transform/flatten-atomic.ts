@@ -3,7 +3,6 @@ import { atomicNetworkOf } from '../core/model/chains.ts'
 import { isAtomicListing, walletOf } from '../core/model/listings.ts'
 import { toText, toValue } from '../core/platform/byte-text.ts'
 import type { Cells } from '../core/table/index.ts'
-import { source } from '../sources/index.ts'
 import type { AtomicView } from '../sources/view.ts'
 import type { FlatTransaction, FlattenContext, ItemView } from './flatten-transaction.ts'
 import { ledgerRows } from './ledger.ts'
@@ -34,7 +33,7 @@ export function flattenAtomic(
       ledger: ledgerRows(movements, { prefix, methodName: null, wallets }),
     },
     seenBy: listed.map(({ wallet }) => wallet),
-    isContradicted: new Set(listed.map(({ item }) => source.onChainFieldsOf(item))).size > 1,
+    isContradicted: new Set(listed.map(({ item }) => context.source.onChainFieldsOf(item))).size > 1,
     repeatedLogs: 0,
     isStatusUnknown: false,
     isFeeUnknown: false,
@@ -53,7 +52,7 @@ const NO_ROWS = {
 
 function readOrReject(
   { wallet, key, item }: ItemView,
-  { chain, onReject }: FlattenContext,
+  { source, chain, onReject }: FlattenContext,
 ): AtomicView | undefined {
   const reject = (list: string | null, record: unknown, reason: string) =>
     onReject({

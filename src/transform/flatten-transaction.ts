@@ -1,8 +1,8 @@
 import type { WrappedCoin } from '../core/model/chains.ts'
 import { type ByteText, toText, toValue } from '../core/platform/byte-text.ts'
-import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix, TableName } from '../core/table/index.ts'
-import { source } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
+import { contentId } from '../sources/transfer-id.ts'
 import type { ErcTable, Internal, LogRow, Native, View } from '../sources/view.ts'
 import { contradicts } from './contradictions.ts'
 import { type DedupedView, dedupeLogs, logKey, logTables } from './erc-logs.ts'
@@ -15,6 +15,7 @@ import { unionViews, type ViewUnion, type WalletView, type WalletViews } from '.
  * Settings that are the same for all transactions of a job. Text is `ByteText`, like in items and rows.
  */
 export type FlattenContext = {
+  source: Source
   /** The requested chain. Items of other chains are rejected. */
   chain: ByteText
   nativeSymbol: ByteText | null
@@ -98,7 +99,10 @@ export function flattenTransaction(
 }
 
 function isStatusUnknown({ native, internal }: ViewUnion): boolean {
-  return native.row.success === null || internal.some(({ isOutcomeKnown }) => !isOutcomeKnown)
+  return (
+    (native.row.success === null && native.isPartial !== true) ||
+    internal.some(({ isOutcomeKnown }) => !isOutcomeKnown)
+  )
 }
 
 /** Only the fees of transactions that a wallet of the job sent are of interest. */
@@ -112,7 +116,7 @@ const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views
 
 function readOrReject(
   { wallet, key, item }: ItemView,
-  { chain, onReject }: FlattenContext,
+  { source, chain, onReject }: FlattenContext,
 ): DedupedView | undefined {
   const onBadEntry = (list: string | null, record: unknown, reason: string) =>
     onReject({ wallet, transactionHash: toText(key.hash), list, reason, record: toValue(record) })
@@ -159,7 +163,7 @@ function internalRows(entries: readonly Internal[]): Cells<'internal_transaction
   for (const { row, content } of entries) {
     const occurrence = occurrences.get(content) ?? 0
     occurrences.set(content, occurrence + 1)
-    rows.push({ internal_id: `${sha256(content).slice(0, 16)}-${occurrence}`, ...row })
+    rows.push({ internal_id: contentId(content, occurrence), ...row })
   }
   return rows
 }
@@ -197,11 +201,11 @@ function countLogs(view: View, union: ViewUnion): LogCounts {
       erc1155_transfers: erc1155.length,
     }
   const tables = logTables(view)
-  const keys = new Set([...erc20, ...erc721, ...erc1155].map(logKey))
+  const ids = new Set([...erc20, ...erc721, ...erc1155].map(({ transfer_id }) => transfer_id))
   const count = (table: ErcTable): number =>
     (union[table] as readonly LogRow[]).filter((row) => {
-      const listed = tables.get(row.log_index)
-      return listed === table ? keys.has(logKey(row)) : listed !== undefined
+      const listed = tables.get(logKey(row))
+      return listed === table ? ids.has(row.transfer_id) : listed !== undefined
     }).length
   return {
     erc20_transfers: count('erc20'),

@@ -3,6 +3,7 @@ import { isAtomicListing } from '../core/model/listings.ts'
 import type { Wraps } from '../core/model/model.ts'
 import { toBytes } from '../core/platform/byte-text.ts'
 import type { TableName } from '../core/table/index.ts'
+import type { Source } from '../sources/source.ts'
 import type { FeeSource } from './fees.ts'
 import { flattenAtomic } from './flatten-atomic.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten-transaction.ts'
@@ -38,7 +39,7 @@ export type Flattener = (
 ) => FlatTransaction | undefined
 
 /** A wallet removed from the job has rows, and counts as an own wallet, only before its end block. */
-export function createFlattener(context: RowContext, fees: () => FeeSource): Flattener {
+export function createFlattener(context: RowContext, source: Source, fees: () => FeeSource): Flattener {
   const { chain, nativeSymbol, wraps, addresses, endBlocks } = context
   const own = new Set(addresses)
   const labels = new Map([...context.labels].map(([address, label]) => [address, toBytes(label)]))
@@ -46,6 +47,7 @@ export function createFlattener(context: RowContext, fees: () => FeeSource): Fla
   const wallets = { has: (address: string) => own.has(address), get }
   let onLine: (line: string) => void = () => undefined
   const flattenContext = {
+    source,
     chain: toBytes(chain),
     nativeSymbol: nativeSymbol === null ? null : toBytes(nativeSymbol),
     wrappedCoinOf: wraps === 'ledger' ? wrappedCoinOf : () => undefined,

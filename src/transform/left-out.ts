@@ -2,6 +2,7 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { type ItemKey, isAfterCutoff } from '../core/model/item-key.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { LeftOut } from '../core/model/run-stats.ts'
+import type { Source } from '../sources/source.ts'
 import { fingerprint } from './merge/fingerprints.ts'
 import { keyedItems } from './merge/record-items.ts'
 
@@ -12,6 +13,7 @@ import { keyedItems } from './merge/record-items.ts'
 export async function countLeftOut(
   checkpoint: Pick<Checkpoint, 'records' | 'read' | 'cutoffMs'>,
   listings: Listings,
+  source: Source,
 ): Promise<LeftOut | undefined> {
   const clockMs = Date.now()
   const [seen, newer] = [new Set<number>(), new Set<number>()]
@@ -24,7 +26,7 @@ export async function countLeftOut(
   }
   for (const { location, afterCutoff = 0, validBefore } of checkpoint.records(listings)) {
     if (afterCutoff === 0) continue
-    for (const { key } of keyedItems(await checkpoint.read(location)))
+    for (const { key } of keyedItems(await checkpoint.read(location), source))
       if (key.block < validBefore && isAfterCutoff(key, checkpoint.cutoffMs)) add(key)
   }
   if (seen.size === 0) return undefined

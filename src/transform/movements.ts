@@ -48,7 +48,8 @@ export function movementsOf(
     const movements = canWrap ? withWraps(movement, { native, erc20, wrappedCoin }) : [movement]
     for (const one of movements) add(one)
   }
-  addCoins(coinMovement('transactions', row, { index: '', coin }), true)
+  if (row.value !== null)
+    addCoins(coinMovement('transactions', { ...row, value: row.value }, { index: '', coin }), true)
   const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
   for (const entry of internal) {
     const kind = (entry.internal_type ?? 'CALL').toUpperCase()
@@ -109,14 +110,14 @@ function coinMovement(
 function erc20Movement(entry: Cells<'erc20_transfers'>): Movement {
   const { token_address: address, token_symbol: symbol, token_decimals: decimals, value, amount } = entry
   const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
-  return assetMovement('erc20_transfers', entry, { index: String(entry.log_index), asset, value, amount })
+  return assetMovement('erc20_transfers', entry, { index: entry.transfer_id, asset, value, amount })
 }
 
 function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
   const { token_address: address, token_symbol: symbol, token_id: tokenId } = entry
   const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
   return assetMovement('erc721_transfers', entry, {
-    index: String(entry.log_index),
+    index: entry.transfer_id,
     asset,
     value: '1',
     amount: '1',
@@ -126,9 +127,8 @@ function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
 function erc1155Movement(entry: Cells<'erc1155_transfers'>): Movement {
   const { token_address: address, metadata_decimals: decimals, token_id: tokenId, value } = entry
   const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
-  const index = `${entry.log_index}|${entry.transfer_ordinal}`
   return assetMovement('erc1155_transfers', entry, {
-    index,
+    index: entry.transfer_id,
     asset,
     value,
     amount: shiftDecimal(value, decimals),

@@ -1,4 +1,3 @@
-import { source } from '../sources/index.ts'
 import { withPaidPrice } from './fees.ts'
 import { itemsOfPage, type StoredPage } from './merge/record-items.ts'
 import type { OpenFee } from './staged/page-index.ts'
@@ -13,12 +12,13 @@ export function openFeesOfPage(
   isOwn: (address: string, block: number) => boolean,
 ): OpenFee[] {
   return itemsOfPage(page).items.flatMap(({ key, item }) => {
-    const view = source.readView(item, { chain: page.chain, onBadEntry: () => undefined })
+    const view = page.source.readView(item, { chain: page.chain, onBadEntry: () => undefined })
     if (typeof view === 'string') return []
     const { prefix, row } = view.native
     if (row.from_address === null || !isOwn(row.from_address, key.block)) return []
     const { openPrice: price } = withPaidPrice(view.native, { from: 'undecided' })
     const { hash, block, index } = key
-    return price === undefined ? [] : [{ hash, blockHash: prefix.block_hash, block, index, price }]
+    const { block_hash: blockHash } = prefix
+    return price === undefined || blockHash === null ? [] : [{ hash, blockHash, block, index, price }]
   })
 }

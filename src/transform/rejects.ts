@@ -2,7 +2,8 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { PageRecord } from '../checkpoint/listing-state.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { Job } from '../core/model/model.ts'
-import { source } from '../sources/index.ts'
+import { sourceOf } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
 import { fingerprint, readFingerprints } from './merge/fingerprints.ts'
 import { badItemsOfPage } from './merge/page-source.ts'
 import type { BadItem } from './merge/record-items.ts'
@@ -31,6 +32,7 @@ export async function rejectLines(
   for (const { item, ...rest } of await badItems(checkpoint.records(listings).filter(isFromThisRun), {
     checkpoint,
     chain: job.chain,
+    source: sourceOf(job.service.api),
   }))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   return lines
@@ -42,7 +44,11 @@ export async function rejectLines(
  */
 export function retainedRejects(
   { rejects, from }: { rejects: readonly string[]; from: number },
-  { batches, chain }: { batches: readonly Pick<BatchRows, 'hashes'>[]; chain: string },
+  {
+    batches,
+    chain,
+    source,
+  }: { batches: readonly Pick<BatchRows, 'hashes'>[]; chain: string; source: Source },
 ): string[] {
   if (rejects.length === 0) return []
   const parsed = rejects.map((line) => ({ line, ...parseReject(line) }))
@@ -61,12 +67,12 @@ export function retainedRejects(
 /** Returns the items of these pages that have no valid chain position. */
 export async function badItems(
   records: readonly PageRecord[],
-  { checkpoint, chain }: { checkpoint: Checkpoint; chain: string },
+  { checkpoint, chain, source }: { checkpoint: Checkpoint; chain: string; source: Source },
 ): Promise<BadItem[]> {
   const items: BadItem[] = []
   for (const { wallet, location, bad } of records)
     if (bad > 0)
-      for (const item of badItemsOfPage({ wallet, body: await checkpoint.read(location), chain }))
+      for (const item of badItemsOfPage({ wallet, body: await checkpoint.read(location), chain, source }))
         items.push(item)
   return items
 }

@@ -1,4 +1,4 @@
-import { compareKeys } from '../core/model/item-key.ts'
+import { compareKeys, UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { mayContain } from './batches.ts'
 import { findDuplicates, fingerprint, readFingerprints } from './merge/fingerprints.ts'
@@ -117,7 +117,14 @@ function resolve(views: readonly View[]): ReorgedTransaction {
   const last = new Map(ascending.map((view) => [view.wallet, view]))
   const byWallet = [...last.values()].sort((a, b) => runOf(b) - runOf(a) || (a.wallet < b.wallet ? -1 : 1))
   const { key } = byWallet.find(({ isNormalized }) => isNormalized) ?? (byWallet[0] as View)
-  return { key, last: new Map(byWallet.map((view) => [view.wallet, view.key])) }
+  return { key: withKnownIndex(key, views), last: new Map(byWallet.map((view) => [view.wallet, view.key])) }
+}
+
+/** The position with the index that another view states, if this one does not. */
+function withKnownIndex(key: ChainPosition, views: readonly View[]): ChainPosition {
+  if (key.index !== UNKNOWN_INDEX) return key
+  const known = views.find((view) => view.key.block === key.block && view.key.index !== UNKNOWN_INDEX)
+  return known?.key ?? key
 }
 
 const runOf = ({ page }: View): number => page.run ?? 0

@@ -1,8 +1,7 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS, type Listings } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
-import { source } from '../sources/index.ts'
-import type { Page, PageLimits } from '../sources/source.ts'
+import type { Page, PageLimits, Source } from '../sources/source.ts'
 import { pagesIn, totalBytes } from './batches.ts'
 import type { FeeResolver } from './fee-resolver.ts'
 import type { FeeSource } from './fees.ts'
@@ -19,6 +18,7 @@ export type StagingOptions = {
   /** Blocks before this one are exported already. */
   from: number
   pool: WritePool
+  source: Source
   fees: FeeResolver
   /** Folder of the staging files. */
   folder: string
@@ -91,7 +91,8 @@ class PageStaging implements Staging {
     this.#setFees(this.#options.fees.current())
     // Other pages may set new prices before the thread has read this one.
     const fees = this.#fees
-    const pendingPage = this.#options.pool.readPage({ wallet, body, limits })
+    const { pool, source } = this.#options
+    const pendingPage = pool.readPage({ wallet, body, limits })
     if (pendingPage === undefined) return source.parsePage(body, limits).page
     const page = await pendingPage.page
     const staged = this.#track(pendingPage.staged)

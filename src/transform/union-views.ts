@@ -1,6 +1,7 @@
 import type { Cells } from '../core/table/index.ts'
-import type { ErcTable, Internal } from '../sources/view.ts'
-import { type DedupedView, logTables } from './erc-logs.ts'
+import { compareContentIds } from '../sources/transfer-id.ts'
+import type { ErcTable, Internal, LogRow, Native } from '../sources/view.ts'
+import { type DedupedView, type LogKey, logKey, logTables } from './erc-logs.ts'
 
 /** One wallet's view of a transaction. */
 export type WalletView = {
@@ -30,16 +31,16 @@ export function unionViews(views: WalletViews): ViewUnion {
   const isOneRun = views.every((one) => one.run === run)
   const preferred = isOneRun ? views : ([...views].sort((a, b) => b.run - a.run) as unknown as WalletViews)
   const tableByLog = findLogTables(preferred)
-  const unionTable = <T extends Logged>(table: ErcTable, compare: (a: T, b: T) => number) =>
+  const unionTable = <T extends LogRow>(table: ErcTable) =>
     unionByKey(
       preferred.map((one) => ({ run: one.run, entries: one.view[table] as unknown as readonly T[] })),
-      { compare, isInTable: (log) => tableByLog === undefined || tableByLog.get(log) === table },
+      (log) => tableByLog === undefined || tableByLog.get(log) === table,
     )
   return {
-    native: preferred[0].view.native,
-    erc20: unionTable<Cells<'erc20_transfers'>>('erc20', byLog),
-    erc721: unionTable<Cells<'erc721_transfers'>>('erc721', byLog),
-    erc1155: unionTable<Cells<'erc1155_transfers'>>('erc1155', byLogAndOrdinal),
+    native: preferredNative(preferred.map((one) => one.view.native)),
+    erc20: unionTable<Cells<'erc20_transfers'>>('erc20'),
+    erc721: unionTable<Cells<'erc721_transfers'>>('erc721'),
+    erc1155: unionTable<Cells<'erc1155_transfers'>>('erc1155'),
     internal: unionInternal(
       views.map((one) => one.view.internal),
       preferred.map((one) => one.view.internal),
@@ -50,27 +51,43 @@ export function unionViews(views: WalletViews): ViewUnion {
   }
 }
 
+/** The first native that is complete or, if there is none, that states its position. */
+function preferredNative(natives: readonly Native[]): Native {
+  const [first] = natives as [Native]
+  const sameBlock = natives.filter(({ prefix }) => prefix.block_number === first.prefix.block_number)
+  return (
+    sameBlock.find(({ isPartial }) => isPartial !== true) ??
+    sameBlock.find(({ prefix }) => prefix.block_hash !== null) ??
+    first
+  )
+}
+
 function unionOfOne(view: DedupedView): ViewUnion {
   return {
     ...view,
-    erc20: sortUnique(view.erc20, byLog),
-    erc721: sortUnique(view.erc721, byLog),
-    erc1155: sortUnique(view.erc1155, byLogAndOrdinal),
+    erc20: sortUnique(view.erc20),
+    erc721: sortUnique(view.erc721),
+    erc1155: sortUnique(view.erc1155),
     isMixed: false,
   }
 }
 
-type Logged = { log_index: number }
-const byLog = (a: Logged, b: Logged) => a.log_index - b.log_index
+/** The row order of a table of transfers (CONTRACT section 2.4). */
+function compareTransfers(a: LogRow, b: LogRow): number {
+  if (a.log_index === null || b.log_index === null) {
+    if (a.log_index === null && b.log_index === null) return compareContentIds(a.transfer_id, b.transfer_id)
+    return a.log_index === null ? 1 : -1
+  }
+  return a.log_index - b.log_index || ordinalOf(a) - ordinalOf(b)
+}
 
-type Batched = Logged & { transfer_ordinal: number }
-const byLogAndOrdinal = (a: Batched, b: Batched) => byLog(a, b) || a.transfer_ordinal - b.transfer_ordinal
+const ordinalOf = (row: LogRow) => ('transfer_ordinal' in row ? (row.transfer_ordinal ?? 0) : 0)
 
 /** Maps each log to its table in the first view that contains it; undefined if all logs are in one table. */
-function findLogTables(preferred: WalletViews): ReadonlyMap<number, ErcTable> | undefined {
+function findLogTables(preferred: WalletViews): ReadonlyMap<LogKey, ErcTable> | undefined {
   const used = new Set(preferred.flatMap(({ view }) => ERC_TABLES.filter((table) => view[table].length > 0)))
   if (used.size < 2) return undefined
-  const tables = new Map<number, ErcTable>()
+  const tables = new Map<LogKey, ErcTable>()
   for (const { view } of preferred)
     for (const [log, table] of logTables(view)) if (!tables.has(log)) tables.set(log, table)
   return tables
@@ -78,43 +95,39 @@ function findLogTables(preferred: WalletViews): ReadonlyMap<number, ErcTable> | 
 
 const ERC_TABLES: readonly ErcTable[] = ['erc20', 'erc721', 'erc1155']
 
-type UnionRules<T> = {
-  compare: (a: T, b: T) => number
-  /** Whether the log belongs to this table. */
-  isInTable: (log: number) => boolean
-}
-
 /**
  * Returns all entries sorted by key, each key once. Entries of an older run are dropped if a newer run
  * contains their log.
+ *
+ * @param isInTable whether a log belongs to the table
  */
-function unionByKey<T extends Logged>(
+function unionByKey<T extends LogRow>(
   lists: readonly { run: number; entries: readonly T[] }[],
-  { compare, isInTable }: UnionRules<T>,
+  isInTable: (log: LogKey) => boolean,
 ): readonly T[] {
-  const runOfLog = new Map<number, number>()
+  const runOfLog = new Map<LogKey, number>()
   const all: T[] = []
   for (const { run, entries } of lists) {
     for (const entry of entries) {
-      const log = entry.log_index
+      const log = logKey(entry)
       if (!isInTable(log)) continue
       if (!runOfLog.has(log)) runOfLog.set(log, run)
       if (runOfLog.get(log) === run) all.push(entry)
     }
   }
-  return sortUnique(all, compare)
+  return sortUnique(all)
 }
 
 /** Sorts entries by key and keeps the first entry of each key. */
-function sortUnique<T>(entries: readonly T[], compare: (a: T, b: T) => number): readonly T[] {
-  if (isInOrder(entries, compare)) return entries
-  const sorted = [...entries].sort(compare)
-  return sorted.filter((entry, at) => at === 0 || compare(sorted[at - 1] as T, entry) !== 0)
+function sortUnique<T extends LogRow>(entries: readonly T[]): readonly T[] {
+  if (isInOrder(entries)) return entries
+  const sorted = [...entries].sort(compareTransfers)
+  return sorted.filter((entry, at) => at === 0 || compareTransfers(sorted[at - 1] as T, entry) !== 0)
 }
 
-function isInOrder<T>(entries: readonly T[], compare: (a: T, b: T) => number): boolean {
+function isInOrder<T extends LogRow>(entries: readonly T[]): boolean {
   for (let at = 1; at < entries.length; at += 1)
-    if (compare(entries[at - 1] as T, entries[at] as T) >= 0) return false
+    if (compareTransfers(entries[at - 1] as T, entries[at] as T) >= 0) return false
   return true
 }
 

@@ -5,6 +5,7 @@ import { NO_UNKNOWNS, type Unknowns } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { appendLines, type Chunk } from '../files/chunk.ts'
 import { createPartitioner } from '../files/partition.ts'
+import type { Source } from '../sources/source.ts'
 import type { FlatTransaction } from './flatten-transaction.ts'
 import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
@@ -68,6 +69,7 @@ export type BatchContext = {
   files: StageFiles
   flatten: Flattener
   pageReader: PageReader
+  source: Source
   /** Folder of the staging files. */
   folder: string
   tables: readonly TableName[]

@@ -7,7 +7,10 @@ import type { FeeSource } from './fees.ts'
 import type { WriteContext } from './threads/task.ts'
 
 export type WriteContextOptions = {
-  job: Pick<Job, 'chain' | 'nativeSymbol' | 'wraps' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy'>
+  job: Pick<
+    Job,
+    'chain' | 'nativeSymbol' | 'wraps' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy' | 'service'
+  >
   checkpoint: Pick<Checkpoint, 'cutoffMs' | 'path'>
   listings: Listings
   /** Wallets whose labels are used. */
@@ -32,6 +35,7 @@ export function writeContext({
 }: WriteContextOptions): WriteContext {
   const { chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy } = job
   return {
+    api: job.service.api,
     ...{ chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy, from, folder, fees },
     addresses: [...listings.keys()],
     endBlocks: endBlocksOf(listings),

@@ -40,7 +40,20 @@ test('serve --webhook-addresses sets the maximum number of addresses', async () 
   expect((await watch(url, 'http://127.0.0.1:9/', addresses)).status).toBe(201)
 })
 
+test('serve --api answers as an explorer, and names its quirks', async () => {
+  const { url } = await serve(['--api', 'etherscan', '--quirk', 'free-plan'])
+  const query = `chainid=43114&module=account&action=txlist&address=${BUSIEST}`
+  const answer = (await (await fetch(`${url}/v2/api?${query}`)).json()) as { result: unknown[] }
+  expect(answer.result).toHaveLength(1_000)
+})
+
 test.for([
+  { args: ['--api', 'none'], message: 'data-api, etherscan, blockscout' },
+  { args: ['--api', 'etherscan', '--quirk', 'fee-cap'], message: 'the API etherscan has no quirk "fee-cap"' },
+  {
+    args: ['--api', 'blockscout', '--signature', 'raw'],
+    message: '--signature needs webhooks, which --api blockscout does not have',
+  },
   { args: ['--replay', '0'], message: 'a positive interval per block' },
   { args: ['--replay', 'x'], message: '--replay: found x, expected a number' },
   { args: ['--replay', '1', '--replay-from', '-4'], message: 'a whole number, but -4' },

@@ -364,7 +364,7 @@ test.for([
   { what: 'an endBlock', job: { endBlock: 421 }, says: /endBlock/ },
   {
     what: 'the demo service',
-    job: { service: { baseUrl: 'demo', apiKeyHeader: 'x', timeoutMs: 1 } },
+    job: { service: { baseUrl: 'demo', api: 'data-api' as const, apiKeyHeader: 'x', timeoutMs: 1 } },
     says: /never changes/,
   },
 ])('rejects a job with $what', async ({ job, says }) => {

@@ -119,6 +119,19 @@ test('a finished export that lacks a column and has no stored pages requires --f
   await chain.end()
 })
 
+test('an export whose transfers have no transfer_id gets the ids in the next run', async () => {
+  const chain = await growingChain(300)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  const rows = await rowsIn(job.output)
+  expect(rows.erc20_transfers.length).toBeGreaterThan(0)
+  await dropColumn(job.output, 'erc20_transfers', 'transfer_id')
+  expect((await runOnce(job)).error).toBeUndefined()
+  expect(await rowsIn(job.output)).toEqual(rows)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await chain.end()
+})
+
 test('an unfinished export that lacks a column and has no checkpoint requires --fresh', async () => {
   const chain = await growingChain(300)
   const job = headJob(chain.url)

@@ -8,7 +8,7 @@ const BOB = `0x${'b'.repeat(40)}`
 
 const JOB = {
   ...{ name: 'n', chain: '1', startBlock: 5, endBlock: undefined, format: 'csv', compression: 'gzip' },
-  ...{ nativeSymbol: 'AVAX', wraps: 'ledger', escapeFormulas: true },
+  ...{ nativeSymbol: 'AVAX', wraps: 'ledger', escapeFormulas: true, service: { api: 'data-api' } },
   wallets: [
     { address: ALICE, label: 'hot' },
     { address: BOB, label: null },
@@ -18,6 +18,14 @@ const JOB = {
 const part = (rows: number, n: number) => ({
   ...{ path: `ledger/part-${n}`, rows, bytes: 10 * rows, sha256: `hash ${n}`, fromBlock: 5, toBlock: 9 },
   staged: '/tmp/secret-place',
+})
+
+test('a manifest names the API only if it is not the default one', () => {
+  const [range, parts, seen] = [{ from: 5, to: 9 }, new Map(), new Map()]
+  const content = { range, parts, seen, rejects: 0, unknowns: undefined }
+  const job = { ...JOB, service: { api: 'another' } } as unknown as Job
+  expect(buildManifest({ job, ...content }).job).toMatchObject({ api: 'another' })
+  expect(buildManifest({ job: JOB, ...content }).job).not.toHaveProperty('api')
 })
 
 test('a manifest states the job, the coverage and the files', () => {

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { parseBytes } from '../../src/core/platform/byte-text.ts'
 import { writeRaw } from '../../src/files/raw.ts'
+import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 test('raw items are written one per line, those without a position last', async () => {
@@ -14,7 +15,7 @@ test('raw items are written one per line, those without a position last', async 
     bad.push({ z: 1 }, { a: 1 }, { z: 1 })
     yield [{ item: { n: 2 } }]
   }
-  await writeRaw({ folder, address: '0xa', transactions: transactions(), bad })
+  await writeRaw({ source: dataApi, folder, address: '0xa', transactions: transactions(), bad })
   expect(readdirSync(join(folder, 'raw'))).toEqual(['0xa.ndjson.gz'])
   expect(gunzipSync(readFileSync(join(folder, 'raw', '0xa.ndjson.gz'))).toString()).toBe(
     '{"n":1,"text":"ä"}\n{"n":2}\n{"a":1}\n{"z":1}\n',
@@ -27,7 +28,7 @@ test('a failed read leaves no raw file', async () => {
   function* transactions(): Generator<{ item: unknown }[]> {
     throw new Error('the checkpoint is damaged')
   }
-  const writing = writeRaw({ folder, address: '0xa', transactions: transactions(), bad: [] })
+  const writing = writeRaw({ source: dataApi, folder, address: '0xa', transactions: transactions(), bad: [] })
   await expect(writing).rejects.toThrow('the checkpoint is damaged')
   expect(readdirSync(join(folder, 'raw'))).toEqual([])
 })
@@ -44,7 +45,7 @@ test('items are appended once, even if the append is repeated', async () => {
   const bad = [[{ lost: 1 }], [{ lost: 2 }], [{ lost: 2 }]]
   for (const [at, block] of [5, 9, 9].entries()) {
     const items = { transactions: one(block), bad: bad[at] ?? [] }
-    await writeRaw({ folder, address: '0xa', ...items, appendFrom: block })
+    await writeRaw({ source: dataApi, folder, address: '0xa', ...items, appendFrom: block })
   }
   const lines = [inBlock(5), { lost: 1 }, inBlock(9), { lost: 2 }].map((item) => `${JSON.stringify(item)}\n`)
   expect(gunzipSync(readFileSync(join(folder, 'raw', '0xa.ndjson.gz'))).toString()).toBe(lines.join(''))
@@ -55,6 +56,13 @@ test('a raw file that cannot be decompressed fails with OUTPUT_FAILED', async ()
   mkdirSync(join(folder, 'raw'))
   writeFileSync(join(folder, 'raw', '0xa.ndjson.gz'), 'no gzip')
   function* none(): Generator<{ item: unknown }[]> {}
-  const writing = writeRaw({ folder, address: '0xa', transactions: none(), bad: [], appendFrom: 1 })
+  const writing = writeRaw({
+    source: dataApi,
+    folder,
+    address: '0xa',
+    transactions: none(),
+    bad: [],
+    appendFrom: 1,
+  })
   await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })

@@ -15,9 +15,10 @@ import { readManifestIfExists } from '../../src/files/publish.ts'
 import { type RequestContext, request } from '../../src/http/request.ts'
 import { parseRetryAfter } from '../../src/http/retry-after.ts'
 import { readJob } from '../../src/job/read-job.ts'
+import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import { readPage } from '../../src/sources/data-api/pages/page.ts'
-import { splitPage } from '../../src/sources/data-api/pages/split-page.ts'
 import type { ByteRange } from '../../src/sources/source.ts'
+import { splitPage } from '../../src/sources/split-list.ts'
 import { folderStore } from '../../src/storage/store.ts'
 import { flattenTransaction, type Reject } from '../../src/transform/flatten-transaction.ts'
 import { mergeItems } from '../../src/transform/merge/merge-items.ts'
@@ -134,6 +135,7 @@ async function exportPage(body: Buffer): Promise<void> {
     throw new Error('a page reads differently from its parsed JSON')
   const rejected: Reject[] = []
   const context = {
+    source: dataApi,
     chain: '43114',
     nativeSymbol: 'AVAX',
     wrappedCoinOf,
@@ -142,7 +144,7 @@ async function exportPage(body: Buffer): Promise<void> {
     fees: { from: 'listing' } as const,
     onReject: (reject: Reject) => rejected.push(reject),
   }
-  const { items: found, entries } = itemsOfPage({ wallet: WALLET, body })
+  const { items: found, entries } = itemsOfPage({ wallet: WALLET, body, source: dataApi })
   if (blocks !== undefined && found.some(({ key }) => key.block < blocks.min || key.block > blocks.max))
     throw new Error('an item is outside the block range of its page')
   const parts = splitPage(body) ?? []

@@ -11,6 +11,8 @@ export type CrashJob = {
   fields: { concurrency: number } & Record<string, unknown>
   /** Options of the command line. */
   options?: readonly string[]
+  /** The API of the server, and the requests that one page takes from it. @default data-api, with one request */
+  explorer?: { api: 'etherscan' | 'blockscout'; requestsPerPage: number }
   /** Fault in the responses of the server. */
   fault?: Fault
   /** Exit code of a run that is not interrupted. */
@@ -84,6 +86,19 @@ export const CRASH_JOBS: readonly CrashJob[] = [
     fault: faultWhere(() => true, corruptedPage),
     previous: { head: 250 },
     exit: 6,
+  },
+  {
+    what: 'an explorer, up to an endBlock',
+    fields: { ...base, service: { api: 'etherscan' } },
+    explorer: { api: 'etherscan', requestsPerPage: 5 },
+    exit: 0,
+  },
+  {
+    what: 'an incremental run from an explorer',
+    fields: { ...base, endBlock: undefined, service: { api: 'blockscout' } },
+    explorer: { api: 'blockscout', requestsPerPage: 5 },
+    previous: { head: 250 },
+    exit: 0,
   },
   {
     what: 'an incremental run without a checkpoint',

@@ -25,9 +25,8 @@ export type Baseline = { bytes: Record<string, string>; files: string[]; request
 
 export type CrashReport = { kills: number; starts: number; extraRequests: number; allowedRequests: number }
 
-const service = createDataService()
-/** Servers with earlier states of the chain, by head. */
-const earlierServices = new Map<number, DataService>()
+/** Servers by API and, for earlier states of the chain, by head. */
+const services = new Map<string, DataService>()
 const baselines = new Map<string, Promise<Baseline>>()
 
 /** Runs a job without interruption, once per job. */
@@ -94,7 +93,8 @@ export async function crashRun(job: CrashJob, interruptions: readonly Interrupti
   expect(outputBytes(setup.output)).toEqual(baseline.bytes)
   expect(filesIn(setup.output)).toEqual(baseline.files)
   report.extraRequests = requests - baseline.requests
-  report.allowedRequests = report.kills * 2 * job.fields.concurrency
+  // Besides the requests in flight, a kill costs one page per reader.
+  report.allowedRequests = report.kills * (1 + (job.explorer?.requestsPerPage ?? 1)) * job.fields.concurrency
   if (interruptions.every(({ how }) => how !== 'power-cut'))
     expect(report.extraRequests).toBeLessThanOrEqual(report.allowedRequests)
   return report
@@ -157,7 +157,7 @@ async function setUpCrashJob(job: CrashJob, onRequest?: OnRequest): Promise<Cras
     onRequest?.act()
     return job.fault?.(requests)
   }
-  let currentService: DataService = earlierService(job.previous?.head)
+  let currentService = serviceOf(job, job.previous?.head)
   const { url, requests } = await startLoopback(
     { handle: (request) => currentService.handle(request) },
     fault,
@@ -172,17 +172,18 @@ async function setUpCrashJob(job: CrashJob, onRequest?: OnRequest): Promise<Cras
     if (job.previous.withoutCheckpoint === true) rmSync(join(output, '.walletlake'), { recursive: true })
     if (job.previous.isReplaced === true) setup.replaced = hashFile(join(output, 'manifest.json'))
     requests.length = 0
-    currentService = service
+    currentService = serviceOf(job)
   }
   writeFileSync(jobFile, JSON.stringify({ ...job.fields, output }))
   return setup
 }
 
-function earlierService(head: number | undefined): DataService {
-  if (head === undefined) return service
-  const earlier = earlierServices.get(head) ?? createDataService({ head })
-  earlierServices.set(head, earlier)
-  return earlier
+/** The server of a job, of the whole chain or up to a head. */
+function serviceOf({ explorer }: CrashJob, head?: number): DataService {
+  const key = `${explorer?.api} ${head}`
+  const service = services.get(key) ?? createDataService({ api: explorer?.api, head })
+  services.set(key, service)
+  return service
 }
 
 /** A run that replaces an export is started with --fresh, and resumed without it. */

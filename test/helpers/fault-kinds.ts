@@ -178,3 +178,14 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   ...kinds(TOKEN_FAULTS, { where: hasToken }),
   ...kinds({ ...UNUSUAL_RESPONSES, ...MORE_UNUSUAL_RESPONSES }),
 ]
+
+const ANY_BODY = new Set([
+  ...['HTML', 'null', 'a list', 'an empty object', 'an empty body', 'half a page', 'invalid gzip'],
+  ...['truncated gzip', 'gzip with a flipped bit', 'an error with status 200'],
+])
+
+/** Faults of any API: their responses do not depend on the shape of a page. */
+export const TRANSPORT_FAULTS: readonly FaultKind[] = [
+  ...kinds({ ...CONNECTION_FAULTS, ...WIRE_FAULTS, ...PROXY_FAULTS, ...QUOTA_FAULTS }),
+  ...kinds({ ...BODY_FAULTS, ...PAGE_FAULTS }).filter(({ what }) => ANY_BODY.has(what)),
+]

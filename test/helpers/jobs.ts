@@ -1,9 +1,16 @@
 import type { Job } from '../../src/core/model/model.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../src/core/table/index.ts'
 
+/** Settings of a service. The default API is the Data API. */
+type TestService = Omit<Job['service'], 'api'> & Partial<Pick<Job['service'], 'api'>>
+
+type TestFields = Partial<Omit<Job, 'wallets' | 'service'>> & { service?: TestService }
+
+const DEMO_SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+
 /** A complete wallet job for tests. Fields that are not given have defaults. */
-export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {
-  const { addresses, ...fields } = overrides
+export function testJob(overrides: TestFields & { addresses: readonly string[] }): Job {
+  const { addresses, service = DEMO_SERVICE, ...fields } = overrides
   return {
     name: 'test',
     file: 'test.yaml',
@@ -27,13 +34,13 @@ export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: 
     fees: 'auto',
     feesBudget: 2_000,
     escapeFormulas: true,
-    service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+    service: { api: 'data-api', ...service },
     ...fields,
   }
 }
 
 /** A complete block job for tests, by default for the whole demo chain. */
-export function blocksJob(overrides: Partial<Job> = {}): Job {
+export function blocksJob(overrides: TestFields = {}): Job {
   return testJob({ kind: 'blocks', addresses: [], tables: ['transactions'], ...overrides })
 }
 

@@ -38,6 +38,17 @@ test('sends no content-type without a body', async () => {
   expect(received[0]?.headers).not.toHaveProperty('content-type')
 })
 
+test.for(['/v1/thing?a=1', '/v1/thing'])(
+  'sends the key as a query parameter with %s',
+  async (pathAndQuery) => {
+    const { url, received } = await startServer(() => ({}))
+    const client = clientAt(url, { apiKey: 'k&y', apiKeyParameter: 'apikey' })
+    await client.send({ method: 'GET', pathAndQuery }, never)
+    expect(received[0]?.query.apikey).toBe('k&y')
+    expect(received[0]?.headers).not.toHaveProperty('x-service-api-key')
+  },
+)
+
 test('does not follow redirects, so that the key is sent to one host only', async () => {
   const other = await startServer(() => ({}))
   const { url } = await startServer(() => ({ status: 307, headers: { location: other.url } }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { jobOf, LEAST } from './helpers.ts'
+import { jobOf, LEAST, refusalOf, type Setting } from './helpers.ts'
 
 const JOB = `${LEAST}format: csv
 compression: gzip
@@ -21,6 +21,15 @@ test('the environment overrides the job file', async () => {
   const env = { WALLETLAKE_BASE_URL: 'https://env.example.com/', WALLETLAKE_API_KEY_HEADER: 'x-env' }
   const { service } = await jobOf(JOB, { env })
   expect(service).toMatchObject({ baseUrl: 'https://env.example.com', apiKeyHeader: 'x-env' })
+})
+
+test('--api overrides WALLETLAKE_API, which overrides the job file', async () => {
+  const file = `${LEAST}service: { api: of-file }\n`
+  const messageOf = async (setting: Setting) => (await refusalOf(file, setting)).message
+  const env = { WALLETLAKE_API: 'of-env' }
+  expect(await messageOf({})).toContain('service.api: found "of-file"')
+  expect(await messageOf({ env })).toContain('found "of-env"')
+  expect(await messageOf({ env, overrides: { api: 'of-cli' } })).toContain('found "of-cli"')
 })
 
 test('the job file applies without overrides', async () => {

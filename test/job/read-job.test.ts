@@ -30,7 +30,7 @@ test('applies every default of the contract', async () => {
     feesBudget: 2_000,
     keepRaw: false,
     escapeFormulas: true,
-    service: { baseUrl: undefined, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+    service: { baseUrl: undefined, api: 'data-api', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
   })
 })
 
@@ -75,7 +75,7 @@ const FULL_JOB = {
   internals: 'full',
   atomic: true,
   keepRaw: true,
-  service: { baseUrl: 'http://10.0.0.7:8080/data', apiKeyHeader: 'X-Key', timeoutMs: 500 },
+  service: { baseUrl: 'http://10.0.0.7:8080/data', api: 'data-api', apiKeyHeader: 'X-Key', timeoutMs: 500 },
 }
 
 test('reads every field of a JSON job that names its schema', async () => {

@@ -21,7 +21,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'a key under service is unknown',
     text: `${LEAST}service: {\n  timeOut: 3s }`,
-    says: 'job.yaml:4:3: service.timeOut: found the key "timeOut", expected one of baseUrl, apiKeyHeader, timeout, tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits (did you mean "timeout"?)',
+    says: 'job.yaml:4:3: service.timeOut: found the key "timeOut", expected one of baseUrl, api, apiKeyHeader, timeout, tier, computeUnitsPerMinute, computeUnitsPerDay, computeUnits (did you mean "timeout"?)',
   },
   {
     when: 'an option stands in the job',

@@ -46,7 +46,7 @@ test('lists the fields once, below all diagnostics', async () => {
     'job.yaml:6:12: service.wet',
     expect.stringMatching(/^The fields are name, kind, chain, .* service, store\.$/),
   ])
-  expect(lines[3]).toContain('expected one of baseUrl, apiKeyHeader, timeout')
+  expect(lines[3]).toContain('expected one of baseUrl, api, apiKeyHeader, timeout')
 })
 
 test('suggests the fields of an address for their synonyms', async () => {

@@ -93,6 +93,17 @@ describe('a DuckDB file', () => {
     expect(await place.run('SHOW TABLES')).toEqual([{ name: 'ledger' }])
   })
 
+  test('accepts nulls in columns that earlier versions declared NOT NULL', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('ALTER TABLE ledger ALTER COLUMN block_hash SET NOT NULL')
+    const lake = goodLake()
+    for (const row of lake.ledger) row.block_hash = null
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    await expectLake(place, lake)
+  })
+
   test('is named in the error if it cannot be opened', async () => {
     const { folder } = await written()
     const file = join(tempFolder(), 'text.duckdb')

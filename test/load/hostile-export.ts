@@ -50,6 +50,7 @@ export function hostileLake(): Lake {
       ...place,
       ...{
         transaction_hash: `0x${'7'.repeat(64)}`,
+        transfer_id: String(at),
         log_index: String(at),
         token_name: text,
         token_symbol: text,

@@ -72,6 +72,7 @@ export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTa
     prepare: async () => {},
     records: async () => records,
     containsOnly: async (_, count) => rows.length === count,
+    isEmpty: async () => rows.length === 0,
     countRows: async () => rows.length,
     deleteBlocks: async (_, { from, to }) => {
       change()

@@ -57,6 +57,17 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
     expect(await place.run("SELECT to_regclass('walletlake_loads') AS there")).toEqual([{ there: null }])
   })
 
+  test('accepts nulls in columns that earlier versions declared NOT NULL', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('ALTER TABLE ledger ALTER COLUMN block_hash SET NOT NULL')
+    const lake = goodLake()
+    for (const row of lake.ledger) row.block_hash = null
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    await expectLake(place, lake)
+  })
+
   test('is rejected if a table has lost its key, with the statement that restores it', async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)

@@ -126,6 +126,31 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
+    test('is loaded again where its table was dropped', async () => {
+      const { place, load } = await loaded(goodLake())
+      await place.run('DROP TABLE ledger')
+      const again = await load()
+      expect(again.loaded).toEqual({ ledger: { rows: 18, files: 3 } })
+      await expectLake(place, goodLake())
+      expect((await load()).loaded).toEqual({})
+    })
+
+    test.skipIf(engine.name !== 'duckdb' && engine.name !== 'postgres')(
+      'asks for a table without transfer_id to be renamed, and is complete after that',
+      async () => {
+        const { place, load } = await loaded(goodLake())
+        await place.run('ALTER TABLE erc20_transfers DROP COLUMN transfer_id')
+        await expect(load()).rejects.toMatchObject({
+          code: 'LOAD_FAILED',
+          message: expect.stringContaining('the key column transfer_id is missing'),
+          fix: expect.stringContaining('Rename or drop that table'),
+        })
+        await place.run('ALTER TABLE erc20_transfers RENAME TO earlier_transfers')
+        await load()
+        await expectLake(place, goodLake())
+      },
+    )
+
     test('adds only the new files of a later run', async () => {
       const { folder, place, load } = await loaded(within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
       await expectLake(place, within(goodLake(), 0, 300))

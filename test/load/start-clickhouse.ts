@@ -84,13 +84,15 @@ function answer({ query, search, body }: StandInRequest, tables: Map<string, Sta
   if (/^CREATE DATABASE/.test(query)) return ''
   if (/^CREATE TABLE/.test(query)) return create(query, tables)
   if (/^ALTER TABLE/.test(query)) return alter(query, tables)
+  if (/^DROP TABLE/.test(query)) return drop(query, tables)
   if (/^DELETE FROM/.test(query)) return remove(query, { tables, search })
   const [, from] = /^SELECT \* FROM (\S+) FINAL\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
   if (from !== undefined)
     return merged(tableAt(tables, from))
       .map((row) => `${JSON.stringify(row)}\n`)
       .join('')
-  const [, counted] = /^SELECT count\(\) AS n FROM (\S+) FINAL\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
+  const [, counted] =
+    /^SELECT count\(\) AS n FROM (\S+)(?: FINAL)?\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
   if (counted !== undefined) return `{"n":"${merged(tableAt(tables, counted)).length}"}\n`
   const insert = /^INSERT INTO (\S+)\s*(?:\(([^)]*)\))? FORMAT (CSV|JSONEachRow)$/.exec(query.trim())
   if (insert !== null)
@@ -127,6 +129,11 @@ function create(query: string, tables: Map<string, StandInTable>): string {
   if (!query.includes('ENGINE = ReplacingMergeTree') || key.length === 0)
     throw new Error('Code: 119. No engine')
   if (!tables.has(bare(name))) tables.set(bare(name), { types: new Map(types), key, rows: [] })
+  return ''
+}
+
+function drop(query: string, tables: Map<string, StandInTable>): string {
+  tables.delete(bare(query.replace(/^DROP TABLE /, '')))
   return ''
 }
 

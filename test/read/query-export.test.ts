@@ -33,7 +33,10 @@ async function exportOf(
     ...{ ...entry, entry_id: `${at}`, value: String(value), asset_decimals: String(decimals) },
     amount: amountOf(value, decimals),
   }))
-  lake.erc20_transfers = prices.map((price_value, at) => ({ ...transfer, log_index: `${at}`, price_value }))
+  lake.erc20_transfers = prices.map((price_value, at) => ({
+    ...transfer,
+    ...{ transfer_id: `${at}`, log_index: `${at}`, price_value },
+  }))
   await writeLake(output, lake, writing)
   return output
 }

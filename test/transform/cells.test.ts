@@ -236,7 +236,7 @@ const garbage = fc.oneof(
 /** Columns that identify a row or state what it moves. */
 const FACT_COLUMNS = new Set([
   ...['chain_id', 'block_number', 'block_hash', 'transaction_hash', 'transaction_index', 'log_index'],
-  ...['transfer_ordinal', 'from_address', 'to_address', 'token_address', 'token_id', 'value'],
+  ...['transfer_ordinal', 'transfer_id', 'from_address', 'to_address', 'token_address', 'token_id', 'value'],
 ])
 
 const factsIn = (rows: Record<TableName, Json[]>) =>

@@ -99,6 +99,7 @@ test('an ERC-20 row contains token, amount and price', () => {
   expect(flatten({ [ALICE]: item({}, { erc20Transfers: list }) }).rows.erc20_transfers).toEqual([
     {
       ...PREFIX,
+      transfer_id: '5',
       log_index: 5,
       token_address: TOKEN,
       token_name: 'Token',
@@ -151,6 +152,7 @@ test('an ERC-721 row contains token and all metadata', () => {
   expect(rows.erc721_transfers).toEqual([
     {
       ...PREFIX,
+      transfer_id: '6',
       log_index: 6,
       token_address: TOKEN,
       token_name: 'Art',
@@ -174,6 +176,7 @@ test('an ERC-1155 row contains token and all metadata', () => {
   expect(rows.erc1155_transfers).toEqual([
     {
       ...PREFIX,
+      transfer_id: '7.0',
       log_index: 7,
       transfer_ordinal: 0,
       token_address: TOKEN,

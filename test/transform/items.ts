@@ -1,6 +1,7 @@
 import { wrappedCoinOf } from '../../src/core/model/chains.ts'
 import { parseBytes, toText } from '../../src/core/platform/byte-text.ts'
 import { type Cell, TABLE_NAMES, type TableName, tableByName } from '../../src/core/table/index.ts'
+import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import { keyOfItem } from '../../src/sources/data-api/parse-item-key.ts'
 import {
   type FlattenContext,
@@ -91,6 +92,7 @@ export function flatten(
   const rejects: Reject[] = []
   const wallets = new Map(Object.keys(views).map((wallet) => [wallet, null]))
   const context = {
+    source: dataApi,
     chain: '43114',
     nativeSymbol: 'AVAX',
     wrappedCoinOf,

@@ -77,6 +77,7 @@ export function batchesAt(
 export function writeContext(folder: string, given: Partial<WriteContext> = {}): WriteContext {
   return {
     ...{
+      api: 'data-api',
       chain: '43114',
       nativeSymbol: 'AVAX',
       wraps: 'ledger',

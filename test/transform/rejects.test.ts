@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { appendLines, openAppendFile } from '../../src/files/chunk.ts'
+import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import { fingerprint, fingerprintBytes } from '../../src/transform/merge/fingerprints.ts'
 import { rejectLine } from '../../src/transform/reject-line.ts'
 import { retainedRejects } from '../../src/transform/rejects.ts'
@@ -21,9 +22,9 @@ function batchWith(...hashes: string[]) {
 
 test('drops lines of blocks that are written again', () => {
   const rejects = [line(itemAt(94)), line(itemAt(95)), line(itemAt(96))]
-  expect(retainedRejects({ rejects, from: 95 }, { batches: [batchWith()], chain: '43114' })).toEqual([
-    line(itemAt(94)),
-  ])
+  expect(
+    retainedRejects({ rejects, from: 95 }, { batches: [batchWith()], chain: '43114', source: dataApi }),
+  ).toEqual([line(itemAt(94))])
 })
 
 test('drops lines of transactions that are written again', () => {
@@ -31,14 +32,14 @@ test('drops lines of transactions that are written again', () => {
   expect(
     retainedRejects(
       { rejects: [again, before], from: 95 },
-      { batches: [batchWith('0xc'), batchWith('0xa')], chain: '43114' },
+      { batches: [batchWith('0xc'), batchWith('0xa')], chain: '43114', source: dataApi },
     ),
   ).toEqual([before])
 })
 
 test('retains items without a valid position', () => {
   const rejects = [line(null), line({ nativeTransaction: {} })]
-  expect(retainedRejects({ rejects, from: 95 }, { batches: [batchWith('0xa')], chain: '43114' })).toEqual(
-    rejects,
-  )
+  expect(
+    retainedRejects({ rejects, from: 95 }, { batches: [batchWith('0xa')], chain: '43114', source: dataApi }),
+  ).toEqual(rejects)
 })

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest'
+import { UNKNOWN_INDEX } from '../../src/core/model/item-key.ts'
 import { resolveReorgedTransactions } from '../../src/transform/resolve-reorged.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { A, B, itemAt, stagePages, textOf } from './pages-file.ts'
 
 const HASH = `0x${'7'.repeat(64)}`
 
-/**
- * Writes pages that place one transaction in several blocks. Resolves with the blocks of all transaction
- * rows.
- */
-async function blocksOf(pages: Parameters<typeof stagePages>[1]): Promise<number[]> {
+/** The blocks of all transaction rows, of pages that place one transaction in several blocks. */
+const blocksOf = async (pages: Parameters<typeof stagePages>[1]) =>
+  (await cellsOf(pages)).map(([, block]) => Number(block))
+
+/** The cells of all transaction rows, of pages that give one transaction several positions. */
+async function cellsOf(pages: Parameters<typeof stagePages>[1]): Promise<string[][]> {
   const folder = tempFolder()
   const { tasks, locations } = stagePages(folder, pages)
   tasks.run({ kind: 'flush' })
@@ -22,7 +24,7 @@ async function blocksOf(pages: Parameters<typeof stagePages>[1]): Promise<number
   return text
     .trimEnd()
     .split('\n')
-    .map((line) => Number(line.split(',')[1]))
+    .map((line) => line.split(','))
 }
 
 test('a transaction gets the position in the view of the lowest wallet address', async () => {
@@ -39,4 +41,16 @@ test('if that view cannot be normalized, the transaction gets the position in th
     { wallet: B, transactions: [itemAt(12), itemAt(20, { txHash: HASH })] },
   ]
   expect(await blocksOf(pages)).toEqual([12, 20])
+})
+
+test('a view that does not state the position in the block takes it from another view of this block', async () => {
+  const pages = [
+    {
+      wallet: A,
+      transactions: [itemAt(10, { index: 5 }), itemAt(10, { txHash: HASH, index: UNKNOWN_INDEX })],
+    },
+    { wallet: B, transactions: [itemAt(10, { txHash: HASH, index: 3 })] },
+  ]
+  const hashes = (await cellsOf(pages)).map(([, , , , hash]) => hash)
+  expect(hashes).toEqual([HASH, itemAt(10, { index: 5 }).nativeTransaction?.txHash])
 })

@@ -3,6 +3,7 @@ import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
 import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { BLOCKS } from '../../src/core/model/listings.ts'
 import { fixedFees } from '../../src/export/fees/fee-resolver.ts'
+import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import { readPage } from '../../src/sources/data-api/pages/page.ts'
 import type { FeeSource } from '../../src/transform/fees.ts'
 import type { PageLocation } from '../../src/transform/merge/page-source.ts'
@@ -80,7 +81,15 @@ test.for([
     const { pool, staged, flushed } = recordingPool({ reads })
     const reported: StagedPage[] = []
     const onStaged = (page: StagedPage) => reported.push(page)
-    const staging = createStaging({ ...LISTED, checkpoint, listings: listed(A), from: 0, pool, onStaged })
+    const staging = createStaging({
+      ...LISTED,
+      checkpoint,
+      listings: listed(A),
+      from: 0,
+      pool,
+      onStaged,
+      source: dataApi,
+    })
     await receive(checkpoint, staging, [1, 2, 3])
     expect(staged.flat()).toEqual([])
     const pages = await staging.finish({ from: 0, to: END })
@@ -105,6 +114,7 @@ test('stages the pages of an unfinished run immediately, and each of them once',
       from: 0,
       pool: recordingPool({ reads: false }).pool,
       onStaged: () => {},
+      source: dataApi,
     }),
     [1, 2],
   )
@@ -118,6 +128,7 @@ test('stages the pages of an unfinished run immediately, and each of them once',
     from: 2,
     pool,
     onStaged: () => {},
+    source: dataApi,
   })
   expect(staged.flat().map(({ keyRange }) => keyRange?.first.block)).toEqual([2])
   await receive(checkpoint, staging, [3])
@@ -136,6 +147,7 @@ test('stages stored pages in tasks of a megabyte', async () => {
     from: 0,
     pool,
     onStaged: () => {},
+    source: dataApi,
   })
   for (let block = 0; block < 7; block += 1) {
     const body = Buffer.alloc(400_000, 32)
@@ -163,6 +175,7 @@ test('a page that cannot be staged rejects finish, but nothing before', async ()
     from: 0,
     pool: failing,
     onStaged: () => {},
+    source: dataApi,
   })
   await receive(checkpoint, staging, [1, 2])
   await new Promise((resolve) => setImmediate(resolve))
@@ -180,6 +193,7 @@ test('stages rows of block pages while later blocks are requested, and each bloc
     from: 0,
     pool,
     onStaged: () => {},
+    source: dataApi,
   })
   const body = Buffer.from(`{"transactions":["${'x'.repeat(5_000)}"]}`)
   for (let at = 0; at < END; at += 1) {
@@ -233,6 +247,7 @@ test('a coalesced record that grew after an interruption is staged again complet
     from: 0,
     pool,
     onStaged: () => {},
+    source: dataApi,
   })
   await add(checkpoint, 1)
   const [location] = await staging.finish({ from: 0, to: END })
@@ -258,7 +273,15 @@ test('stages a page again if the prices became known while a thread read it', as
     const pending = pool.readPage(task) as PendingPage
     return { ...pending, staged: pending.staged.then((page) => ({ ...page, ...openPage })) }
   }
-  const options = { checkpoint, fees, folder: '', listings: listed(A), from: 0, onStaged: () => {} }
+  const options = {
+    checkpoint,
+    fees,
+    folder: '',
+    listings: listed(A),
+    from: 0,
+    onStaged: () => {},
+    source: dataApi,
+  }
   const staging = createStaging({ ...options, pool: { ...pool, readPage } })
   const reading = staging.readPage(A, bodyOf(1), LIMITS)
   current = known

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_TABLES, TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { dataApi } from '../../src/sources/data-api/data-api.ts'
 import { flattenTransaction } from '../../src/transform/flatten-transaction.ts'
 import { ALICE, BOB, erc20, erc721, erc1155, flatten, HASH, internal, item } from './items.ts'
 
@@ -39,7 +40,7 @@ test('`seenBy` lists only the wallets whose view can be normalized', () => {
   })
   const fees = { from: 'listing' } as const
   const context = {
-    ...{ chain: '43114', nativeSymbol: null, wallets: new Map(), fees, onReject: () => {} },
+    ...{ source: dataApi, chain: '43114', nativeSymbol: null, wallets: new Map(), fees, onReject: () => {} },
     wrappedCoinOf: () => undefined,
   }
   const seenBy = (tables: TableName[]) =>

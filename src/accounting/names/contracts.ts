@@ -122,7 +122,7 @@ function tokenNameOf({ type, address, decimals }: ContractRow, tickers?: TokenNa
   return isMismatch ? undefined : name
 }
 
-const POSITION = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
+const POSITION = 'block_number::HUGEINT * 4294967296 + coalesce(transaction_index::HUGEINT, 2147483646)'
 
 /**
  * The rows of a contract. `oldest` is the position of the first one, and `newest` that of the last one with decimals. `most`

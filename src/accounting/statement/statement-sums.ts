@@ -1,4 +1,4 @@
-import { assetBalanceKey, type Asset as BalanceAsset } from '../../ledger/balances/balance-sums.ts'
+import { assetBalanceKey, type Asset as BalanceAsset } from '../../core/model/asset.ts'
 import type { Movement } from '../movement.ts'
 import type { Flow, FlowName } from './flows.ts'
 

@@ -1,5 +1,6 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { type OpenedService, openService, type ServiceAccess } from '../../sources/data-api/open-service.ts'
+import { type OpenedService, openService } from '../../sources/data-api/open-service.ts'
+import type { ServiceAccess } from '../../sources/service-access.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { deleteOrEmptyWebhook } from '../../watch/delete-webhook.ts'

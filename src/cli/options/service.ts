@@ -1,10 +1,12 @@
+import type { Api } from '../../core/model/api.ts'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import type { MeteredOperation } from '../../core/model/compute-units.ts'
 import { ExportError } from '../../core/model/errors.ts'
+import { knownServiceOf } from '../../core/model/known-services.ts'
 import { isKnownService } from '../../core/model/service-key.ts'
 import { type LastService, readLastService } from '../../export/history/last-service.ts'
 import { unitsUsedToday } from '../../export/quota.ts'
-import type { ServiceAccess } from '../../sources/data-api/open-service.ts'
+import type { ServiceAccess } from '../../sources/service-access.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 import { keyOptions, readCredentials } from './credentials.ts'
 import type { LogArguments } from './log.ts'
@@ -40,11 +42,19 @@ export async function readAccess(
   return {
     baseUrl: baseUrl ?? env.WALLETLAKE_BASE_URL ?? defaults.baseUrl,
     ...(await readCredentials(args)),
+    api: apiOf(args, defaults),
     apiKeyHeader: env.WALLETLAKE_API_KEY_HEADER ?? defaults.apiKeyHeader,
     timeoutMs: defaults.timeoutMs,
     ...quotaOf(defaults),
     concurrency: readCount('concurrency', concurrency, { max: 256 }) ?? defaults.concurrency,
   }
+}
+
+/** The API of a service that the user names, by its host; otherwise that of the defaults. */
+function apiOf({ baseUrl }: ServiceArguments, defaults: ServiceDefaults): Api | undefined {
+  const given = baseUrl ?? process.env.WALLETLAKE_BASE_URL
+  const isDefault = given === undefined || parseBaseUrl(given) === parseBaseUrl(defaults.baseUrl ?? '')
+  return isDefault ? defaults.api : knownServiceOf(given)?.api
 }
 
 /** The known quota of the key, what the runs of an output have used of it today, and the operation that requests it. */
@@ -82,8 +92,8 @@ export async function readAccessOfOutput(
     (givenBaseUrl !== undefined && parseBaseUrl(givenBaseUrl) !== parseBaseUrl(last.baseUrl))
   )
     return readAccess(args)
-  if (givenBaseUrl !== undefined) return readAccess(args, { apiKeyHeader: last.apiKeyHeader })
-  const access = await readAccess(args, { baseUrl: last.baseUrl })
+  if (givenBaseUrl !== undefined) return readAccess(args, last)
+  const access = await readAccess(args, { baseUrl: last.baseUrl, api: last.api })
   if (access.apiKey !== undefined) requireTrustedHost(last)
   onNotice(`using ${last.baseUrl}, the service of the last run`)
   return access

@@ -8,3 +8,16 @@ export const isNft = ({ type }: { type: string }): boolean => type === 'erc721' 
 
 /** Decimals of the native coin in the ledger, on every chain. */
 export const COIN_DECIMALS = 18
+
+/** A fungible asset (the native coin or a token contract) or a single NFT. */
+export type Asset = {
+  type: string
+  /** null for the native coin. */
+  address: string | null
+  tokenId: string | null
+}
+
+/** The map key of a wallet's balance of an asset. With an empty `wallet` it is the key of the asset itself. */
+export function assetBalanceKey(wallet: string, { type, address, tokenId }: Asset): string {
+  return `${wallet}|${type}|${address}|${tokenId}`
+}

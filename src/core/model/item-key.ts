@@ -3,7 +3,7 @@ import type { ByteText } from '../platform/byte-text.ts'
 /** Position of an item in the chain. */
 export type ItemKey = {
   block: number
-  /** Position of the transaction in its block. */
+  /** Position of the transaction in its block; `UNKNOWN_INDEX` if the service does not state it. */
   index: number
   /** Transaction hash, lower case. */
   hash: ByteText
@@ -20,6 +20,12 @@ export type ItemKey = {
   /** Block time in seconds. Listings are sorted by it; the order within a second is undefined. */
   second: number
 }
+
+/**
+ * The position of a transaction whose view does not state it: after all others of the block, except for atomic
+ * transactions.
+ */
+export const UNKNOWN_INDEX = 2 ** 31 - 2
 
 /**
  * Whether an item may be newer than the cutoff. The same rule determines the pinned head of a run and the

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { TABLE_NAMES } from '../table/index.ts'
 import { SCHEMA_VERSION } from '../table/schema-changes.ts'
+import { APIS } from './api.ts'
 import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
 import { COMPRESSIONS, FORMAT_NAMES, WRAPS } from './model.ts'
@@ -104,6 +105,7 @@ const JOB = fields({
   escapeFormulas: v.optional(flag),
   fees: v.optional(oneOf('exact', 'listed')),
   internals: v.optional(exactly('full')),
+  api: v.optional(oneOf(...APIS)),
   partitionBy: v.optional(
     checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
   ),

@@ -1,4 +1,5 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
+import type { Api } from './api.ts'
 import type { Compression, FormatName, PartitionBy, Wraps } from './model.ts'
 
 /** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
@@ -75,6 +76,8 @@ type ManifestJob = {
   fees?: 'exact' | 'listed'
   /** `full` if internal transactions were read from their own listing too; otherwise absent. */
   internals?: 'full'
+  /** The API that the export was read from; absent for `data-api`. */
+  api?: Api
   /** Number of addresses. */
   addresses: number
   /** SHA-256 of the sorted lower-case addresses, one per line. */

@@ -1,4 +1,5 @@
 import type { TableName } from '../table/index.ts'
+import type { Api } from './api.ts'
 import type { QuotaSettings } from './compute-units.ts'
 
 /** Half-open block range: `from` is included, `to` is not. */
@@ -108,6 +109,7 @@ export type Job = {
      * server.
      */
     readonly baseUrl: string | undefined
+    readonly api: Api
     readonly apiKeyHeader: string
     readonly timeoutMs: number
   } & QuotaSettings

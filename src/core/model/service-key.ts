@@ -1,26 +1,20 @@
 import { proxyFor } from '../platform/proxy.ts'
 import { ExportError } from './errors.ts'
+import { knownServiceOf } from './known-services.ts'
 
-/** The header that carries the key for hosts that `HEADERS` does not list. */
+/** The header that carries the key for services that are not known. */
 const DEFAULT_HEADER = 'x-service-api-key'
-
-/** Key headers by host, from the documentation of these services. */
-const HEADERS: Readonly<Record<string, string>> = {
-  'glacier-api.avax.network': 'x-glacier-api-key',
-  'data-api.avax.network': 'x-glacier-api-key',
-}
 
 /** The default header that carries the key of a service. */
 export function keyHeaderOf(baseUrl: string | undefined): string {
-  const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
-  return Object.hasOwn(HEADERS, host) ? (HEADERS[host] ?? DEFAULT_HEADER) : DEFAULT_HEADER
+  return knownServiceOf(baseUrl)?.keyHeader ?? DEFAULT_HEADER
 }
 
-/** Whether the host of a base URL is listed in `HEADERS` and the scheme is https. */
+/** Whether a base URL is that of a known service: https, its host, and no other port. */
 export function isKnownService(baseUrl: string): boolean {
-  if (!URL.canParse(baseUrl)) return false
-  const { protocol, host } = new URL(baseUrl)
-  return protocol === 'https:' && Object.hasOwn(HEADERS, host)
+  if (knownServiceOf(baseUrl) === undefined) return false
+  const { protocol, port } = new URL(baseUrl)
+  return protocol === 'https:' && port === ''
 }
 
 export type KeyTransport = {

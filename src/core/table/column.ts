@@ -11,7 +11,7 @@ export type Column = {
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
   /**
-   * The program generates the text from letters, digits and `-_`, so that it never needs quoting or escaping.
+   * The program generates the text from letters, digits and `-_.`, so that it never needs quoting or escaping.
    */
   readonly isGenerated?: boolean
 }
@@ -54,15 +54,15 @@ export function generated<const D extends Declared>(declared: D, about: string):
 export const PREFIX = [
   col('chain_id text', 'EVM chain id in decimal, where it is known; otherwise the id that the service uses.'),
   col('block_number int64', 'Block number.'),
-  col('block_hash text', 'Block hash, in lowercase.'),
+  col('block_hash text?', 'Block hash, in lowercase; null if the service does not state it.'),
   col('block_timestamp time', 'Block time in UTC, with milliseconds where the service provides them.'),
   col(
     'transaction_hash text',
     'Transaction hash, in lowercase; for an atomic transaction, its id (base 58).',
   ),
   col(
-    'transaction_index int32',
-    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others.',
+    'transaction_index int32?',
+    'Position of the transaction in its block, starting at 0; 2147483647 for an atomic transaction, which takes effect after all others; null if the service does not state it.',
   ),
 ] as const
 

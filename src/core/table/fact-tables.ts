@@ -17,7 +17,10 @@ export const transactions = {
     ),
     col('nonce int64?', 'Nonce of the sender.'),
     ...PARTIES,
-    col('value u256', 'Amount of the native coin, in the smallest unit (wei).'),
+    col(
+      'value u256?',
+      'Amount of the native coin, in the smallest unit (wei); null if the service lists only transfers or internal transactions of the transaction.',
+    ),
     col('gas_limit int64?', 'Gas limit.'),
     col('gas_used int64?', 'Gas used.'),
     col('gas_price u256?', 'Price per unit of gas, in the smallest unit of the native coin (wei).'),
@@ -39,13 +42,23 @@ export const transactions = {
   ],
 } as const satisfies TableDeclaration
 
+const TRANSFER_ID = generated(
+  'transfer_id text',
+  'Identifies the transfer in its transaction: the log index or, if the service has none, a hash of the content, then the occurrence number.',
+)
+const LOG_INDEX = col(
+  'log_index int32?',
+  'Position of the event in its block (log index); null if the service does not state it.',
+)
+
 export const erc20Transfers = {
   name: 'erc20_transfers',
   about: 'One row per ERC-20 Transfer event that involves a wallet of the job.',
-  key: ['chain_id', 'transaction_hash', 'log_index'],
+  key: ['chain_id', 'transaction_hash', 'transfer_id'],
   columns: [
     ...PREFIX,
-    col('log_index int32', 'Position of the event in its block (log index).'),
+    TRANSFER_ID,
+    LOG_INDEX,
     col('token_address text', 'Contract address of the token, in lowercase.'),
     col('token_name text?', 'Name of the token (untrusted text).'),
     col('token_symbol text?', 'Symbol of the token (untrusted text).'),
@@ -79,10 +92,11 @@ const METADATA_TEXTS = [
 export const erc721Transfers = {
   name: 'erc721_transfers',
   about: 'One row per ERC-721 Transfer event that involves a wallet of the job.',
-  key: ['chain_id', 'transaction_hash', 'log_index'],
+  key: ['chain_id', 'transaction_hash', 'transfer_id'],
   columns: [
     ...PREFIX,
-    col('log_index int32', 'Position of the event in its block (log index).'),
+    TRANSFER_ID,
+    LOG_INDEX,
     col('token_address text', 'Contract address of the token, in lowercase.'),
     col('token_name text?', 'Name of the collection (untrusted text).'),
     col('token_symbol text?', 'Symbol of the collection (untrusted text).'),
@@ -101,11 +115,18 @@ export const erc721Transfers = {
 export const erc1155Transfers = {
   name: 'erc1155_transfers',
   about: 'One row per entry of an ERC-1155 single or batch transfer that involves a wallet of the job.',
-  key: ['chain_id', 'transaction_hash', 'log_index', 'transfer_ordinal'],
+  key: ['chain_id', 'transaction_hash', 'transfer_id'],
   columns: [
     ...PREFIX,
-    col('log_index int32', 'Position of the event in its block (log index).'),
-    col('transfer_ordinal int32', 'Position of the entry within its event, starting at 0.'),
+    generated(
+      'transfer_id text',
+      'Identifies the entry in its transaction: log index, a dot and transfer_ordinal or, if the service has no log index, a hash of the content, then the occurrence number.',
+    ),
+    LOG_INDEX,
+    col(
+      'transfer_ordinal int32?',
+      'Position of the entry within its event, starting at 0; null if log_index is null.',
+    ),
     col('token_address text', 'Contract address of the token, in lowercase.'),
     col('token_id u256', 'Token id.'),
     col('token_uri text?', 'URI of the metadata of the token (untrusted text).'),

@@ -5,7 +5,7 @@ import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import type { RequestContext } from '../../http/request.ts'
-import { source } from '../../sources/index.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { FeeResolver, OpenFees } from '../../transform/fee-resolver.ts'
 import type { FeeSource } from '../../transform/fees.ts'
 import { fingerprint } from '../../transform/merge/fingerprints.ts'
@@ -15,7 +15,7 @@ import { MAX_FURTHER_PROBES, MAX_PROBES, openProbe, type Probe, type RequestFee 
 import { SmallestKeys } from './smallest-keys.ts'
 
 export type FeeResolverOptions = {
-  job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency'>
+  job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency' | 'service'>
   checkpoint: FeeCheckpoint
   requestContext: RequestContext
   stats: Pick<RunStats, 'requests' | 'startedMs'>
@@ -29,7 +29,7 @@ const UNDECIDED: FeeSource = { from: 'undecided' }
 /** Opens the resolver for the fees of a job. Sends no requests until transactions are offered or resolved. */
 export function openFeeResolver(options: FeeResolverOptions): FeeResolver {
   const { job, checkpoint, requestContext } = options
-  const readFee = source.readFee?.bind(source)
+  const { readFee } = sourceOf(job.service.api)
   if (job.kind === 'blocks' || job.fees === 'listed' || readFee === undefined) return fixedFees(LISTING)
   const requestFee: RequestFee = ({ hash, blockHash }) =>
     readFee(requestContext, { chain: job.chain, hash, blockHash })

@@ -3,8 +3,8 @@ import { ExportError } from '../../core/model/errors.ts'
 import { BLOCKS } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
-import { source } from '../../sources/index.ts'
-import type { BlockListing, PartialBlock } from '../../sources/source.ts'
+import type { BlockListing, PartialBlock } from '../../sources/block-listing.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { FetchContext, StoredPage } from './fetch-context.ts'
 import { fetchWallets } from './fetch-wallets.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
@@ -25,9 +25,14 @@ export function fetchJob(context: FetchContext): Promise<number> {
  * the chain, or the range begins beyond the head
  */
 async function fetchBlocks(context: FetchContext): Promise<number> {
-  const { checkpoint, stats } = context
+  const { job, checkpoint, stats } = context
+  const { openBlocks } = sourceOf(job.service.api)
+  if (openBlocks === undefined)
+    throw new ExportError('USAGE', `the API ${job.service.api} does not list the transactions of a block`, {
+      fix: 'Export wallets (addresses), or name a service with service.api: data-api.',
+    })
   const probe: ChainProbe = { isKnown: countFound(context) > 0, refusal: undefined }
-  const reader = { ...context, probe, listing: source.openBlocks({ chain: context.job.chain }) }
+  const reader = { ...context, probe, listing: openBlocks({ chain: job.chain }) }
   const blocks = blocksInFetchOrder([...checkpoint.remaining(BLOCKS)])
   stats.share = stats.shareAtStart = shareCompleted(context)
   await readBlocks(

@@ -1,7 +1,7 @@
 import { walletOf } from '../../core/model/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
-import { source } from '../../sources/index.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 import { findEnd, headBefore } from './find-end.ts'
@@ -58,11 +58,14 @@ async function readRanges(context: WalletsContext, ranges: Iterable<Range>): Pro
 function readerCount({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): number {
   const left = requestContext.requestsLeft?.()
   if (left === undefined || job.internals !== 'full') return job.concurrency
-  return Math.max(1, Math.min(job.concurrency, Math.floor(left / source.requestsPerPage(job))))
+  return Math.max(
+    1,
+    Math.min(job.concurrency, Math.floor(left / sourceOf(job.service.api).requestsPerPage(job))),
+  )
 }
 
 function shareRanges(context: WalletsContext, ranges: Iterable<Range>): ReaderTask {
-  const plan = createReadPlan(ranges)
+  const plan = createReadPlan(ranges, sourceOf(context.job.service.api))
   const notifier = createNotifier(context.requestContext.signal)
   const assignmentContext = { ...context, onProgress: notifier.notify }
   return {
@@ -130,7 +133,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
   }
   const read = (body: Buffer, limits: PageLimits) =>
     context.readPage === undefined
-      ? source.parsePage(body, limits).page
+      ? sourceOf(job.service.api).parsePage(body, limits).page
       : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context

@@ -6,8 +6,9 @@ import { type Job, NO_END } from '../../core/model/model.ts'
 import { CLOCK_TOLERANCE_MS, type RunStats } from '../../core/model/run-stats.ts'
 import { largest } from '../../core/platform/extremes.ts'
 import type { RequestContext } from '../../http/request.ts'
-import { source } from '../../sources/index.ts'
-import type { BlockTime, PageKey } from '../../sources/source.ts'
+import type { BlockTime } from '../../sources/block-listing.ts'
+import { sourceOf } from '../../sources/index.ts'
+import type { PageKey } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 
 /**
@@ -63,7 +64,7 @@ export function headBefore(
 }
 
 export type FixedEndContext = {
-  job: Pick<Job, 'chain' | 'startBlock'>
+  job: Pick<Job, 'chain' | 'startBlock' | 'service'>
   endBlock: number
   requestContext: RequestContext
   /** The highest block in the pages that existed before the run began; undefined if there is none. */
@@ -99,7 +100,9 @@ async function hasBlock(
   { job, requestContext, appearedSince }: FixedEndContext,
   block: number,
 ): Promise<boolean> {
-  const times = await source.openBlocks({ chain: job.chain }).blockTimes(requestContext, block)
+  const { openBlocks } = sourceOf(job.service.api)
+  if (openBlocks === undefined) return false
+  const times = await openBlocks({ chain: job.chain }).blockTimes(requestContext, block)
   return times.every((time) => !appearedSince(time))
 }
 
@@ -107,7 +110,7 @@ async function hasBlock(
 async function hasItemFrom(context: FixedEndContext, block: number): Promise<boolean> {
   const { job, requestContext, newestWallet: address, appearedSince } = context
   if (address === undefined) return false
-  const listing = source.openWallet({ chain: job.chain, address })
+  const listing = sourceOf(job.service.api).openWallet({ chain: job.chain, address })
   const keys = await listing.firstKeys(requestContext, { from: block, to: NO_END })
   return keys.some((key) => !appearedSince(key))
 }

@@ -1,6 +1,6 @@
 import { isAtomicListing } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { source } from '../../sources/index.ts'
+import type { Source } from '../../sources/source.ts'
 import {
   estimateItems,
   isRead,
@@ -61,15 +61,17 @@ const MEETING_COST = 0.05
 
 type State = {
   queue: Iterator<Range>
+  pageSize: number
   isQueueEmpty: boolean
   unreadRanges: Set<UnreadRange>
   pages: number
   sharingCost: number
 }
 
-export function createReadPlan(ranges: Iterable<Range>): ReadPlan {
+export function createReadPlan(ranges: Iterable<Range>, { pageSize }: Pick<Source, 'pageSize'>): ReadPlan {
   const state: State = {
     queue: ranges[Symbol.iterator](),
+    pageSize,
     isQueueEmpty: false,
     unreadRanges: new Set(),
     pages: 0,
@@ -136,7 +138,7 @@ function recordProgress(state: State, progress: Progress, page: ObservedPage): B
   const { unread } = reader
   if (isRead(unread)) return undefined
   const other = order === 'asc' ? unread.high : unread.low
-  if (other === undefined || (estimateItems(unread) ?? 0) > source.pageSize)
+  if (other === undefined || (estimateItems(unread) ?? 0) > state.pageSize)
     return { from: unread.from, to: unread.to }
   // The page that the other reader has requested will contain the rest, so requesting it here would be
   // redundant.
@@ -176,7 +178,7 @@ function assignShared(state: State): Assignment | undefined {
   for (const unread of state.unreadRanges) {
     // A listing that the service cannot divide by blocks has one reader.
     if (isAtomicListing(unread.address)) continue
-    const pages = (estimateItems(unread) ?? 0) / source.pageSize
+    const pages = (estimateItems(unread) ?? 0) / state.pageSize
     remainingPages += pages
     const readers = unread.low !== undefined && unread.high !== undefined ? 2 : 1
     if (pages < pagesToShare(unread, readers) || pages / readers <= maxPagesPerReader) continue

@@ -1,8 +1,9 @@
+import { APIS, type Api, DEFAULT_API } from '../../core/model/api.ts'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { readReports } from './past-runs.ts'
 
 /** The service that a run used, according to its report. */
-export type LastService = { readonly baseUrl: string; readonly apiKeyHeader: string }
+export type LastService = { readonly baseUrl: string; readonly apiKeyHeader: string; readonly api: Api }
 
 /**
  * Returns the service of the newest run of an output, according to its report in `runs/`. Skips reports
@@ -18,6 +19,10 @@ export async function readLastService(output: string): Promise<LastService | und
 
 function serviceOfReport(report: { service?: Partial<LastService> | null }): LastService | undefined {
   const { baseUrl, apiKeyHeader } = report.service ?? {}
-  if (typeof baseUrl !== 'string' || typeof apiKeyHeader !== 'string') return undefined
-  return baseUrl === 'demo' || parseBaseUrl(baseUrl) !== undefined ? { baseUrl, apiKeyHeader } : undefined
+  // Only reports of another API name it; an unknown one is of a later version.
+  const api = APIS.find((known) => known === (report.service?.api ?? DEFAULT_API))
+  if (typeof baseUrl !== 'string' || typeof apiKeyHeader !== 'string' || api === undefined) return undefined
+  return baseUrl === 'demo' || parseBaseUrl(baseUrl) !== undefined
+    ? { baseUrl, apiKeyHeader, api }
+    : undefined
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DEFAULT_API } from '../../core/model/api.ts'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import { FAILURES, type FailureCode } from '../../core/model/errors.ts'
 import { RUNS_FOLDER } from '../../core/model/manifest.ts'
@@ -81,7 +82,7 @@ function summarizeJob({ id, job, state, error, stats }: RunReport) {
     startedAt: new Date(startedMs).toISOString(),
     seconds: Math.max(0, endMsOf(stats) - startedMs) / 1000,
     /** The service, so that `audit` and `reindex` can use the same one. Never includes the key. */
-    service: { baseUrl: job.service.baseUrl ?? null, apiKeyHeader: job.service.apiKeyHeader },
+    service: serviceOf(job),
     chain: job.chain,
     startBlock: job.startBlock,
     /** Exclusive; null if the run failed before it was known. */
@@ -172,4 +173,9 @@ function toIsoTime(ms: number | undefined): string | null {
 
 function endMsOf({ endedMs }: RunStats): number {
   return endedMs ?? Date.now()
+}
+
+/** The API is stated only if it is not the default. */
+function serviceOf({ service: { baseUrl, apiKeyHeader, api } }: EndedJob['job']) {
+  return { baseUrl: baseUrl ?? null, apiKeyHeader, ...(api === DEFAULT_API ? {} : { api }) }
 }

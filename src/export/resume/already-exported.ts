@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import type { PageRecord } from '../../checkpoint/listing-state.ts'
 import type { BlockRange, Job } from '../../core/model/model.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { Store } from '../../storage/store.ts'
 import { hashesInFiles } from '../../transform/hashes-in-files.ts'
 import { fingerprint, fingerprintBytes, readFingerprints } from '../../transform/merge/fingerprints.ts'
@@ -89,10 +90,11 @@ async function firstBlock(
   { from }: BlockRange,
   wanted: ReadonlySet<number>,
 ): Promise<number> {
+  const source = sourceOf(job.service.api)
   let first = Number.POSITIVE_INFINITY
   for (const record of checkpoint.records(listingsToRead(job, { ...previous, from }))) {
     if (record.blocks === null || record.blocks.max < from || record.blocks.min >= previous.from) continue
-    for (const { key } of keyedItems(await checkpoint.read(record.location))) {
+    for (const { key } of keyedItems(await checkpoint.read(record.location), source)) {
       if (key.block < from || !isIncluded(record, key.block)) continue
       if (wanted.has(fingerprint(key.hash))) first = Math.min(first, key.block)
     }

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import type { PageRecord } from '../../checkpoint/listing-state.ts'
 import type { Listings } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { source } from '../../sources/index.ts'
+import type { Source } from '../../sources/source.ts'
 import { keyedItems } from '../../transform/merge/record-items.ts'
 
 /**
@@ -14,13 +14,14 @@ import { keyedItems } from '../../transform/merge/record-items.ts'
 export async function hasLookbackChanged(
   checkpoint: Checkpoint,
   listings: Listings,
-  lookback: BlockRange,
+  { lookback, source }: { lookback: BlockRange; source: Source },
 ): Promise<boolean> {
   for (const name of listings.keys()) {
     const { before, after } = checkpoint.rereadPages(name)
+    const context = { checkpoint, lookback, source }
     const [previousFields, currentFields] = [
-      await readOnChainFields(checkpoint, before, lookback),
-      await readOnChainFields(checkpoint, after, lookback),
+      await readOnChainFields(before, context),
+      await readOnChainFields(after, context),
     ]
     if (previousFields.size !== currentFields.size) return true
     for (const [hash, fields] of currentFields)
@@ -32,16 +33,17 @@ export async function hasLookbackChanged(
 /** Replaces the on-chain fields of a transaction that was received with different ones. */
 const CONTRADICTORY = 'contradictory'
 
+type ReadContext = { checkpoint: Checkpoint; lookback: BlockRange; source: Source }
+
 /** Returns the on-chain fields of each transaction by hash. */
 async function readOnChainFields(
-  checkpoint: Checkpoint,
   records: readonly PageRecord[],
-  { from, to }: BlockRange,
+  { checkpoint, lookback: { from, to }, source }: ReadContext,
 ) {
   const fields = new Map<string, string>()
   for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
-    for (const { key, item } of keyedItems(await checkpoint.read(location))) {
+    for (const { key, item } of keyedItems(await checkpoint.read(location), source)) {
       if (key.block < from || key.block >= Math.min(to, validBefore)) continue
       if (rereadRanges.some((range) => key.block >= range.from && key.block < range.to)) continue
       const [known, found] = [fields.get(key.hash), source.onChainFieldsOf(item)]

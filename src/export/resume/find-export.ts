@@ -1,3 +1,4 @@
+import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
@@ -44,9 +45,13 @@ export async function findExport(job: Job, store: Store): Promise<FoundExport | 
  */
 function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
   // Blocks have no listing of internal transactions.
-  const settings = FIXED_SETTINGS.filter((key) => job.kind === 'wallets' || key !== 'internals')
-  const changes = settings.flatMap((key) => {
-    const [previous, current] = [exported[key] ?? DEFAULT_SETTINGS[key], job[key] ?? DEFAULT_SETTINGS[key]]
+  const keys = FIXED_SETTINGS.filter((key) => job.kind === 'wallets' || key !== 'internals')
+  const settings = { ...job, api: job.service.api }
+  const changes = keys.flatMap((key) => {
+    const [previous, current] = [
+      exported[key] ?? DEFAULT_SETTINGS[key],
+      settings[key] ?? DEFAULT_SETTINGS[key],
+    ]
     return previous === current ? [] : [`${key} was ${previous} and is ${current}`]
   })
   const removed = Object.keys(tables).filter((table) => job.tables.every((name) => name !== table))
@@ -69,11 +74,12 @@ const FIXED_SETTINGS = [
   'format',
   'partitionBy',
   'internals',
+  'api',
 ] as const
 /** Values of settings that a job or manifest omits. */
 const DEFAULT_SETTINGS = {
   ...{ kind: 'wallets', endBlock: 'the head', partitionBy: 'none', internals: 'listing' },
-  ...{ chain: undefined, startBlock: undefined, format: undefined },
+  ...{ chain: undefined, startBlock: undefined, format: undefined, api: DEFAULT_API },
 }
 
 /** Whether every file of the manifest exists with the listed size. */

@@ -1,6 +1,7 @@
+import { APIS, type Api } from '../../core/model/api.ts'
 import { baseUrl } from './base-url.ts'
 import { duration } from './duration.ts'
-import { booleanField, type Field, textMatching } from './field-type.ts'
+import { booleanField, type Field, oneOf, textMatching } from './field-type.ts'
 import { headerName } from './header-name.ts'
 import { QUOTA_FIELDS } from './quota-fields.ts'
 
@@ -17,9 +18,18 @@ export const SECTION_FIELDS = {
     description:
       'URL of the data service, with or without /v1; demo starts the embedded service. --base-url and WALLETLAKE_BASE_URL override it.',
     examples: ['https://data-api.example.com', 'demo'],
-    synonyms: 'url uri baseurl rpc rpcurl endpoint api apiurl host serviceurl serverurl baseuri',
+    synonyms: 'url uri baseurl rpc rpcurl endpoint apiurl host serviceurl serverurl baseuri',
     option: { name: 'base-url', value: '<url>', description: 'Base URL of the service, or demo' },
     variable: 'WALLETLAKE_BASE_URL',
+  },
+  'service.api': {
+    ...oneOf<Api>(APIS),
+    description:
+      'API of the service. --api and WALLETLAKE_API override it. Defaults to the API of the host where that is known, otherwise to data-api.',
+    examples: ['data-api'],
+    synonyms: 'apitype apikind protocol dialect',
+    option: { name: 'api', value: '<name>', description: `API of the service: ${APIS.join(', ')}` },
+    variable: 'WALLETLAKE_API',
   },
   'service.apiKeyHeader': {
     ...headerName(),

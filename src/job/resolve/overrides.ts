@@ -12,6 +12,8 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
   readonly address?: readonly string[] | undefined
   /** Base URL of the data service (http or https), or `demo`. */
   readonly baseUrl?: string | undefined
+  /** API of the service. @default that of the host where it is known, otherwise data-api */
+  readonly api?: string | undefined
   /** Tier of the API key: none, free, base, growth or pro. */
   readonly tier?: string | undefined
   /** Local folder for the checkpoints of outputs in object stores. @default .walletlake-state */
@@ -21,7 +23,7 @@ export type JobOverrides = OverridesOf<Exclude<OverriddenField, RenamedField>> &
 }
 
 /** Fields whose options have another name: their properties are declared above. */
-type RenamedField = 'addresses' | 'service.baseUrl' | 'service.tier'
+type RenamedField = 'addresses' | 'service.baseUrl' | 'service.api' | 'service.tier'
 
 type OverriddenField = {
   [P in FieldPath]: (typeof FIELDS)[P] extends { readonly option: unknown } ? P : never

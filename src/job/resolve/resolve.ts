@@ -1,4 +1,6 @@
 import { basename, extname } from 'node:path'
+import { DEFAULT_API } from '../../core/model/api.ts'
+import { knownServiceOf } from '../../core/model/known-services.ts'
 import type { Compression, FormatName, Job, Wallet } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
@@ -94,10 +96,12 @@ function resolveService(values: Values): Job['service'] {
     computeUnits: values['service.computeUnits']?.value,
   }
   const isSet = ([, value]: [string, unknown]) => value !== undefined
+  const baseUrl = values['service.baseUrl']?.value
   return {
     ...Object.fromEntries(Object.entries(quota).filter(isSet)),
-    baseUrl: values['service.baseUrl']?.value,
-    apiKeyHeader: values['service.apiKeyHeader']?.value ?? keyHeaderOf(values['service.baseUrl']?.value),
+    baseUrl,
+    api: values['service.api']?.value ?? knownServiceOf(baseUrl)?.api ?? DEFAULT_API,
+    apiKeyHeader: values['service.apiKeyHeader']?.value ?? keyHeaderOf(baseUrl),
     timeoutMs: values['service.timeout']?.value ?? durationMs(FIELDS['service.timeout'].default) ?? 0,
   }
 }

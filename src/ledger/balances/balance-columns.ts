@@ -1,4 +1,4 @@
-import type { Asset } from './balance-sums.ts'
+import type { Asset } from '../../core/model/asset.ts'
 
 /** The columns that name a wallet and one of its assets, in every list of balances. */
 export function balanceColumns(

@@ -1,12 +1,5 @@
+import { type Asset, assetBalanceKey } from '../../core/model/asset.ts'
 import type { TextRows } from '../../core/table/index.ts'
-
-/** A fungible asset (the native coin or a token contract) or a single NFT. */
-export type Asset = {
-  type: string
-  /** null for the native coin. */
-  address: string | null
-  tokenId: string | null
-}
 
 /** The sum of a wallet's movements of one asset, in the asset's smallest unit. */
 export type BalanceSum = Asset & {
@@ -116,11 +109,6 @@ export class BalanceSums {
     }
     return sum
   }
-}
-
-/** The map key of a wallet's balance of an asset. With an empty `wallet` it is the key of the asset itself. */
-export function assetBalanceKey(wallet: string, { type, address, tokenId }: Asset): string {
-  return `${wallet}|${type}|${address}|${tokenId}`
 }
 
 /** Methods that wrap and unwrap the native coin, as written in `method_name`. */

@@ -1,4 +1,4 @@
-import { assetBalanceKey } from './balance-sums.ts'
+import { assetBalanceKey } from '../../core/model/asset.ts'
 import type { Balance, NamedWallet } from './balances.ts'
 import { readDeclaredAmounts } from './declared-amounts.ts'
 

@@ -1,5 +1,4 @@
-import { ASSET_TYPES } from '../../core/model/asset.ts'
-import type { Asset } from './balance-sums.ts'
+import { ASSET_TYPES, type Asset } from '../../core/model/asset.ts'
 
 /** Compares by wallet; within a wallet by asset type (the native coin first), contract and token id. */
 export function compareSums(a: Asset & { wallet: string }, b: Asset & { wallet: string }): number {

@@ -1,9 +1,8 @@
 import { ADDRESS } from '../../core/model/address.ts'
-import { ASSET_TYPES, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
+import { ASSET_TYPES, type Asset, assetBalanceKey, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
 import { suggest } from '../../core/model/suggest.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
 import { describePlainNumber } from '../describe-plain-number.ts'
-import { type Asset, assetBalanceKey } from './balance-sums.ts'
 
 /** A line of a file of opening or expected balances. */
 type DeclaredAmount = {

@@ -1,5 +1,5 @@
+import { assetBalanceKey } from '../../core/model/asset.ts'
 import type { OpenExport } from '../../read/open-export.ts'
-import { assetBalanceKey } from './balance-sums.ts'
 
 /** Reads the decimals of each asset from its newest ledger row that has them; null if none has. */
 export async function readDecimals({

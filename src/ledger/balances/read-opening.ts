@@ -1,5 +1,5 @@
+import { assetBalanceKey } from '../../core/model/asset.ts'
 import type { OpenExport } from '../../read/open-export.ts'
-import { assetBalanceKey } from './balance-sums.ts'
 import { type DeclaredAmounts, readDeclaredAmounts } from './declared-amounts.ts'
 import { readDecimals } from './read-decimals.ts'
 

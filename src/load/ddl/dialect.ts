@@ -12,6 +12,8 @@ export type Dialect = {
   readonly declare: (column: { name: string; type: ColumnType; nullable: boolean }) => string
   /** Quotes a name as an identifier. */
   readonly quote: (name: string) => string
+  /** Formats the statement that makes a column nullable, from quoted names. Absent if the engine has none. */
+  readonly dropNotNull?: (table: string, column: string) => string
   /** Formats text as a literal. */
   readonly literal: (text: string) => string
   /**
@@ -54,6 +56,11 @@ export function backticked(name: string): string {
 /** Formats a literal for engines that interpret backslashes in literals. */
 export function escapedLiteral(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
+/** The statement of standard SQL that makes a column nullable. */
+export function alterDropNotNull(table: string, column: string): string {
+  return `ALTER TABLE ${table} ALTER COLUMN ${column} DROP NOT NULL`
 }
 
 /** Declares a column as `type` or `type NOT NULL`. */

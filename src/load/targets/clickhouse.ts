@@ -119,14 +119,16 @@ function loadRows(
     reader,
     title,
   }: ClickhouseContext & Pick<ClickhouseOptions, 'reader' | 'title'>,
-): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  const countOf = async (rows: string) => {
+    const query = `SELECT count() AS n FROM ${rows}`
+    const response = await withEngineErrors(client.query({ query, format: 'JSONEachRow' }))
+    return Number(((await withEngineErrors(response.json())) as { n?: unknown }[])[0]?.n)
+  }
   return {
     containsOnly: async () => true,
-    countRows: async ({ name }) => {
-      const query = `SELECT count() AS n FROM ${sql.identifier(name)} FINAL`
-      const response = await withEngineErrors(client.query({ query, format: 'JSONEachRow' }))
-      return Number(((await withEngineErrors(response.json())) as { n?: unknown }[])[0]?.n)
-    },
+    isEmpty: async ({ name }) => (await countOf(sql.identifier(name))) === 0,
+    countRows: ({ name }) => countOf(`${sql.identifier(name)} FINAL`),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
       await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })

@@ -109,13 +109,14 @@ type DuckdbLoadContext = DuckdbQueries & Pick<DuckdbOptions, 'unescapeFormulas'>
 function loadRows(
   connection: DuckDBConnection,
   { sql, run, all, unescapeFormulas }: DuckdbLoadContext,
-): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   const countRows = async ({ name }: NamedTable) => {
     const [countRow] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
     return Number(countRow?.n)
   }
   return {
     containsOnly: async (table, rows) => (await countRows(table)) === rows,
+    isEmpty: async (table) => (await countRows(table)) === 0,
     countRows,
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = `chain_id = ${quoteLiteral(chainId)} AND block_number >= ${from} AND block_number < ${to}`

@@ -45,8 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<LoadTarget
       for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, { sql, run })
     },
     records: async () => (await run(`SELECT * FROM ${loads}`)).rows.map(parseLoadRecord),
-    containsOnly: async ({ name }, rows) =>
-      rows === 0 && (await run(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`)).rowCount === 0,
+    ...emptinessOf({ sql, run }),
     countRows: async ({ name }) => countOf(await run(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = $1 AND block_number >= $2 AND block_number < $3'
@@ -79,6 +78,19 @@ export async function openPostgres(options: PostgresOptions): Promise<LoadTarget
     rollback: async () => void (await client.query('ROLLBACK').catch(() => undefined)),
     close: () => client.end().catch(() => undefined),
   }
+}
+
+/** Implements the checks for a table without rows. Whether others have only a given number of rows would need a full scan. */
+function emptinessOf({
+  sql,
+  run,
+}: {
+  sql: Statements
+  run: Run
+}): Pick<LoadTarget, 'containsOnly' | 'isEmpty'> {
+  const isEmpty = async ({ name }: Table) =>
+    (await run(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`)).rowCount === 0
+  return { isEmpty, containsOnly: async (table, rows) => rows === 0 && (await isEmpty(table)) }
 }
 
 async function connect({ url, title, secrets }: PostgresOptions): Promise<Client> {

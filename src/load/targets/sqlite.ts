@@ -104,11 +104,12 @@ function loadRecords(
 function loadRows(
   db: Database,
   { sql, reader, withEngineErrors }: SqliteContext & { readonly reader: Reader },
-): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  const query = (text: string) => withEngineErrors(() => db.all(text))
   return {
     containsOnly: async () => false,
-    countRows: async ({ name }) =>
-      withEngineErrors(() => Number(db.get(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)?.n)),
+    isEmpty: async ({ name }) => query(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`).length === 0,
+    countRows: async ({ name }) => Number(query(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)[0]?.n),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
       const statement = `DELETE FROM ${sql.identifier(name)} WHERE ${where}`
@@ -193,9 +194,8 @@ function concurrentChangeError(file: string): ExportError {
 }
 
 function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
-  const existingColumns = db.all(`SELECT name, type, "notnull" AS filled FROM pragma_table_info(?)`, [
-    sql.prefix + table.name,
-  ])
+  const query = `SELECT name, type, "notnull" AS filled FROM pragma_table_info(?)`
+  const existingColumns = db.all(query, [sql.prefix + table.name])
   const columns = existingColumns.map(({ name, type, filled }) => ({
     name: String(name),
     declared: filled === 1 ? `${type} NOT NULL` : String(type),

@@ -1,16 +1,17 @@
 import type { Client } from '../../http/http-client.ts'
 import type { RequestContext } from '../../http/request.ts'
-import type { Source } from '../source.ts'
-import { createMeter } from './compute-units.ts'
-import { readAtomic } from './flatten/atomic.ts'
-import { onChainFieldsOf, readView } from './flatten/view.ts'
-import { PAGE_SIZE } from './operations/call.ts'
 import {
   type AdaptivePageSize,
   createAdaptivePageSize,
   newSharedPageLimit,
   type SharedPageLimit,
-} from './pages/adaptive-page-size.ts'
+} from '../adaptive-page-size.ts'
+import type { Source } from '../source.ts'
+import { splitPage } from '../split-list.ts'
+import { createMeter } from './compute-units.ts'
+import { readAtomic } from './flatten/atomic.ts'
+import { onChainFieldsOf, readView } from './flatten/view.ts'
+import { PAGE_SIZE } from './operations/call.ts'
 import { requireInternals } from './pages/internal-listing.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
 import { fetchAtomicPage, readAtomicChain } from './pages/read-atomic-chain.ts'
@@ -18,7 +19,6 @@ import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readFullRange } from './pages/read-full-range.ts'
 import { readRange } from './pages/read-range.ts'
 import { fetchPage } from './pages/read-token-chain.ts'
-import { splitPage } from './pages/split-page.ts'
 import { MAX_DETAILS } from './pages/unlisted-transactions.ts'
 import { keyOfItem } from './parse-item-key.ts'
 import { readFee } from './read-fee.ts'
@@ -59,6 +59,7 @@ export const dataApi: Source = {
       reducedPageSize: () => reducedPageSize(size),
     }
   },
+  listsFullInternals: true,
   openBlocks: ({ chain }) => {
     const size = createAdaptivePageSize()
     return {
@@ -69,11 +70,12 @@ export const dataApi: Source = {
   },
   parsePage,
   itemsIn,
-  splitPage,
+  splitPage: (body) => splitPage(body),
   keyOf: keyOfItem,
   readView,
   readAtomic,
   onChainFieldsOf,
+  openBalances: async (...service) => (await import('./read-balances.ts')).openBalances(...service),
   readFee,
   openMeter: createMeter,
 }

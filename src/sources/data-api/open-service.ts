@@ -1,41 +1,8 @@
-import type { MeteredOperation, QuotaSettings } from '../../core/model/compute-units.ts'
+import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import type { RetryOptions } from '../../core/platform/retry.ts'
-import { openDemo } from '../../demo-server/open-demo.ts'
-import { openDailyBudget } from '../../http/daily-budget.ts'
-import { createRateLimiter, systemClock } from '../../http/rate-limit/rate-limiter.ts'
-import { describeRequest, type RequestEvent, requestedWait } from '../../http/request-events.ts'
-import { type RunLimits, startRunLimits } from '../../http/run-limits.ts'
+import { type RequestCounts, type ServiceAccess, startRequests } from '../service-access.ts'
 import { createMeter } from './compute-units.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
-
-export type ServiceAccess = RunLimits &
-  QuotaSettings & {
-    /** Base URL; `demo` starts the embedded service. Undefined throws USAGE. */
-    baseUrl: string | undefined
-    /** API key for the service; never stored. */
-    apiKey?: string | undefined
-    /** Allow the key to be sent unencrypted, over HTTP, to another machine. @default false */
-    allowPlainHttp?: boolean | undefined
-    /** @default that of the host, else x-service-api-key */
-    apiKeyHeader?: string | undefined
-    /** Timeout of one request including its body, in milliseconds. @default 30000 */
-    timeoutMs?: number | undefined
-    /** Maximum number of requests in flight. @default 16 */
-    concurrency?: number | undefined
-    retry?: RetryOptions | undefined
-    /** The operation that most requests belong to. @default listing */
-    operation?: MeteredOperation | undefined
-    /** Compute units that were used earlier today. @default 0 */
-    unitsUsedToday?: number | undefined
-    /** Receives one line about each retry and each 429. */
-    onDetail?: ((detail: string) => void) | undefined
-    /** Receives one line about each long delay that the service requests, once. */
-    onNotice?: ((notice: string) => void) | undefined
-  }
-
-/** Request counts of an opened service, updated in place. */
-export type RequestCounts = { requests: number; computeUnits: number; rateLimited: number; retries: number }
 
 export type OpenedService = {
   client: ServiceClient
@@ -49,55 +16,29 @@ export type OpenedService = {
  * Opens a service for one command, with one rate limiter, one concurrency limit and one request limit. A
  * request above the limit rejects with BUDGET_REACHED and is not sent.
  *
- * @throws USAGE if no service is set or an option is invalid
+ * @throws USAGE if no service is set, it has another API, or an option is invalid
  */
 export async function openService(access: ServiceAccess): Promise<OpenedService> {
-  const { apiKey, apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry } = access
-  const counts = { requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 }
-  const meter = createMeter(access)
-  const baseUrl = requireBaseUrl(access.baseUrl)
-  const demo = baseUrl === 'demo' ? await openDemo() : undefined
-  const { signal, countRequest, checkWait, end } = startRunLimits(
-    access,
-    'the command was aborted',
-    openDailyBudget({ perDay: meter.perDay, used: access.unitsUsedToday ?? 0 }),
-  )
+  requireDataApi(access)
+  const { apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry } = access
+  const { end, counts, signal, ...requests } = await startRequests(access, createMeter(access))
   const client = createServiceClient({
     ...{ apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry },
-    baseUrl: demo?.url ?? baseUrl,
-    apiKey: demo === undefined ? apiKey : undefined,
-    rateLimiter: createRateLimiter(systemClock, meter.requestsPerMs(access.operation ?? 'listing')),
-    onEvent: (event) => {
-      const units = event.kind === 'sent' ? meter.unitsOf(event) : 0
-      if (event.kind === 'sent') countRequest(units)
-      countEvent(counts, event)
-      counts.computeUnits += units
-      const requestedWaitMs = requestedWait(event)
-      const notice = requestedWaitMs === undefined ? undefined : checkWait(requestedWaitMs)
-      if (notice !== undefined) access.onNotice?.(notice)
-      const detail = describeRequest(event)
-      if (detail !== undefined) access.onDetail?.(detail)
-    },
+    ...requests,
   })
   return {
     ...{ client, counts, signal },
     close: async () => {
-      end()
       await client.close()
-      await demo?.close()
+      await end()
     },
   }
 }
 
-function requireBaseUrl(baseUrl: string | undefined): string {
-  if (baseUrl !== undefined) return baseUrl
-  throw new ExportError('USAGE', 'no service is named', {
-    fix: 'Set --base-url or WALLETLAKE_BASE_URL, or name the job file; `demo` is the embedded service.',
+function requireDataApi({ api = DEFAULT_API }: ServiceAccess): void {
+  if (api === DEFAULT_API) return
+  const message = `this command needs a service with the API ${DEFAULT_API}, and this one has ${api}`
+  throw new ExportError('USAGE', message, {
+    fix: `Name a service with the API ${DEFAULT_API} by --base-url or WALLETLAKE_BASE_URL.`,
   })
-}
-
-function countEvent(counts: RequestCounts, { kind }: RequestEvent): void {
-  if (kind === 'sent') counts.requests += 1
-  else if (kind === 'throttled') counts.rateLimited += 1
-  else if (kind === 'retried') counts.retries += 1
 }

@@ -2,7 +2,7 @@ import { blockchainIdOf } from '../../core/model/chains.ts'
 import type { ItemKey } from '../../core/model/item-key.ts'
 import { type ByteText, toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson } from '../../core/platform/json-text.ts'
-import { INT32_MAX, timesOf, wholeNumber } from './parse-item-time.ts'
+import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
 
 /**
  * Position of every atomic transaction in its block: the service states none, and they take effect after the EVM

@@ -2,8 +2,8 @@ import { isOfChain } from '../../core/model/chains.ts'
 import type { ItemKey } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson } from '../../core/platform/json-text.ts'
+import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
 import { isAtomicItem, keyOfAtomic } from './parse-atomic-key.ts'
-import { INT32_MAX, timesOf, wholeNumber } from './parse-item-time.ts'
 
 /**
  * Reads the key of an item: its position in the chain, hash and time. The item is one of a wallet listing (interface

@@ -10,6 +10,7 @@ import { createClient } from '../../http/http-client.ts'
 import { createRateLimiter, type RateLimiter } from '../../http/rate-limit/rate-limiter.ts'
 import { type RequestContext, request } from '../../http/request.ts'
 import type { RequestEvent } from '../../http/request-events.ts'
+import { ACCESS_DEFAULTS } from '../service-access.ts'
 import { checkAccess } from './check-access.ts'
 import { type BalanceOperations, balanceOperations } from './operations/balances.ts'
 import type { Call } from './operations/call.ts'
@@ -46,10 +47,7 @@ export type ServiceClientOptions = {
 }
 
 /** Default options of a client. */
-export const SERVICE_CLIENT_DEFAULTS = {
-  timeoutMs: 30_000,
-  concurrency: 16,
-} as const satisfies Partial<ServiceClientOptions>
+export const SERVICE_CLIENT_DEFAULTS = ACCESS_DEFAULTS satisfies Partial<ServiceClientOptions>
 
 /**
  * All operations of a data service: those of section 4 of the interface, and those that known services offer

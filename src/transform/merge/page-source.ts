@@ -1,7 +1,7 @@
 import { compareKeys, isAfterCutoff } from '../../core/model/item-key.ts'
 import { walletOf } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { source } from '../../sources/index.ts'
+import type { Source } from '../../sources/source.ts'
 import {
   type BadItem,
   type ChainPosition,
@@ -34,6 +34,7 @@ export type PageLocation = {
 export type SourceContext = {
   /** Reads a page. */
   readPage: (location: PageLocation) => Buffer
+  source: Source
   /** The requested chain. Items of other chains have no valid position. @default any chain */
   chain?: string
   /** Half-open. Items outside are ignored. */
@@ -45,13 +46,13 @@ export type SourceContext = {
 /** Opens a page as a merge source. Its items are read, parsed and sorted when the merge loads it. */
 export function openPageSource(
   location: PageLocation,
-  { readPage, chain, range, cutoffMs }: SourceContext,
+  { readPage, source, chain, range, cutoffMs }: SourceContext,
 ): ItemSource {
   const { wallet, keyRange, validBefore, rereadRanges } = location
   return {
     keyRange,
     load: () => {
-      const { items } = itemsOfPage({ wallet, body: readPage(location), chain })
+      const { items } = itemsOfPage({ wallet, body: readPage(location), chain, source })
       return includedItems(olderThanCutoff(items, cutoffMs), { range, validBefore, rereadRanges })
     },
   }
@@ -110,8 +111,8 @@ function toReorgedPosition<T extends PositionedItem>(
 }
 
 /** Returns the items of a page that have no valid chain position, parsed by `JSON.parse`, with the reason. */
-export function badItemsOfPage({ wallet, body, chain }: StoredPage): BadItem[] {
-  return storedItems(body, (bytes) => JSON.parse(bytes.toString('utf8'))).flatMap((item) => {
+export function badItemsOfPage({ wallet, body, chain, source }: StoredPage): BadItem[] {
+  return storedItems(body, source, (bytes) => JSON.parse(bytes.toString('utf8'))).flatMap((item) => {
     const key = source.keyOf(item, chain)
     return typeof key === 'string' ? [{ wallet: walletOf(wallet), reason: key, item }] : []
   })

@@ -2,7 +2,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { compareKeys, type ItemKey } from '../../core/model/item-key.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../core/platform/check-json-size.ts'
-import { source } from '../../sources/index.ts'
+import type { Source } from '../../sources/source.ts'
 
 /** A position in the chain. It may also be a boundary before or after all items of a block. */
 export type ChainPosition = Pick<ItemKey, 'block' | 'index' | 'hash'>
@@ -38,11 +38,12 @@ export type StoredPage = {
   body: Buffer
   /** The requested chain. Items of other chains have no valid position. @default any chain */
   chain?: string | undefined
+  source: Source
 }
 
 /** Parses the items of a page body and omits those without a valid position. */
-export function itemsOfPage({ wallet, body, chain }: StoredPage): PageItems {
-  const listed = storedItems(body)
+export function itemsOfPage({ wallet, body, chain, source }: StoredPage): PageItems {
+  const listed = storedItems(body, source)
   const keys = listed.map((item) => source.keyOf(item, chain))
   return { items: itemsOf({ wallet, listed, keys }), entries: listed.length }
 }
@@ -67,7 +68,11 @@ export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
  * Returns the items of a page of the checkpoint. Throws PAGE_MALFORMED with the message `DAMAGED_PAGE` if the
  * body is not a page or exceeds the JSON limits.
  */
-export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = parseBytes): readonly unknown[] {
+export function storedItems(
+  body: Buffer,
+  source: Pick<Source, 'itemsIn'>,
+  parse: (body: Buffer) => unknown = parseBytes,
+): readonly unknown[] {
   try {
     checkJsonSize(body)
     const listed = source.itemsIn(parse(body))
@@ -82,9 +87,10 @@ export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = par
 /** Yields the items of a page of the checkpoint that have a valid position. Throws like `storedItems`. */
 export function* keyedItems(
   body: Buffer,
+  source: Pick<Source, 'itemsIn' | 'keyOf'>,
   chain?: string,
 ): Generator<{ key: ItemKey; item: unknown }, void, void> {
-  for (const item of storedItems(body)) {
+  for (const item of storedItems(body, source)) {
     const key = source.keyOf(item, chain)
     if (typeof key !== 'string') yield { key, item }
   }
@@ -98,9 +104,9 @@ export const isDamagedPage = (thrown: unknown): boolean =>
   thrown instanceof ExportError && thrown.message === DAMAGED_PAGE
 
 /** Whether a body is a page, or a list of block pages. */
-export function isPage(body: Buffer): boolean {
+export function isPage(body: Buffer, source: Pick<Source, 'itemsIn'>): boolean {
   try {
-    storedItems(body)
+    storedItems(body, source)
     return true
   } catch (thrown) {
     if (isDamagedPage(thrown)) return false

@@ -1,7 +1,6 @@
 import { parseBytes } from '../../core/platform/byte-text.ts'
-import { source } from '../../sources/index.ts'
+import type { ByteRange, Source } from '../../sources/source.ts'
 import { type FileReader, openFileReader } from '../file-reader.ts'
-import type { PageLocation } from '../merge/page-source.ts'
 import { storedItems } from '../merge/record-items.ts'
 import type { PageReader } from '../open-page-reader.ts'
 import type { IndexLocation, PageIndex } from './page-index.ts'
@@ -27,6 +26,7 @@ export type StagedReaderOptions = {
   /** Names of the job's tables. */
   tables: readonly string[]
   pageReader: PageReader
+  source: Source
 }
 
 /** Opens a reader for page indexes only. */
@@ -43,7 +43,7 @@ function readIndexIn(
   return JSON.parse(read.toString()) as PageIndex
 }
 
-export function openStagedReader({ folder, tables, pageReader }: StagedReaderOptions): StagedReader {
+export function openStagedReader({ folder, tables, pageReader, source }: StagedReaderOptions): StagedReader {
   const files = openFileReader()
   const entries = new Map<number, EntryOffsets>()
   // Cached per thread, because there may be millions of line ranges.
@@ -58,10 +58,13 @@ export function openStagedReader({ folder, tables, pageReader }: StagedReaderOpt
     readItem: ({ page, at }) => {
       const { location, index } = page
       const cached = entries.get(location.offset)
-      const found = cached === undefined ? findEntries(pageReader, location, index.entries) : cached
+      const found =
+        cached === undefined
+          ? findEntries(source.splitPage(pageReader.read(location)), index.entries)
+          : cached
       entries.set(location.offset, found)
       const listed = index.listIndex[at] ?? 0
-      if (found === null) return storedItems(pageReader.read(location))[listed]
+      if (found === null) return storedItems(pageReader.read(location), source)[listed]
       const [from, to] = [found[2 * listed] ?? 0, found[2 * listed + 1] ?? 0]
       return parseBytes(pageReader.read({ ...location, offset: location.offset + from, bytes: to - from }))
     },
@@ -75,7 +78,6 @@ export function openStagedReader({ folder, tables, pageReader }: StagedReaderOpt
  */
 type EntryOffsets = Float64Array | null
 
-function findEntries(pageReader: PageReader, location: PageLocation, count: number): EntryOffsets {
-  const found = source.splitPage(pageReader.read(location))
+function findEntries(found: readonly ByteRange[] | undefined, count: number): EntryOffsets {
   return found?.length === count ? Float64Array.from(found.flat()) : null
 }

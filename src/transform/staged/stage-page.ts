@@ -41,7 +41,9 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
     index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
     index.isFeeUpperBound.push(flat?.isFeeUpperBound ?? false)
-    if (flat?.openPrice !== undefined) index.openFees.push([at, flat.prefix.block_hash, flat.openPrice])
+    const { openPrice, prefix } = flat ?? {}
+    if (openPrice !== undefined && typeof prefix?.block_hash === 'string')
+      index.openFees.push([at, prefix.block_hash, openPrice])
     if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
     addLines(index, files, flat)
   }

@@ -1,6 +1,7 @@
+import type { Api } from '../../core/model/api.ts'
 import { toExportError } from '../../core/model/errors.ts'
 import type { PartitionBy } from '../../core/model/model.ts'
-import { source } from '../../sources/index.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { Page, PageLimits } from '../../sources/source.ts'
 import type { FeeSource } from '../fees.ts'
 import { createFlattener, type RowContext } from '../flatten-views.ts'
@@ -16,6 +17,8 @@ import { type BatchRows, type BlockRangeBatch, writeBatch } from '../write-batch
  */
 export type WriteContext = RowContext &
   StageFormat & {
+    /** The API that the pages come from. */
+    api: Api
     /** Blocks before this one are exported already. */
     from: number
     /** Items that may be newer than this time (milliseconds since 1970) are ignored. */
@@ -60,17 +63,23 @@ export type TaskRunner = {
 export function openTaskRunner(context: WriteContext): TaskRunner {
   const files = openStageFiles(context)
   let { fees } = context
-  const flatten = createFlattener(context, () => fees)
+  const source = sourceOf(context.api)
+  const flatten = createFlattener(context, source, () => fees)
   const pageReader = openPageReader(context)
   const stage = ({ items, entries }: PageItems) => {
     const included = olderThanCutoff(items, context.cutoffMs).filter(({ key }) => key.block >= context.from)
     return stagePage({ items: included, entries }, files, flatten)
   }
   const stageStored = (location: PageLocation) =>
-    stage(itemsOfPage({ wallet: location.wallet, body: pageReader.read(location), chain: context.chain }))
+    stage(
+      itemsOfPage({
+        ...{ wallet: location.wallet, body: pageReader.read(location), chain: context.chain, source },
+      }),
+    )
   const runTask = (task: WriteTask) => {
     if (task.kind === 'stage') return task.pages.map(stageStored)
-    if (task.kind === 'batch') return writeBatch(task.batch, { ...context, files, flatten, pageReader })
+    if (task.kind === 'batch')
+      return writeBatch(task.batch, { ...context, files, flatten, pageReader, source })
     if (task.kind === 'flush') return files.flush()
     fees = task.fees
     return undefined

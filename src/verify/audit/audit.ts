@@ -2,12 +2,8 @@ import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { type OpenExport, openExport } from '../../read/open-export.ts'
-import {
-  type OpenedService,
-  openService,
-  type RequestCounts,
-  type ServiceAccess,
-} from '../../sources/data-api/open-service.ts'
+import { type OpenedService, openService } from '../../sources/data-api/open-service.ts'
+import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
 import { type AuditContext, auditBlocks } from './audit-blocks.ts'
 import {
   loadExportedTransactions,

@@ -101,6 +101,7 @@ function isLowerCase({ name, type }: Column): boolean {
 const PATTERNS: Readonly<Record<string, string>> = {
   entry_id: '[0-9a-f]{32}',
   internal_id: '[0-9a-f]{16}-[0-9]+',
+  transfer_id: '-?[0-9]+(\\.[0-9]+)?|[0-9a-f]{16}-[0-9]+',
   entry_type: 'transfer|mint|burn|fee|self|wrap|unwrap|import|export',
   direction: 'in|out',
   asset_type: 'native|erc20|erc721|erc1155',
@@ -111,6 +112,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 const COLUMN_DESCRIPTIONS: Readonly<Record<string, string>> = {
   entry_id: '32 lower-case hex digits',
   internal_id: '16 lower-case hex digits, - and a number',
+  transfer_id: 'a log index (ERC-1155: and its ordinal), or 16 lower-case hex digits, - and a number',
   entry_type: 'transfer, mint, burn, fee, self, wrap, unwrap, import or export',
   direction: 'in or out',
   asset_type: 'native, erc20, erc721 or erc1155',

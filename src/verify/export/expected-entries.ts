@@ -89,7 +89,7 @@ const MOVES: Readonly<Record<Source, string>> = {
   })} AND NOT reverted AND upper(coalesce(internal_type, '')) NOT IN ('DELEGATECALL', 'STATICCALL', 'CALLCODE')`,
   erc20_transfers: `${move('erc20_transfers', {
     ...{
-      fact: 'log_index::VARCHAR',
+      fact: 'transfer_id',
       asset: `'erc20'`,
       address: 'token_address',
       decimals: 'token_decimals',
@@ -98,7 +98,7 @@ const MOVES: Readonly<Record<Source, string>> = {
   })} AND NOT ${COIN_AS_TOKEN}`,
   erc721_transfers: move('erc721_transfers', {
     ...{
-      fact: 'log_index::VARCHAR',
+      fact: 'transfer_id',
       asset: `'erc721'`,
       address: 'token_address',
       decimals: '0',
@@ -107,7 +107,7 @@ const MOVES: Readonly<Record<Source, string>> = {
     value: `'1'`,
   }),
   erc1155_transfers: move('erc1155_transfers', {
-    fact: `log_index || '|' || transfer_ordinal`,
+    fact: 'transfer_id',
     ...{ asset: `'erc1155'`, address: 'token_address', decimals: 'metadata_decimals', id: 'token_id' },
   }),
 }

@@ -65,12 +65,13 @@ const isAbove = (a: string, b: string) =>
   `(length(${a}) > length(${b}) OR (length(${a}) = length(${b}) AND ${a} > ${b}))`
 
 /**
- * Checks effective_gas_price: the gas price of transactions without a fee cap, null without a type, and at most the
+ * Checks effective_gas_price: the gas price of transactions without a fee cap, either of them without a type, and at most the
  * listed price otherwise, because that is the price that was paid or the cap.
  */
 async function checkEffectivePrices(checkedExport: CheckedExport): Promise<void> {
   const isWrong = `CASE WHEN transaction_type IN (0, 1) THEN effective_gas_price IS DISTINCT FROM gas_price
-    WHEN transaction_type IS NULL THEN effective_gas_price IS NOT NULL
+    WHEN transaction_type IS NULL
+      THEN effective_gas_price IS NOT NULL AND effective_gas_price IS DISTINCT FROM gas_price
     ELSE ${isAbove('effective_gas_price', 'gas_price')} END`
   await expectNone(checkedExport, {
     sql: `SELECT f, r, transaction_type, gas_price, effective_gas_price FROM transactions WHERE ${isWrong}`,

@@ -3,27 +3,31 @@ import { type CheckedExport, completeTablesOf, expectNone, rowLocation } from '.
 
 /**
  * Checks how rows are identified (CONTRACT section 2.4): internal transactions by a hash of their content, token
- * transfers by their log.
+ * transfers by their log or, if the service states none, by a hash of their content.
  */
 export async function checkIdentities(checkedExport: CheckedExport): Promise<void> {
   if (checkedExport.completeTables.has('internal_transactions')) await checkInternalIds(checkedExport)
+  for (const name of ERC_TABLES)
+    if (checkedExport.completeTables.has(name)) await checkTransferIds(checkedExport, name)
   await checkLogs(checkedExport)
 }
 
-const PARTY = (name: string) => `coalesce('"' || ${name} || '"', 'null')`
-const CONTENT = `'[' || ${PARTY('from_address')} || ',' || ${PARTY('to_address')} || ',"' || value || '"]'`
-/** Restricts the check to parties that need no escaping in JSON. */
-const IS_PLAIN = ['from_address', 'to_address']
-  .map((name) => `regexp_full_match(coalesce(${name}, ''), '[0-9a-z]*')`)
-  .join(' AND ')
+/** A JSON array of texts or nulls. */
+const jsonArray = (cells: readonly string[]) =>
+  `'[' || ${cells.map((cell) => `coalesce('"' || ${cell} || '"', 'null')`).join(` || ',' || `)} || ']'`
+/** Restricts a check to texts that need no escaping in JSON. */
+const isPlain = (columns: readonly string[]) =>
+  columns.map((name) => `regexp_full_match(coalesce(${name}, ''), '[0-9a-z]*')`).join(' AND ')
+const PARTIES = ['from_address', 'to_address']
+const hashOf = (content: string) => `left(sha256(${content}), 16)`
 
 /** Checks internal_id: a hash of from, to and value, and the position among equal rows of the transaction. */
 async function checkInternalIds(checkedExport: CheckedExport): Promise<void> {
   const number = `row_number() OVER (PARTITION BY transaction_hash, from_address, to_address, value ORDER BY f, r) - 1`
-  const expected = `left(sha256(${CONTENT}), 16) || '-' || (${number})`
+  const expected = `${hashOf(jsonArray([...PARTIES, 'value']))} || '-' || (${number})`
   await expectNone(checkedExport, {
     sql: `SELECT f, r, internal_id, expected FROM
-            (SELECT f, r, internal_id, ${expected} AS expected FROM internal_transactions WHERE ${IS_PLAIN})
+            (SELECT f, r, internal_id, ${expected} AS expected FROM internal_transactions WHERE ${isPlain(PARTIES)})
           WHERE internal_id IS DISTINCT FROM expected`,
     describe: (found) => {
       const location = rowLocation(checkedExport, 'internal_transactions', found)
@@ -37,6 +41,38 @@ const ERC_TABLES = [
   'erc721_transfers',
   'erc1155_transfers',
 ] as const satisfies readonly TableName[]
+type ErcTable = (typeof ERC_TABLES)[number]
+
+/** The columns that identify a transfer without log index; the JSON array has null for those that a table lacks. */
+const TRANSFER_CONTENT: Record<ErcTable, { id: string; value: string }> = {
+  erc20_transfers: { id: 'NULL', value: 'value' },
+  erc721_transfers: { id: 'token_id', value: 'NULL' },
+  erc1155_transfers: { id: 'token_id', value: 'value' },
+}
+
+/**
+ * Checks transfer_id: the log index, with the ordinal of an ERC-1155 entry, or a hash of the content and the position
+ * among equal rows of the transaction.
+ */
+async function checkTransferIds(checkedExport: CheckedExport, name: ErcTable): Promise<void> {
+  const { id, value } = TRANSFER_CONTENT[name]
+  const parties = ['token_address', ...PARTIES]
+  const hash = hashOf(jsonArray([...parties, id, value]))
+  const occurrence = `TRY_CAST(split_part(transfer_id, '-', 2) AS BIGINT)`
+  const number = `row_number() OVER (PARTITION BY transaction_hash, ${hash} ORDER BY ${occurrence}, f, r) - 1`
+  const ordinal = name === 'erc1155_transfers' ? ` || '.' || transfer_ordinal` : ''
+  await expectNone(checkedExport, {
+    sql: `SELECT f, r, transfer_id, expected FROM (
+            SELECT f, r, transfer_id, log_index::VARCHAR${ordinal} AS expected FROM ${name} WHERE log_index IS NOT NULL
+            UNION ALL SELECT f, r, transfer_id, ${hash} || '-' || (${number}) AS expected
+            FROM ${name} WHERE log_index IS NULL AND ${isPlain(parties)})
+          WHERE transfer_id IS DISTINCT FROM expected`,
+    describe: (found) => {
+      const location = rowLocation(checkedExport, name, found)
+      return `${location}: transfer_id: expected ${found.expected}, found ${found.transfer_id}`
+    },
+  })
+}
 
 /** Checks that no log appears in more than one of the ERC tables. */
 async function checkLogs(checkedExport: CheckedExport): Promise<void> {

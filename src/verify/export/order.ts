@@ -1,3 +1,4 @@
+import { UNKNOWN_INDEX } from '../../core/model/item-key.ts'
 import type { Table, TableName } from '../../core/table/index.ts'
 import { tableByName } from '../../core/table/index.ts'
 import type { ResultRow } from '../../read/scratch-database.ts'
@@ -6,8 +7,9 @@ import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts
 /** Checks that a table's rows are in the order of CONTRACT section 2, across files too. */
 export async function checkOrder(checkedExport: CheckedExport, name: TableName): Promise<void> {
   const columns = ORDERS[name]
+  const values = columns.map((column) => `${ORDER_VALUES[column] ?? column} AS ${column}`)
   const previousColumns = columns.map((column) => `lag(${column}) OVER () AS before_${column}`)
-  const rows = `SELECT f, r, ${[...columns, ...previousColumns].join(', ')} FROM ${name}`
+  const rows = `SELECT *, ${previousColumns.join(', ')} FROM (SELECT f, r, ${values.join(', ')} FROM ${name})`
   await expectNone(checkedExport, {
     sql: `SELECT * FROM (${rows}) WHERE ${outOfOrderSql(columns)}`,
     describe: (found) => {
@@ -35,11 +37,13 @@ export async function checkKeys(checkedExport: CheckedExport, name: TableName): 
   })
 }
 
-/** The columns that a message names: the hash only if the rows claim the same position. */
+/** The columns that a message names: those that only break ties are named if the rows differ in them alone. */
 function columnsToName(columns: readonly string[], found: ResultRow): readonly string[] {
   const firstDifference = columns.find((column) => found[column] !== found[`before_${column}`])
-  return columns.filter((column) => column !== 'transaction_hash' || column === firstDifference)
+  return columns.filter((column) => !TIE_BREAKERS.has(column) || column === firstDifference)
 }
+
+const TIE_BREAKERS: ReadonlySet<string> = new Set(['transaction_hash', 'transfer_id'])
 
 /** SQL condition that holds where a row sorts before its predecessor. */
 function outOfOrderSql(columns: readonly string[]): string {
@@ -53,11 +57,22 @@ function outOfOrderSql(columns: readonly string[]): string {
 /** Columns of a transaction's position. The hash orders transactions that claim the same index of a block. */
 const POSITION = ['block_number', 'transaction_index', 'transaction_hash']
 
+/** What columns are ordered by, where that is not the value itself. */
+const ORDER_VALUES: Readonly<Record<string, string>> = {
+  // A transaction of unknown position comes after all others of its block, except for atomic transactions.
+  transaction_index: `coalesce(transaction_index, ${UNKNOWN_INDEX})`,
+  // Transfers without log index come last, ordered by the hash and the number in their id.
+  log_index: `coalesce(log_index, ${2 ** 31})`,
+  transfer_ordinal: 'coalesce(transfer_ordinal, 0)',
+  transfer_id: `CASE WHEN log_index IS NULL
+    THEN split_part(transfer_id, '-', 1) || lpad(split_part(transfer_id, '-', 2), 10, '0') ELSE '' END`,
+}
+
 const ORDERS: Readonly<Record<TableName, readonly string[]>> = {
   transactions: POSITION,
-  erc20_transfers: [...POSITION, 'log_index'],
-  erc721_transfers: [...POSITION, 'log_index'],
-  erc1155_transfers: [...POSITION, 'log_index', 'transfer_ordinal'],
+  erc20_transfers: [...POSITION, 'log_index', 'transfer_id'],
+  erc721_transfers: [...POSITION, 'log_index', 'transfer_id'],
+  erc1155_transfers: [...POSITION, 'log_index', 'transfer_ordinal', 'transfer_id'],
   internal_transactions: POSITION,
   atomic_transactions: [...POSITION, 'transfer_ordinal'],
   wallet_transactions: [...POSITION, 'wallet_address'],

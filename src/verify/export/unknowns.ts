@@ -12,7 +12,7 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
   const { statusUnknown, feeUnknown, feesUpperBound = 0 } = manifest
   if (!completeTables.has('transactions')) return
   const [found] = await database.all(
-    `SELECT count(*) FILTER (WHERE success IS NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee,
+    `SELECT count(*) FILTER (WHERE success IS NULL AND value IS NOT NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee,
        count(*) FILTER (WHERE ${EXTRA_FEE}) AS extra_fee, count(*) FILTER (WHERE ${UPPER_BOUND}) AS bound
      FROM transactions LEFT JOIN wallets ON from_address = address`,
   )

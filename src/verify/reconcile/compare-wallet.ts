@@ -1,7 +1,8 @@
-import { type Asset, assetBalanceKey, type BalanceSum } from '../../ledger/balances/balance-sums.ts'
+import { type Asset, assetBalanceKey } from '../../core/model/asset.ts'
+import type { BalanceSum } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
+import { type BalanceReader, KINDS, type Kind, type ServiceBalances } from '../../sources/balances.ts'
 import type { LedgerWallet } from './ledger-sums.ts'
-import { type BalanceReader, KINDS, type Kind, type ServiceBalances } from './service-balances.ts'
 
 /** A balance according to the ledger and to the service, in the smallest unit. */
 export type ComparedBalance = Asset & {
@@ -29,8 +30,13 @@ export type ComparedWallet = {
  * the native coin always. A history that begins after block 0 is compared with the difference between two blocks.
  */
 export async function compareWallet(wallet: LedgerWallet, reader: BalanceReader): Promise<ComparedWallet> {
+  let later: Promise<boolean> | undefined
+  const hasLater = () => {
+    later ??= reader.hasTransactionsFrom(wallet.address, wallet.toBlock)
+    return later
+  }
   const results = await Promise.all(
-    KINDS.map(async (kind) => ({ kind, ...(await compareKind(kind, wallet, reader)) })),
+    KINDS.map(async (kind) => ({ kind, ...(await compareKind(kind, { wallet, reader, hasLater })) })),
   )
   return {
     wallet,
@@ -42,11 +48,19 @@ export async function compareWallet(wallet: LedgerWallet, reader: BalanceReader)
 
 type ComparedKind = { balances?: ComparedBalance[]; why?: Skip; opening?: bigint }
 
-async function compareKind(kind: Kind, wallet: LedgerWallet, reader: BalanceReader): Promise<ComparedKind> {
+type Comparison = {
+  wallet: LedgerWallet
+  reader: BalanceReader
+  /** Whether a transaction followed the exported blocks. */
+  hasLater: () => Promise<boolean>
+}
+
+async function compareKind(kind: Kind, comparison: Comparison): Promise<ComparedKind> {
+  const { wallet, reader } = comparison
   const sums = wallet.sums.filter(({ type }) => type === kind)
   if (sums.length === 0) return {}
-  if (kind === 'erc721') return compareNfts(wallet, sums, reader)
-  const contracts = kind === 'erc20' ? sums.flatMap(({ address }) => address ?? []) : []
+  if (reader.latestOnly.has(kind)) return compareLatest(kind, sums, comparison)
+  const contracts = contractsOf(kind, sums)
   const read = (block: number) => reader.read(kind, { wallet: wallet.address, block, contracts })
   const [after, before] = await Promise.all([
     read(wallet.toBlock - 1),
@@ -76,19 +90,23 @@ function compareFromGenesis(
   return { balances: unite(wallet, sums, { after, before: genesis }), opening }
 }
 
-/** The service lists current NFTs only. They are those after the last exported block if no transaction followed it. */
-async function compareNfts(
-  wallet: LedgerWallet,
+/** Current balances are those after the last exported block if no transaction followed it. */
+async function compareLatest(
+  kind: Kind,
   sums: readonly BalanceSum[],
-  reader: BalanceReader,
+  { wallet, reader, hasLater }: Comparison,
 ): Promise<ComparedKind> {
   if (wallet.fromBlock > 0) return { why: 'no-opening' }
-  if (await reader.hasTransactionsFrom(wallet.address, wallet.toBlock)) return { why: 'later-transactions' }
-  const after = await reader.readNfts(wallet.address)
+  if (await hasLater()) return { why: 'later-transactions' }
+  const contracts = contractsOf(kind, sums)
+  const after = await reader.read(kind, { wallet: wallet.address, block: 'latest', contracts })
   return after === undefined
     ? { why: 'not-offered' }
     : { balances: unite(wallet, sums, { after, before: NOTHING }) }
 }
+
+const contractsOf = (kind: Kind, sums: readonly BalanceSum[]) =>
+  kind === 'erc20' ? sums.flatMap(({ address }) => address ?? []) : []
 
 type Snapshots = { after: ServiceBalances; before: ServiceBalances }
 

@@ -1,5 +1,5 @@
+import type { BalanceReader } from '../../sources/balances.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
-import type { BalanceReader } from './service-balances.ts'
 
 /**
  * Finds the first transaction whose listed gas price is its fee cap, by the details of the service. Nothing is

@@ -1,12 +1,12 @@
 import { ExportError } from '../../core/model/errors.ts'
 import type { OpenExport } from '../../read/open-export.ts'
+import type { BalanceReader } from '../../sources/balances.ts'
 import type { ComparedBalance, ComparedWallet } from './compare-wallet.ts'
 import { readDivergentTransactions, walletBlockKey } from './divergent-rows.ts'
 import { type Divergence, findDivergence, type LedgerStep } from './find-divergence.ts'
 import { markOverstated } from './find-overstated.ts'
 import { coinCause, type ExportedChain, suspectOf } from './likely-cause.ts'
 import { groupByHistory, readNativeHistory } from './native-history.ts'
-import type { BalanceReader } from './service-balances.ts'
 
 /** Where a difference of the native coin begins. */
 export type LocatedDifference = {

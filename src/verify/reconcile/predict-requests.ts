@@ -1,6 +1,6 @@
 import { openExport } from '../../read/open-export.ts'
+import { CONTRACTS_PER_REQUEST } from '../../sources/data-api/read-balances.ts'
 import { type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
-import { CONTRACTS_PER_REQUEST } from './service-balances.ts'
 
 /** The number of requests that comparing these wallets takes at least: with full pages, and without differences. */
 export function predictRequests(wallets: readonly LedgerWallet[]): number {

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto'
+import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
 import { hashManifest } from '../../read/read-reconciliation.ts'
-import {
-  type OpenedService,
-  openService,
-  type RequestCounts,
-  type ServiceAccess,
-} from '../../sources/data-api/open-service.ts'
+import type { BalanceReader } from '../../sources/balances.ts'
+import { sourceOf } from '../../sources/index.ts'
+import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
 import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
 import { type LedgerSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
 import { predictRequests } from './predict-requests.ts'
-import { createBalanceReader } from './service-balances.ts'
 import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
 
 export type ReconcileOptions = {
@@ -54,12 +51,13 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
   try {
     requireLedger(output.manifest, folder, 'balances are computed from')
     const wallets = chooseWallets(folder, output.manifest, options)
-    const service = await openService(options.service)
+    const { openBalances } = sourceOf(options.service.api ?? DEFAULT_API)
+    const { reader, counts, close } = await openBalances(options.service, output.manifest.job.chain)
     try {
-      const verdict = await reconcile(output, { service, wallets, options })
-      return { ...verdict, ...service.counts, manifestSha256 }
+      const verdict = await reconcile(output, { reader, wallets, options })
+      return { ...verdict, ...counts, manifestSha256 }
     } finally {
-      await service.close()
+      await close()
     }
   } finally {
     await output.close()
@@ -85,18 +83,17 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
     .map(({ wallet }) => wallet)
 }
 
-type ReconcileContext = { service: OpenedService; wallets: readonly Coverage[]; options: ReconcileOptions }
+type ReconcileContext = { reader: BalanceReader; wallets: readonly Coverage[]; options: ReconcileOptions }
 
 async function reconcile(
   output: OpenExport,
-  { service, wallets, options }: ReconcileContext,
+  { reader, wallets, options }: ReconcileContext,
 ): Promise<ReconcileVerdict> {
   const onProgress = options.onProgress ?? (() => {})
   onProgress('summing the ledger')
   const sums = await readLedgerSums(output, wallets)
   const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
   options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets), lastBlock })
-  const reader = createBalanceReader(service, output.manifest.job.chain)
   const compared = await compareAll(sums, { reader, onProgress })
   if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest)
   const { all = false, bisect = true } = options
@@ -108,10 +105,7 @@ const WALLETS_AT_A_TIME = 64
 
 async function compareAll(
   { wallets }: LedgerSums,
-  {
-    reader,
-    onProgress,
-  }: { reader: ReturnType<typeof createBalanceReader>; onProgress: (message: string) => void },
+  { reader, onProgress }: { reader: BalanceReader; onProgress: (message: string) => void },
 ): Promise<ComparedWallet[]> {
   const limit = limitConcurrency(WALLETS_AT_A_TIME)
   let done = 0

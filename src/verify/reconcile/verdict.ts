@@ -1,5 +1,6 @@
 import { balanceColumns } from '../../ledger/balances/balance-columns.ts'
 import type { OpenExport } from '../../read/open-export.ts'
+import { type BalanceReader, KINDS, type Kind } from '../../sources/balances.ts'
 import { type ComparedBalance, type ComparedWallet, isDifferent, type Skip } from './compare-wallet.ts'
 import type { LedgerSums } from './ledger-sums.ts'
 import { type ExportedChain, tokenCause, unlocatedCoinCause } from './likely-cause.ts'
@@ -9,7 +10,6 @@ import {
   type LocatedDifference,
   locateDifferences,
 } from './locate-differences.ts'
-import { type BalanceReader, KINDS, type Kind } from './service-balances.ts'
 
 /** A balance with the columns of CONTRACT section 6. */
 export type ReconciledBalance = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createReadPlan } from '../../../src/export/fetch/read-plan.ts'
+import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 import { seeded, simulate } from './simulate.ts'
 
 const even = (items: number) => Array.from({ length: items }, (_, at) => at)
@@ -72,7 +73,7 @@ test('every item is received by some reader, whatever the history', () => {
 })
 
 test('a plan without ranges is complete immediately', () => {
-  const plan = createReadPlan([])
+  const plan = createReadPlan([], dataApi)
   expect(plan.assign()).toBeUndefined()
   expect(plan.isComplete()).toBe(true)
 })

@@ -1,4 +1,5 @@
 import { type Assignment, createReadPlan, type Range } from '../../../src/export/fetch/read-plan.ts'
+import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 
 type Simulated = {
   /** Virtual time until everything was read, in milliseconds. */
@@ -41,7 +42,7 @@ export function simulate({
   const ranges = histories.map(
     (_, at): Range => ({ address: String(at), range: { from: 0, to: end }, order }),
   )
-  const plan = createReadPlan(ranges)
+  const plan = createReadPlan(ranges, dataApi)
   const received = histories.map((blocks) => new Uint8Array(blocks.length))
   const inFlight: RequestInFlight[] = []
   const result: Simulated = { timeMs: 0, requests: 0, most: 0, missing: 0, isComplete: false }

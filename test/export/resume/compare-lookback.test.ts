@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../../src/checkpoint/checkpoint.ts'
 import { hasLookbackChanged } from '../../../src/export/resume/compare-lookback.ts'
+import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 
 const WALLET = `0x${'a'.repeat(40)}`
 const lookback = { from: 0, to: 100 }
@@ -31,13 +32,19 @@ const nested = (levels: number, innermost: string) => '{"a":'.repeat(levels) + i
 
 test.for([1, 90])('on-chain fields are compared at a depth of %i levels', async (levels) => {
   const [was, is] = [pageWith(nested(levels, '1')), pageWith(nested(levels, '2'))]
-  expect(await hasLookbackChanged(checkpointOf([was], [was]), listings, lookback)).toBe(false)
-  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, lookback)).toBe(true)
+  expect(await hasLookbackChanged(checkpointOf([was], [was]), listings, { lookback, source: dataApi })).toBe(
+    false,
+  )
+  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, { lookback, source: dataApi })).toBe(
+    true,
+  )
 })
 
 test('changed names and metadata are not compared', async () => {
   const [was, is] = [pageWith('{"name":"a","b":1}'), pageWith('{"name":"é","metadata":{"c":2},"b":1}')]
-  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, lookback)).toBe(false)
+  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, { lookback, source: dataApi })).toBe(
+    false,
+  )
 })
 
 test.for([
@@ -48,10 +55,12 @@ test.for([
 ])('a transaction counts as changed if $what received it in two versions', async ({ before, after }) => {
   const pages = (versions: readonly string[]) => versions.map((version) => pageWith(version))
   const checkpoint = checkpointOf(pages(before), pages(after))
-  expect(await hasLookbackChanged(checkpoint, listings, lookback)).toBe(true)
+  expect(await hasLookbackChanged(checkpoint, listings, { lookback, source: dataApi })).toBe(true)
 })
 
 test('a transaction that was received twice in one version is unchanged', async () => {
   const page = pageWith('1')
-  expect(await hasLookbackChanged(checkpointOf([page, page], [page]), listings, lookback)).toBe(false)
+  expect(
+    await hasLookbackChanged(checkpointOf([page, page], [page]), listings, { lookback, source: dataApi }),
+  ).toBe(false)
 })

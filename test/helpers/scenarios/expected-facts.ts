@@ -44,6 +44,7 @@ const ordinalOf = (entry: Erc1155, entries: readonly Erc1155[]) =>
 function erc20Row(entry: Erc20): ExpectedRow {
   const { address, name, symbol, decimals } = entry.erc20Token
   return {
+    transfer_id: String(entry.logIndex),
     log_index: String(entry.logIndex),
     token_address: address,
     token_name: text(name),
@@ -74,6 +75,7 @@ const NO_METADATA = Object.fromEntries(
 function erc721Row(entry: Erc721): ExpectedRow {
   const { address, name, symbol, tokenId, tokenUri, metadata } = entry.erc721Token
   return {
+    transfer_id: String(entry.logIndex),
     log_index: String(entry.logIndex),
     token_address: address,
     token_name: text(name),
@@ -94,6 +96,7 @@ function erc721Row(entry: Erc721): ExpectedRow {
 function erc1155Row(entry: Erc1155, ordinal: number): ExpectedRow {
   const { address, tokenId, tokenUri, metadata } = entry.erc1155Token
   return {
+    transfer_id: `${entry.logIndex}.${ordinal}`,
     log_index: String(entry.logIndex),
     transfer_ordinal: String(ordinal),
     token_address: address,

@@ -64,5 +64,5 @@ test('a new job explains every field that wallet jobs often use', () => {
   const text = jobTemplate(NEW)
   const unnamed = wanted.filter((field) => !new RegExp(`\\b${field}:`).test(text))
   const ofStores = ['endpoint', 'region', 'pathStyle']
-  expect(unnamed.sort()).toEqual([...rare, 'apiKeyHeader', ...ofStores].sort())
+  expect(unnamed.sort()).toEqual([...rare, 'api', 'apiKeyHeader', ...ofStores].sort())
 })

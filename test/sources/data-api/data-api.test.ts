@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { source } from '../../../src/sources/index.ts'
+import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 import { fakeRequester, type Query, type Reply } from './pages/fake-requester.ts'
 import { bodyOf, itemAt } from './pages/listing.ts'
 
@@ -13,14 +13,14 @@ const smallPages = ({ size }: Query): Reply =>
 
 test('the first keys of a range take one request of one item', async () => {
   const { requestContext, received } = fakeRequester(() => ({ body: bodyOf([itemAt(12)], 'more') }))
-  const keys = await source.openWallet(WALLET).firstKeys(requestContext, RANGE)
+  const keys = await dataApi.openWallet(WALLET).firstKeys(requestContext, RANGE)
   expect(keys.map(({ block }) => block)).toEqual([12])
   expect(received).toEqual([{ address: '0xab', ...RANGE, order: 'asc', token: undefined, size: 1 }])
 })
 
 test('the readers of a wallet share its page size, and other wallets have their own', async () => {
   const { requestContext, received } = fakeRequester(smallPages)
-  const listing = source.openWallet(WALLET)
+  const listing = dataApi.openWallet(WALLET)
   const read = async () => {
     for await (const _ of listing.readRange(requestContext, REQUEST));
   }
@@ -30,13 +30,13 @@ test('the readers of a wallet share its page size, and other wallets have their 
   await read()
   // 413 counts twice, so the size is not raised after one page.
   expect(received.map(({ size }) => size)).toEqual([100, 50, 25, 25])
-  expect(source.openWallet(WALLET).reducedPageSize()).toBeUndefined()
+  expect(dataApi.openWallet(WALLET).reducedPageSize()).toBeUndefined()
 })
 
 test('the times of a block take one request of one transaction', async () => {
   const natives = [itemAt(7, { second: 1_000 }).nativeTransaction, { blockNumber: 'x' }]
   const { requestContext, received } = fakeRequester(() => ({ body: bodyOf(natives, 'more') }))
-  const times = await source.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)
+  const times = await dataApi.openBlocks?.({ chain: '43114' }).blockTimes(requestContext, 7)
   expect(times).toMatchObject([{ timeMs: 1_000_000, lastMs: 1_000_999 }])
   expect(received.map(({ size }) => size)).toEqual([1])
 })
@@ -44,13 +44,13 @@ test('the times of a block take one request of one transaction', async () => {
 test('a torn response to the request for block times is requested again', async () => {
   const bodies = [Buffer.from('{"transactions":'), bodyOf([itemAt(7).nativeTransaction])]
   const { requestContext, received } = fakeRequester(() => ({ body: bodies.shift() ?? bodyOf([]) }))
-  expect(await source.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)).toHaveLength(1)
+  expect(await dataApi.openBlocks?.({ chain: '43114' }).blockTimes(requestContext, 7)).toHaveLength(1)
   expect(received).toHaveLength(2)
 })
 
 test('JSON of another shape for the request for block times is not requested again', async () => {
   const { requestContext, received } = fakeRequester(() => ({ body: Buffer.from('{}') }))
-  const times = source.openBlocks({ chain: '43114' }).blockTimes(requestContext, 7)
+  const times = dataApi.openBlocks?.({ chain: '43114' }).blockTimes(requestContext, 7)
   await expect(times).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
   expect(received).toHaveLength(1)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 import {
   badItemsOfPage,
   includedItems,
@@ -15,7 +16,8 @@ function blocksOf(transactions: unknown[], context: Partial<SourceContext> = {})
     return bodyOf(transactions)
   }
   const range = { from: 0, to: 1_000 }
-  const source = openPageSource(location, { readPage, range, cutoffMs: Number.POSITIVE_INFINITY, ...context })
+  const cutoffMs = Number.POSITIVE_INFINITY
+  const source = openPageSource(location, { readPage, source: dataApi, range, cutoffMs, ...context })
   expect(source).toMatchObject({ keyRange: null })
   return [...source.load()].map(({ key }) => key.block)
 }
@@ -59,7 +61,7 @@ test('a reorged transaction gets its new position, taken only from its latest it
 
 test('items without a valid position are returned with the reason', () => {
   const body = bodyOf([item('x'), null, {}, item('3')])
-  expect(badItemsOfPage({ wallet: '0xa', body })).toEqual([
+  expect(badItemsOfPage({ wallet: '0xa', body, source: dataApi })).toEqual([
     { wallet: '0xa', reason: 'blockNumber is not a block number: "x"', item: item('x') },
     { wallet: '0xa', reason: 'nativeTransaction is missing', item: null },
     { wallet: '0xa', reason: 'nativeTransaction is missing', item: {} },

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 import { itemsOfPage } from '../../../src/transform/merge/record-items.ts'
 import { bodyOf, item } from './pages.ts'
 
-const read = (transactions: unknown[]) => itemsOfPage({ wallet: '0xa', body: bodyOf(transactions) }).items
+const read = (transactions: unknown[]) =>
+  itemsOfPage({ wallet: '0xa', body: bodyOf(transactions), source: dataApi }).items
 
 test('items are sorted in chain order regardless of the order of the page', () => {
   const items = read([item('7'), item('3', { index: 2 }), item('3', { index: 1 })])
@@ -24,5 +26,8 @@ test('items without a valid position are omitted', () => {
 
 test('`entries` includes items without a valid position', () => {
   const body = bodyOf([item('x'), null, {}, item('3')])
-  expect(itemsOfPage({ wallet: '0xa', body })).toMatchObject({ entries: 4, items: [{ listIndex: 3 }] })
+  expect(itemsOfPage({ wallet: '0xa', body, source: dataApi })).toMatchObject({
+    entries: 4,
+    items: [{ listIndex: 3 }],
+  })
 })

@@ -61,6 +61,7 @@ export function goodLake(): Lake {
     erc721_transfers: [
       {
         ...fact(T3, X, A),
+        transfer_id: '0',
         log_index: '0',
         token_address: COIN,
         token_id: '77',
@@ -70,6 +71,7 @@ export function goodLake(): Lake {
     erc1155_transfers: [
       {
         ...fact(T3, A, B),
+        transfer_id: '3.0',
         log_index: '3',
         transfer_ordinal: '0',
         token_address: COIN,
@@ -78,6 +80,7 @@ export function goodLake(): Lake {
       },
       {
         ...fact(T3, A, B),
+        transfer_id: '3.1',
         log_index: '3',
         transfer_ordinal: '1',
         token_address: COIN,
@@ -159,19 +162,19 @@ function ledgerRows(): Cells[] {
       { ...coin, asset_type: 'erc721', token_id: '77', value: '1', amount: '1', asset_decimals: '0' },
       { other: X, source: 'erc721_transfers', fact: '0' },
     ),
-    entry(T3, [A, '3', 'transfer', 'out'], { ...units, value: '-10' }, { ...batch, other: B, fact: '3|0' }),
+    entry(T3, [A, '3', 'transfer', 'out'], { ...units, value: '-10' }, { ...batch, other: B, fact: '3.0' }),
     entry(
       T3,
       [A, '4', 'transfer', 'out'],
       { ...units, value: '-30', asset_decimals: '1', amount: '-3' },
-      { ...batch, other: B, fact: '3|1' },
+      { ...batch, other: B, fact: '3.1' },
     ),
-    entry(T3, [B, '0', 'transfer', 'in'], { ...units, value: '10' }, { ...batch, other: A, fact: '3|0' }),
+    entry(T3, [B, '0', 'transfer', 'in'], { ...units, value: '10' }, { ...batch, other: A, fact: '3.0' }),
     entry(
       T3,
       [B, '1', 'transfer', 'in'],
       { ...units, value: '30', asset_decimals: '1', amount: '3' },
-      { ...batch, other: A, fact: '3|1' },
+      { ...batch, other: A, fact: '3.1' },
     ),
     entry(T4, [C, '0', 'fee', 'out'], { value: '-525000000000000', amount: '-0.000525' }),
     entry(T5, [A, '0', 'fee', 'out'], { value: `-21${'0'.repeat(63)}`, amount: `-21${'0'.repeat(45)}` }),
@@ -225,7 +228,13 @@ function native(hash: string, from: string, to: string, cells: Cells): Cells {
 }
 
 function erc20(hash: string, log: string, [from, to]: readonly [string, string], cells: Cells): Cells {
-  return row('erc20_transfers', { ...fact(hash, from, to), log_index: log, token_address: COIN, ...cells })
+  return row('erc20_transfers', {
+    ...fact(hash, from, to),
+    transfer_id: log,
+    log_index: log,
+    token_address: COIN,
+    ...cells,
+  })
 }
 
 function internal(id: string, [from, to]: readonly [string, string], cells: Cells): Cells {

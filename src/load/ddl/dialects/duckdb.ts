@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
 import { DUCKDB_TYPES } from '../../../formats/column-sql.ts'
-import { type Dialect, declareNotNull } from '../dialect.ts'
+import { alterDropNotNull, type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
 
@@ -21,6 +21,7 @@ export const duckdb: Dialect = {
       'Decimal digits as text, because DECIMAL has only 38 digits and DOUBLE rounds. Text does not sort like numbers.',
   },
   declare: declareNotNull(types),
+  dropNotNull: alterDropNotNull,
   quote: quoteIdentifier,
   literal: quoteLiteral,
   comments: 'statements',

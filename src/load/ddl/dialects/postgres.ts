@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
-import { type Dialect, declareNotNull } from '../dialect.ts'
+import { alterDropNotNull, type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
   text: 'text',
@@ -22,6 +22,7 @@ export const postgres: Dialect = {
     decimal: 'NUMERIC without scale: every digit is kept.',
   },
   declare: declareNotNull(types),
+  dropNotNull: alterDropNotNull,
   quote: quoteIdentifier,
   literal: quoteLiteral,
   comments: 'statements',

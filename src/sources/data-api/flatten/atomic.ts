@@ -1,9 +1,6 @@
 import { atomicNetworkOf, chainIdOf } from '../../../core/model/chains.ts'
 import { shiftDecimal } from '../../../core/platform/decimal.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
-import type { ViewContext } from '../../source.ts'
-import type { AtomicView } from '../../view.ts'
-import { idText, isAtomicItem, keyOfAtomic } from '../parse-atomic-key.ts'
 import {
   type Fields,
   int32At,
@@ -16,7 +13,10 @@ import {
   requiredU64,
   textAt,
   u256At,
-} from './fields.ts'
+} from '../../fields.ts'
+import type { ViewContext } from '../../source.ts'
+import type { AtomicView } from '../../view.ts'
+import { idText, isAtomicItem, keyOfAtomic } from '../parse-atomic-key.ts'
 
 type Row = Cells<'atomic_transactions'>
 

@@ -1,5 +1,5 @@
 import { trimZeros } from '../../../core/platform/decimal.ts'
-import type { Fields } from './fields.ts'
+import type { Fields } from '../../fields.ts'
 
 /**
  * Reads a decimal number, given as text or as a JSON number, as exact digits without an exponent; null if

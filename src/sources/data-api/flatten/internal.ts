@@ -1,5 +1,5 @@
+import { boolAt, type Fields, int64At, isAbsent, requiredU256, textAt } from '../../fields.ts'
 import type { Internal } from '../../view.ts'
-import { boolAt, type Fields, int64At, isAbsent, requiredU256, textAt } from './fields.ts'
 import { partyAt } from './party.ts'
 
 /** Reads an internal transaction (interface section 2.7). */

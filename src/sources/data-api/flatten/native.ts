@@ -1,8 +1,6 @@
 import { evmIdOf } from '../../../core/model/chains.ts'
 import type { ItemKey } from '../../../core/model/item-key.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
-import type { Native } from '../../view.ts'
-import { keyOfItem } from '../parse-item-key.ts'
 import {
   type Fields,
   int32At,
@@ -15,7 +13,9 @@ import {
   textAt,
   U256,
   u256At,
-} from './fields.ts'
+} from '../../fields.ts'
+import type { Native } from '../../view.ts'
+import { keyOfItem } from '../parse-item-key.ts'
 import { partyAt } from './party.ts'
 
 /**

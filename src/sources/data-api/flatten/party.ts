@@ -1,4 +1,4 @@
-import { type Fields, objectAt, requiredLower, textAt } from './fields.ts'
+import { type Fields, objectAt, requiredLower, textAt } from '../../fields.ts'
 
 /**
  * A party of a transaction (interface section 2.1), reduced to the columns of the tables. An empty address

@@ -1,6 +1,5 @@
 import { shiftDecimal } from '../../../core/platform/decimal.ts'
 import type { Cells } from '../../../core/table/index.ts'
-import { decimalAt } from './decimal-field.ts'
 import {
   type Fields,
   int32At,
@@ -13,7 +12,9 @@ import {
   requiredU256,
   textAt,
   timeAt,
-} from './fields.ts'
+} from '../../fields.ts'
+import { logTransferId } from '../../transfer-id.ts'
+import { decimalAt } from './decimal-field.ts'
 import { partyAt } from './party.ts'
 
 /** The row of an ERC-20 transfer (interface section 2.4). */
@@ -24,6 +25,7 @@ export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
   const decimals = int32At(token, 'decimals')
   const value = requiredU256(entry, 'value')
   return {
+    transfer_id: logTransferId(logIndex),
     log_index: logIndex,
     token_address: tokenAddress,
     token_name: textAt(token, 'name'),
@@ -46,6 +48,7 @@ export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
   const metadata = optionalObjectAt(token, 'metadata')
   const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   return {
+    transfer_id: logTransferId(logIndex),
     log_index: logIndex,
     token_address: tokenAddress,
     token_name: textAt(token, 'name'),
@@ -82,6 +85,7 @@ function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'>
   const metadata = optionalObjectAt(token, 'metadata')
   const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   return {
+    transfer_id: logTransferId(logIndex, ordinal),
     log_index: logIndex,
     transfer_ordinal: ordinal,
     token_address: tokenAddress,

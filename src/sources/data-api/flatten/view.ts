@@ -2,11 +2,11 @@ import { isOfChain } from '../../../core/model/chains.ts'
 import { toValue } from '../../../core/platform/byte-text.ts'
 import { writeJson } from '../../../core/platform/json-text.ts'
 import type { Cells } from '../../../core/table/index.ts'
+import type { Fields } from '../../fields.ts'
+import { listAt, objectAt, optionalObjectAt, RejectError } from '../../fields.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
 import { type Native, onChainLogFields, type View } from '../../view.ts'
 import { wrongChainReason } from '../parse-item-key.ts'
-import type { Fields } from './fields.ts'
-import { listAt, objectAt, optionalObjectAt, RejectError } from './fields.ts'
 import { readInternal } from './internal.ts'
 import { readNative } from './native.ts'
 import { erc1155Reader, readErc20, readErc721 } from './transfers.ts'
@@ -100,13 +100,13 @@ type Logged = Cells<'erc20_transfers'> | Cells<'erc721_transfers'>
 
 /** A log is one transfer: a duplicate with the same content is dropped, one with other content is rejected. */
 function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T> {
-  const byLog = new Map<number, T>()
+  const byLog = new Map<string, T>()
   return (fields) => {
     const entry = read(fields)
-    const first = byLog.get(entry.log_index)
+    const first = byLog.get(entry.transfer_id)
     if (first !== undefined && onChainLogFields(first) !== onChainLogFields(entry))
       throw new RejectError(DUPLICATE_LOG)
-    if (first === undefined) byLog.set(entry.log_index, entry)
+    if (first === undefined) byLog.set(entry.transfer_id, entry)
     return first === undefined ? entry : undefined
   }
 }

@@ -1,4 +1,4 @@
-import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
+import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { Erc20Balance, Erc721Balance, Erc1155Balance, NativeBalance } from '../resources/balance.ts'
 import type { Paged } from '../resources/pages.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'

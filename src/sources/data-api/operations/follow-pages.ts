@@ -1,6 +1,6 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import type { RequestSpec } from '../../../http/request.ts'
-import { type AdaptivePageSize, isPageTooLarge, MIN_PAGE_SIZE } from '../pages/adaptive-page-size.ts'
+import { type AdaptivePageSize, isPageTooLarge, MIN_PAGE_SIZE } from '../../adaptive-page-size.ts'
 import { endlessListingError, MAX_IDLE_PAGES } from '../pages/endless-listing.ts'
 import type { Paged } from '../resources/pages.ts'
 import { PAGE_SIZE, type Paging } from './call.ts'

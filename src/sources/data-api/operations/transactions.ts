@@ -1,4 +1,4 @@
-import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
+import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { BlockTransactionsPage, WalletTransactionsPage } from '../resources/pages.ts'
 import type { TransactionDetails } from '../resources/transaction.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'

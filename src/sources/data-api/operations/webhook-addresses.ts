@@ -1,4 +1,4 @@
-import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
+import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { WebhookAddressesPage } from '../resources/pages.ts'
 import type { Webhook } from '../resources/webhook.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'

@@ -1,5 +1,5 @@
 import { ExportError } from '../../../core/model/errors.ts'
-import { createAdaptivePageSize } from '../pages/adaptive-page-size.ts'
+import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { WebhooksPage } from '../resources/pages.ts'
 import type { NewWebhook, Webhook, WebhookChanges, WebhookStatus } from '../resources/webhook.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'

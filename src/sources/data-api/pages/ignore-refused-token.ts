@@ -1,5 +1,5 @@
 import { ExportError } from '../../../core/model/errors.ts'
-import { isPageTooLarge } from './adaptive-page-size.ts'
+import { isPageTooLarge } from '../../adaptive-page-size.ts'
 
 /** Returns undefined if a page token was refused: the service no longer knows it. Rethrows any other error. */
 export function ignoreRefusedToken(token: string | undefined): (thrown: unknown) => undefined {

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
-import { isAfterCutoff } from '../../../core/model/item-key.ts'
 import { MAX_PAGE_ITEMS } from '../../../core/model/limits.ts'
-import type { BlockRange } from '../../../core/model/model.ts'
 import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
-import type { Page, PageKey, PageLimits, ParsedPage } from '../../source.ts'
+import { checkPage } from '../../check-page.ts'
+import type { Page, PageLimits, ParsedPage } from '../../source.ts'
 import { itemFromInternal, itemFromNative, keyOfItem } from '../parse-item-key.ts'
 
 /** The endpoint of a page. Entries of the other listings are converted to items of the wallet listing. */
@@ -20,7 +19,11 @@ type Listing = 'wallet' | 'block' | 'internal'
  */
 export function parsePage(body: Buffer, limits: PageLimits, listing: Listing = 'wallet'): ParsedPage {
   const parsed = itemsOf(parseBody(body), { chain: limits.chain, listing })
-  return { page: checkPage(body, parsed, limits), items: parsed.items, keys: parsed.keys }
+  return {
+    page: checkPage({ body, keys: parsed.keys, next: parsed.next }, limits),
+    items: parsed.items,
+    keys: parsed.keys,
+  }
 }
 
 /** Like `parsePage`, without the items. */
@@ -29,55 +32,6 @@ export function readPage(body: Buffer, limits: PageLimits, listing?: Listing): P
 }
 
 type ParsedItems = Pick<ParsedPage, 'items' | 'keys'> & { next: string | undefined }
-
-function checkPage(body: Buffer, parsed: ParsedItems, { range, cutoffMs, order }: PageLimits): Page {
-  const { items, next } = parsed
-  const keys = parsed.keys.filter((key) => typeof key !== 'string')
-  for (const { block } of keys)
-    if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
-  if (next !== undefined && isWrongOrder(keys, order)) throw unsortedError(order)
-  const beforeCutoff = keys.filter((key) => !isAfterCutoff(key, cutoffMs))
-  return {
-    body,
-    items: items.length,
-    bad: items.length - keys.length,
-    blocks: blockBounds(keys),
-    keys,
-    head: blockBounds(beforeCutoff)?.max,
-    afterCutoff: keys.length - beforeCutoff.length,
-    next,
-  }
-}
-
-export function unsortedError(order: PageLimits['order']): ExportError {
-  return new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`, { fix: UNSORTED_FIX })
-}
-
-const UNSORTED_FIX =
-  'The service ignores sortOrder, without which rows could be missed. Running again does not help: report it to the operator of the service.'
-
-/** The lowest and highest block; undefined without keys. */
-function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
-  const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
-  for (const { block } of keys) {
-    if (block < bounds.min) bounds.min = block
-    if (block > bounds.max) bounds.max = block
-  }
-  return keys.length === 0 ? undefined : bounds
-}
-
-/** Whether a page runs in the opposite of the requested order. */
-export function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): boolean {
-  const rise = (keys.at(-1)?.second ?? 0) - (keys[0]?.second ?? 0)
-  return order === 'asc' ? rise < 0 : rise > 0
-}
-
-function outsideRangeError(block: number, range: BlockRange): ExportError {
-  return new ExportError(
-    'PAGE_MALFORMED',
-    `the page holds block ${block}, outside [${range.from}, ${range.to})`,
-  )
-}
 
 /** Parses a body as JSON of any shape. Throws PAGE_MALFORMED. */
 export function parseBody(body: Buffer): unknown {

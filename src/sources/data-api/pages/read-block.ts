@@ -1,15 +1,16 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
-import type { BlockPages, BlockRequest, BlockTime, Page, PartialBlock } from '../../source.ts'
-import { PAGE_SIZE } from '../operations/call.ts'
-import { path, queryOf } from '../operations/path.ts'
 import {
   type AdaptivePageSize,
   createAdaptivePageSize,
   isPageTooLarge,
   MIN_PAGE_SIZE,
   shrinkPages,
-} from './adaptive-page-size.ts'
+} from '../../adaptive-page-size.ts'
+import type { BlockPages, BlockRequest, BlockTime, PartialBlock } from '../../block-listing.ts'
+import type { Page } from '../../source.ts'
+import { PAGE_SIZE } from '../operations/call.ts'
+import { path, queryOf } from '../operations/path.ts'
 import { endlessListingError, MAX_IDLE_PAGES, MAX_IDLE_RESTARTS } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
 import { itemsOf, parseBody, readPage } from './page.ts'

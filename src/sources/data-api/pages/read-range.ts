@@ -1,8 +1,8 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
+import { createAdaptivePageSize, shrinkPages } from '../../adaptive-page-size.ts'
 import type { RangePage } from '../../source.ts'
-import { createAdaptivePageSize, shrinkPages } from './adaptive-page-size.ts'
 import { MAX_IDLE_RESTARTS } from './endless-listing.ts'
 import {
   GAP_FOUND,

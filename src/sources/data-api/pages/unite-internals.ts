@@ -1,4 +1,4 @@
-import { RejectError } from '../flatten/fields.ts'
+import { RejectError } from '../../fields.ts'
 import { readInternal } from '../flatten/internal.ts'
 import { isOfBlock, type JsonObject, type Listed } from './listed.ts'
 

@@ -4,7 +4,7 @@ import { at, ERC20, set, swap, type Tampering } from './tampering.ts'
 export const tables: readonly Tampering[] = [
   {
     what: 'a duplicate fact',
-    says: /^erc20_transfers\/.* row 5: key: expected .*log_index 1 once, found it 2 times/,
+    says: /^erc20_transfers\/.* row 5: key: expected .*transfer_id 1 once, found it 2 times/,
     rows: (lake) => void lake.erc20_transfers.push({ ...at(lake.erc20_transfers, 0) }),
   },
   {
@@ -21,6 +21,11 @@ export const tables: readonly Tampering[] = [
     what: 'transactions out of order',
     says: /transactions-.* row 2: order by .*: 100,0 follows 100,3/,
     rows: (lake) => swap(lake.transactions, 0),
+  },
+  {
+    what: 'a transaction of unknown position before others of its block',
+    says: /transactions-.* row 2: order by .*: 100,3 follows 100,2147483646/,
+    rows: (lake) => set(lake.transactions, 0, { transaction_index: '' }),
   },
   {
     what: "a transaction's wallets out of order",
@@ -51,9 +56,19 @@ export const tables: readonly Tampering[] = [
       }),
   },
   {
+    what: 'a transfer id that is not the log index',
+    says: /^erc20_transfers\/.* row 1: transfer_id: expected 1, found 2/,
+    rows: (lake) => set(lake.erc20_transfers, 0, { transfer_id: '2' }),
+  },
+  {
+    what: 'a transfer id without log index that is not the hash of the content',
+    says: /^erc721_transfers\/.* row 1: transfer_id: expected [0-9a-f]{16}-0, found 0{16}-0/,
+    rows: (lake) => set(lake.erc721_transfers, 0, { log_index: '', transfer_id: `${'0'.repeat(16)}-0` }),
+  },
+  {
     what: 'a log in two tables',
     says: /^log 3 of 0x3+: expected it in one table, found it in erc1155_transfers and erc721_transfers/,
-    rows: (lake) => set(lake.erc721_transfers, 0, { log_index: '3' }),
+    rows: (lake) => set(lake.erc721_transfers, 0, { log_index: '3', transfer_id: '3' }),
   },
   {
     what: 'a table with another chain id',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { splitPage } from '../../../../src/sources/data-api/pages/split-page.ts'
-import { TOO_DEEP_JSON } from '../../../helpers/deep-json.ts'
+import { splitPage } from '../../src/sources/split-list.ts'
+import { TOO_DEEP_JSON } from '../helpers/deep-json.ts'
 
 const textsOf = (body: Buffer) => splitPage(body)?.map(([from, to]) => body.toString('utf8', from, to))
 const split = (text: string) => textsOf(Buffer.from(text))

@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest'
-import { ExportError } from '../../../../src/core/model/errors.ts'
-import { bodyTooLarge } from '../../../../src/http/decompress.ts'
-import { TimeoutError } from '../../../../src/http/send-http-request.ts'
-import {
-  createAdaptivePageSize,
-  newSharedPageLimit,
-} from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
-import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
-import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'
-import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
-import { bodyOf, hashesIn, itemAt } from './listing.ts'
+import { ExportError } from '../../src/core/model/errors.ts'
+import { bodyTooLarge } from '../../src/http/decompress.ts'
+import { TimeoutError } from '../../src/http/send-http-request.ts'
+import { createAdaptivePageSize, newSharedPageLimit } from '../../src/sources/adaptive-page-size.ts'
+import { readRange } from '../../src/sources/data-api/pages/read-range.ts'
+import type { RangeSpec } from '../../src/sources/data-api/pages/read-token-chain.ts'
+import { fakeRequester, type Query, type Reply } from './data-api/pages/fake-requester.ts'
+import { bodyOf, hashesIn, itemAt } from './data-api/pages/listing.ts'
 
 const request: RangeSpec = {
   ...{ chain: '1', address: '0xaa', order: 'asc', cutoffMs: Number.POSITIVE_INFINITY },

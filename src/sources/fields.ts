@@ -1,6 +1,6 @@
-import { type ByteText, toLowerCase, toValue, toWellFormed } from '../../../core/platform/byte-text.ts'
-import { jsonText, previewJson } from '../../../core/platform/json-text.ts'
-import { TIME_MAX } from '../parse-item-time.ts'
+import { type ByteText, toLowerCase, toValue, toWellFormed } from '../core/platform/byte-text.ts'
+import { jsonText, previewJson } from '../core/platform/json-text.ts'
+import { TIME_MAX } from './item-time.ts'
 
 /** States which field prevents a record from being normalized. Caught where rejects are collected. */
 export class RejectError extends Error {}

@@ -1,12 +1,11 @@
-import { ExportError } from '../../../core/model/errors.ts'
-import { smallest } from '../../../core/platform/extremes.ts'
-import { BodyTooLargeError } from '../../../http/decompress.ts'
-import type { RequestContext } from '../../../http/request.ts'
-import { TimeoutError } from '../../../http/send-http-request.ts'
-import { PAGE_SIZE } from '../operations/call.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { BodyTooLargeError } from '../http/decompress.ts'
+import type { RequestContext } from '../http/request.ts'
+import { TimeoutError } from '../http/send-http-request.ts'
 
 /** Page sizes, largest first. */
-const PAGE_SIZES: readonly number[] = [PAGE_SIZE, 50, 25, 10]
+type PageSizes = readonly [number, ...number[]]
+const PAGE_SIZES: PageSizes = [100, 50, 25, 10]
 
 /**
  * Page size of one listing. It shrinks when a page is too large for the service or a gateway in front of it,
@@ -46,9 +45,15 @@ function firstIndex(shared: SharedPageLimit): number {
   return shared.index - 1
 }
 
-/** @param shared the limit that other listings have found. @default a limit of its own */
-export function createAdaptivePageSize(shared: SharedPageLimit = newSharedPageLimit()): AdaptivePageSize {
-  const failures: number[] = PAGE_SIZES.map((_, size) => (size < shared.index ? REPEATED : 0))
+/**
+ * @param shared the limit that other listings have found. @default a limit of its own
+ * @param sizes largest first. @default those of the data API
+ */
+export function createAdaptivePageSize(
+  shared: SharedPageLimit = newSharedPageLimit(),
+  sizes: PageSizes = PAGE_SIZES,
+): AdaptivePageSize {
+  const failures: number[] = sizes.map((_, size) => (size < shared.index ? REPEATED : 0))
   let [index, lowestIndex, pages] = [firstIndex(shared), 0, 0]
   const pagesToWait = (size: number) => {
     const failedIndex = failures[size] ?? 0
@@ -57,8 +62,8 @@ export function createAdaptivePageSize(shared: SharedPageLimit = newSharedPageLi
       : Math.min(MAX_WAIT_PAGES, MIN_WAIT_PAGES * 2 ** (failedIndex - REPEATED))
   }
   return {
-    current: () => PAGE_SIZES[index] ?? PAGE_SIZE,
-    smallest: () => PAGE_SIZES[lowestIndex] ?? PAGE_SIZE,
+    current: () => sizes[index] ?? sizes[0],
+    smallest: () => sizes[lowestIndex] ?? sizes[0],
     recordSuccess: () => {
       failures[index] = 0
       if (index < shared.index) Object.assign(shared, { ...newSharedPageLimit(), index })
@@ -69,10 +74,10 @@ export function createAdaptivePageSize(shared: SharedPageLimit = newSharedPageLi
       pages = 0
     },
     recordFailure: (size, error) => {
-      const failedIndex = PAGE_SIZES.indexOf(size)
+      const failedIndex = sizes.indexOf(size)
       // A concurrent request of that size failed before.
       if (failedIndex < index) return true
-      if (failedIndex === PAGE_SIZES.length - 1) return false
+      if (failedIndex === sizes.length - 1) return false
       index = failedIndex
       const isLimit = error.status === 413
       failures[index] = (failures[index] ?? 0) + (isLimit ? REPEATED : 1)
@@ -84,7 +89,8 @@ export function createAdaptivePageSize(shared: SharedPageLimit = newSharedPageLi
   }
 }
 
-export const MIN_PAGE_SIZE = smallest(PAGE_SIZES)
+/** The smallest page of the data API. */
+export const MIN_PAGE_SIZE = 10
 
 /** 413, and timeouts of servers and gateways; 524 is Cloudflare's. */
 const TOO_LARGE_STATUSES: ReadonlySet<number | undefined> = new Set([408, 413, 504, 524])
@@ -102,13 +108,16 @@ export function shrinkPages(
   { size, pageSize, thrown }: FailedPage,
 ): void {
   if (!(thrown instanceof ExportError) || !isPageTooLarge(thrown)) throw thrown
-  if (!size.recordFailure(pageSize, thrown)) throw tooLargeAtAnySize(thrown)
+  if (!size.recordFailure(pageSize, thrown)) throw tooLargeAtAnySize(thrown, pageSize)
   const reason = `${thrown.message}; requesting pages of ${size.current()} items`
   onEvent({ kind: 'retried', reason, failures: 1 })
 }
 
-function tooLargeAtAnySize({ code, message, status, retryAfterMs }: ExportError): ExportError {
-  return new ExportError(code, `${message}, even for a page of ${MIN_PAGE_SIZE} items`, {
+function tooLargeAtAnySize(
+  { code, message, status, retryAfterMs }: ExportError,
+  pageSize: number,
+): ExportError {
+  return new ExportError(code, `${message}, even for a page of ${pageSize} items`, {
     fix: 'Run the same command again later, or raise service.timeout, or the limits of the gateway in front of the service.',
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

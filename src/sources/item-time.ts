@@ -1,4 +1,4 @@
-import type { ItemKey } from '../../core/model/item-key.ts'
+import type { ItemKey } from '../core/model/item-key.ts'
 
 /**
  * The time of a block; undefined if neither field contains one. Milliseconds are used only if they are within

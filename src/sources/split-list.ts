@@ -1,13 +1,15 @@
-import type { ByteRange } from '../../source.ts'
+import type { ByteRange } from './source.ts'
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92]
-const LIST_KEY = Buffer.from('"transactions"')
 
 /**
- * Returns the byte range of each entry of the `transactions` list in a page's body. The body must be valid
- * JSON. Returns undefined if the top-level object has no `transactions` list, or more than one.
+ * Returns the byte range of each entry of a list in a page's body. The body must be valid JSON. Returns undefined if the
+ * top-level object has no such list, or more than one.
+ *
+ * @param name the list. @default transactions
  */
-export function splitPage(body: Buffer): readonly ByteRange[] | undefined {
+export function splitPage(body: Buffer, name = 'transactions'): readonly ByteRange[] | undefined {
+  const listKey = Buffer.from(`"${name}"`)
   let found: readonly ByteRange[] | undefined
   let depth = 0
   for (let at = 0; at < body.length; at += 1) {
@@ -16,7 +18,7 @@ export function splitPage(body: Buffer): readonly ByteRange[] | undefined {
     if (byte !== QUOTE) continue
     const end = endOfString(body, at)
     const opening =
-      depth === 1 && body.subarray(at, end + 1).equals(LIST_KEY) ? listAfter(body, end) : undefined
+      depth === 1 && body.subarray(at, end + 1).equals(listKey) ? listAfter(body, end) : undefined
     at = end
     if (opening === undefined) continue
     if (found !== undefined) return undefined

@@ -1,0 +1,56 @@
+import type { ServiceResponse } from '../data-service.ts'
+import { type JsonObject, objectOf } from '../json.ts'
+import { emptyAnswer, incompleteAnswer, resultAnswer } from './answers.ts'
+import { type ActionContext, type ExplorerAction, headOf } from './dialect.ts'
+import { readQueryAddress, readWindow, type WindowQuery } from './explorer-query.ts'
+import type { ListingName } from './listings.ts'
+import { type ListingQuery, locate } from './record-index.ts'
+import { selectWindow } from './select-window.ts'
+
+/** Creates the action of a listing: the records of an address in a range of blocks, one page at a time. */
+export function listAccount(name: ListingName): ExplorerAction {
+  return async (context) => {
+    const { query, chain, dialect } = context
+    const address = readQueryAddress(query.get('address'))
+    const token = query.get('contractaddress')
+    const contract = token === null ? undefined : readQueryAddress(token)
+    const window = readWindow(query, dialect)
+    const head = await headOf(chain)
+    const processed = head - (name === 'txlistinternal' ? dialect.unprocessedBlocks : 0)
+    const records = await selectRecords(context, { name, address, contract, window, head, processed })
+    const isComplete = processed === head || window.endBlock <= processed
+    return isComplete ? answerWith(records, dialect.emptyMessages[name]) : incompleteAnswer(records)
+  }
+}
+
+function answerWith(records: readonly JsonObject[], emptyMessage: string): ServiceResponse {
+  return records.length === 0 ? emptyAnswer(emptyMessage) : resultAnswer(records)
+}
+
+type Selection = ListingQuery & {
+  readonly window: WindowQuery
+  readonly head: number
+  /** The last block with records. */
+  readonly processed: number
+}
+
+async function selectRecords(
+  { chain, index, dialect }: ActionContext,
+  { window, head, processed, ...listing }: Selection,
+): Promise<JsonObject[]> {
+  const { name } = listing
+  const chainItems = await chain.items()
+  const blockOf = (id: number) => chainItems.blockNumbers[locate(id).position] as number
+  const ids = index.idsOf(chainItems, listing)
+  return selectWindow({ ids, blockOf }, window, processed).map((id) => {
+    const { position, index: at } = locate(id)
+    const item = chainItems.items[position] as JsonObject
+    return dialect.records[name]({
+      native: objectOf(item.nativeTransaction),
+      entry: dialect.listings[name](item)[at] as JsonObject,
+      index: at,
+      cumulativeGas: index.cumulativeGasAt(chainItems, position),
+      head,
+    })
+  })
+}

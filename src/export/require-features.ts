@@ -1,0 +1,40 @@
+import { APIS } from '../core/model/api.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { Job } from '../core/model/model.ts'
+import { sourceOf } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
+
+/** Settings of a job that not every API offers. */
+const FEATURES: readonly {
+  setting: string
+  isSet: (job: Job) => boolean
+  isOffered: (source: Source) => boolean
+}[] = [
+  {
+    setting: 'kind: blocks',
+    isSet: ({ kind }) => kind === 'blocks',
+    isOffered: ({ openBlocks }) => openBlocks !== undefined,
+  },
+  {
+    setting: 'atomic: true',
+    isSet: ({ atomic }) => atomic,
+    isOffered: ({ openAtomic }) => openAtomic !== undefined,
+  },
+  {
+    setting: 'internals: full',
+    isSet: ({ kind, internals }) => kind === 'wallets' && internals === 'full',
+    isOffered: ({ listsFullInternals }) => listsFullInternals === true,
+  },
+]
+
+/** Throws JOB_INVALID if the job needs something that its API does not offer. */
+export function requireFeatures(job: Job): void {
+  const { api } = job.service
+  const missing = FEATURES.find(({ isSet, isOffered }) => isSet(job) && !isOffered(sourceOf(api)))
+  if (missing === undefined) return
+  const { setting, isOffered } = missing
+  const offering = APIS.filter((other) => isOffered(sourceOf(other)))
+  throw new ExportError('JOB_INVALID', `${job.file}: the API ${api} does not offer ${setting}`, {
+    fix: `Remove ${setting} from the job, or name a service with the API ${offering.join(' or ')} (service.api).`,
+  })
+}

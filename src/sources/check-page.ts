@@ -1,0 +1,67 @@
+import { ExportError } from '../core/model/errors.ts'
+import { type ItemKey, isAfterCutoff } from '../core/model/item-key.ts'
+import type { BlockRange } from '../core/model/model.ts'
+import type { Page, PageKey, PageLimits } from './source.ts'
+
+type PageContent = {
+  body: Buffer
+  /** The key of each item, or the reason why it is invalid. */
+  keys: readonly (ItemKey | string)[]
+  /** The source's token of the next page. */
+  next: string | undefined
+}
+
+/**
+ * Describes a page.
+ *
+ * @throws PAGE_MALFORMED if it contains an item outside the requested range, or has a next page and is not in the
+ *   requested order: its blocks would count as complete
+ */
+export function checkPage(content: PageContent, { range, cutoffMs, order }: PageLimits): Page {
+  const { body, next } = content
+  const keys = content.keys.filter((key) => typeof key !== 'string')
+  for (const { block } of keys)
+    if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
+  if (next !== undefined && isWrongOrder(keys, order)) throw unsortedError(order)
+  const beforeCutoff = keys.filter((key) => !isAfterCutoff(key, cutoffMs))
+  return {
+    body,
+    items: content.keys.length,
+    bad: content.keys.length - keys.length,
+    blocks: blockBounds(keys),
+    keys,
+    head: blockBounds(beforeCutoff)?.max,
+    afterCutoff: keys.length - beforeCutoff.length,
+    next,
+  }
+}
+
+export function unsortedError(order: PageLimits['order']): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`, { fix: UNSORTED_FIX })
+}
+
+const UNSORTED_FIX =
+  'The service ignores sortOrder, without which rows could be missed. Running again does not help: report it to the operator of the service.'
+
+/** Whether a page runs in the opposite of the requested order. */
+export function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): boolean {
+  const rise = (keys.at(-1)?.second ?? 0) - (keys[0]?.second ?? 0)
+  return order === 'asc' ? rise < 0 : rise > 0
+}
+
+/** The lowest and highest block; undefined without keys. */
+function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
+  const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  for (const { block } of keys) {
+    if (block < bounds.min) bounds.min = block
+    if (block > bounds.max) bounds.max = block
+  }
+  return keys.length === 0 ? undefined : bounds
+}
+
+export function outsideRangeError(block: number, range: BlockRange): ExportError {
+  return new ExportError(
+    'PAGE_MALFORMED',
+    `the page holds block ${block}, outside [${range.from}, ${range.to})`,
+  )
+}

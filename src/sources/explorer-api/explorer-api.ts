@@ -1,0 +1,61 @@
+import { smallest } from '../../core/platform/extremes.ts'
+import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-size.ts'
+import type { Source } from '../source.ts'
+import { splitPage } from '../split-list.ts'
+import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
+import { readView } from './flatten/view.ts'
+import { keyOf, LISTING_NAMES, onChainFieldsOf } from './item.ts'
+import { composeBody } from './pages/compose-body.ts'
+import { ITEMS, itemsIn, parsePage, readPage } from './pages/page.ts'
+import { readRange } from './pages/read-range.ts'
+import { readFirstRecord, WINDOW_SIZES } from './pages/read-window.ts'
+import { createSharedWindows } from './pages/shared-windows.ts'
+
+/** The API of Etherscan (V2, V1 and its copies). README.md describes it. */
+export const etherscan: Source = explorerSource(ETHERSCAN)
+
+/** The API of Blockscout, which resembles that of Etherscan. */
+export const blockscout: Source = explorerSource(BLOCKSCOUT)
+
+function explorerSource(dialect: Dialect): Source {
+  return {
+    pageSize: WINDOW_SIZES[0],
+    apiKeyParameter: API_KEY_PARAMETER,
+    requestsPerPage: () => LISTING_NAMES.length,
+    openWallet: ({ chain, address }) => openWallet(dialect, { chain, address }),
+    parsePage,
+    itemsIn,
+    splitPage: (body) => splitPage(body, ITEMS),
+    keyOf: (item) => keyOf(item),
+    readView,
+    onChainFieldsOf,
+    openBalances: async (access, chain) =>
+      (await import('./read-balances.ts')).openBalances(dialect, access, chain),
+  }
+}
+
+function openWallet(
+  dialect: Dialect,
+  wallet: { chain: string; address: string },
+): ReturnType<Source['openWallet']> {
+  const newSize = () => createAdaptivePageSize(newSharedPageLimit(), WINDOW_SIZES)
+  const sizes = {
+    ...{ normal: newSize(), internal: newSize(), erc20: newSize(), erc721: newSize(), erc1155: newSize() },
+  }
+  const windows = createSharedWindows()
+  return {
+    readRange: (requestContext, request) =>
+      readRange(requestContext, { dialect, ...wallet, sizes, windows }, request),
+    firstKeys: async (requestContext, range) => {
+      const spec = { dialect, ...wallet, listing: 'normal', range, order: 'asc' } as const
+      const first = await readFirstRecord(requestContext, spec)
+      const normal = first === undefined ? [] : [first]
+      const body = composeBody({ normal, internal: [], erc20: [], erc721: [], erc1155: [] }, range)
+      return readPage(body, { range, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' }).keys
+    },
+    reducedPageSize: () => {
+      const reduced = smallest(Object.values(sizes).map((size) => size.smallest()))
+      return reduced < WINDOW_SIZES[0] ? reduced : undefined
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import { evmIdOf } from '../../../core/model/chains.ts'
+import { type ItemKey, UNKNOWN_INDEX } from '../../../core/model/item-key.ts'
+import type { Cells, Prefix } from '../../../core/table/index.ts'
+import {
+  boolAt,
+  type Fields,
+  int64At,
+  isAbsent,
+  lowerAt,
+  requiredLower,
+  requiredU256,
+  textAt,
+  U256,
+  u256At,
+} from '../../fields.ts'
+import type { Native } from '../../view.ts'
+import { type Item, positionRecordOf } from '../item.ts'
+
+/**
+ * Reads the transaction of an item. Without a record of its own, it is known in part: its transfers state its block and
+ * gas, its internal transactions only its block number.
+ *
+ * @throws RejectError if the sender or the value of a record is missing or invalid
+ */
+export function readNative(item: Item, key: ItemKey, chain: string): Native {
+  const { normal } = item
+  const position = positionRecordOf(item) ?? {}
+  const prefix: Prefix = {
+    chain_id: evmIdOf(chain) ?? chain,
+    block_number: key.block,
+    block_hash: lowerAt(position, 'blockHash'),
+    block_timestamp: key.timeMs,
+    transaction_hash: key.hash,
+    transaction_index: key.index === UNKNOWN_INDEX ? null : key.index,
+  }
+  const row = { ...UNKNOWN, ...sharedColumns(position) }
+  if (normal === null) return { prefix, row, isPartial: true }
+  const own = isCreation(normal) ? { ...ownColumns(normal), method_id: null } : ownColumns(normal)
+  return { prefix, row: { ...row, ...own }, includesL1Fee: !isAbsent(normal, L1_FEE) }
+}
+
+/** The part of the fee that rollups of the OP Stack charge for publishing on L1. */
+const L1_FEE = 'L1FeesPaid'
+
+/** Columns that explorers do not state, or only in the record of the transaction itself. */
+const UNKNOWN = {
+  transaction_type: null,
+  status: null,
+  success: null,
+  from_address: null,
+  from_name: null,
+  to_address: null,
+  to_name: null,
+  value: null,
+  call_type: null,
+  block_min_delay_excess: null,
+} satisfies Partial<Cells<'transactions'>>
+
+/** The columns that transfers state too. */
+function sharedColumns(record: Fields) {
+  const price = u256At(record, 'gasPrice')
+  const used = int64At(record, 'gasUsed')
+  return {
+    nonce: int64At(record, 'nonce'),
+    gas_limit: int64At(record, 'gas'),
+    gas_used: used,
+    gas_price: price,
+    effective_gas_price: price,
+    transaction_fee: feeOf({ used, price, l1Fee: u256At(record, L1_FEE) ?? '0' }),
+    method_id: methodIdAt(record),
+    method_name: textAt(record, 'functionName'),
+  }
+}
+
+/** The selector, which older instances of Blockscout only state as the beginning of the input. */
+function methodIdAt(record: Fields): string | null {
+  const method =
+    lowerAt(record, 'methodId') ?? /^0x[\da-f]{8}/i.exec(lowerAt(record, 'input') ?? '')?.[0] ?? '0x'
+  return method === '0x' ? null : method.startsWith('0x') ? method : `0x${method}`
+}
+
+/** A creation calls no method: what explorers show as its selector is the beginning of the code. */
+const isCreation = (record: Fields) => isAbsent(record, 'to')
+
+function ownColumns(record: Fields) {
+  const succeeded = succeededAt(record)
+  return {
+    status: textAt(record, 'txreceipt_status') ?? (succeeded === null ? null : succeeded ? '1' : '0'),
+    success: succeeded,
+    from_address: requiredLower(record, 'from'),
+    to_address: lowerAt(record, 'to') ?? lowerAt(record, 'contractAddress'),
+    value: requiredU256(record, 'value'),
+  }
+}
+
+/** Before Byzantium, a receipt had no status, but explorers know whether the transaction failed. */
+function succeededAt(record: Fields): boolean | null {
+  const status = boolAt(record, 'txreceipt_status')
+  const isError = boolAt(record, 'isError')
+  return status ?? (isError === undefined ? null : !isError)
+}
+
+type Gas = { used: number | string | null; price: string | null; l1Fee: string }
+
+/** gas used × gas price + L1 fee, as exact digits; null if one of them is unknown or the sum exceeds 256 bits. */
+function feeOf({ used, price, l1Fee }: Gas): string | null {
+  if (used === null || price === null || Number(used) < 0) return null
+  const fee = BigInt(used) * BigInt(price) + BigInt(l1Fee)
+  return fee > U256.max ? null : fee.toString()
+}

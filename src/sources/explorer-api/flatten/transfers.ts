@@ -1,0 +1,117 @@
+import { shiftDecimal } from '../../../core/platform/decimal.ts'
+import type { Cells } from '../../../core/table/index.ts'
+import {
+  type Fields,
+  int32At,
+  isAbsent,
+  listAt,
+  lowerAt,
+  RejectError,
+  requiredLower,
+  requiredU256,
+  textAt,
+} from '../../fields.ts'
+import { contentTransferIds, logTransferId } from '../../transfer-id.ts'
+
+/** Creates a reader of one view's ERC-20 records. */
+export function erc20Reader(): (record: Fields) => Cells<'erc20_transfers'> {
+  const idOf = transferIds()
+  return (record) => {
+    const decimals = int32At(record, 'tokenDecimal')
+    const transfer = { ...readTransfer(record), value: requiredU256(record, 'value') }
+    return {
+      ...idOf(record, transfer),
+      ...transfer,
+      token_name: textAt(record, 'tokenName'),
+      token_symbol: textAt(record, 'tokenSymbol'),
+      token_decimals: decimals,
+      amount: shiftDecimal(transfer.value, decimals),
+      price_currency: null,
+      price_value: null,
+    }
+  }
+}
+
+/** Creates a reader of one view's ERC-721 records. */
+export function erc721Reader(): (record: Fields) => Cells<'erc721_transfers'> {
+  const idOf = transferIds()
+  return (record) => {
+    const transfer = { ...readTransfer(record), token_id: requiredU256(record, 'tokenID') }
+    return {
+      ...idOf(record, transfer),
+      ...transfer,
+      token_name: textAt(record, 'tokenName'),
+      token_symbol: textAt(record, 'tokenSymbol'),
+      ...NO_METADATA,
+      owner_address: null,
+      metadata_attributes: null,
+    }
+  }
+}
+
+/** Creates a reader of one view's ERC-1155 records. A record of older versions of Blockscout is a whole batch. */
+export function erc1155Reader(): (record: Fields) => readonly Cells<'erc1155_transfers'>[] {
+  const idOf = transferIds()
+  return (record) => {
+    const party = readTransfer(record)
+    return entriesOf(record).map((entry, ordinal) => {
+      const transfer = { ...party, token_id: requiredU256(entry, 'id'), value: requiredU256(entry, 'value') }
+      const { log_index, ...id } = idOf(record, transfer, ordinal)
+      return {
+        ...id,
+        log_index,
+        transfer_ordinal: log_index === null ? null : ordinal,
+        ...transfer,
+        ...NO_METADATA,
+        metadata_decimals: null,
+        metadata_properties: null,
+      }
+    })
+  }
+}
+
+/** Whether a record of `tokentx` belongs to another listing: before 9.0.0, Blockscout listed all standards there. */
+export const isErc1155 = (record: Fields): boolean => !isAbsent(record, 'tokenIDs')
+export const isErc721 = (record: Fields): boolean => !isErc1155(record) && !isAbsent(record, 'tokenID')
+
+/** The ids and quantities of a record. */
+function entriesOf(record: Fields): readonly Fields[] {
+  if (!isErc1155(record)) return [{ id: record.tokenID, value: record.tokenValue }]
+  const [ids, values] = [listAt(record, 'tokenIDs'), listAt(record, 'values')]
+  if (ids.length !== values.length) throw new RejectError('tokenIDs and values differ in length')
+  return ids.map((id, at) => ({ id, value: values[at] }))
+}
+
+/** The fields that all transfers share. */
+function readTransfer(record: Fields) {
+  return {
+    token_address: requiredLower(record, 'contractAddress'),
+    from_address: lowerAt(record, 'from'),
+    from_name: null,
+    to_address: lowerAt(record, 'to'),
+    to_name: null,
+  }
+}
+
+/** The id of a transfer: by its log index if the record states it, otherwise by its content. */
+function transferIds() {
+  const contentIdOf = contentTransferIds()
+  return (record: Fields, transfer: Parameters<typeof contentIdOf>[0], ordinal?: number) => {
+    const log = int32At(record, 'logIndex')
+    const id = log === null ? contentIdOf(transfer) : logTransferId(log, ordinal)
+    return { transfer_id: id, log_index: log }
+  }
+}
+
+const NO_METADATA = {
+  token_uri: null,
+  metadata_index_status: null,
+  metadata_updated_at: null,
+  metadata_name: null,
+  metadata_symbol: null,
+  metadata_description: null,
+  metadata_image_uri: null,
+  metadata_animation_uri: null,
+  metadata_external_url: null,
+  metadata_background: null,
+}

@@ -1,0 +1,70 @@
+import { type ItemKey, UNKNOWN_INDEX } from '../../core/model/item-key.ts'
+import { toLowerCase } from '../../core/platform/byte-text.ts'
+import { previewJson, writeJson } from '../../core/platform/json-text.ts'
+import type { Fields } from '../fields.ts'
+import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
+
+/** The listings of a wallet by their field in an item, with the action that requests each. */
+export const LISTINGS = {
+  normal: 'txlist',
+  internal: 'txlistinternal',
+  erc20: 'tokentx',
+  erc721: 'tokennfttx',
+  erc1155: 'token1155tx',
+} as const
+export type ListingName = keyof typeof LISTINGS
+export const LISTING_NAMES: readonly ListingName[] = ['normal', 'internal', 'erc20', 'erc721', 'erc1155']
+
+/** The records of one transaction in a wallet's listings, as the service returned them. */
+export type Item = {
+  hash: unknown
+  blockNumber: unknown
+  /** Null if the wallet is neither sender nor receiver of the transaction itself. */
+  normal: Fields | null
+} & Record<Exclude<ListingName, 'normal'>, readonly Fields[]>
+
+/** Reads the key of an item, or returns the reason why it has none. Records do not name their chain. */
+export function keyOf(item: unknown): ItemKey | string {
+  const { hash, blockNumber } = (item ?? {}) as Partial<Item>
+  if (typeof hash !== 'string' || hash === '') return `hash is missing: ${previewJson(hash)}`
+  const block = wholeNumber(blockNumber)
+  if (block === undefined) return `blockNumber is not a block number: ${previewJson(blockNumber)}`
+  const record = positionRecordOf(item)
+  const times = timesOf(wholeNumber(record?.timeStamp), undefined)
+  if (times === undefined) return `timeStamp is not a time: ${previewJson(record?.timeStamp)}`
+  const position = record?.transactionIndex
+  const index = position === undefined ? UNKNOWN_INDEX : wholeNumber(position)
+  if (index === undefined || index > INT32_MAX)
+    return `transactionIndex is not an int32: ${previewJson(position)}`
+  return { block, index, hash: toLowerCase(hash), ...times }
+}
+
+/**
+ * A record that states the position and the block of the transaction; an internal transaction, which states neither, if
+ * there is no other.
+ */
+export function positionRecordOf(item: unknown): Fields | undefined {
+  const { normal, erc20, erc721, erc1155, internal } = (item ?? {}) as Partial<Record<ListingName, unknown>>
+  return [normal, ...listOf(erc20), ...listOf(erc721), ...listOf(erc1155), ...internalsOf(internal)].find(
+    isObject,
+  )
+}
+
+/** `transactionIndex` of an internal transaction is its position in the trace. */
+const internalsOf = (value: unknown): unknown[] =>
+  listOf(value).map((record) => (isObject(record) ? { timeStamp: record.timeStamp } : record))
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null
+}
+
+/** Fields that may change over time without a change on the chain. */
+const MUTABLE_FIELDS: ReadonlySet<string> = new Set([
+  ...['confirmations', 'tokenName', 'tokenSymbol', 'tokenDecimal', 'functionName', 'methodId', 'input'],
+])
+
+/** The JSON of an item without its mutable fields. */
+export const onChainFieldsOf = (item: unknown): string =>
+  writeJson(item, (fields) => Object.keys(fields).filter((name) => !MUTABLE_FIELDS.has(name)))

@@ -1,0 +1,52 @@
+import { compareKeys } from '../../../core/model/item-key.ts'
+import type { BlockRange } from '../../../core/model/model.ts'
+import { toLowerCase } from '../../../core/platform/byte-text.ts'
+import { jsonText } from '../../../core/platform/json-text.ts'
+import { type Item, keyOf, LISTING_NAMES, type ListingName } from '../item.ts'
+import type { Placed } from './read-window.ts'
+
+/** The JSON of a page: the records of complete blocks, grouped by transaction. */
+export function composeBody(
+  records: Readonly<Record<ListingName, readonly Placed[]>>,
+  { from, to }: BlockRange,
+): Buffer {
+  const items = new Map<string, MutableItem>()
+  for (const listing of LISTING_NAMES)
+    for (const { block, record } of records[listing]) {
+      if (isGenesis(record)) continue
+      const item = itemOf(items, { block, record })
+      if (listing !== 'normal') item[listing].push(record)
+      else item.normal ??= record
+    }
+  return Buffer.from(jsonText({ from, to, items: sortItems([...items.values()]) }), 'latin1')
+}
+
+type MutableItem = Omit<Item, Exclude<ListingName, 'normal'>> &
+  Record<Exclude<ListingName, 'normal'>, Placed['record'][]>
+
+/** Etherscan lists the balances of the genesis block as transactions, which have no block hash. */
+const isGenesis = ({ hash }: Placed['record']): boolean =>
+  typeof hash === 'string' && hash.startsWith('GENESIS')
+
+function itemOf(items: Map<string, MutableItem>, { block, record }: Placed): MutableItem {
+  const hash = record.hash ?? record.transactionHash
+  // After a reorg between two requests, listings can name different blocks of a transaction.
+  const key = `${block} ${typeof hash === 'string' ? toLowerCase(hash) : `#${items.size}`}`
+  const found = items.get(key)
+  if (found !== undefined) return found
+  const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }
+  const item: MutableItem = { hash, blockNumber: record.blockNumber, normal: null, ...lists }
+  items.set(key, item)
+  return item
+}
+
+/** Sorts items by their position in the chain; those without one come first. */
+function sortItems(items: readonly MutableItem[]): readonly MutableItem[] {
+  const keyed = items.map((item) => ({ item, key: keyOf(item) }))
+  keyed.sort(({ key: a }, { key: b }) => {
+    if (typeof a === 'string' || typeof b === 'string')
+      return Number(typeof b === 'string') - Number(typeof a === 'string')
+    return compareKeys(a, b)
+  })
+  return keyed.map(({ item }) => item)
+}

@@ -1,0 +1,47 @@
+import { isUtf8 } from 'node:buffer'
+import { ExportError } from '../../../core/model/errors.ts'
+import { parseBytes } from '../../../core/platform/byte-text.ts'
+import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
+import { checkPage } from '../../check-page.ts'
+import type { Page, PageLimits, ParsedPage } from '../../source.ts'
+import { keyOf, LISTING_NAMES } from '../item.ts'
+import { WINDOW_SIZES } from './read-window.ts'
+
+/** Every record of a full window in every listing may belong to another transaction. */
+const MAX_ITEMS = LISTING_NAMES.length * WINDOW_SIZES[0]
+
+/** The list of items in a body. */
+export const ITEMS = 'items'
+
+/** Parses and validates a composed body. Single invalid items are accepted. Throws PAGE_MALFORMED. */
+export function parsePage(body: Buffer, limits: PageLimits): ParsedPage {
+  const items = itemsIn(parseBody(body))
+  if (!Array.isArray(items)) throw new ExportError('PAGE_MALFORMED', 'the page has no list of items')
+  if (items.length > MAX_ITEMS)
+    throw new ExportError(
+      'PAGE_MALFORMED',
+      `the page has ${items.length} items, more than the limit of ${MAX_ITEMS}`,
+    )
+  const keys = items.map((item) => keyOf(item))
+  return { page: checkPage({ body, keys, next: undefined }, limits), items, keys }
+}
+
+/** Like `parsePage`, without the items. */
+export function readPage(body: Buffer, limits: PageLimits): Page {
+  return parsePage(body, limits).page
+}
+
+/** Returns the items of a parsed body. */
+export function itemsIn(parsed: unknown): unknown {
+  return ((parsed ?? {}) as { [ITEMS]?: unknown })[ITEMS]
+}
+
+function parseBody(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
+  checkJsonSize(body)
+  try {
+    return parseBytes(body)
+  } catch (cause) {
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
+  }
+}

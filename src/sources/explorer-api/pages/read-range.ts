@@ -1,0 +1,120 @@
+import type { BlockRange } from '../../../core/model/model.ts'
+import { largest, smallest } from '../../../core/platform/extremes.ts'
+import type { RequestContext } from '../../../http/request.ts'
+import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
+import type { RangePage, RangeRequest } from '../../source.ts'
+import type { Dialect } from '../dialect.ts'
+import { LISTING_NAMES, type ListingName } from '../item.ts'
+import { composeBody } from './compose-body.ts'
+import { readPage } from './page.ts'
+import { type Placed, readWindow } from './read-window.ts'
+import { isWithin, type SharedWindows } from './shared-windows.ts'
+
+export type ExplorerWallet = {
+  dialect: Dialect
+  chain: string
+  address: string
+  sizes: Readonly<Record<ListingName, AdaptivePageSize>>
+  windows: SharedWindows
+}
+
+/** How far one listing has been read. */
+type Cursor = {
+  listing: ListingName
+  /** The blocks that have not been read. */
+  unread: BlockRange
+  /** Records of blocks that no page contains yet, in ascending order. */
+  records: readonly Placed[]
+}
+
+/**
+ * Reads the five listings of a wallet's block range, and yields the union by transaction of the blocks that all of them
+ * have completed. A listing is requested again only when the others have passed it, so that each is read in full
+ * windows.
+ */
+export async function* readRange(
+  requestContext: RequestContext,
+  wallet: ExplorerWallet,
+  request: RangeRequest,
+): AsyncGenerator<RangePage, void, void> {
+  const { order, cutoffMs, narrowRange = (rest) => rest, read = readPage } = request
+  const close = wallet.windows.open()
+  try {
+    let open: BlockRange | undefined = request.range
+    const cursors = LISTING_NAMES.map((listing): Cursor => ({ listing, unread: request.range, records: [] }))
+    while (open !== undefined) {
+      const range: BlockRange = open
+      const isBehind = ({ unread }: Cursor) => startsEqual(unread, range, order)
+      await Promise.all(
+        cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { cursor, range, order })),
+      )
+      const covered = coveredBy(cursors, range, order)
+      const body = composeBody(takeRecords(cursors, covered), covered)
+      const page = await read(body, { range: covered, cutoffMs, order, chain: wallet.chain })
+      const rest = restAfter(covered, range, order)
+      open = rest === undefined ? undefined : narrowRange(rest, page)
+      yield { ...page, covered, rest: open }
+    }
+  } finally {
+    close()
+  }
+}
+
+type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc' }
+
+/** Reads the next window of a listing, from the start of the range. */
+async function advance(
+  requestContext: RequestContext,
+  { windows, sizes, ...wallet }: ExplorerWallet,
+  { cursor, range, order }: Step,
+): Promise<void> {
+  const { listing } = cursor
+  let window = windows.find(listing, { range, order })
+  if (window === undefined) {
+    window = await readWindow(requestContext, { ...wallet, listing, range, order, size: sizes[listing] })
+    if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
+  }
+  const [first, second] = order === 'asc' ? [cursor, window] : [window, cursor]
+  cursor.records = [...first.records, ...second.records]
+  cursor.unread = restAfter(window.covered, range, order) ?? endOf(range, order)
+}
+
+function startsEqual(a: BlockRange, b: BlockRange, order: 'asc' | 'desc'): boolean {
+  return order === 'asc' ? a.from <= b.from : a.to >= b.to
+}
+
+/** What is left of a range after its first blocks; undefined for nothing. */
+function restAfter(covered: BlockRange, range: BlockRange, order: 'asc' | 'desc'): BlockRange | undefined {
+  const rest = order === 'asc' ? { from: covered.to, to: range.to } : { from: range.from, to: covered.from }
+  return rest.from < rest.to ? rest : undefined
+}
+
+/** The empty range after all blocks of a range. */
+function endOf({ from, to }: BlockRange, order: 'asc' | 'desc'): BlockRange {
+  return order === 'asc' ? { from: to, to } : { from, to: from }
+}
+
+/** The first blocks of a range that all listings have read. */
+function coveredBy(cursors: readonly Cursor[], range: BlockRange, order: 'asc' | 'desc'): BlockRange {
+  if (order === 'asc') {
+    const firstUnread = cursors.map(({ unread }) => unread.from)
+    return { from: range.from, to: smallest(firstUnread, range.to) }
+  }
+  const lastUnread = cursors.map(({ unread }) => unread.to)
+  return { from: largest(lastUnread, range.from), to: range.to }
+}
+
+/** Removes the records of these blocks from the cursors. */
+function takeRecords(
+  cursors: readonly Cursor[],
+  covered: BlockRange,
+): Readonly<Record<ListingName, readonly Placed[]>> {
+  const taken: Record<ListingName, readonly Placed[]> = {
+    ...{ normal: [], internal: [], erc20: [], erc721: [], erc1155: [] },
+  }
+  for (const cursor of cursors) {
+    taken[cursor.listing] = cursor.records.filter(({ block }) => isWithin(block, covered))
+    cursor.records = cursor.records.filter(({ block }) => !isWithin(block, covered))
+  }
+  return taken
+}

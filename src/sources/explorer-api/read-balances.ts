@@ -1,0 +1,122 @@
+import type { Asset } from '../../core/model/asset.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { NO_END } from '../../core/model/model.ts'
+import { keyHeaderOf } from '../../core/model/service-key.ts'
+import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
+import { createClient } from '../../http/http-client.ts'
+import { type RequestContext, request } from '../../http/request.ts'
+import {
+  type BalanceQuery,
+  type BalanceReader,
+  createAvailability,
+  type Held,
+  type Kind,
+  type OpenedBalances,
+} from '../balances.ts'
+import { ACCESS_DEFAULTS, type ServiceAccess, startRequests } from '../service-access.ts'
+import { API_KEY_PARAMETER, type Dialect } from './dialect.ts'
+import { LISTING_NAMES } from './item.ts'
+import { readFirstRecord } from './pages/read-window.ts'
+import { readText } from './requests/answer.ts'
+import { explorerRequest } from './requests/explorer-request.ts'
+
+/**
+ * Opens the balances that an explorer states: of the coin and of ERC-20 tokens. Most are current ones only.
+ *
+ * @throws USAGE if no service is named
+ */
+export async function openBalances(
+  dialect: Dialect,
+  access: ServiceAccess,
+  chain: string,
+): Promise<OpenedBalances> {
+  const { end, counts, signal, baseUrl, apiKey, ...requests } = await startRequests(access)
+  const concurrency = access.concurrency ?? ACCESS_DEFAULTS.concurrency
+  const client = createClient({
+    ...{ baseUrl, apiKey, apiKeyParameter: API_KEY_PARAMETER, allowPlainHttp: access.allowPlainHttp },
+    apiKeyHeader: access.apiKeyHeader ?? keyHeaderOf(baseUrl),
+    timeoutMs: access.timeoutMs ?? ACCESS_DEFAULTS.timeoutMs,
+    connections: concurrency,
+  })
+  const requestContext: RequestContext = {
+    ...{ ...requests, client, signal, limit: limitConcurrency(concurrency) },
+    health: { hasResponded: false, lastError: undefined },
+    ...(access.retry === undefined ? {} : { retry: access.retry }),
+  }
+  return {
+    reader: createBalanceReader(requestContext, { dialect, chain }),
+    counts,
+    close: async () => {
+      await client.close()
+      await end()
+    },
+  }
+}
+
+type Explorer = { dialect: Dialect; chain: string }
+
+function createBalanceReader(requestContext: RequestContext, explorer: Explorer): BalanceReader {
+  const { ifOffered, refusal } = createAvailability()
+  const readers = createReaders(requestContext, explorer)
+  const latestOnly = new Set<Kind>(
+    explorer.dialect.balanceAtBlock === undefined ? ['native', 'erc20'] : ['erc20'],
+  )
+  return {
+    latestOnly,
+    read: async (kind, query) => {
+      const reader = readers[kind]
+      if (reader === undefined || (latestOnly.has(kind) && query.block !== 'latest')) return undefined
+      return ifOffered(kind, () => reader(query))
+    },
+    readFee: async () => undefined,
+    hasTransactionsFrom: async (address, from) => {
+      const range = { from, to: NO_END }
+      const first = LISTING_NAMES.map((listing) =>
+        readFirstRecord(requestContext, { ...explorer, address, listing, range, order: 'asc' }),
+      )
+      return (await Promise.all(first)).some((record) => record !== undefined)
+    },
+    refusal,
+  }
+}
+
+type Readers = Partial<Record<Kind, (query: BalanceQuery) => Promise<Held[]>>>
+
+function createReaders(requestContext: RequestContext, { dialect, chain }: Explorer): Readers {
+  const { baseUrl } = requestContext.client
+  const ask = (parameters: Readonly<Record<string, string | number>>, wallet: string) => {
+    const query = { address: wallet, ...parameters }
+    const description = `the balance of wallet ${wallet}`
+    const spec = explorerRequest({ dialect, baseUrl, chain, parameters: query, description })
+    return request(requestContext, spec, (body) => readQuantity(readText(body)))
+  }
+  return {
+    native: async ({ wallet, block }) => {
+      const parameters =
+        dialect.balanceAtBlock === undefined || block === 'latest'
+          ? { module: 'account', action: 'balance', tag: 'latest' }
+          : { ...dialect.balanceAtBlock, block }
+      return [{ ...NATIVE, value: await ask(parameters, wallet) }]
+    },
+    erc20: async ({ wallet, contracts }) =>
+      Promise.all(
+        contracts.map(async (address) => {
+          const parameters = {
+            module: 'account',
+            action: 'tokenbalance',
+            contractaddress: address,
+            tag: 'latest',
+          }
+          return { type: 'erc20', address, tokenId: null, value: await ask(parameters, wallet) }
+        }),
+      ),
+  }
+}
+
+/** Reads decimal digits, or hexadecimal ones with `0x`. Throws PAGE_MALFORMED for anything else. */
+function readQuantity(text: string): bigint {
+  if (/^(\d{1,78}|0x[\da-f]{1,64})$/i.test(text)) return BigInt(text)
+  throw new ExportError('PAGE_MALFORMED', 'the balance in the response is not a number')
+}
+
+const NATIVE: Asset = { type: 'native', address: null, tokenId: null }

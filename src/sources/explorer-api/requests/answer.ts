@@ -1,0 +1,82 @@
+import { isUtf8 } from 'node:buffer'
+import { ExportError } from '../../../core/model/errors.ts'
+import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
+import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
+import { jsonText } from '../../../core/platform/json-text.ts'
+import type { ApiResponse } from '../../../http/http-client.ts'
+import type { Fields } from '../../fields.ts'
+import { isThrottleText, refusalError } from './refusals.ts'
+
+/** An answer: status, message and result. Its strings are byte strings. */
+type Answer = { status: unknown; message: unknown; result: unknown }
+
+/**
+ * Reads the records of a listing. An answer without any is a refusal in form, but an empty list.
+ *
+ * @throws PAGE_MALFORMED if the body is not an answer; the error of a refusal; SERVICE_UNAVAILABLE if the list is
+ *   incomplete, because the explorer has not processed all blocks yet
+ */
+export function readRecords(body: Buffer): readonly Fields[] {
+  const answer = readAnswer(body)
+  const { status, message, result } = answer
+  if (status === '2') throw new ExportError('SERVICE_UNAVAILABLE', `the service answered: ${textOf(message)}`)
+  if (!Array.isArray(result) && status !== '0') throw malformed('has neither records nor a refusal', body)
+  if (!Array.isArray(result)) throw refusalError(refusalText(answer))
+  if (status !== '1' && (result.length > 0 || !NOTHING_FOUND.test(textOf(message))))
+    throw refusalError(refusalText({ ...answer, result: '' }))
+  if (!result.every(isObject)) throw malformed('lists records that are not objects', body)
+  return result
+}
+
+const NOTHING_FOUND = /^no .*found$/i
+
+/** Reads a result that is text, such as a balance, or a JSON-RPC result. Throws like `readRecords`. */
+export function readText(body: Buffer): string {
+  const answer = readAnswer(body)
+  const { status = '1', result } = answer
+  if (status === '0') throw refusalError(refusalText(answer))
+  if (status !== '1' || typeof result !== 'string') throw malformed('has no result', body)
+  return result
+}
+
+/** Whether a successful response only says that there were too many requests. */
+export function isThrottled({ status, body }: ApiResponse): boolean {
+  if (status !== 200 || body.length > MAX_REFUSAL_BYTES) return false
+  const parsed = parseOrUndefined(body)
+  if (!isObject(parsed) || parsed.status !== '0') return false
+  return isThrottleText(refusalText({ status: '0', message: parsed.message, result: parsed.result }))
+}
+
+const MAX_REFUSAL_BYTES = 2_000
+
+function readAnswer(body: Buffer): Answer {
+  if (!isUtf8(body)) throw malformed('is not UTF-8', body)
+  checkJsonSize(body)
+  const parsed = parseOrUndefined(body)
+  if (!isObject(parsed)) throw malformed('is not a JSON object', body)
+  const { status, message, result } = parsed
+  return { status, message, result }
+}
+
+function parseOrUndefined(body: Buffer): unknown {
+  try {
+    return parseBytes(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of a refusal: the result where it has one, otherwise the message. */
+function refusalText({ message, result }: Answer): string {
+  return typeof result === 'string' && result !== '' ? textOf(result) : textOf(message)
+}
+
+const textOf = (value: unknown): string => toText(typeof value === 'string' ? value : jsonText(value ?? null))
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function malformed(problem: string, body: Buffer): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the response ${problem} (${body.length} bytes)`)
+}

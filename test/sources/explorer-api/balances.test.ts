@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
+import { exportDemo } from '../../helpers/demo-export.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const outputOf = (api: string) => join(folder, api)
+const service = (api: 'etherscan' | 'blockscout') => ({
+  ...{ baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000, api },
+})
+
+describe('reconcile with the balances of an explorer', () => {
+  beforeAll(async () => {
+    await exportDemo(outputOf('etherscan'), { service: service('etherscan') })
+    await exportDemo(outputOf('blockscout'), { service: service('blockscout') })
+  })
+
+  test('compares the coin at a block if the explorer knows it, with the balances at genesis', async () => {
+    const verdict = await reconcileOutput(outputOf('blockscout'), { service: service('blockscout') })
+    expect(verdict.balances.native.different).toBe(0)
+    expect(verdict.wallets).toMatchObject({ selected: demoWallets.length, compared: demoWallets.length })
+    expect(verdict.skipped.map(({ kind, why }) => [kind, why])).toEqual([
+      ['erc721', 'not-offered'],
+      ['erc1155', 'not-offered'],
+    ])
+  })
+
+  test('compares current balances otherwise, so that coins at genesis remain as differences', async () => {
+    const exact = await reconcileOutput(outputOf('blockscout'), { service: service('blockscout'), all: true })
+    const verdict = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan') })
+    expect(verdict.balances.native.different).toBe(exact.genesisWallets)
+    expect(verdict.balances.erc20).toEqual(exact.balances.erc20)
+  })
+
+  test('skips balances of which only current ones are known if transactions followed the exported blocks', async () => {
+    const output = outputOf('until-200')
+    const [address = ''] = demoWallets
+    await exportDemo(output, { service: service('etherscan'), addresses: [address], endBlock: 200 })
+    const result = reconcileOutput(output, { service: service('etherscan') })
+    await expect(result).rejects.toMatchObject({ code: 'BALANCES_UNAVAILABLE' })
+  })
+})

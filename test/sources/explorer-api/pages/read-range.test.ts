@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type BlockRange, NO_END } from '../../../../src/core/model/model.ts'
+import { etherscan } from '../../../../src/sources/explorer-api/explorer-api.ts'
+import type { RangePage, RangeRequest } from '../../../../src/sources/source.ts'
+import { type FakeListings, fakeExplorer, recordAt, WALLET } from '../fake-explorer.ts'
+
+const ACTIONS = ['txlist', 'txlistinternal', 'tokentx', 'tokennfttx', 'token1155tx'] as const
+const wallet = { chain: '1', address: WALLET }
+
+async function readAll(
+  explorer: ReturnType<typeof fakeExplorer>,
+  request: Partial<RangeRequest> = {},
+): Promise<RangePage[]> {
+  const pages: RangePage[] = []
+  const spec = {
+    range: { from: 0, to: NO_END },
+    order: 'asc',
+    cutoffMs: Number.POSITIVE_INFINITY,
+    ...request,
+  } as const
+  for await (const page of etherscan.openWallet(wallet).readRange(explorer.requestContext, spec))
+    pages.push(page)
+  return pages
+}
+
+/** The names of all records in pages, with their listing, sorted. */
+const recordsIn = (pages: readonly RangePage[]) =>
+  pages
+    .flatMap(({ body }) => JSON.parse(body.toString('utf8')).items)
+    .flatMap(({ normal, internal, erc20, erc721, erc1155 }) =>
+      [normal === null ? [] : [normal], internal, erc20, erc721, erc1155].flatMap((records, at) =>
+        records.map(({ name }: { name: string }) => `${ACTIONS[at]} ${name}`),
+      ),
+    )
+    .sort()
+
+const namesIn = (listings: FakeListings) =>
+  Object.entries(listings)
+    .flatMap(([action, records]) => records.map(({ name }) => `${action} ${name}`))
+    .sort()
+
+/** Listings with a number of records in each block; records of the same block share transactions. */
+function listingsOf(counts: readonly (readonly number[])[]): FakeListings {
+  const listings: Record<string, ReturnType<typeof recordAt>[]> = {}
+  counts.forEach((perBlock, at) => {
+    listings[ACTIONS[at] ?? ''] = perBlock.flatMap((count, block) =>
+      Array.from({ length: count }, (_, index) =>
+        recordAt(block, `${block}f${index}`, { name: `${block} ${index}` }),
+      ),
+    )
+  })
+  return listings
+}
+
+test('every record is in exactly one page, whatever the history, the window and the order', async () => {
+  const history = fc.array(fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 5 }), {
+    minLength: 5,
+    maxLength: 5,
+  })
+  await fc.assert(
+    fc.asyncProperty(history, fc.constantFrom('asc', 'desc'), async (counts, order) => {
+      const listings = listingsOf(counts)
+      const pages = await readAll(fakeExplorer(listings, { maxRecords: 1_000 }), { order })
+      expect(recordsIn(pages)).toEqual(namesIn(listings))
+      expect(coverageOf(pages, order)).toEqual({ from: 0, to: NO_END })
+    }),
+    { numRuns: 25 },
+  )
+})
+
+/** The blocks of pages that continue each other. */
+function coverageOf(pages: readonly RangePage[], order: 'asc' | 'desc'): BlockRange {
+  const ascending = order === 'asc' ? pages : pages.toReversed()
+  for (const [at, { covered }] of ascending.entries())
+    if (at > 0) expect(covered.from).toBe(ascending[at - 1]?.covered.to)
+  return { from: ascending[0]?.covered.from ?? -1, to: ascending.at(-1)?.covered.to ?? -1 }
+}
+
+test('an item contains the records of its transaction in all listings', async () => {
+  const records = { txlist: [recordAt(5, 'aa')], tokentx: [recordAt(5, 'aa'), recordAt(5, 'aa')] }
+  const [page] = await readAll(fakeExplorer({ ...records, tokennfttx: [recordAt(7, 'bb')] }))
+  expect(JSON.parse(String(page?.body))).toMatchObject({
+    items: [
+      { hash: '0xaa', normal: records.txlist[0], erc20: records.tokentx, internal: [] },
+      { hash: '0xbb', normal: null, erc721: [{ blockNumber: '7' }] },
+    ],
+  })
+  expect(page?.keys.map(({ block }) => block)).toEqual([5, 7])
+})
+
+test('a wallet with few records takes one request per listing', async () => {
+  const { received, ...explorer } = fakeExplorer({ txlist: [recordAt(1, 'aa')] })
+  await readAll({ received, ...explorer })
+  expect(received.map(({ action }) => action).sort()).toEqual([...ACTIONS].sort())
+})
+
+test('a listing is requested again only from its last block on', async () => {
+  const txlist = Array.from({ length: 25_000 }, (_, block) =>
+    recordAt(block, `${block}`, { name: `${block}` }),
+  )
+  const explorer = fakeExplorer({ txlist, tokentx: txlist.slice(0, 100) })
+  expect(recordsIn(await readAll(explorer))).toHaveLength(25_100)
+  const requests = explorer.received.map(({ action, from }) => `${action} ${from}`)
+  expect(requests.slice(5)).toEqual(['txlist 9999', 'txlist 19998'])
+})
+
+test('a block that fills the window alone ends with an error that names it', async () => {
+  const listings = listingsOf([[], [], [3, 1_000, 2]])
+  const reading = readAll(fakeExplorer(listings, { maxRecords: 1_000 }))
+  await expect(reading).rejects.toMatchObject({
+    code: 'REQUEST_REFUSED',
+    message: expect.stringMatching(`^tokentx of wallet ${WALLET}: .*full list for block 1 alone`),
+  })
+})
+
+test('reading goes on in smaller windows after a query timeout', async () => {
+  const txlist = Array.from({ length: 1_500 }, (_, block) =>
+    recordAt(block, `${block}`, { name: `${block}` }),
+  )
+  const timeout = {
+    status: '0',
+    message: 'Query Timeout occured. Please select a smaller result dataset',
+    result: null,
+  }
+  const explorer = fakeExplorer(
+    { txlist },
+    {
+      override: ({ action, offset }) =>
+        action === 'txlist' && offset > 1_000 ? { body: timeout } : undefined,
+    },
+  )
+  expect(recordsIn(await readAll(explorer))).toHaveLength(1_500)
+})
+
+test('two readers of a wallet share the listings that one of them has completed', async () => {
+  const txlist = Array.from({ length: 15_000 }, (_, block) =>
+    recordAt(block, `${block}`, { name: `${block}` }),
+  )
+  const explorer = fakeExplorer({ txlist, tokentx: txlist.slice(0, 10) })
+  const listing = etherscan.openWallet(wallet)
+  const range = { from: 0, to: 15_000 }
+  const spec = { range, cutoffMs: Number.POSITIVE_INFINITY }
+  const low = listing.readRange(explorer.requestContext, { ...spec, order: 'asc' })
+  const first = await low.next()
+  const high = listing.readRange(explorer.requestContext, {
+    ...spec,
+    ...{ range: { from: 9_999, to: 15_000 }, order: 'desc' },
+  })
+  const second = await high.next()
+  await high.return()
+  await low.return()
+  expect(recordsIn([first.value, second.value].filter((page) => page !== undefined))).toHaveLength(15_010)
+  expect(explorer.received.filter(({ action }) => action !== 'txlist')).toHaveLength(4)
+})
+
+test('records of the genesis block, which have no transaction, are left out', async () => {
+  const genesis = { ...recordAt(0, ''), hash: `GENESIS_${WALLET}`, blockHash: '' }
+  const [page] = await readAll(fakeExplorer({ txlist: [genesis, recordAt(1, 'aa')] }))
+  expect(page?.keys.map(({ hash }) => hash)).toEqual(['0xaa'])
+})
+
+test('records without a time or a hash are invalid items', async () => {
+  const txlist = [
+    { ...recordAt(1, 'aa'), timeStamp: '' },
+    { ...recordAt(2, ''), hash: '' },
+    recordAt(3, 'bb'),
+  ]
+  const [page] = await readAll(fakeExplorer({ txlist }))
+  expect(page).toMatchObject({ items: 3, bad: 2 })
+})
+
+test('pages in another order than requested are refused', async () => {
+  const txlist = [recordAt(9, 'aa'), recordAt(5, 'bb')]
+  await expect(readAll(fakeExplorer({ txlist }))).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+})
