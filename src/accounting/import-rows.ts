@@ -215,7 +215,8 @@ function preventsSwap({ type, isOwn, method }: Movement): boolean {
 const MAY_BE_SWAPPED: ReadonlySet<Movement['type']> = new Set(['transfer', 'mint', 'burn', 'fee'])
 
 /** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
-const CLAIM = /^((batch|multi)?_?claim|harvest|(get|collect|withdraw)_?reward)/i
+const CLAIM =
+  /^((auto|batch|multi)?_?(claim|harvest)|withdraw_?and_?harvest|(get|collect|withdraw|redeem)_?(all_?)?reward)/i
 
 /**
  * Whether the token that a swap mints or burns can be a share or a receipt. The exception is an NFT that a method of sale

@@ -1,5 +1,6 @@
 import type { Job } from '../core/model/model.ts'
 import { DAY_MS } from '../core/model/utc.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { Meter } from '../sources/meter.ts'
 import type { Estimate } from './estimate.ts'
 import { MAX_PROBES } from './fees/probe.ts'
@@ -53,8 +54,8 @@ export type FeeRequests = {
   maxDetails: number | undefined
 }
 
-export function feeRequestsOf({ kind, fees, feesBudget }: Job): FeeRequests | undefined {
-  if (kind === 'blocks' || fees === 'listed') return undefined
+export function feeRequestsOf({ kind, fees, feesBudget, service }: Job): FeeRequests | undefined {
+  if (kind === 'blocks' || fees === 'listed' || sourceOf(service.api).readFee === undefined) return undefined
   return fees === 'exact'
     ? { probes: 0, maxDetails: undefined }
     : { probes: MAX_PROBES, maxDetails: feesBudget }

@@ -71,13 +71,14 @@ function estimateWallets(job: Job, state: JobState, runs: readonly PastRun[]): R
   const ranges = state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
   // Internal transactions have a listing of their own. How many pages it has is unknown.
   const internals = job.internals === 'full' ? ranges : 0
-  const minRequests = ranges + internals
+  const { pageSize, listingsPerWallet = 1 } = sourceOf(job.service.api)
+  const minRequests = ranges * listingsPerWallet + internals
   if (ranges === 0) return { minRequests, internals, requests: 0, transactions: 0 }
   const listings = minRequests / ranges
   const amount =
     state.state === 'unfinished'
       ? remainingUsage(job, state, internals)
-      : incrementalUsage(state, { runs, listings, pageSize: sourceOf(job.service.api).pageSize })
+      : incrementalUsage(state, { runs, listings, pageSize })
   // If no page has reached endBlock, findEnd sends one more request.
   const checksEnd = job.endBlock === undefined || (state.head ?? -1) >= job.endBlock - 1 ? 0 : 1
   const requests = amount && Math.max(minRequests, Math.ceil(amount.requests)) + checksEnd

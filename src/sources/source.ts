@@ -23,6 +23,8 @@ import type { AtomicView, View } from './view.ts'
 export type Source = {
   /** Items of a full page. Estimates, and the division of a wallet's blocks among readers, depend on it. */
   pageSize: number
+  /** Listings that a wallet's history is united from: reading a range of blocks takes a request of each. @default 1 */
+  listingsPerWallet?: number
   /** Query parameter that carries the API key. @default a header does */
   apiKeyParameter?: string
   /** Requests that a page of a wallet's listing takes at most, apart from pages of one large block. */

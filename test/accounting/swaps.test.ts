@@ -83,12 +83,17 @@ test.for([
   },
   { what: 'an NFT is minted for tokens', movements: [sent, minted('mint(uint256)')] },
   { what: 'another method mints an NFT for coins', movements: [paid, minted('createLock(uint256)')] },
-  ...['claimRewards(address)', 'batchClaim', 'harvest()', 'getReward()', 'withdraw_rewards'].map(
-    (method) => ({
-      what: `${method} has a fee`,
-      movements: [paid, received].map((one) => ({ ...one, method })),
-    }),
-  ),
+  ...[
+    'claimRewards(address)',
+    'batchClaim',
+    'harvest()',
+    'getAllRewards()',
+    'withdraw_rewards',
+    'withdrawAndHarvest',
+  ].map((method) => ({
+    what: `${method} has a fee`,
+    movements: [paid, received].map((one) => ({ ...one, method })),
+  })),
   { what: 'the received asset is minted', movements: [sent, { ...received, type: 'mint' as const }] },
   { what: 'the sent asset is burned', movements: [{ ...sent, type: 'burn' as const }, received] },
   { what: 'the counterparty is an own wallet', movements: [{ ...sent, isOwn: true }, received] },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
-import { costOf } from '../../src/export/cost.ts'
+import { costOf, feeRequestsOf } from '../../src/export/cost.ts'
 import { estimateRun } from '../../src/export/estimate.ts'
 import type { PastRun } from '../../src/export/history/past-runs.ts'
 import type { JobState } from '../../src/export/inspect-job.ts'
@@ -138,4 +138,12 @@ test('a new wallet is estimated from the complete history of the others', () => 
 test('a block takes at least one request', () => {
   const state = stateOf({}, { state: 'unfinished', pages: 10, items: 50, blocks: [{ from: 10, to: 30 }] })
   expect(estimateRun(blocksJob(), state, [])).toMatchObject({ minRequests: 20, requests: 20 })
+})
+
+test('an explorer takes a request of each of its five listings, and none for fees', () => {
+  const service = { baseUrl: 'demo', apiKeyHeader: 'x', timeoutMs: 1_000, api: 'etherscan' as const }
+  const job = testJob({ addresses: [A, B], service })
+  const range = [{ from: 0, to: 100 }]
+  expect(estimateRun(job, stateOf({ [A]: range, [B]: range }), [])).toMatchObject({ minRequests: 10 })
+  expect([feeRequestsOf(job), feeRequestsOf(ended)]).toEqual([undefined, expect.anything()])
 })

@@ -21,6 +21,7 @@ function explorerSource(dialect: Dialect): Source {
   return {
     pageSize: WINDOW_SIZES[0],
     apiKeyParameter: API_KEY_PARAMETER,
+    listingsPerWallet: LISTING_NAMES.length,
     requestsPerPage: () => LISTING_NAMES.length,
     openWallet: ({ chain, address }) => openWallet(dialect, { chain, address }),
     parsePage,
