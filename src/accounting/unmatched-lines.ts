@@ -116,8 +116,7 @@ async function readKeys(output: string, parties: readonly UserLine[]) {
     const keys = coverage.map(({ address }) => partyKey(address))
     for (const { address, symbol } of await readFungibleAssets(opened))
       keys.push(assetKey(address), symbolKey(symbol ?? ''))
-    keys.push(...(await readParties(opened, parties)))
-    return { chain: chainIdOf(job.chain), keys }
+    return { chain: chainIdOf(job.chain), keys: keys.concat(await readParties(opened, parties)) }
   } finally {
     await opened.close()
   }

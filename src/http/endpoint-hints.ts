@@ -27,7 +27,7 @@ export function fixForStatus(response: ApiResponse, requested: RequestedUrl): st
   }
   const isWrongEndpoint = status === 404 || status === 405 || (status === 400 && isWebPage(response))
   if (!isWrongEndpoint) return undefined
-  return `The request went to ${requested.baseUrl}${requested.path}. Check the chain, and ${BASE_URL_SETTING}${requested.path.startsWith('/v1/') ? ': /v1/… must be directly below it' : ''}.`
+  return `The request went to ${requested.baseUrl}${requested.path}. Check the chain, and ${BASE_URL_SETTING}${requested.path.startsWith('/v1/') ? ': /v1/… must be directly below it' : ''}. Or the service has another API: service.api names it (--api).`
 }
 
 function redirectFix(location: string | undefined, { baseUrl, path }: RequestedUrl): string {

@@ -126,9 +126,10 @@ function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
 
 function erc1155Movement(entry: Cells<'erc1155_transfers'>): Movement {
   const { token_address: address, metadata_decimals: decimals, token_id: tokenId, value } = entry
+  const { log_index, transfer_ordinal, transfer_id } = entry
   const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
   return assetMovement('erc1155_transfers', entry, {
-    index: entry.transfer_id,
+    index: log_index === null ? transfer_id : `${log_index}|${transfer_ordinal}`,
     asset,
     value,
     amount: shiftDecimal(value, decimals),

@@ -325,8 +325,8 @@ test('entry ids hash chain, transaction, wallet, fact, type and direction', () =
     id('erc20_transfers|9|transfer|out'),
     id('erc721_transfers|1|self|out'),
     id('erc721_transfers|1|self|in'),
-    id('erc1155_transfers|0.0|transfer|out'),
-    id('erc1155_transfers|0.1|transfer|out'),
+    id('erc1155_transfers|0|0|transfer|out'),
+    id('erc1155_transfers|0|1|transfer|out'),
   ])
 })
 

@@ -162,9 +162,9 @@ async function requestPrices(
 ): Promise<CoinPrices & { counts: RequestCounts }> {
   const none = { requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 }
   if (days.length === 0) return { byDay: new Map(), error: undefined, counts: none }
+  const service = await openService(access)
   const { costs } = createMeter(access)
   onStart?.({ requests: days.length, computeUnits: days.length * costs.transaction })
-  const service = await openService(access)
   const { concurrency = SERVICE_CLIENT_DEFAULTS.concurrency } = access
   try {
     const fetched = await fetchCoinPrices(days, service, {

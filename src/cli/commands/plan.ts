@@ -3,6 +3,7 @@ import type { BlockRange, Job } from '../../core/model/model.ts'
 import { estimateRun } from '../../export/estimate.ts'
 import { readPastRuns } from '../../export/history/past-runs.ts'
 import { inspectJob } from '../../export/inspect-job.ts'
+import { requireFeatures } from '../../export/require-features.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount, formatInteger, formatRanges } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
@@ -32,6 +33,7 @@ async function plan(files: string[], args: PlanArguments): Promise<void> {
   const jobs = await readJobsOrInlineJob(files, args)
   if (args.reconcile) requireReconcilable(jobs)
   for (const job of jobs) {
+    requireFeatures(job)
     const state = await inspectJob(job)
     const { wallets, blocks } = state
     const unfinished = wallets.filter(({ remaining }) => remaining.length > 0)

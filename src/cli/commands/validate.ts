@@ -1,4 +1,5 @@
 import type { Job } from '../../core/model/model.ts'
+import { requireFeatures } from '../../export/require-features.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, hideOptions } from '../command.ts'
@@ -10,8 +11,10 @@ export const command = defineCommand({
   arguments: [{ name: 'jobs', required: true, repeatable: true, description: JOB_FILES }],
   options: hideOptions(overrideOptions),
   run: async ({ jobs, ...args }) => {
-    for (const job of await readJobs(jobs, args, { needsService: true }))
+    for (const job of await readJobs(jobs, args, { needsService: true })) {
+      requireFeatures(job)
       print(`${job.file}: good (chain ${job.chain}, ${jobSize(job)})`)
+    }
   },
 })
 

@@ -107,7 +107,7 @@ const MOVES: Readonly<Record<Source, string>> = {
     value: `'1'`,
   }),
   erc1155_transfers: move('erc1155_transfers', {
-    fact: 'transfer_id',
+    fact: `coalesce(log_index || '|' || transfer_ordinal, transfer_id)`,
     ...{ asset: `'erc1155'`, address: 'token_address', decimals: 'metadata_decimals', id: 'token_id' },
   }),
 }

@@ -12,6 +12,8 @@ export type ExportedChain = {
   chain: string
   /** Whether the export contains the atomic transactions of the C-Chain. */
   hasAtomic: boolean
+  /** Whether the service states current balances of the coin only, so that those at genesis are unknown. @default false */
+  isGenesisUnknown?: boolean
 }
 
 /** Whether imports from, or exports to, the X-Chain and the P-Chain may explain an amount: they move whole nAVAX. */
@@ -104,12 +106,17 @@ function describeSuspect(
 
 /** The cause of a difference of the native coin that was not located. */
 export const unlocatedCoinCause = (
-  { chain, internals, hasAtomic }: ExportedChain,
+  { chain, internals, hasAtomic, isGenesisUnknown = false }: ExportedChain,
   { ledger, service }: ComparedBalance,
 ): string =>
   [
     ...(service > ledger
       ? [
+          ...(isGenesisUnknown
+            ? [
+                'coins at genesis, which no transaction shows and this service does not state (compare with `balances --opening FILE --expect FILE`)',
+              ]
+            : []),
           'fee caps listed as gas prices',
           `internal payments that are not listed${internals === 'full' ? '' : ` (${READ_INTERNALS})`}`,
         ]

@@ -1,6 +1,8 @@
+import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import type { BalanceReader } from '../../sources/balances.ts'
+import { sourceOf } from '../../sources/index.ts'
 import type { ComparedBalance, ComparedWallet } from './compare-wallet.ts'
 import { readDivergentTransactions, walletBlockKey } from './divergent-rows.ts'
 import { type Divergence, findDivergence, type LedgerStep } from './find-divergence.ts'
@@ -76,10 +78,14 @@ function undefinedIfUnavailable(thrown: unknown): undefined {
   if (!(thrown instanceof ExportError && thrown.code === 'BALANCES_UNAVAILABLE')) throw thrown
 }
 
-/** The properties of an export on which likely causes depend. */
+/** The properties of an export on which likely causes depend. What its API does not offer is not advised. */
 export function exportedChainOf({ manifest: { job } }: OpenExport): ExportedChain {
-  const { chain, internals, wraps, atomic = false } = job
-  return { chain, internals, wraps, hasAtomic: atomic }
+  const { chain, internals, wraps, atomic = false, api = DEFAULT_API } = job
+  const { listsFullInternals = false, openAtomic } = sourceOf(api)
+  return {
+    ...{ chain, wraps, hasAtomic: atomic || openAtomic === undefined },
+    internals: listsFullInternals ? internals : 'full',
+  }
 }
 
 type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }

@@ -73,7 +73,8 @@ export async function buildVerdict(output: OpenExport, context: VerdictContext):
     one.balances.filter(isNativeDifference).map((coin) => ({ ...one, coin })),
   )
   const located = bisect ? await locateDifferences(output, differing, reader) : new Map()
-  const causeOf = causeFinder(exportedChainOf(output), context.sums, located)
+  const isGenesisUnknown = reader.latestOnly.has('native')
+  const causeOf = causeFinder({ ...exportedChainOf(output), isGenesisUnknown }, context.sums, located)
   const rows = compared.flatMap(({ wallet, balances }) =>
     balances
       .filter((balance) => all || isDifferent(balance))

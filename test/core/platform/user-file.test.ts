@@ -95,7 +95,7 @@ test('creates the folder of a named file unless a file is in its place', async (
   writeFileSync(join(folder, 'file'), '')
   await expect(writeNamedFile(join(folder, 'file', 'a.csv'), 'text')).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
-    fix: 'Check the path: a folder in it does not exist or is a file.',
+    fix: 'Name a folder: this is a file, or move the file away.',
   })
 })
 

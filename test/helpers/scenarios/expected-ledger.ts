@@ -148,7 +148,7 @@ function tokenMovement(type: 'erc20' | 'erc721' | 'erc1155', row: ExpectedRow): 
   const decimals = { erc20: row.token_decimals, erc721: '0', erc1155: row.metadata_decimals }[type] ?? null
   return {
     source: `${type}_transfers`,
-    index: row.transfer_id ?? '',
+    index: type === 'erc1155' ? `${row.log_index}|${row.transfer_ordinal}` : (row.log_index ?? ''),
     fact: row,
     asset: {
       asset_type: type,

@@ -113,7 +113,7 @@ async function requestRecords(
 
 /** Blockscout before 9.0.0 has no listing of ERC-1155 transfers: `tokentx` contains them. */
 function isUnknownAction(thrown: unknown): boolean {
-  return thrown instanceof ExportError && thrown.status === 400 && /unknown action/i.test(thrown.message)
+  return thrown instanceof ExportError && /unknown action|invalid action name/i.test(thrown.message)
 }
 
 /** Throws PAGE_MALFORMED if records are outside the range or not in order. */

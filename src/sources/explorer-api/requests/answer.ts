@@ -20,6 +20,7 @@ export function readRecords(body: Buffer): readonly Fields[] {
   const answer = readAnswer(body)
   const { status, message, result } = answer
   if (status === '2') throw new ExportError('SERVICE_UNAVAILABLE', `the service answered: ${textOf(message)}`)
+  if (result === null && NOTHING_FOUND.test(textOf(message))) return []
   if (!Array.isArray(result) && status !== '0') throw malformed('has neither records nor a refusal', body)
   if (!Array.isArray(result)) throw refusalError(refusalText(answer))
   if (status !== '1' && (result.length > 0 || !NOTHING_FOUND.test(textOf(message))))
@@ -28,7 +29,7 @@ export function readRecords(body: Buffer): readonly Fields[] {
   return result
 }
 
-const NOTHING_FOUND = /^no .*found$/i
+const NOTHING_FOUND = /^no .*found\.?$/i
 
 /** Reads a result that is text, such as a balance, or a JSON-RPC result. Throws like `readRecords`. */
 export function readText(body: Buffer): string {
@@ -55,7 +56,8 @@ function readAnswer(body: Buffer): Answer {
   const parsed = parseOrUndefined(body)
   if (!isObject(parsed)) throw malformed('is not a JSON object', body)
   const { status, message, result } = parsed
-  return { status, message, result }
+  // Some copies of the API state it as a number.
+  return { status: typeof status === 'number' ? String(status) : status, message, result }
 }
 
 function parseOrUndefined(body: Buffer): unknown {

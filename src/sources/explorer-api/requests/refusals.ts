@@ -34,12 +34,15 @@ const REFUSALS: readonly Refusal[] = [
     fix: "Check the chain of the job against the explorer's list of chains.",
   },
   { text: /invalid api ?key|missing.*api ?key/i, code: 'KEY_REFUSED' },
-  { text: /server too busy|timeout occurred|something went wrong/i, code: 'SERVICE_UNAVAILABLE' },
+  {
+    text: /server too busy|timeout occurred|something went wrong|temporarily unavailable/i,
+    code: 'SERVICE_UNAVAILABLE',
+  },
   { text: /invalid address/i, code: 'REQUEST_REFUSED', status: 400 },
 ]
 
 /** Refusals that concern the rate of requests, and no other limit. */
-const THROTTLED = /rate limit|calls per sec|too many requests|temporarily unavailable/i
+const THROTTLED = /rate limit|calls per sec|too many requests|free api access is temporarily unavailable/i
 const NOT_THROTTLED = /max daily rate limit|rate limit of .* applied/i
 
 /** Whether the text of a refusal asks for fewer requests. */
@@ -53,7 +56,8 @@ export function refusalError(text: string): ExportError {
   const shown = text
     .replace(/[^\x20-\x7e…]+/g, ' ')
     .replace(/\?\S+/g, '?…')
-    .slice(0, 300)
+    // The last word may be cut, and a part of the key would not be redacted.
+    .replace(/^(.{300}).*$/, (_, start: string) => start.replace(/\S*$/, '…'))
   const options = { ...(status === undefined ? {} : { status }), ...(fix === undefined ? {} : { fix }) }
   return new ExportError(code, `the service answered: ${shown}`, options)
 }
