@@ -45,8 +45,8 @@ async function sortedRows(output: string, table: TableName): Promise<TextRow[]> 
 }
 
 /**
- * Asserts that an export from an explorer equals one from the Data API in all columns that both have. What only a sender or
- * receiver is told may be null.
+ * Asserts that an export from an explorer equals one from the Data API in all columns that both have. Columns that
+ * only the record of the transaction itself states may be null.
  */
 export async function expectEqualColumns(
   dataApi: string,

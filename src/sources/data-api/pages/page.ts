@@ -1,9 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
 import { MAX_PAGE_ITEMS } from '../../../core/model/limits.ts'
-import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
-import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
+import { toText } from '../../../core/platform/byte-text.ts'
 import { checkPage } from '../../check-page.ts'
+import { parseBody } from '../../parse-body.ts'
 import type { Page, PageLimits, ParsedPage } from '../../source.ts'
 import { itemFromInternal, itemFromNative, keyOfItem } from '../parse-item-key.ts'
 
@@ -32,17 +31,6 @@ export function readPage(body: Buffer, limits: PageLimits, listing?: Listing): P
 }
 
 type ParsedItems = Pick<ParsedPage, 'items' | 'keys'> & { next: string | undefined }
-
-/** Parses a body as JSON of any shape. Throws PAGE_MALFORMED. */
-export function parseBody(body: Buffer): unknown {
-  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
-  checkJsonSize(body)
-  try {
-    return parseBytes(body)
-  } catch (cause) {
-    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
-  }
-}
 
 /** Returns the items of a parsed page, with their keys. Throws PAGE_MALFORMED if it does not have the shape of a page. */
 export function itemsOf(

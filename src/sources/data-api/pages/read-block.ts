@@ -8,12 +8,13 @@ import {
   shrinkPages,
 } from '../../adaptive-page-size.ts'
 import type { BlockPages, BlockRequest, BlockTime, PartialBlock } from '../../block-listing.ts'
+import { parseBody } from '../../parse-body.ts'
 import type { Page } from '../../source.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { endlessListingError, MAX_IDLE_PAGES, MAX_IDLE_RESTARTS } from './endless-listing.ts'
 import { ignoreRefusedToken } from './ignore-refused-token.ts'
-import { itemsOf, parseBody, readPage } from './page.ts'
+import { itemsOf, readPage } from './page.ts'
 
 export type BlockSpec = BlockRequest & {
   chain: string

@@ -1,8 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
-import { parseBytes } from '../../../core/platform/byte-text.ts'
-import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
 import { checkPage } from '../../check-page.ts'
+import { parseBody } from '../../parse-body.ts'
 import type { Page, PageLimits, ParsedPage } from '../../source.ts'
 import { keyOf, LISTING_NAMES } from '../item.ts'
 import { WINDOW_SIZES } from './read-window.ts'
@@ -34,14 +32,4 @@ export function readPage(body: Buffer, limits: PageLimits): Page {
 /** Returns the items of a parsed body. */
 export function itemsIn(parsed: unknown): unknown {
   return ((parsed ?? {}) as { [ITEMS]?: unknown })[ITEMS]
-}
-
-function parseBody(body: Buffer): unknown {
-  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
-  checkJsonSize(body)
-  try {
-    return parseBytes(body)
-  } catch (cause) {
-    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
-  }
 }
