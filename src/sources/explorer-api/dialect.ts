@@ -5,15 +5,19 @@ export const API_KEY_PARAMETER = 'apikey'
 export type Dialect = {
   /** Path below a base URL that does not name it. */
   path: string
+  /** The newest block: module and action, with an answer in the shape of JSON-RPC. */
+  head: { module: string; action: string }
   /** The balance of the native coin at a block, if the API has it, with an answer in the shape of JSON-RPC. */
   balanceAtBlock?: { module: string; action: string }
 }
 
 export const ETHERSCAN: Dialect = {
   path: '/v2/api',
+  head: { module: 'proxy', action: 'eth_blockNumber' },
 }
 
 export const BLOCKSCOUT: Dialect = {
   path: '/api',
+  head: { module: 'block', action: 'eth_block_number' },
   balanceAtBlock: { module: 'account', action: 'eth_get_balance' },
 }

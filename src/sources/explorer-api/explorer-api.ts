@@ -7,9 +7,10 @@ import { readView } from './flatten/view.ts'
 import { keyOf, LISTING_NAMES, onChainFieldsOf } from './item.ts'
 import { composeBody } from './pages/compose-body.ts'
 import { ITEMS, itemsIn, parsePage, readPage } from './pages/page.ts'
-import { readRange } from './pages/read-range.ts'
-import { readFirstRecord, WINDOW_SIZES } from './pages/read-window.ts'
+import { type ListingSize, readRange } from './pages/read-range.ts'
+import { readFirstRecord } from './pages/read-window.ts'
 import { createSharedWindows } from './pages/shared-windows.ts'
+import { createBlockSpan, WINDOW_SIZES } from './pages/window-size.ts'
 
 /** The API of Etherscan (V2, V1 and its copies). README.md describes it. */
 export const etherscan: Source = explorerSource(ETHERSCAN)
@@ -39,7 +40,10 @@ function openWallet(
   dialect: Dialect,
   wallet: { chain: string; address: string },
 ): ReturnType<Source['openWallet']> {
-  const newSize = () => createAdaptivePageSize(newSharedPageLimit(), WINDOW_SIZES)
+  const newSize = (): ListingSize => ({
+    size: createAdaptivePageSize(newSharedPageLimit(), WINDOW_SIZES),
+    span: createBlockSpan(),
+  })
   const sizes = {
     ...{ normal: newSize(), internal: newSize(), erc20: newSize(), erc721: newSize(), erc1155: newSize() },
   }
@@ -55,7 +59,7 @@ function openWallet(
       return readPage(body, { range, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' }).keys
     },
     reducedPageSize: () => {
-      const reduced = smallest(Object.values(sizes).map((size) => size.smallest()))
+      const reduced = smallest(Object.values(sizes).map(({ size }) => size.smallest()))
       return reduced < WINDOW_SIZES[0] ? reduced : undefined
     },
   }

@@ -33,10 +33,16 @@ export function keyOf(item: unknown): ItemKey | string {
   const times = timesOf(wholeNumber(record?.timeStamp), undefined)
   if (times === undefined) return `timeStamp is not a time: ${previewJson(record?.timeStamp)}`
   const position = record?.transactionIndex
-  const index = position === undefined ? UNKNOWN_INDEX : wholeNumber(position)
+  const index = position === undefined || position === '' ? UNKNOWN_INDEX : wholeNumber(position)
   if (index === undefined || index > INT32_MAX)
     return `transactionIndex is not an int32: ${previewJson(position)}`
   return { block, index, hash: toLowerCase(hash), ...times }
+}
+
+/** The hash of the transaction that a record belongs to, in lower case. */
+export function hashOf({ hash, transactionHash }: Fields): string | undefined {
+  const value = hash ?? transactionHash
+  return typeof value === 'string' && value !== '' ? toLowerCase(value) : undefined
 }
 
 /**

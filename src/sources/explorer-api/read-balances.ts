@@ -1,5 +1,4 @@
 import type { Asset } from '../../core/model/asset.ts'
-import { ExportError } from '../../core/model/errors.ts'
 import { NO_END } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
@@ -17,7 +16,7 @@ import { ACCESS_DEFAULTS, type ServiceAccess, startRequests } from '../service-a
 import { API_KEY_PARAMETER, type Dialect } from './dialect.ts'
 import { LISTING_NAMES } from './item.ts'
 import { readFirstRecord } from './pages/read-window.ts'
-import { readText } from './requests/answer.ts'
+import { readQuantity } from './requests/answer.ts'
 import { explorerRequest } from './requests/explorer-request.ts'
 
 /**
@@ -88,7 +87,7 @@ function createReaders(requestContext: RequestContext, { dialect, chain }: Explo
     const query = { address: wallet, ...parameters }
     const description = `the balance of wallet ${wallet}`
     const spec = explorerRequest({ dialect, baseUrl, chain, parameters: query, description })
-    return request(requestContext, spec, (body) => readQuantity(readText(body)))
+    return request(requestContext, spec, readQuantity)
   }
   return {
     native: async ({ wallet, block }) => {
@@ -111,12 +110,6 @@ function createReaders(requestContext: RequestContext, { dialect, chain }: Explo
         }),
       ),
   }
-}
-
-/** Reads decimal digits, or hexadecimal ones with `0x`. Throws PAGE_MALFORMED for anything else. */
-function readQuantity(text: string): bigint {
-  if (/^(\d{1,78}|0x[\da-f]{1,64})$/i.test(text)) return BigInt(text)
-  throw new ExportError('PAGE_MALFORMED', 'the balance in the response is not a number')
 }
 
 const NATIVE: Asset = { type: 'native', address: null, tokenId: null }

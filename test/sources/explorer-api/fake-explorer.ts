@@ -7,7 +7,14 @@ export const WALLET = '0x00000000000000000000000000000000000000aa'
 export type FakeRecord = Readonly<Record<string, string>>
 /** Records by action, in ascending order. */
 export type FakeListings = Readonly<Record<string, readonly FakeRecord[]>>
-export type FakeQuery = { action: string; from: number; to: number; sort: string; offset: number }
+export type FakeQuery = {
+  action: string
+  from: number
+  to: number
+  sort: string
+  offset: number
+  page: number
+}
 type Reply = { status?: number; body: unknown }
 
 /** A record with a position in the chain; `name` makes its hash. */
@@ -41,6 +48,7 @@ export function fakeExplorer(
       to: Number(query.get('endblock') ?? Number.MAX_SAFE_INTEGER),
       sort: query.get('sort') ?? '',
       offset: Number(query.get('offset')),
+      page: Number(query.get('page') ?? 1),
     }
     received.push(one)
     const { status = 200, body } =
@@ -61,14 +69,15 @@ export function fakeExplorer(
 
 function windowOf(
   records: readonly FakeRecord[],
-  { from, to, sort, offset }: FakeQuery,
+  { from, to, sort, offset, page }: FakeQuery,
   maxRecords: number,
 ): readonly FakeRecord[] {
   const inRange = records.filter(
     ({ blockNumber }) => Number(blockNumber) >= from && Number(blockNumber) <= to,
   )
   const sorted = sort === 'desc' ? inRange.toReversed() : inRange
-  return sorted.slice(0, Math.min(offset, maxRecords))
+  const size = Math.min(offset, maxRecords)
+  return sorted.slice((page - 1) * size, page * size)
 }
 
 const answer = (result: readonly FakeRecord[]): Reply => ({

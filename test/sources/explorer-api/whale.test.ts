@@ -9,7 +9,7 @@ import { addressOf, syntheticErc20, syntheticInternal, syntheticItem } from '../
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 /** The number of transactions. SOAK_WHALE sets another one, such as 60,000. */
-const TRANSACTIONS = Number(process.env.SOAK_WHALE ?? 4_500)
+const TRANSACTIONS = Number(process.env.SOAK_WHALE ?? 4_567)
 const WALLET = addressOf('whale')
 const folder = suiteFolder()
 

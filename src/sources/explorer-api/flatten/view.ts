@@ -1,9 +1,10 @@
 import { type Fields, listAt, RejectError } from '../../fields.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
 import type { Native, View } from '../../view.ts'
-import { type Item, keyOf, type ListingName } from '../item.ts'
+import { type Item, keyOf, type ListingName, positionRecordOf } from '../item.ts'
 import { readInternal } from './internal.ts'
 import { readNative } from './native.ts'
+import { uniqueInternals, uniqueSelfTransfers } from './repeated-records.ts'
 import { erc20Reader, erc721Reader, erc1155Reader, isErc721, isErc1155 } from './transfers.ts'
 
 /**
@@ -11,38 +12,44 @@ import { erc20Reader, erc721Reader, erc1155Reader, isErc721, isErc1155 } from '.
  * `onBadEntry`; the rest is used.
  */
 export function readView(item: unknown, context: ViewContext): View | string {
-  const native = nativeOrReason(item, context.chain)
-  if (typeof native === 'string') return native
   let isComplete = true
   const onBadEntry: OnBadEntry = (list, entry, reason) => {
     isComplete = false
     context.onBadEntry(list, entry, reason)
   }
+  const native = nativeOrReason(item, { chain: context.chain, onBadEntry })
+  if (typeof native === 'string') return native
   const read = <T>(list: ListingName, records: readonly unknown[], readRecord: (record: Fields) => T): T[] =>
     readAll(records, { readRecord, onBad: (record, reason) => onBadEntry(list, record, reason) })
   const recordsOf = (list: ListingName) => read(list, [item], (fields) => listAt(fields, list)).flat()
-  const tokens = recordsOf('erc20')
+  const transfersOf = (list: ListingName) => uniqueSelfTransfers(recordsOf(list))
+  const tokens = transfersOf('erc20')
   const isBatch = (record: unknown) => isRecord(record) && isErc1155(record)
   const erc20 = tokens.filter((record) => !isRecord(record) || !(isErc1155(record) || isErc721(record)))
-  const batches = [...tokens.filter(isBatch), ...recordsOf('erc1155')]
+  const batches = [...tokens.filter(isBatch), ...transfersOf('erc1155')]
   return {
     native,
     erc20: read('erc20', erc20, erc20Reader()),
-    erc721: read('erc721', recordsOf('erc721'), erc721Reader()),
+    erc721: read('erc721', transfersOf('erc721'), erc721Reader()),
     erc1155: read('erc1155', batches, erc1155Reader()).flat(),
-    internal: read('internal', recordsOf('internal'), readInternal),
+    internal: read('internal', uniqueInternals(recordsOf('internal')), readInternal),
     isComplete,
   }
 }
 
-function nativeOrReason(item: unknown, chain: string): Native | string {
+/** An invalid record of the transaction itself counts as unknown if there are other records. */
+function nativeOrReason(item: unknown, { chain, onBadEntry }: ViewContext): Native | string {
   const key = keyOf(item)
   if (typeof key === 'string') return key
+  const known = item as Item
   try {
-    return readNative(item as Item, key, chain)
+    return readNative(known, key, chain)
   } catch (thrown) {
-    if (thrown instanceof RejectError) return thrown.message
-    throw thrown
+    if (!(thrown instanceof RejectError)) throw thrown
+    const others = { ...known, normal: null }
+    if (positionRecordOf(others) === undefined) return thrown.message
+    onBadEntry('normal', known.normal, thrown.message)
+    return readNative(others, key, chain)
   }
 }
 

@@ -1,8 +1,7 @@
 import { compareKeys } from '../../../core/model/item-key.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
-import { toLowerCase } from '../../../core/platform/byte-text.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
-import { type Item, keyOf, LISTING_NAMES, type ListingName } from '../item.ts'
+import { hashOf, type Item, keyOf, LISTING_NAMES, type ListingName } from '../item.ts'
 import type { Placed } from './read-window.ts'
 
 /** The JSON of a page: the records of complete blocks, grouped by transaction. */
@@ -12,9 +11,9 @@ export function composeBody(
 ): Buffer {
   const items = new Map<string, MutableItem>()
   for (const listing of LISTING_NAMES)
-    for (const { block, record } of records[listing]) {
+    for (const { record } of records[listing]) {
       if (isGenesis(record)) continue
-      const item = itemOf(items, { block, record })
+      const item = itemOf(items, record)
       if (listing !== 'normal') item[listing].push(record)
       else item.normal ??= record
     }
@@ -28,10 +27,9 @@ type MutableItem = Omit<Item, Exclude<ListingName, 'normal'>> &
 const isGenesis = ({ hash }: Placed['record']): boolean =>
   typeof hash === 'string' && hash.startsWith('GENESIS')
 
-function itemOf(items: Map<string, MutableItem>, { block, record }: Placed): MutableItem {
+function itemOf(items: Map<string, MutableItem>, record: Placed['record']): MutableItem {
   const hash = record.hash ?? record.transactionHash
-  // After a reorg between two requests, listings can name different blocks of a transaction.
-  const key = `${block} ${typeof hash === 'string' ? toLowerCase(hash) : `#${items.size}`}`
+  const key = hashOf(record) ?? `#${items.size}`
   const found = items.get(key)
   if (found !== undefined) return found
   const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }

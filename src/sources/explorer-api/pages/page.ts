@@ -3,7 +3,7 @@ import { checkPage } from '../../check-page.ts'
 import { parseBody } from '../../parse-body.ts'
 import type { Page, PageLimits, ParsedPage } from '../../source.ts'
 import { keyOf, LISTING_NAMES } from '../item.ts'
-import { WINDOW_SIZES } from './read-window.ts'
+import { WINDOW_SIZES } from './window-size.ts'
 
 /** Every record of a full window in every listing may belong to another transaction. */
 const MAX_ITEMS = LISTING_NAMES.length * WINDOW_SIZES[0]

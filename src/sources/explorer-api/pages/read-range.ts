@@ -1,22 +1,30 @@
-import type { BlockRange } from '../../../core/model/model.ts'
+import { ExportError } from '../../../core/model/errors.ts'
+import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { largest, smallest } from '../../../core/platform/extremes.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { RangePage, RangeRequest } from '../../source.ts'
 import type { Dialect } from '../dialect.ts'
 import { LISTING_NAMES, type ListingName } from '../item.ts'
+import { isUnprocessed } from '../requests/answer.ts'
 import { composeBody } from './compose-body.ts'
+import { findMoved } from './find-moved.ts'
+import { findProcessedEnd } from './find-processed-end.ts'
 import { readPage } from './page.ts'
 import { type Placed, readWindow } from './read-window.ts'
 import { isWithin, type SharedWindows } from './shared-windows.ts'
+import type { BlockSpan } from './window-size.ts'
 
 export type ExplorerWallet = {
   dialect: Dialect
   chain: string
   address: string
-  sizes: Readonly<Record<ListingName, AdaptivePageSize>>
+  sizes: Readonly<Record<ListingName, ListingSize>>
   windows: SharedWindows
 }
+
+/** How much of a listing is requested at once. */
+export type ListingSize = { size: AdaptivePageSize; span: BlockSpan }
 
 /** How far one listing has been read. */
 type Cursor = {
@@ -29,36 +37,72 @@ type Cursor = {
 
 /**
  * Reads the five listings of a wallet's block range, and yields the union by transaction of the blocks that all of them
- * have completed. A listing is requested again only when the others have passed it, so that each is read in full
- * windows.
+ * have completed. Of a range up to the head, the newest blocks are left out if the explorer has not processed them yet.
  */
 export async function* readRange(
   requestContext: RequestContext,
   wallet: ExplorerWallet,
   request: RangeRequest,
 ): AsyncGenerator<RangePage, void, void> {
-  const { order, cutoffMs, narrowRange = (rest) => rest, read = readPage } = request
   const close = wallet.windows.open()
   try {
-    let open: BlockRange | undefined = request.range
-    const cursors = LISTING_NAMES.map((listing): Cursor => ({ listing, unread: request.range, records: [] }))
-    while (open !== undefined) {
-      const range: BlockRange = open
-      const isBehind = ({ unread }: Cursor) => startsEqual(unread, range, order)
-      await Promise.all(
-        cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { cursor, range, order })),
-      )
-      const covered = coveredBy(cursors, range, order)
-      const body = composeBody(takeRecords(cursors, covered), covered)
-      const page = await read(body, { range: covered, cutoffMs, order, chain: wallet.chain })
-      const rest = restAfter(covered, range, order)
-      open = rest === undefined ? undefined : narrowRange(rest, page)
-      yield { ...page, covered, rest: open }
-    }
+    yield* readListings(requestContext, wallet, request)
+  } catch (thrown) {
+    if (!isUnprocessed(thrown)) throw thrown
+    const { range } = request
+    const to = range.to === NO_END ? await findProcessedEnd(requestContext, wallet, range) : undefined
+    if (to === undefined) throw unprocessedError(thrown)
+    yield* readListings(requestContext, wallet, { ...request, range: { from: range.from, to } })
   } finally {
     close()
   }
 }
+
+function unprocessedError({ code, message }: ExportError): ExportError {
+  return new ExportError(code, message, {
+    fix: 'Run the same command again later: it resumes. Or set endBlock to a block before those that the explorer has not processed.',
+  })
+}
+
+/** A listing is requested again only when the others have passed it, so that each is read in full windows. */
+async function* readListings(
+  requestContext: RequestContext,
+  wallet: ExplorerWallet,
+  request: RangeRequest,
+): AsyncGenerator<RangePage, void, void> {
+  const { order, cutoffMs, narrowRange = (rest) => rest, read = readPage } = request
+  let [open, moves]: [BlockRange | undefined, number] = [request.range, 0]
+  let cursors = openCursors(request.range)
+  while (open !== undefined) {
+    const range: BlockRange = open
+    const isBehind = ({ unread }: Cursor) => startsEqual(unread, range, order)
+    await Promise.all(
+      cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { cursor, range, order })),
+    )
+    const covered = coveredBy(cursors, range, order)
+    const records = takeRecords(cursors, covered)
+    const moved = findMoved(records)
+    if (moved !== undefined) {
+      moves += 1
+      if (moves > MAX_MOVES) throw moved
+      requestContext.onEvent({ kind: 'retried', reason: moved.message, failures: moves })
+      wallet.windows.clear()
+      cursors = openCursors(range)
+      continue
+    }
+    const body = composeBody(records, covered)
+    const page = await read(body, { range: covered, cutoffMs, order, chain: wallet.chain })
+    const rest = restAfter(covered, range, order)
+    open = rest === undefined ? undefined : narrowRange(rest, page)
+    yield { ...page, covered, rest: open }
+  }
+}
+
+/** How often a range is read again because a transaction moved to another block in the meantime. */
+const MAX_MOVES = 3
+
+const openCursors = (range: BlockRange) =>
+  LISTING_NAMES.map((listing): Cursor => ({ listing, unread: range, records: [] }))
 
 type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc' }
 
@@ -71,7 +115,7 @@ async function advance(
   const { listing } = cursor
   let window = windows.find(listing, { range, order })
   if (window === undefined) {
-    window = await readWindow(requestContext, { ...wallet, listing, range, order, size: sizes[listing] })
+    window = await readWindow(requestContext, { ...wallet, ...sizes[listing], listing, range, order })
     if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
   }
   const [first, second] = order === 'asc' ? [cursor, window] : [window, cursor]

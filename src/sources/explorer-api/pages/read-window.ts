@@ -1,31 +1,23 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
+import { jsonText } from '../../../core/platform/json-text.ts'
 import { type RequestContext, request } from '../../../http/request.ts'
-import { type AdaptivePageSize, isPageTooLarge, shrinkPages } from '../../adaptive-page-size.ts'
+import { type AdaptivePageSize, isPageTooLarge } from '../../adaptive-page-size.ts'
 import { outsideRangeError, unsortedError } from '../../check-page.ts'
 import type { Fields } from '../../fields.ts'
 import { wholeNumber } from '../../item-time.ts'
 import type { Dialect } from '../dialect.ts'
 import { LISTINGS, type ListingName } from '../item.ts'
-import { readRecords } from '../requests/answer.ts'
+import { isUnprocessed, readRecords } from '../requests/answer.ts'
 import { explorerRequest } from '../requests/explorer-request.ts'
+import { mayBeFull } from './answer-length.ts'
+import { type BlockSpan, canShrink, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
 export type Placed = { block: number; record: Fields }
 
 /** The records of consecutive blocks in one listing, complete and in ascending order. */
 export type Window = { covered: BlockRange; records: readonly Placed[] }
-
-/** Records of one answer, largest first. Smaller ones are requested if an answer is too large for the service. */
-export const WINDOW_SIZES = [10_000, 1_000, 100, 10] as const
-const MAX_WINDOW = WINDOW_SIZES[0]
-const MIN_WINDOW = WINDOW_SIZES[3]
-
-/**
- * Records of one answer in plans that lower the requested number without a notice. A list of exactly this length counts
- * as full; at worst, its last block is requested again.
- */
-const PLAN_LIMIT = 1_000
 
 export type WindowRequest = {
   dialect: Dialect
@@ -36,31 +28,45 @@ export type WindowRequest = {
   range: BlockRange
   order: 'asc' | 'desc'
   size: AdaptivePageSize
+  span: BlockSpan
+}
+
+/** One request of records. */
+type RecordsRequest = Omit<WindowRequest, 'size' | 'span'> & {
+  /** Absent if a failure cannot lead to a smaller request. */
+  span?: BlockSpan
+  /** Maximum number of records. */
+  offset: number
+  /** @default 1 */
+  page?: number
 }
 
 /**
- * Requests the records of a block range in one listing. The answer has a maximum length, the window. If it is full, its
- * last block may be incomplete, so the window ends before it.
+ * Requests the first blocks of a range in one listing: as many as the answer, whose length is limited, contains
+ * completely.
  *
- * @throws REQUEST_REFUSED with status 413 if the records of one block fill the window: this may be the only wallet that
- *   the service cannot list
+ * @throws REQUEST_REFUSED with status 413 if one block has more records than the service lists: this may be the only
+ *   wallet for which that is so
  */
 export async function readWindow(requestContext: RequestContext, spec: WindowRequest): Promise<Window> {
   for (;;) {
     const offset = spec.size.current()
+    const range = spec.span.firstBlocks(spec.range, spec.order)
     try {
-      const window = await requestWindow(requestContext, spec, offset)
+      const records = await requestRecords(requestContext, { ...spec, range, offset })
+      const isFull = mayBeFull(requestContext, { listing: spec.listing, length: records.length, offset })
+      const window = completeBlocks(records, { range, order: spec.order, isFull })
+      const complete =
+        typeof window === 'number'
+          ? await readWholeBlock(requestContext, { ...spec, range }, records)
+          : window
       spec.size.recordSuccess()
-      if (typeof window !== 'number') return window
-      if (offset === MAX_WINDOW) throw new LargeBlockError(spec, window)
+      spec.span.recordSuccess()
+      return complete
     } catch (thrown) {
       if (thrown instanceof LargeBlockError) throw thrown
-      shrinkPages(requestContext, { size: spec.size, pageSize: offset, thrown })
-      continue
+      await shrinkWindow(requestContext, { ...spec, range, offset, thrown })
     }
-    const largest = await requestWindow(requestContext, spec, MAX_WINDOW)
-    if (typeof largest === 'number') throw new LargeBlockError(spec, largest)
-    return largest
   }
 }
 
@@ -70,31 +76,48 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
  */
 export async function readFirstRecord(
   requestContext: RequestContext,
-  spec: Omit<WindowRequest, 'size'>,
+  spec: Omit<RecordsRequest, 'offset' | 'page' | 'span'>,
 ): Promise<Placed | undefined> {
-  return (await requestRecords(requestContext, spec, 1))[0]
+  return (await requestRecords(requestContext, { ...spec, offset: 1 }))[0]
 }
 
-/** Returns the number of a block whose records alone fill the window. */
-async function requestWindow(
+/**
+ * Reads the rest of a block whose records filled an answer, by page number: in a range of one block, no new block can
+ * shift the pages.
+ */
+async function readWholeBlock(
   requestContext: RequestContext,
-  spec: Omit<WindowRequest, 'size'>,
-  offset: number,
-): Promise<Window | number> {
-  const placed = await requestRecords(requestContext, spec, offset)
-  return completeBlocks(placed, spec, placed.length >= offset || placed.length === PLAN_LIMIT)
+  { size, ...spec }: WindowRequest,
+  first: readonly Placed[],
+): Promise<Window> {
+  const { order } = spec
+  const block = first[0]?.block ?? 0
+  const range = { from: block, to: block + 1 }
+  const offset = first.length
+  let [records, last] = [first, first]
+  for (let page = 2; last.length === offset; page += 1) {
+    if (page * offset > MAX_WINDOW) throw new LargeBlockError(spec, block)
+    const next = await requestRecords(requestContext, { ...spec, range, offset, page })
+    // The service ignores the page number.
+    if (jsonText(next) === jsonText(last)) throw new LargeBlockError(spec, block)
+    records = [...records, ...next]
+    last = next
+  }
+  return {
+    covered: order === 'asc' ? { from: spec.range.from, to: block + 1 } : { from: block, to: spec.range.to },
+    records: order === 'asc' ? records : records.toReversed(),
+  }
 }
 
 async function requestRecords(
   requestContext: RequestContext,
-  spec: Omit<WindowRequest, 'size'>,
-  offset: number,
+  spec: RecordsRequest,
 ): Promise<readonly Placed[]> {
-  const { dialect, chain, address, listing, range, order } = spec
+  const { dialect, chain, address, listing, range, order, offset, span, page = 1 } = spec
   const parameters = {
     ...{ module: 'account', action: LISTINGS[listing], address, startblock: range.from },
     endblock: range.to === NO_END ? undefined : range.to - 1,
-    ...{ page: 1, offset, sort: order },
+    ...{ page, offset, sort: order },
   }
   const { baseUrl } = requestContext.client
   const description = `${LISTINGS[listing]} of wallet ${address}`
@@ -102,7 +125,9 @@ async function requestRecords(
     requestContext,
     {
       ...explorerRequest({ dialect, baseUrl, chain, parameters, description }),
-      isHandledByCaller: (error) => offset > MIN_WINDOW && isPageTooLarge(error),
+      isHandledByCaller: (error) =>
+        (span !== undefined && isPageTooLarge(error) && canShrink(error, { range, offset, span })) ||
+        (isUnprocessed(error) && (range.to === NO_END || offset === 1)),
     },
     (body) => placeRecords(readRecords(body), spec),
   ).catch((thrown: unknown) => {
@@ -131,24 +156,27 @@ function placeRecords(
   })
 }
 
-/** A descending list is reversed: within a transaction, too, it is assumed to be the reverse of an ascending one. */
+/**
+ * The window ends before the last block of an answer that may be full: that block may be incomplete. Returns the number
+ * of the block if there is no other. A descending list is reversed: within a transaction, too, it is assumed to be the
+ * reverse of an ascending one.
+ */
 function completeBlocks(
   placed: readonly Placed[],
-  { range, order }: Pick<WindowRequest, 'range' | 'order'>,
-  isFull: boolean,
+  { range, order, isFull }: Pick<RecordsRequest, 'range' | 'order'> & { isFull: boolean },
 ): Window | number {
   const last = placed.at(-1)?.block
   const ascending = order === 'asc' ? placed : placed.toReversed()
-  if (!isFull || last === undefined) return { covered: range, records: ascending }
+  if (last === undefined || !isFull) return { covered: range, records: ascending }
   const covered = order === 'asc' ? { from: range.from, to: last } : { from: last + 1, to: range.to }
   const records = ascending.filter(({ block }) => block !== last)
   return records.length === 0 ? last : { covered, records }
 }
 
-/** The records of one block fill the window, so that others of it may be missing. */
+/** One block has more records than the service lists. */
 class LargeBlockError extends ExportError {
-  constructor({ listing, address }: WindowRequest, block: number) {
-    const what = `the service answered with a full list for block ${block} alone, which may lack further records`
+  constructor({ listing, address }: Pick<WindowRequest, 'listing' | 'address'>, block: number) {
+    const what = `block ${block} has more records than the service lists`
     super('REQUEST_REFUSED', `${LISTINGS[listing]} of wallet ${address}: ${what}`, {
       ...{ status: 413, fix: LARGE_BLOCK_FIX },
     })
@@ -156,4 +184,4 @@ class LargeBlockError extends ExportError {
 }
 
 const LARGE_BLOCK_FIX =
-  'Explorers list at most 10,000 records of a block, and 1,000 in the free plan of Etherscan. Use a service with service.api: data-api for this wallet, or export the blocks before and after this one with startBlock and endBlock.'
+  'Explorers list at most 10,000 records of a block. Use a service with service.api: data-api for this wallet, or export the blocks before and after this one with startBlock and endBlock.'

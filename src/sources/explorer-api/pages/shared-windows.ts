@@ -9,6 +9,8 @@ import type { Window } from './read-window.ts'
 export type SharedWindows = {
   /** Must be called when a reader begins. Returns what it must call when it ends. */
   open(): () => void
+  /** Drops all windows, because they are outdated. */
+  clear(): void
   add(listing: ListingName, window: Window): void
   /** The part of a window that begins where `order` begins in the range; undefined if there is none. */
   find(listing: ListingName, request: { range: BlockRange; order: 'asc' | 'desc' }): Window | undefined
@@ -25,6 +27,7 @@ export function createSharedWindows(): SharedWindows {
         if (readers === 0) windows.clear()
       }
     },
+    clear: () => windows.clear(),
     add: (listing, window) => {
       windows.set(listing, [...(windows.get(listing) ?? []), window])
     },

@@ -19,7 +19,7 @@ type Answer = { status: unknown; message: unknown; result: unknown }
 export function readRecords(body: Buffer): readonly Fields[] {
   const answer = readAnswer(body)
   const { status, message, result } = answer
-  if (status === '2') throw new ExportError('SERVICE_UNAVAILABLE', `the service answered: ${textOf(message)}`)
+  if (status === '2') throw unprocessedError(textOf(message))
   if (result === null && NOTHING_FOUND.test(textOf(message))) return []
   if (!Array.isArray(result) && status !== '0') throw malformed('has neither records nor a refusal', body)
   if (!Array.isArray(result)) throw refusalError(refusalText(answer))
@@ -29,16 +29,32 @@ export function readRecords(body: Buffer): readonly Fields[] {
   return result
 }
 
+function unprocessedError(message: string): ExportError {
+  return new ExportError('SERVICE_UNAVAILABLE', `the service answered: ${message}`, {
+    cause: new UnprocessedBlocksError(),
+  })
+}
+
+/** The explorer has not processed all blocks of the requested range. */
+class UnprocessedBlocksError extends Error {}
+
+/** Whether the explorer answered that it has not processed all blocks of the requested range. */
+export const isUnprocessed = (error: unknown): error is ExportError =>
+  error instanceof ExportError && error.cause instanceof UnprocessedBlocksError
+
 const NOTHING_FOUND = /^no .*found\.?$/i
 
-/** Reads a result that is text, such as a balance, or a JSON-RPC result. Throws like `readRecords`. */
-export function readText(body: Buffer): string {
+/** Reads a result that is a number: decimal digits, or hexadecimal ones with `0x`. Throws like `readRecords`. */
+export function readQuantity(body: Buffer): bigint {
   const answer = readAnswer(body)
   const { status = '1', result } = answer
   if (status === '0') throw refusalError(refusalText(answer))
-  if (status !== '1' || typeof result !== 'string') throw malformed('has no result', body)
-  return result
+  if (status !== '1' || typeof result !== 'string' || !QUANTITY.test(result))
+    throw malformed('has no number as its result', body)
+  return BigInt(result)
 }
+
+const QUANTITY = /^(\d{1,78}|0x[\da-f]{1,64})$/i
 
 /** Whether a successful response only says that there were too many requests. */
 export function isThrottled({ status, body }: ApiResponse): boolean {

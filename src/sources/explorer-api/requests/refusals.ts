@@ -10,6 +10,7 @@ type Refusal = {
 }
 
 const TOO_LARGE = 413
+const TIMEOUT = 504
 
 /** The first match counts. */
 const REFUSALS: readonly Refusal[] = [
@@ -19,9 +20,14 @@ const REFUSALS: readonly Refusal[] = [
     fix: 'The daily quota of this key is used up. Run the same command again tomorrow (UTC): it resumes. Or raise the quota with the provider.',
   },
   {
-    text: /result window is too large|query timeout|smaller result/i,
+    text: /result window is too large/i,
     code: 'REQUEST_REFUSED',
     status: TOO_LARGE,
+  },
+  {
+    text: /query timeout|smaller result/i,
+    code: 'SERVICE_UNAVAILABLE',
+    status: TIMEOUT,
   },
   {
     text: /not supported for this chain|upgrade (your|to)|api pro\b/i,

@@ -1,9 +1,16 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type BlockRange, NO_END } from '../../../../src/core/model/model.ts'
-import { etherscan } from '../../../../src/sources/explorer-api/explorer-api.ts'
+import { blockscout, etherscan } from '../../../../src/sources/explorer-api/explorer-api.ts'
 import type { RangePage, RangeRequest } from '../../../../src/sources/source.ts'
-import { type FakeListings, fakeExplorer, recordAt, WALLET } from '../fake-explorer.ts'
+import {
+  type FakeListings,
+  type FakeQuery,
+  type FakeRecord,
+  fakeExplorer,
+  recordAt,
+  WALLET,
+} from '../fake-explorer.ts'
 
 const ACTIONS = ['txlist', 'txlistinternal', 'tokentx', 'tokennfttx', 'token1155tx'] as const
 const wallet = { chain: '1', address: WALLET }
@@ -11,6 +18,7 @@ const wallet = { chain: '1', address: WALLET }
 async function readAll(
   explorer: ReturnType<typeof fakeExplorer>,
   request: Partial<RangeRequest> = {},
+  source = etherscan,
 ): Promise<RangePage[]> {
   const pages: RangePage[] = []
   const spec = {
@@ -19,7 +27,7 @@ async function readAll(
     cutoffMs: Number.POSITIVE_INFINITY,
     ...request,
   } as const
-  for await (const page of etherscan.openWallet(wallet).readRange(explorer.requestContext, spec))
+  for await (const page of source.openWallet(wallet).readRange(explorer.requestContext, spec))
     pages.push(page)
   return pages
 }
@@ -99,38 +107,147 @@ test('a listing is requested again only from its last block on', async () => {
   const txlist = Array.from({ length: 25_000 }, (_, block) =>
     recordAt(block, `${block}`, { name: `${block}` }),
   )
-  const explorer = fakeExplorer({ txlist, tokentx: txlist.slice(0, 100) })
-  expect(recordsIn(await readAll(explorer))).toHaveLength(25_100)
+  const explorer = fakeExplorer({ txlist, tokentx: txlist.slice(0, 99) })
+  expect(recordsIn(await readAll(explorer))).toHaveLength(25_099)
   const requests = explorer.received.map(({ action, from }) => `${action} ${from}`)
   expect(requests.slice(5)).toEqual(['txlist 9999', 'txlist 19998'])
 })
 
-test('a block that fills the window alone ends with an error that names it', async () => {
-  const listings = listingsOf([[], [], [3, 1_000, 2]])
-  const reading = readAll(fakeExplorer(listings, { maxRecords: 1_000 }))
+test('a block that fills the answer alone is read by page number', async () => {
+  const listings = listingsOf([[3], [], [3, 2_345, 2], [1_000]])
+  for (const order of ['asc', 'desc'] as const) {
+    const pages = await readAll(fakeExplorer(listings, { maxRecords: 1_000 }), { order })
+    expect(recordsIn(pages)).toEqual(namesIn(listings))
+  }
+})
+
+test.for([500, 1_000, 2_500])(
+  'answers with at most %i records are not taken as complete',
+  async (maxRecords) => {
+    const listings = listingsOf([Array.from({ length: 6_000 }, () => 1)])
+    const explorer = fakeExplorer(listings, { maxRecords })
+    expect(recordsIn(await readAll(explorer))).toEqual(namesIn(listings))
+  },
+)
+
+test('a block with more records than the service lists ends with an error that names it', async () => {
+  const listings = listingsOf([[], [], [3, 10_001, 2]])
+  const reading = readAll(fakeExplorer(listings))
   await expect(reading).rejects.toMatchObject({
     code: 'REQUEST_REFUSED',
-    message: expect.stringMatching(`^tokentx of wallet ${WALLET}: .*full list for block 1 alone`),
+    message: `tokentx of wallet ${WALLET}: block 1 has more records than the service lists`,
   })
+})
+
+test('a service that ignores the page number ends with the same error', async () => {
+  const listings = listingsOf([[], [], [1_500]])
+  const override = ({ action, page }: FakeQuery) =>
+    action === 'tokentx' && page > 1
+      ? { body: { status: '1', message: 'OK', result: listings.tokentx?.slice(0, 1_000) } }
+      : undefined
+  const explorer = fakeExplorer(listings, { maxRecords: 1_000, override })
+  await expect(readAll(explorer)).rejects.toMatchObject({ message: expect.stringContaining('block 0') })
 })
 
 test('reading goes on in smaller windows after a query timeout', async () => {
   const txlist = Array.from({ length: 1_500 }, (_, block) =>
     recordAt(block, `${block}`, { name: `${block}` }),
   )
-  const timeout = {
-    status: '0',
-    message: 'Query Timeout occured. Please select a smaller result dataset',
-    result: null,
-  }
   const explorer = fakeExplorer(
     { txlist },
     {
-      override: ({ action, offset }) =>
-        action === 'txlist' && offset > 1_000 ? { body: timeout } : undefined,
+      override: ({ action, offset }) => (action === 'txlist' && offset > 1_000 ? TIMEOUT : undefined),
     },
   )
   expect(recordsIn(await readAll(explorer))).toHaveLength(1_500)
+})
+
+/** Answers with the refusal of a query that took too long. */
+const TIMEOUT = {
+  body: {
+    status: '0',
+    message: 'Query Timeout occured. Please select a smaller result dataset',
+    result: null,
+  },
+}
+
+test('reading goes on with fewer blocks if smaller windows time out as well', async () => {
+  const listings = listingsOf([Array.from({ length: 3_000 }, () => 1)])
+  const override = ({ action, from, to }: FakeQuery) => {
+    if (action === 'eth_blockNumber') return { body: { jsonrpc: '2.0', id: 1, result: '0xbb7' } }
+    return action === 'txlist' && Math.min(to, 2_999) - from > 400 ? TIMEOUT : undefined
+  }
+  for (const [order, to] of [
+    ['asc', 3_000],
+    ['desc', NO_END],
+  ] as const) {
+    const explorer = fakeExplorer(listings, { override })
+    expect(recordsIn(await readAll(explorer, { order, range: { from: 0, to } }))).toEqual(namesIn(listings))
+    expect(explorer.received.length).toBeLessThan(45)
+  }
+})
+
+test('smaller windows are used for a block that has more records than one of them', async () => {
+  const listings = listingsOf([[], [], [300, 300]])
+  const tooLarge = { status: 413, body: 'too large' }
+  const override = ({ action, offset }: FakeQuery) =>
+    action === 'tokentx' && offset > 100 ? tooLarge : undefined
+  const explorer = fakeExplorer(listings, { override })
+  expect(recordsIn(await readAll(explorer))).toEqual(namesIn(listings))
+})
+
+const UNPROCESSED = {
+  status: '2',
+  message: 'Some internal transactions within this block range have not yet been processed',
+  result: [],
+}
+
+test('the newest blocks are left out if the explorer has not processed them', async () => {
+  const listings = listingsOf([Array.from({ length: 300 }, () => 1), Array.from({ length: 300 }, () => 1)])
+  const override = ({ action, to }: FakeQuery) => {
+    if (action === 'eth_block_number') return { body: { jsonrpc: '2.0', id: 1, result: '0x12b' } }
+    return action === 'txlistinternal' && to > 250 ? { body: UNPROCESSED } : undefined
+  }
+  const pages = await readAll(fakeExplorer(listings, { override }), { order: 'desc' }, blockscout)
+  expect(coverageOf(pages, 'desc')).toEqual({ from: 0, to: 299 + 1 - 128 })
+  expect(recordsIn(pages)).toHaveLength(2 * (299 + 1 - 128))
+})
+
+test('blocks that the explorer never processes end with an error', async () => {
+  const override = ({ action }: FakeQuery) => {
+    if (action === 'eth_block_number') return { body: { jsonrpc: '2.0', id: 1, result: '0xfffff' } }
+    return action === 'txlistinternal' ? { body: UNPROCESSED } : undefined
+  }
+  const explorer = fakeExplorer({ txlist: [recordAt(1, 'aa')] }, { override })
+  for (const to of [100, NO_END])
+    await expect(
+      readAll(explorer, { order: 'desc', range: { from: 0, to } }, blockscout),
+    ).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', fix: expect.stringContaining('endBlock') })
+})
+
+describe('a transaction that the listings state in different blocks', () => {
+  const before = { txlist: [recordAt(10, 'aa'), recordAt(20, 'bb')] }
+
+  test.for([
+    ['of another number', recordAt(21, 'bb')],
+    ['of another hash', recordAt(20, 'bb', { blockHash: '0xother' })],
+  ] as const)('%s is read again', async ([, moved]) => {
+    const reply = (record: FakeRecord) => ({ body: { status: '1', message: 'OK', result: [record] } })
+    const override = ({ action }: FakeQuery, request: number) =>
+      action === 'tokentx' ? reply(request <= 5 ? moved : recordAt(20, 'bb')) : undefined
+    const explorer = fakeExplorer(before, { override })
+    const [page] = await readAll(explorer)
+    expect(page?.keys.map(({ block, hash }) => `${block} ${hash}`)).toEqual(['10 0xaa', '20 0xbb'])
+    expect(explorer.received).toHaveLength(10)
+  })
+
+  test('is an error if it remains so', async () => {
+    const explorer = fakeExplorer({ ...before, tokentx: [recordAt(21, 'bb')] })
+    await expect(readAll(explorer)).rejects.toMatchObject({
+      code: 'PAGE_MALFORMED',
+      message: 'the listings state transaction 0xbb in blocks 20 and 21',
+    })
+  })
 })
 
 test('two readers of a wallet share the listings that one of them has completed', async () => {
