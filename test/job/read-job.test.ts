@@ -34,6 +34,16 @@ test('applies every default of the contract', async () => {
   })
 })
 
+test.for([
+  { api: 'etherscan', text: '', ms: 600_000 },
+  { api: 'blockscout', text: '', ms: 600_000 },
+  { api: 'etherscan', text: 'finality: 0s', ms: 0 },
+  { api: 'etherscan', text: 'endBlock: 9', ms: 0 },
+])('the finality of a job with the API $api and "$text" is $ms milliseconds', async ({ api, text, ms }) => {
+  const job = await jobOf(`${LEAST}service: { baseUrl: 'https://localhost', api: ${api} }\n${text}`)
+  expect(job.finalityMs).toBe(ms)
+})
+
 const FULL = {
   name: 'full',
   chain: 43113,

@@ -7,15 +7,21 @@ export type LastService = { readonly baseUrl: string; readonly apiKeyHeader: str
 
 /**
  * Returns the service of the newest run of an output, according to its report in `runs/`. Skips reports
- * without a service. Returns undefined if no report has one.
+ * without a service, and those of runs that failed before they had read anything, unless there is no other. Returns
+ * undefined if no report has a service.
  */
 export async function readLastService(output: string): Promise<LastService | undefined> {
+  let unread: LastService | undefined
   for await (const report of readReports(output)) {
     const service = serviceOfReport(report)
-    if (service !== undefined) return service
+    if (service !== undefined && hasRead(report)) return service
+    unread ??= service
   }
-  return undefined
+  return unread
 }
+
+const hasRead = ({ pages, error }: { pages?: unknown; error?: unknown }) =>
+  pages !== 0 || error === null || error === undefined
 
 function serviceOfReport(report: { service?: Partial<LastService> | null }): LastService | undefined {
   const { baseUrl, apiKeyHeader } = report.service ?? {}

@@ -124,7 +124,7 @@ export const FIELDS = {
   finality: {
     ...duration('0s', '36500d'),
     description:
-      'Leave out transactions that are younger than this when the run starts; a later run exports them. Only without endBlock.',
+      'Leave out transactions that are younger than this when the run starts; a later run exports them. Only without endBlock. The default of explorers is 10m, because their listings are indexed at different times.',
     default: '0s',
     examples: ['10m', '90s'],
     synonyms: 'confirmations delay lag',

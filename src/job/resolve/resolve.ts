@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path'
-import { DEFAULT_API } from '../../core/model/api.ts'
+import { DEFAULT_API, DEFAULT_FINALITY_MS } from '../../core/model/api.ts'
 import { knownServiceOf } from '../../core/model/known-services.ts'
 import type { Compression, FormatName, Job, Wallet } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
@@ -23,6 +23,7 @@ export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wal
     values.chain === undefined ? reportMissing('chain', 'a chain id', resolving) : (values.chain.value ?? '')
   const plain = plainValues(values)
   const { kind, format } = plain
+  const service = resolveService(values)
   reportBadRange(values, resolving)
   if (kind === 'blocks') reportBadBlocks(values, resolving)
   reportBadAtomic(values, { kind, chain }, resolving)
@@ -35,9 +36,10 @@ export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wal
     compression: resolveCompression(values, format, resolving),
     output: plain.output ?? `output/${name}`,
     ...resolveLayout(values),
-    finalityMs: values.finality?.value ?? 0,
+    finalityMs:
+      values.finality?.value ?? (plain.endBlock === undefined ? DEFAULT_FINALITY_MS[service.api] : 0),
     nativeSymbol: plain.nativeSymbol ?? nativeSymbolOf(chain),
-    service: resolveService(values),
+    service,
   }
 }
 

@@ -1,13 +1,17 @@
 import type { ListedTransaction } from './listed-transaction.ts'
 
-/** A row of `transactions` with its wallets from `wallet_transactions`; `wallets` is undefined without that table. */
+/**
+ * A row of `transactions` with its wallets from `wallet_transactions`; `wallets` is undefined without that table. Of a
+ * transaction without a value, the export only knows what is not null: its source lists transfers without their
+ * transaction.
+ */
 export type ExportedTransaction = {
   hash: string
-  index: string
+  index: string | null
   from: string | null
   to: string | null
-  value: string
-  blockHash: string
+  value: string | null
+  blockHash: string | null
   /** Milliseconds since 1970. */
   timeMs: number
   wallets: ReadonlySet<string> | undefined
@@ -88,7 +92,10 @@ const COLUMNS = {
 } as const satisfies Record<(typeof FIELDS)[number], string>
 
 function differences(listed: ListedTransaction, row: ExportedTransaction): string {
-  return FIELDS.filter((field) => listed[field] !== undefined && listed[field] !== row[field])
+  const isUnknown = (field: (typeof FIELDS)[number]) => row.value === null && row[field] === null
+  return FIELDS.filter(
+    (field) => listed[field] !== undefined && listed[field] !== row[field] && !isUnknown(field),
+  )
     .map((field) => `${COLUMNS[field]}: listed ${listed[field]}, exported ${row[field]}`)
     .concat(timeDifference(listed, row))
     .join('; ')

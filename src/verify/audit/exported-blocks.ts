@@ -85,11 +85,11 @@ function toExported(row: Record<string, unknown>, hasWalletTable: boolean): Expo
   const { hash, index, sender, receiver, value, block_hash: blockHash, time_ms: timeMs, wallets } = row
   return {
     hash: String(hash),
-    index: String(index),
+    index: textOrNull(index),
     from: textOrNull(sender),
     to: textOrNull(receiver),
-    value: String(value),
-    blockHash: String(blockHash),
+    value: textOrNull(value),
+    blockHash: textOrNull(blockHash),
     timeMs: Number(timeMs),
     wallets: hasWalletTable ? new Set(String(wallets ?? '').split(' ')) : undefined,
   }

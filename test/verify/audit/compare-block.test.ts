@@ -102,6 +102,13 @@ test('skips fields that the listing does not contain', () => {
   expect(compare({ listed: [bare], exported: [row()] }).differing).toEqual([])
 })
 
+test('skips what the export does not know of a transaction of which its source lists only transfers', () => {
+  const unknown = { index: null, from: null, to: null, value: null, blockHash: null }
+  expect(compare({ listed: [entry()], exported: [row(unknown)] }).differing).toEqual([])
+  const { differing } = compare({ listed: [entry()], exported: [row({ ...unknown, index: '3' })] })
+  expect(differing).toEqual([{ hash: '0x1', description: 'transaction_index: listed 0, exported 3' }])
+})
+
 test('treats an empty address as null', () => {
   const listed = [entry({ to: { address: '' } })]
   expect(compare({ listed, exported: [row({ to: null })] }).differing).toEqual([])
