@@ -40,7 +40,6 @@ const DATA_API_IMPORTERS = [
     'index.ts',
     'reindex/',
     'verify/audit/',
-    'verify/reconcile/',
     'watch/',
   ],
 ]

@@ -3,6 +3,7 @@ import type { Job } from '../core/model/model.ts'
 import { type Cost, costOf, feeRequestsOf, timeAtQuota } from '../export/cost.ts'
 import { type Estimate, MAX_DENSITY_RATIO } from '../export/estimate.ts'
 import { meterOf } from '../export/quota.ts'
+import { sourceOf } from '../sources/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger } from '../terminal/format.ts'
 import { predictReconcile } from '../verify/reconcile/predict-requests.ts'
 
@@ -102,10 +103,14 @@ function pastTimeText(estimate: Estimate, { concurrency }: Job): string {
 
 /** The requests of `run --reconcile`: predicted from the ledger of an existing local export, else the minimum. */
 export async function reconcileLine(job: Job, isExported: boolean): Promise<string> {
-  const minPerWallet = job.startBlock > 0 ? 2 : 1
+  const source = sourceOf(job.service.api)
+  const minPerWallet = source.balanceRequests({
+    fromBlock: job.startBlock,
+    countOf: (kind) => (kind === 'native' ? 1 : 0),
+  })
   const requests =
     isExported && job.store === undefined
-      ? await predictReconcile(job.output)
+      ? await predictReconcile(job.output, source)
       : minPerWallet * job.wallets.length
   const each = meterOf(job)?.costs.balances
   const units = each === undefined ? '' : ` (${formatCount(requests * each, 'compute unit')})`

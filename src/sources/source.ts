@@ -3,7 +3,7 @@ import type { FeeDetails } from '../core/model/fees.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
 import type { BlockRange, Internals } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
-import type { OpenedBalances } from './balances.ts'
+import type { Kind, OpenedBalances } from './balances.ts'
 import type { BlockListing } from './block-listing.ts'
 import type { Meter } from './meter.ts'
 import type { ServiceAccess } from './service-access.ts'
@@ -88,8 +88,18 @@ export type Source = {
    * @throws USAGE if no service is named
    */
   openBalances(access: ServiceAccess, chain: string): Promise<OpenedBalances>
+  /** The number of requests that reading the balances of a wallet takes at least. */
+  balanceRequests(wallet: WalletAssets): number
   /** Opens the meter of a service. Absent if the API counts requests only. */
   openMeter?(settings: QuotaSettings): Meter
+}
+
+/** The assets in the ledger of a wallet. */
+export type WalletAssets = {
+  /** The first exported block. */
+  fromBlock: number
+  /** How many assets of a kind there are; the native coin is always one. */
+  countOf(kind: Kind): number
 }
 
 type WalletRequest = {

@@ -1,3 +1,4 @@
+import { ExportError } from '../../core/model/errors.ts'
 import { walletOf } from '../../core/model/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { recordSmallPages } from '../../core/model/run-stats.ts'
@@ -46,21 +47,33 @@ function* openRanges({ listings, checkpoint, refusals }: WalletsContext): Genera
 /** Reads all ranges concurrently. The first failure stops all readers. */
 async function readRanges(context: WalletsContext, ranges: Iterable<Range>): Promise<void> {
   const { requestContext } = context
+  requireEnoughRequests(context)
   const open = (signal: AbortSignal) =>
     shareRanges({ ...context, requestContext: { ...requestContext, signal } }, ranges)
   await runReaders({ count: readerCount(context), signal: requestContext.signal, open })
 }
 
 /**
- * `concurrency`, or fewer if not all readers could complete a page with the requests that are left: pages whose internal
- * transactions are incomplete are not stored, so that a run with a low limit would make no progress.
+ * `concurrency`, or fewer if not all readers could complete a page with the requests that are left: pages of which a
+ * listing is incomplete are not stored, so that a run with a low limit would make no progress.
  */
 function readerCount({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): number {
   const left = requestContext.requestsLeft?.()
-  if (left === undefined || job.internals !== 'full') return job.concurrency
-  return Math.max(
-    1,
-    Math.min(job.concurrency, Math.floor(left / sourceOf(job.service.api).requestsPerPage(job))),
+  const source = sourceOf(job.service.api)
+  const isComposed = job.internals === 'full' || source.listingsPerWallet !== undefined
+  if (left === undefined || !isComposed) return job.concurrency
+  return Math.max(1, Math.min(job.concurrency, Math.floor(left / source.requestsPerPage(job))))
+}
+
+/** Throws BUDGET_REACHED if the requests that are left cannot complete a page: the run would make no progress. */
+function requireEnoughRequests({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): void {
+  const left = requestContext.requestsLeft?.()
+  const needed = sourceOf(job.service.api).listingsPerWallet ?? 1
+  if (left === undefined || left >= needed) return
+  throw new ExportError(
+    'BUDGET_REACHED',
+    `${left} requests are left, and the first page of a wallet needs ${needed}, one per listing`,
+    { fix: `Run the same command again with --max-requests ${needed} or more: it resumes.` },
   )
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../adaptive-page-size.ts'
 import type { Source } from '../source.ts'
 import { splitPage } from '../split-list.ts'
+import { balanceRequests } from './balance-requests.ts'
 import { createMeter } from './compute-units.ts'
 import { readAtomic } from './flatten/atomic.ts'
 import { onChainFieldsOf, readView } from './flatten/view.ts'
@@ -76,6 +77,7 @@ export const dataApi: Source = {
   readAtomic,
   onChainFieldsOf,
   openBalances: async (...service) => (await import('./read-balances.ts')).openBalances(...service),
+  balanceRequests,
   readFee,
   openMeter: createMeter,
 }

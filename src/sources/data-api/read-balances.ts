@@ -9,6 +9,7 @@ import {
   undefinedIfRefused,
 } from '../balances.ts'
 import type { ServiceAccess } from '../service-access.ts'
+import { CONTRACTS_PER_REQUEST } from './balance-requests.ts'
 import { type OpenedService, openService } from './open-service.ts'
 
 /** Opens the balances that a service states. Throws USAGE like `openService`. */
@@ -17,9 +18,6 @@ export async function openBalances(access: ServiceAccess, chain: string): Promis
   const { counts, close } = service
   return { reader: createBalanceReader(service, chain), counts, close }
 }
-
-/** ERC-20 contracts per request. Each takes 45 characters of the URL. */
-export const CONTRACTS_PER_REQUEST = 50
 
 function createBalanceReader({ client, signal }: OpenedService, chainId: string): BalanceReader {
   const options = { signal }

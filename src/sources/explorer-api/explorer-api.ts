@@ -2,6 +2,7 @@ import { smallest } from '../../core/platform/extremes.ts'
 import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-size.ts'
 import type { Source } from '../source.ts'
 import { splitPage } from '../split-list.ts'
+import { balanceRequests } from './balance-requests.ts'
 import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
 import { readView } from './flatten/view.ts'
 import { keyOf, LISTING_NAMES, onChainFieldsOf } from './item.ts'
@@ -31,6 +32,7 @@ function explorerSource(dialect: Dialect): Source {
     keyOf: (item) => keyOf(item),
     readView,
     onChainFieldsOf,
+    balanceRequests: (wallet) => balanceRequests(dialect, wallet),
     openBalances: async (access, chain) =>
       (await import('./read-balances.ts')).openBalances(dialect, access, chain),
   }

@@ -9,6 +9,7 @@ import { hashManifest } from '../../read/read-reconciliation.ts'
 import type { BalanceReader } from '../../sources/balances.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
+import type { Source } from '../../sources/source.ts'
 import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
 import { type LedgerSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
 import { predictRequests } from './predict-requests.ts'
@@ -51,10 +52,10 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
   try {
     requireLedger(output.manifest, folder, 'balances are computed from')
     const wallets = chooseWallets(folder, output.manifest, options)
-    const { openBalances } = sourceOf(options.service.api ?? DEFAULT_API)
-    const { reader, counts, close } = await openBalances(options.service, output.manifest.job.chain)
+    const source = sourceOf(options.service.api ?? DEFAULT_API)
+    const { reader, counts, close } = await source.openBalances(options.service, output.manifest.job.chain)
     try {
-      const verdict = await reconcile(output, { reader, wallets, options })
+      const verdict = await reconcile(output, { source, reader, wallets, options })
       return { ...verdict, ...counts, manifestSha256 }
     } finally {
       await close()
@@ -83,17 +84,22 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
     .map(({ wallet }) => wallet)
 }
 
-type ReconcileContext = { reader: BalanceReader; wallets: readonly Coverage[]; options: ReconcileOptions }
+type ReconcileContext = {
+  source: Source
+  reader: BalanceReader
+  wallets: readonly Coverage[]
+  options: ReconcileOptions
+}
 
 async function reconcile(
   output: OpenExport,
-  { reader, wallets, options }: ReconcileContext,
+  { source, reader, wallets, options }: ReconcileContext,
 ): Promise<ReconcileVerdict> {
   const onProgress = options.onProgress ?? (() => {})
   onProgress('summing the ledger')
   const sums = await readLedgerSums(output, wallets)
   const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
-  options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets), lastBlock })
+  options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets, source), lastBlock })
   const compared = await compareAll(sums, { reader, onProgress })
   if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest)
   const { all = false, bisect = true } = options

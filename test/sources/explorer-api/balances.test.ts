@@ -18,7 +18,15 @@ describe('reconcile with the balances of an explorer', () => {
   })
 
   test('compares the coin at a block if the explorer knows it, with the balances at genesis', async () => {
-    const verdict = await reconcileOutput(outputOf('blockscout'), { service: service('blockscout') })
+    let predicted = 0
+    const verdict = await reconcileOutput(outputOf('blockscout'), {
+      service: service('blockscout'),
+      onStart: ({ requests }) => {
+        predicted = requests
+      },
+    })
+    // The balances at genesis are requested for wallets that differ.
+    expect(verdict.requests - verdict.genesisWallets).toBe(predicted)
     expect(verdict.balances.native.different).toBe(0)
     expect(verdict.wallets).toMatchObject({ selected: demoWallets.length, compared: demoWallets.length })
     expect(verdict.skipped.map(({ kind, why }) => [kind, why])).toEqual([

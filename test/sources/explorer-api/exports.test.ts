@@ -5,16 +5,33 @@ import type { Api } from '../../../src/core/model/api.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { ExplorerQuirk } from '../../../src/demo-server/explorer/quirks.ts'
 import { listen } from '../../../src/demo-server/listen.ts'
+import { run } from '../../../src/export/run.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
 import { expectEqualColumns } from '../../helpers/explorer-columns.ts'
+import { testJob } from '../../helpers/jobs.ts'
 import { nodeBalances, unreconcilable, valuesOf } from '../../helpers/node-balances.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
 const DATA_API = join(folder, 'data-api')
+
+test('a run whose limit of requests cannot complete a page says how many it needs', async () => {
+  const service = await listen(createDataService({ api: 'etherscan' }), { port: 0 })
+  const output = join(folder, 'limited')
+  const access = { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const job = testJob({ output, addresses: demoWallets, service: { ...access, api: 'etherscan' } })
+  try {
+    const { code, jobs } = await run([job], { maxRequests: 4 })
+    expect(code).toBe('BUDGET_REACHED')
+    expect(jobs[0]?.error?.fix).toContain('--max-requests 5')
+    expect(jobs[0]?.stats.requests).toBe(0)
+  } finally {
+    await service.close()
+  }
+})
 
 async function exportWith(api: Api, output: string, options: { quirk: ExplorerQuirk | undefined }) {
   const service = await listen(
