@@ -214,6 +214,16 @@ describe('rotki ef14aad', () => {
     expect(trades.length).toBeGreaterThan(4)
   })
 
+  test('rotkehlchen/types.py, TokenKind: ERC-721 tokens, but no ERC-1155 tokens, which are listed as left out', () => {
+    const currencies = [...rows, ...trades].flatMap((row) => [
+      ...[row.Currency, row['Spend Currency'], row['Receive Currency']],
+    ])
+    const kinds = currencies.map((currency) => /^eip155:\d+\/(\w+):/.exec(currency ?? '')?.[1] ?? 'coin')
+    expect([...new Set(kinds)].sort()).toEqual(['coin', 'erc20', 'erc721'])
+    const omitted = golden('rotki', 'made-up-rotki.omitted.csv').match(/^rotki has no ERC-1155 tokens,/gm)
+    expect(omitted).toHaveLength(2)
+  })
+
   test('rotkehlchen/data_import/utils.py: timestamps are milliseconds, and unknown locations are external', () => {
     expect(trades.map(({ Timestamp }) => Timestamp)).toContain(String(Date.UTC(2024, 1, 29, 23, 59, 59)))
     expect(new Set(rows.map(({ Location }) => Location))).toEqual(new Set(['avalanche']))

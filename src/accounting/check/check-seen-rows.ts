@@ -56,7 +56,7 @@ export function checkName(
     return [`the program treats asset ${quote(name)} and ${quote(known.name)} of line ${known.line} as one`]
   if (
     naming === 'caip' &&
-    !/^((?!.*-[0-9a-f]{8})[\p{L}\p{N}._-]{1,12}|eip155:\d+\/erc(20|721|1155):0x[0-9a-fA-F]{40}(\/\d+)?)$/u.test(
+    !/^((?!.*-[0-9a-f]{8})[\p{L}\p{N}._-]{1,12}|eip155:\d+\/erc(20|721):0x[0-9a-fA-F]{40}(\/\d+)?)$/u.test(
       name,
     )
   )

@@ -130,8 +130,9 @@ function formatLeg(
   { asset, value }: Leg,
   { preset, refusalReasonOf }: ImportRowContext,
 ): FormattedAmount | string {
-  const { supportsNfts, numbers } = preset
+  const { name, supportsNfts, numbers } = preset
   if (isNft(asset) && !supportsNfts) return 'the format has no NFTs'
+  if (asset.type === 'erc1155' && supportsNfts === 'erc721') return `${name} has no ERC-1155 tokens`
   const refusal = refusalReasonOf(asset)
   if (refusal !== undefined) return refusal
   const formatted = formatAmount(value, asset.decimals, numbers)

@@ -145,8 +145,8 @@ export type Preset = {
   fee: FeeStyle
   naming: Naming
   numbers: NumberRules
-  /** Whether the format has rows for NFTs. */
-  supportsNfts: boolean
+  /** Whether the format has rows for NFTs; `erc721` if it has none for ERC-1155 tokens. */
+  supportsNfts: boolean | 'erc721'
   /** Whether a swap can be one row. */
   supportsSwaps: boolean
   equalLines: EqualLines

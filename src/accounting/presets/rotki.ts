@@ -9,7 +9,8 @@ const COMMON = {
   fee: 'sent amount',
   naming: 'caip',
   numbers: {},
-  supportsNfts: true,
+  // Its tokens are ERC-20 or ERC-721 (TokenKind in types.py).
+  supportsNfts: 'erc721',
   chainNames: {
     '1': 'ethereum',
     '10': 'optimism',
