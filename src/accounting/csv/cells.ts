@@ -134,7 +134,7 @@ function assetNameOf(
   { preset, placeholderOf }: CellContext,
 ): string {
   if (leg === undefined) return ''
-  if (preset.naming === 'caip') return caipName(leg.asset, movements[0].chain)
+  if (preset.naming === 'caip') return caipName(leg.asset, movements[0].chain, preset.coinIds ?? {})
   return preset.naming === 'placeholder'
     ? placeholderOf(leg.asset, movements[0].chain)
     : tickerName(leg.asset)

@@ -8,6 +8,17 @@ const COMMON = {
   date: 'milliseconds',
   fee: 'sent amount',
   naming: 'caip',
+  // Not listed: CRO and MNT, which are tokens of Ethereum in rotki. POL would be the coin of no chain.
+  coinIds: {
+    AVAX: 'AVAX',
+    BNB: 'BNB',
+    CELO: 'CELO',
+    ETH: 'ETH',
+    GLMR: 'GLMR',
+    POL: 'eip155:137/erc20:0x0000000000000000000000000000000000001010',
+    S: 'SONIC',
+    xDAI: 'XDAI',
+  },
   numbers: {},
   // Its tokens are ERC-20 or ERC-721 (TokenKind in types.py).
   supportsNfts: 'erc721',
@@ -20,6 +31,7 @@ const COMMON = {
     '8453': 'base',
     '42161': 'arbitrum one',
     '43114': 'avalanche',
+    '534352': 'scroll',
     other: 'external',
   },
   source: 'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers',
