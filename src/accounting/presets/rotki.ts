@@ -34,9 +34,10 @@ const COMMON = {
     '534352': 'scroll',
     other: 'external',
   },
-  source: 'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers',
+  source:
+    'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers, types.py (locations, coins); rotki/assets 252c95b (coins); tested with these importers',
   rulesOf: '2026-08-21',
-  unverified: 'the import: the program was not run',
+  unverified: 'its interface, and which tokens its complete database has',
 } as const
 
 const EVENTS: OutputFileFormat = {
@@ -80,7 +81,8 @@ const TRADES: OutputFileFormat = {
   supportsSwaps: true,
   equalLines: {
     handling: 'unpair',
-    compares: 'location, time, assets and amounts of a trade (rotki_trades.py)',
+    compares:
+      'location, time in milliseconds, identifiers and amounts of a trade (create_group_identifier_from_swap)',
   },
 }
 
