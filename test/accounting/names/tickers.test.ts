@@ -125,6 +125,7 @@ describe('rotki has no asset for the coin of Mantle, whose symbol other assets h
   })
 
   test.for([
+    'MNT',
     '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
     'eip155:1/erc20:0x3c3a81e81dc49a522a592e7622a7e711c06bf354',
   ])('unless the user names %s', async (id) => {
@@ -243,8 +244,20 @@ test.for([
     name: 'a b',
     says: ':2: found rp2 "a b", expected at most 20 letters',
   },
-])('refuses the column of $header with $name', async ({ header, name, says }) => {
-  writeFileSync(at('column.csv'), `${header}\n43114,${SHARE},,${name}\n`)
+  {
+    header: 'chain,contract,ticker,rotki',
+    contract: 'native',
+    name: 'a b',
+    says: ':2: found rotki "a b" for native, expected an identifier',
+  },
+  {
+    header: 'chain,contract,ticker,koinly',
+    contract: 'native',
+    name: 'ID:1',
+    says: ':2: found koinly "ID:1" for native, expected none',
+  },
+])('refuses the column of $header with $name', async ({ header, contract = SHARE, name, says }) => {
+  writeFileSync(at('column.csv'), `${header}\n43114,${contract},,${name}\n`)
   await expect(
     convert(output, { to: 'generic', tickers: at('column.csv'), write: () => {} }),
   ).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(says) })
