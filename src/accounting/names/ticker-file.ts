@@ -29,7 +29,7 @@ const GENERATED_NAME = /-[0-9a-f]{8}|^(NULL|NFT)\d*$/i
 
 type ProgramNames = {
   pattern: RegExp
-  /** The names of native coins. @default they have no line in the file */
+  /** Further names that native coins may have. @default they have no line in the file */
   coinPattern?: RegExp
   acceptsTickers: boolean
   expected: string
@@ -44,8 +44,8 @@ const PROGRAM_NAMES: Readonly<Record<string, ProgramNames>> = {
   },
   rotki: {
     pattern: /^eip155:[1-9]\d*\/erc20:0x[0-9a-fA-F]{40}$/,
-    // Such as AVAX, the identifier of a token, or the UUID of an asset that the user added to rotki (schemas.py).
-    coinPattern: /^([A-Za-z0-9][A-Za-z0-9._-]{0,35}|eip155:[1-9]\d*\/erc20:0x[0-9a-fA-F]{40})$/,
+    // Such as AVAX, or the UUID of an asset that the user added to rotki (serialization/schemas.py).
+    coinPattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,35}$/,
     acceptsTickers: false,
     expected: 'an identifier such as eip155:1/erc20:0x…',
   },
@@ -150,11 +150,12 @@ function validateProgramNames(cells: Cells, programs: readonly string[]): LinePr
 function validateCoin(cells: Cells, programs: readonly string[]): LineProblem | undefined {
   for (const column of ['ticker', ...programs]) {
     const name = cells[column] ?? ''
-    const { coinPattern, expected } = PROGRAM_NAMES[column] ?? {}
+    const { pattern, coinPattern, expected = '' } = PROGRAM_NAMES[column] ?? {}
     if (name === '' || coinPattern?.test(name) === true) continue
+    if (coinPattern !== undefined && pattern?.test(name) === true) continue
     return {
       found: `${column} ${JSON.stringify(name)} for native`,
-      expected: (coinPattern && expected) ?? 'none: the program gets the symbol of the coin',
+      expected: coinPattern === undefined ? 'none: the program gets the symbol of the coin' : expected,
     }
   }
   return undefined
