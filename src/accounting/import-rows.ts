@@ -29,8 +29,8 @@ export type ImportRow = {
   in: Leg | undefined
   out: Leg | undefined
   movements: readonly [Movement, ...Movement[]]
-  /** Number of equal rows that were merged into this one. @default 1 */
-  mergedRows?: number
+  /** The equal rows whose sum this row is. @default this row itself */
+  mergedRows?: readonly ImportRow[]
   /** The type or account that the user's labels assign to the row. */
   label: string | undefined
   /** Explorer formats only: the fee that shares the row with the amount, and the summary of the transaction. */

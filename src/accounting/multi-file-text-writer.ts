@@ -7,7 +7,7 @@ import { programTypes } from './csv/types.ts'
 import type { NumberRules } from './format-amount.ts'
 import { type AcceptsSwap, acceptsSwapIn, type SwapMode } from './import-rows.ts'
 import { readLabels } from './labels.ts'
-import { assetKey, type Movement } from './movement.ts'
+import type { Movement } from './movement.ts'
 import { findPrecisionRefusals, type RefusalReasonOf } from './precision-limits.ts'
 import {
   importRowWriterFor,
@@ -79,14 +79,15 @@ function swapAcceptor(
 ): AcceptsSwap | undefined {
   const [found] = [...writers].filter(([{ supportsSwaps }]) => supportsSwaps)
   if (found === undefined) return undefined
-  const [{ equalLines }, { canWrite }] = found
+  const [{ equalLines }, { canWrite, comparedCells }] = found
   const accepted = new Set<string>()
   let time = ''
   return acceptsSwapIn(mode, (row) => {
     if (!canWrite(row) || equalLines.handling !== 'unpair') return canWrite(row)
     if (time !== row.movements[0].time) accepted.clear()
     time = row.movements[0].time
-    const key = [row.out, row.in].map((leg) => leg && `${assetKey(leg.asset)} ${leg.value}`).join(' ')
+    // The user's identifiers may have contracts in another letter case.
+    const key = comparedCells(row)?.toLowerCase() ?? ''
     if (accepted.has(key)) return false
     accepted.add(key)
     return true

@@ -103,7 +103,7 @@ function chunksOf(rows: readonly ImportRow[], writer: ImportRowWriter): TextChun
   for (const row of rows) {
     const text = writer.write(row)
     if (text !== undefined)
-      chunks.push({ wallet: row.movements[0], text, lines: 1, merged: (row.mergedRows ?? 1) - 1 })
+      chunks.push({ wallet: row.movements[0], text, lines: 1, merged: (row.mergedRows?.length ?? 1) - 1 })
   }
   return chunks
 }

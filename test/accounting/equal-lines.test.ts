@@ -14,6 +14,7 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 import { EQUAL_LINES } from './golden-chain.ts'
 import { COIN, movement, token } from './made-up.ts'
 import { exportMadeUp } from './made-up-export.ts'
+import { ANN, BEN } from './made-up-transactions.ts'
 
 const folder = suiteFolder()
 const output = join(folder, 'export')
@@ -83,6 +84,24 @@ test('Koinly gets the sum of equal lines, of all wallets in one file and of each
   expect(rows[0]?.flat().filter((cell) => cell.includes('sum of 3 equal lines'))).toHaveLength(1)
 })
 
+test('Koinly gets the first label of equal lines, and the labels of all of them in the description', async () => {
+  const labels = join(folder, 'labels.csv')
+  const rules = [`wallet,type`, `${ANN},reward`, `${BEN},airdrop`]
+  writeFileSync(labels, `${rules.join('\n')}\n`)
+  const out = join(folder, 'labelled')
+  await convert(output, { to: 'koinly', out, labels })
+  const rows: Record<string, string>[] = parse(readFileSync(out), { columns: true })
+  const sums = rows.filter(({ Description }) => Description?.includes('sum of'))
+  expect(sums.map((row) => [row['Received Amount'], row.Label])).toEqual([
+    ['20.0', 'reward'],
+    ['6.0', 'reward'],
+  ])
+  expect(sums.map(({ Description = '' }) => Description.split(' / ').slice(-2))).toEqual([
+    [expect.stringMatching(/^entry /), 'sum of 3 equal lines'],
+    ['sum of 2 equal lines', 'types reward and airdrop'],
+  ])
+})
+
 test('CoinTracker gets one line for equal amounts in two transactions of a second', async () => {
   const cointracker = byHandling('merge').find(({ name }) => name === 'cointracker') as Preset
   const { rows } = await converted(cointracker)
@@ -112,7 +131,7 @@ test('a fee that equals a payment of its transaction becomes part of the payment
   expect(mergeEqualRows([fee, payment], () => 'the same cells')).toEqual([
     {
       ...payment,
-      ...{ out: { asset: COIN, value: 10n }, mergedRows: 2 },
+      ...{ out: { asset: COIN, value: 10n }, mergedRows: [fee, payment] },
       movements: [...fee.movements, ...payment.movements],
     },
   ])

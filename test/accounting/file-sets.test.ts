@@ -214,6 +214,44 @@ describe('files for rotki', () => {
     expect(types.map(({ length }) => length)).toEqual([20, 10, 10])
   })
 
+  describe('of two chains with the same location, and with a swap of equal contracts each', () => {
+    const chains = ['59144', '81457'] as const
+    const [linea, blast] = [join(folder, '59144'), join(folder, '81457')]
+    const tradesOf = async (name: string, options: Partial<ConvertOptions>) => {
+      const out = join(folder, name)
+      await convert([linea, blast], { to: 'rotki', out, ...options })
+      return rowsOf(join(out, 'trades.csv'))
+    }
+
+    beforeAll(async () => {
+      for (const chain of chains) {
+        const swap = JSON.stringify(EQUAL_SWAPS.slice(0, 1)).replaceAll('"43114"', `"${chain}"`)
+        await exportMadeUp(join(folder, chain), JSON.parse(swap), chain)
+      }
+    })
+
+    test('have both trades, because the identifiers of their assets differ', async () => {
+      const trades = await tradesOf('two-chains', {})
+      expect(trades.map(({ Location }) => Location)).toEqual(['external', 'external'])
+      expect(new Set(trades.map((trade) => trade['Spend Currency'])).size).toBe(2)
+    })
+
+    test('have one trade if the user gives these the same identifiers, in any letter case', async () => {
+      const lines = chains.flatMap((chain, n) =>
+        ['c', 'd'].map((digit) => {
+          const contract = (n === 0 ? digit : digit.toUpperCase()).repeat(40)
+          return `${chain},0x${digit.repeat(40)},,eip155:1/erc20:0x${contract}`
+        }),
+      )
+      const tickers = join(folder, 'identifiers.csv')
+      writeFileSync(tickers, ['chain,contract,ticker,rotki', ...lines, ''].join('\n'))
+      expect(await tradesOf('one-identifier', { tickers })).toHaveLength(1)
+      expect(rowsOf(join(folder, 'one-identifier', 'events.csv')).map(({ Type }) => Type)).toEqual(
+        expect.arrayContaining(['Withdrawal', 'Deposit']),
+      )
+    })
+  })
+
   test('have only events with --swaps off', async () => {
     const [events = [], trades = []] = await converted({ swaps: 'off' })
     expect([events.length, trades.length]).toEqual([60, 0])

@@ -6,8 +6,10 @@ import { parseCsvInstant } from '../../src/accounting/csv/instant.ts'
 import type { Preset } from '../../src/accounting/csv/preset.ts'
 import { typeSides } from '../../src/accounting/csv/types.ts'
 import type { LegSide } from '../../src/accounting/import-rows.ts'
+import { caipName } from '../../src/accounting/names/asset-name.ts'
 import { MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/presets/index.ts'
 import { rotki } from '../../src/accounting/presets/rotki.ts'
+import { COIN } from './made-up.ts'
 
 // Rules from the source code of the programs, each with its file and commit. Only facts are taken, no code.
 
@@ -212,6 +214,51 @@ describe('rotki ef14aad', () => {
       expect(trade.Fee).toBe('')
     }
     expect(trades.length).toBeGreaterThan(4)
+  })
+
+  test('rotkehlchen/types.py, TokenKind: ERC-721 tokens, but no ERC-1155 tokens, which are listed as left out', () => {
+    const currencies = [...rows, ...trades].flatMap((row) => [
+      ...[row.Currency, row['Spend Currency'], row['Receive Currency']],
+    ])
+    const kinds = currencies.map((currency) => /^eip155:\d+\/(\w+):/.exec(currency ?? '')?.[1] ?? 'coin')
+    expect([...new Set(kinds)].sort()).toEqual(['coin', 'erc20', 'erc721'])
+    const omitted = golden('rotki', 'made-up-rotki.omitted.csv').match(/^rotki has no ERC-1155 tokens,/gm)
+    expect(omitted).toHaveLength(2)
+  })
+
+  test.for([
+    { chain: '1', location: 'ethereum', coin: 'ETH' },
+    { chain: '10', location: 'optimism', coin: 'ETH' },
+    { chain: '56', location: 'binance sc', coin: 'BNB' },
+    { chain: '100', location: 'gnosis', coin: 'XDAI' },
+    {
+      chain: '137',
+      location: 'polygon pos',
+      coin: 'eip155:137/erc20:0x0000000000000000000000000000000000001010',
+    },
+    { chain: '8453', location: 'base', coin: 'ETH' },
+    { chain: '42161', location: 'arbitrum one', coin: 'ETH' },
+    { chain: '43114', location: 'avalanche', coin: 'AVAX' },
+    { chain: '534352', location: 'scroll', coin: 'ETH' },
+  ])(
+    'rotkehlchen/types.py, Location and get_native_token_id: chain $chain is $location with the coin $coin',
+    ({ chain, location, coin }) => {
+      for (const { chainNames, coinIds } of rotki.files) {
+        expect(chainNames?.[chain]).toBe(location)
+        expect(caipName(COIN, chain, coinIds ?? {})).toBe(coin)
+      }
+    },
+  )
+
+  test.for([
+    { chain: '146', coin: 'SONIC' },
+    { chain: '1284', coin: 'GLMR' },
+    { chain: '42220', coin: 'CELO' },
+    { chain: '59144', coin: 'ETH' },
+    { chain: '25', coin: '' },
+    { chain: '5000', coin: '' },
+  ])('rotki/assets: the coin of chain $chain is "$coin"', ({ chain, coin }) => {
+    expect(caipName(COIN, chain, rotki.files[0]?.coinIds ?? {})).toBe(coin)
   })
 
   test('rotkehlchen/data_import/utils.py: timestamps are milliseconds, and unknown locations are external', () => {

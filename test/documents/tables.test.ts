@@ -119,14 +119,16 @@ test('test/bench/README.md lists every benchmark', () => {
 
 type AnyFormat = (typeof PRESETS)[number] | (typeof MULTI_FILE_WRITERS)[number] | (typeof JOURNALS)[number]
 
-/** Whether a format supports NFTs, and swaps in one line; journals support both. */
+/** Which NFTs a format supports, and whether it supports swaps in one line; journals support all of them. */
 function holdingsOf(format: AnyFormat): string[] {
   const forms = 'files' in format ? format.files : 'supportsNfts' in format ? [format] : []
-  const isJournal = forms.length === 0
+  if (forms.length === 0) return ['yes', 'yes']
+  const nfts = forms.map(({ supportsNfts }) => supportsNfts)
+  const swaps = forms.map(({ supportsSwaps }) => supportsSwaps)
   return [
-    forms.some(({ supportsNfts }) => supportsNfts),
-    forms.some(({ supportsSwaps }) => supportsSwaps),
-  ].map((holds) => (isJournal || holds ? 'yes' : 'no'))
+    nfts.includes(true) ? 'yes' : nfts.includes('erc721') ? 'ERC-721' : 'no',
+    swaps.includes(true) ? 'yes' : 'no',
+  ]
 }
 
 test('jobs/ACCOUNTING.md lists every format', () => {

@@ -56,11 +56,11 @@ export function checkName(
     return [`the program treats asset ${quote(name)} and ${quote(known.name)} of line ${known.line} as one`]
   if (
     naming === 'caip' &&
-    !/^((?!.*-[0-9a-f]{8})[\p{L}\p{N}._-]{1,12}|eip155:\d+\/erc(20|721|1155):0x[0-9a-fA-F]{40}(\/\d+)?)$/u.test(
+    !/^((?!.*-[0-9a-f]{8}(-[0-9a-f]{4})?$)[\p{L}\p{N}._-]{1,36}|eip155:\d+\/erc(20|721):0x[0-9a-fA-F]{40}(\/\d+)?)$/u.test(
       name,
     )
   )
-    return [`asset ${quote(name)}, expected the symbol of a coin or eip155:<chain>/erc20:<contract>`]
+    return [`asset ${quote(name)}, expected the identifier of a coin or eip155:<chain>/erc20:<contract>`]
   if (naming === 'placeholder' && /^(NULL|NFT)0?$/i.test(name))
     return [`placeholder ${quote(name)} without its number`]
   return []

@@ -134,7 +134,7 @@ function assetNameOf(
   { preset, placeholderOf }: CellContext,
 ): string {
   if (leg === undefined) return ''
-  if (preset.naming === 'caip') return caipName(leg.asset, movements[0].chain)
+  if (preset.naming === 'caip') return caipName(leg.asset, movements[0].chain, preset.coinIds ?? {})
   return preset.naming === 'placeholder'
     ? placeholderOf(leg.asset, movements[0].chain)
     : tickerName(leg.asset)
@@ -184,7 +184,8 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 }
 
 /** A note with the details that other columns may lack: contracts, counterparty, method, transaction and ledger entry. */
-function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, mergedRows }: ImportRow): string {
+function noteOf(row: ImportRow, amounts: Amounts, context: CellContext): string {
+  const { kind, isOwn, isWrap, movements, in: received, out: sent, mergedRows } = row
   const [movement] = movements
   const { type, chainName, counterparty, via, method, entry, transaction, isOut } = movement
   const party = safeText(movement.counterpartyName ?? '')
@@ -202,7 +203,14 @@ function noteOf({ kind, isOwn, isWrap, movements, in: received, out: sent, merge
   if (chainName !== undefined) note += ` / chain ${chainName}`
   if (transaction !== '') note += ` / tx ${transaction}`
   note += ` / entry ${entry}`
-  if (mergedRows !== undefined) note += ` / sum of ${mergedRows} equal lines`
+  if (mergedRows !== undefined) note += sumNote(mergedRows, amounts, context)
   // Only names and methods can contain commas, and `safeText` has removed their quotes.
   return needsQuotes(called) || needsQuotes(party) ? `"${note}"` : note
+}
+
+/** Names the types of merged rows if they differ, because a row has only one type. */
+function sumNote(merged: readonly ImportRow[], amounts: Amounts, context: CellContext): string {
+  const types = new Set(merged.map((row) => typeOf(row, amounts, context) || 'none'))
+  const note = ` / sum of ${merged.length} equal lines`
+  return types.size === 1 ? note : `${note} / types ${[...types].join(' and ')}`
 }

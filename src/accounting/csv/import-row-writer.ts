@@ -8,6 +8,7 @@ import {
 } from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Asset, Movement } from '../movement.ts'
+import { coinIdOf } from '../names/asset-name.ts'
 import type { RefusalReasonOf } from '../precision-limits.ts'
 import { type Amounts, CELLS, type CellContext, priceOfRow } from './cells.ts'
 import { type HeaderValues, headersOf } from './headers.ts'
@@ -103,7 +104,7 @@ function formatRow(row: ImportRow, context: ImportRowContext): FormattedRow {
   for (const direction of ['in', 'out', 'fee'] as const) {
     const leg = row[direction]
     if (leg === undefined) continue
-    const formatted = formatLeg(leg, context)
+    const formatted = formatLeg(leg, row.movements[0].chain, context)
     if (typeof formatted === 'string') return { ...result, reason: formatted }
     amounts[direction] = formatted.text
     if (formatted.remainder !== 0n)
@@ -128,10 +129,14 @@ function omitRow({ movements }: ImportRow, reason: string, { onOmitted }: Writer
 /** Formats an amount, or returns the reason why the format cannot represent it. */
 function formatLeg(
   { asset, value }: Leg,
+  chain: string,
   { preset, refusalReasonOf }: ImportRowContext,
 ): FormattedAmount | string {
-  const { supportsNfts, numbers } = preset
+  const { name, supportsNfts, coinIds, numbers } = preset
   if (isNft(asset) && !supportsNfts) return 'the format has no NFTs'
+  if (asset.type === 'erc1155' && supportsNfts === 'erc721') return `${name} has no ERC-1155 tokens`
+  if (coinIds !== undefined && asset.address === null && coinIdOf(asset, chain, coinIds) === undefined)
+    return `${name} has no asset for the coin of chain ${chain}; name one with --tickers (contract native)`
   const refusal = refusalReasonOf(asset)
   if (refusal !== undefined) return refusal
   const formatted = formatAmount(value, asset.decimals, numbers)

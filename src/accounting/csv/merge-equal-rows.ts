@@ -65,7 +65,7 @@ function sumOf(first: ImportRow, second: ImportRow): ImportRow {
     in: sumOfLegs(first.in, second.in),
     out: sumOfLegs(first.out, second.out),
     movements: [...first.movements, ...second.movements],
-    mergedRows: (first.mergedRows ?? 1) + (second.mergedRows ?? 1),
+    mergedRows: [...(first.mergedRows ?? [first]), ...(second.mergedRows ?? [second])],
   }
 }
 

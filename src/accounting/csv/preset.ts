@@ -1,5 +1,6 @@
 import type { NumberRules } from '../format-amount.ts'
 import type { LegSide } from '../import-rows.ts'
+import type { CoinIds } from '../names/asset-name.ts'
 import type { PoolMove } from '../pool-moves.ts'
 
 /** The content of a column. */
@@ -144,9 +145,14 @@ export type Preset = {
   walletOfType?: Readonly<Record<string, string>>
   fee: FeeStyle
   naming: Naming
+  /**
+   * Only with CAIP-19 identifiers: those of native coins. A coin without one is omitted unless the user's file of tickers
+   * gives one.
+   */
+  coinIds?: CoinIds
   numbers: NumberRules
-  /** Whether the format has rows for NFTs. */
-  supportsNfts: boolean
+  /** Whether the format has rows for NFTs; `erc721` if it has none for ERC-1155 tokens. */
+  supportsNfts: boolean | 'erc721'
   /** Whether a swap can be one row. */
   supportsSwaps: boolean
   equalLines: EqualLines

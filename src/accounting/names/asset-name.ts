@@ -1,4 +1,5 @@
 import { isNft } from '../../core/model/asset.ts'
+import { chainOf } from '../../core/model/chains.ts'
 import type { Asset } from '../movement.ts'
 import { firstDigits } from './first-digits.ts'
 
@@ -70,12 +71,24 @@ export function collectionName(asset: Asset | undefined): string {
 export const digitsOf = (address: string, { digits }: Pick<Asset, 'digits'>): string =>
   digits ?? firstDigits(address)
 
+/** Identifiers of native coins in a program, by their symbol in the table of chains. */
+export type CoinIds = Readonly<Record<string, string>>
+
+/**
+ * The identifier of a native coin: that of the user's file or else that of the program. Undefined if there is none. The
+ * symbol of the export is not used, because the program could have another asset with this symbol.
+ */
+export function coinIdOf({ ticker }: Asset, chain: string, coinIds: CoinIds): string | undefined {
+  return ticker ?? coinIds[chainOf(chain)?.symbol ?? '']
+}
+
 /**
  * The CAIP-19 identifier of a token, for programs that identify tokens by contract, unless the user's file gives
- * another identifier. The native coin is named by its symbol.
+ * another identifier. Empty for a native coin without an identifier.
  */
-export function caipName({ type, address, symbol, ticker, tokenId }: Asset, chain: string): string {
-  if (address === null) return shortSymbol(symbol ?? '') || 'COIN'
+export function caipName(asset: Asset, chain: string, coinIds: CoinIds): string {
+  const { type, address, ticker, tokenId } = asset
+  if (address === null) return coinIdOf(asset, chain, coinIds) ?? ''
   if (ticker !== undefined) return ticker
   const token = `eip155:${chain}/${type}:${address}`
   return type === 'erc20' ? token : `${token}/${tokenId}`

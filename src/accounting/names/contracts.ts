@@ -1,3 +1,4 @@
+import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
 import { countBy, digitsToDistinguish, firstDigits } from './first-digits.ts'
@@ -89,11 +90,11 @@ function contractsFrom(found: readonly ContractRow[], { digits, tickers, decimal
   return new Map([...namesWithoutRows(tickers), ...named])
 }
 
-/** Tokens with a name, of which the export need not have rows: opening balances can be of such tokens. */
+/** The coin, and tokens with a name, of which the export need not have rows: opening balances can be of such tokens. */
 const namesWithoutRows = (tickers: TokenNames = new Map()) =>
-  [...tickers].map(([address, ticker]): [string, Contract] => [
-    contractKey({ type: 'erc20', address }),
-    { symbol: null, digits: firstDigits(address), ticker, decimals: ticker.decimals ?? null },
+  [...tickers].map(([name, ticker]): [string, Contract] => [
+    contractKey(pricedAssetOf(name)),
+    { symbol: null, digits: firstDigits(name), ticker, decimals: ticker.decimals ?? null },
   ])
 
 /** Unites the rows of each contract, which several exports of a chain may have; sorted by their oldest ledger rows. */
@@ -203,10 +204,13 @@ async function readIds({ eachFile, database }: OpenExport) {
   }))
 }
 
+const COIN_KEY = contractKey(pricedAssetOf(NATIVE))
+
 /** Returns the asset with the symbol, digits, ticker and decimals of its contract, which are the same for all of its rows. */
 export function withContract(asset: Asset, contracts: Contracts): Asset {
-  const contract = asset.address === null ? undefined : contracts.get(contractKey(asset))
+  const contract = contracts.get(asset.address === null ? COIN_KEY : contractKey(asset))
   if (contract === undefined) return asset
+  if (asset.address === null) return { ...asset, ticker: contract.ticker?.name }
   const { symbol, digits, decimalsOfIds } = contract
   const ticker = contract.ticker?.name
   const { type, address, tokenId } = asset

@@ -1,4 +1,6 @@
+import { ADDRESS } from '../../core/model/address.ts'
 import { parseChain } from '../../core/model/chains.ts'
+import { NATIVE } from '../../ledger/prices/priced-asset.ts'
 import { readRecords, recordError } from '../../read/csv-records.ts'
 
 /** A line of the user's file of tickers. */
@@ -6,7 +8,7 @@ export type TickerLine = {
   line: number
   /** EVM chain id. */
   chain: string
-  /** In lower case. */
+  /** In lower case; `native` for the coin. */
   contract: string
   /** Empty if the line has none. */
   ticker: string
@@ -25,7 +27,13 @@ const TICKER = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,18}[A-Za-z0-9])?$/
 /** Names of tokens without a ticker: symbol and contract digits, or a placeholder. */
 const GENERATED_NAME = /-[0-9a-f]{8}|^(NULL|NFT)\d*$/i
 
-type ProgramNames = { pattern: RegExp; acceptsTickers: boolean; expected: string }
+type ProgramNames = {
+  pattern: RegExp
+  /** Further names that native coins may have. @default they have no line in the file */
+  coinPattern?: RegExp
+  acceptsTickers: boolean
+  expected: string
+}
 
 /** Columns of programs that have identifiers of their own; other columns contain tickers. */
 const PROGRAM_NAMES: Readonly<Record<string, ProgramNames>> = {
@@ -36,6 +44,8 @@ const PROGRAM_NAMES: Readonly<Record<string, ProgramNames>> = {
   },
   rotki: {
     pattern: /^eip155:[1-9]\d*\/erc20:0x[0-9a-fA-F]{40}$/,
+    // Such as AVAX, or the UUID of an asset that the user added to rotki (serialization/schemas.py).
+    coinPattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,35}$/,
     acceptsTickers: false,
     expected: 'an identifier such as eip155:1/erc20:0x…',
   },
@@ -104,10 +114,11 @@ function validateCells(cells: Cells, programs: readonly string[]): LineProblem |
       found: chain === '' ? 'no chain' : `chain ${chain}`,
       expected: 'an id such as 43114 or a name such as avalanche',
     }
-  if (!/^0x[0-9a-fA-F]{40}$/.test(contract))
+  if (contract.toLowerCase() === NATIVE) return validateCoin(cells, programs)
+  if (!ADDRESS.test(contract))
     return {
       found: contract === '' ? 'no contract' : `contract ${contract}`,
-      expected: '0x and 40 hex digits',
+      expected: '0x and 40 hex digits, or native',
     }
   return validateTicker(ticker) ?? validateProgramNames(cells, programs)
 }
@@ -131,6 +142,21 @@ function validateProgramNames(cells: Cells, programs: readonly string[]): LinePr
     const problem = acceptsTickers ? validateTicker(name) : NO_TICKER
     if (name === '' || pattern?.test(name) === true || problem === undefined) continue
     return { found: `${program} ${JSON.stringify(name)}`, expected: expected ?? problem.expected }
+  }
+  return undefined
+}
+
+/** Checks the line of the native coin, which most programs know by its symbol. */
+function validateCoin(cells: Cells, programs: readonly string[]): LineProblem | undefined {
+  for (const column of ['ticker', ...programs]) {
+    const name = cells[column] ?? ''
+    const { pattern, coinPattern, expected = '' } = PROGRAM_NAMES[column] ?? {}
+    if (name === '' || coinPattern?.test(name) === true) continue
+    if (coinPattern !== undefined && pattern?.test(name) === true) continue
+    return {
+      found: `${column} ${JSON.stringify(name)} for native`,
+      expected: coinPattern === undefined ? 'none: the program gets the symbol of the coin' : expected,
+    }
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 import { chainIdOf, chainOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { type WellKnownToken, wellKnownTokens } from '../../core/model/well-known-tokens.ts'
+import { NATIVE } from '../../ledger/prices/priced-asset.ts'
 import { recordError } from '../../read/csv-records.ts'
 import type { ConvertOptions } from '../options.ts'
 import { readTickerFile } from './ticker-file.ts'
@@ -18,7 +19,10 @@ export type TokenName = {
   decimals?: number | undefined
 }
 
-/** Names by contract in lower case. Each stands for one contract of the chain. */
+/**
+ * Names by contract in lower case. Each stands for one contract of the chain. In formats with identifiers, the native coin
+ * (`native`) can have one too.
+ */
 export type TokenNames = ReadonlyMap<string, TokenName>
 
 type TickerContext = {
@@ -68,7 +72,7 @@ function rejectSharedNames(
     const key = name.toLowerCase()
     const owner = owners.get(key)
     const at = line ?? owner?.line
-    if (at !== undefined && key === coin?.toLowerCase())
+    if (at !== undefined && contract !== NATIVE && key === coin?.toLowerCase())
       throw recordError(
         { file, line: at },
         { found: `${name}, the native coin`, expected: 'another name: the program would treat both as one' },

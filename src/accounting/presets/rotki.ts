@@ -8,8 +8,20 @@ const COMMON = {
   date: 'milliseconds',
   fee: 'sent amount',
   naming: 'caip',
+  // Not listed: CRO and MNT, which are tokens of Ethereum in rotki. POL would be the coin of no chain.
+  coinIds: {
+    AVAX: 'AVAX',
+    BNB: 'BNB',
+    CELO: 'CELO',
+    ETH: 'ETH',
+    GLMR: 'GLMR',
+    POL: 'eip155:137/erc20:0x0000000000000000000000000000000000001010',
+    S: 'SONIC',
+    xDAI: 'XDAI',
+  },
   numbers: {},
-  supportsNfts: true,
+  // Its tokens are ERC-20 or ERC-721 (TokenKind in types.py).
+  supportsNfts: 'erc721',
   chainNames: {
     '1': 'ethereum',
     '10': 'optimism',
@@ -19,11 +31,13 @@ const COMMON = {
     '8453': 'base',
     '42161': 'arbitrum one',
     '43114': 'avalanche',
+    '534352': 'scroll',
     other: 'external',
   },
-  source: 'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers',
+  source:
+    'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers, types.py (locations, coins); rotki/assets 252c95b (coins); tested with these importers',
   rulesOf: '2026-08-21',
-  unverified: 'the import: the program was not run',
+  unverified: 'its interface, and which tokens its complete database has',
 } as const
 
 const EVENTS: OutputFileFormat = {
@@ -67,7 +81,8 @@ const TRADES: OutputFileFormat = {
   supportsSwaps: true,
   equalLines: {
     handling: 'unpair',
-    compares: 'location, time, assets and amounts of a trade (rotki_trades.py)',
+    compares:
+      'location, time in milliseconds, identifiers and amounts of a trade (create_group_identifier_from_swap)',
   },
 }
 

@@ -283,11 +283,19 @@ test.for([
   await expect(checkFile(folder, to, () => {})).rejects.toMatchObject({ code: 'USAGE', message, fix })
 })
 
-test('accepts any symbol for the coin in a rotki file, but no ticker for a token', async () => {
+test('accepts any symbol for the coin in a rotki file, but no ticker for a token and no ERC-1155 token', async () => {
   const text = await longestOf('rotki', 'events.csv')
-  for (const coin of ['B_C', 'Ä-1', 'x.y'])
+  for (const coin of ['B_C', 'Ä-1', 'x.y', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'])
     expect(await mistakesIn(text.replaceAll(',AVAX,', `,${coin},`), 'rotki')).toEqual([])
-  expect(await mistakesIn(text.replace(',AVAX,', ',X-b97ef9ef,'), 'rotki')).toHaveLength(1)
+  for (const ticker of ['X-b97ef9ef', 'X-b97ef9ef-8a6e'])
+    expect(await mistakesIn(text.replace(',AVAX,', `,${ticker},`), 'rotki')).toHaveLength(1)
+  for (const [kind, problems] of [
+    ['721', 0],
+    ['1155', 1],
+  ] as const)
+    expect(
+      await mistakesIn(text.replace(',AVAX,', `,eip155:1/erc${kind}:0x${'7'.repeat(40)}/1,`), 'rotki'),
+    ).toHaveLength(problems)
 })
 
 test.for([

@@ -26,8 +26,15 @@ test('names tokens by symbol and contract, the coin by symbol, and NFTs with the
   expect(tickerName(COIN)).toBe('AVAX')
   expect(tickerName({ ...nft('APE', '12'), address: `0x${'2'.repeat(40)}` })).toBe('APE-22222222#12')
   const { address } = token('USDC')
-  expect(caipName(token('USDC'), '1')).toBe(`eip155:1/erc20:${address}`)
-  expect(caipName(COIN, '43114')).toBe('AVAX')
+  expect(caipName(token('USDC'), '1', {})).toBe(`eip155:1/erc20:${address}`)
+})
+
+test('identifies the coin of a chain by the table of the program, whatever symbol the export has', () => {
+  const coinIds = { AVAX: 'AVAX', POL: 'eip155:137/erc20:0x0000000000000000000000000000000000001010' }
+  expect(caipName({ ...COIN, symbol: 'X' }, '43114', coinIds)).toBe('AVAX')
+  expect(caipName({ ...COIN, symbol: 'POL' }, '137', coinIds)).toBe(coinIds.POL)
+  for (const unknown of ['25', '987654321']) expect(caipName(COIN, unknown, coinIds)).toBe('')
+  expect(caipName({ ...COIN, ticker: 'MINE' }, '25', coinIds)).toBe('MINE')
 })
 
 test('removes control characters, invisible characters and formula characters from text', () => {

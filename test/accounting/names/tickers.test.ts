@@ -29,12 +29,15 @@ const chainWith = (...changes: ((text: string) => string)[]): JsonObject[] =>
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
 const [output, renamed, unknown] = [at('out'), at('renamed'), at('unknown')]
+const mantle = at('mantle')
 const prices = at('prices.csv')
 
 beforeAll(async () => {
   await exportMadeUp(output, chainWith(withUsdc), '43114')
   await exportMadeUp(renamed, chainWith(withUsdc, renameUsdc), '43114')
   await exportMadeUp(unknown, chainWith(renameUsdc), '43114')
+  const first = chainWith((text) => text.replaceAll('"chainId":"43114"', '"chainId":"5000"')).slice(0, 6)
+  await exportMadeUp(mantle, first, '5000', { nativeSymbol: 'MNT' })
   writeFileSync(prices, withUsdc(GOLDEN_PRICES).replace(',USDC,', `,${USDC},`))
 })
 
@@ -103,6 +106,41 @@ test('rotki identifies tokens by contract, unless the user gives another identif
   expect(text).not.toContain(`erc20:${USDC},`)
 })
 
+describe('rotki has no asset for the coin of Mantle, whose symbol other assets have', () => {
+  const convertMantle = async (options: object = {}) => {
+    const out = at(`mantle-${Object.keys(options)}`)
+    const { omitted } = await convert(mantle, { to: 'rotki', out, ...options })
+    const [events = '', trades = ''] = ['events', 'trades'].map((name) =>
+      readFileSync(join(out, `${name}.csv`), 'utf8'),
+    )
+    return { omitted: Object.keys(omitted), events, trades }
+  }
+
+  test('so its movements are left out, and the tokens of its swaps are not', async () => {
+    const { omitted, events, trades } = await convertMantle()
+    const reason = 'rotki has no asset for the coin of chain 5000; name one with --tickers'
+    expect(omitted).toContainEqual(expect.stringContaining(reason))
+    expect(events + trades).not.toMatch(/,(MNT|COIN),/)
+    expect(events).toMatch(/^Deposit,external,eip155:5000\/erc20:0xc{40},61.234567,/m)
+  })
+
+  test.for([
+    'MNT',
+    '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    'eip155:1/erc20:0x3c3a81e81dc49a522a592e7622a7e711c06bf354',
+  ])('unless the user names %s', async (id) => {
+    writeFileSync(at('coin.csv'), `chain,contract,ticker,rotki\nmantle,native,,${id}\n`)
+    const { omitted, events, trades } = await convertMantle({ tickers: at('coin.csv') })
+    expect(omitted).not.toContainEqual(expect.stringContaining('coin of chain'))
+    expect(events).toContain(`Spend,external,${id},0.00125000000005,`)
+    expect(trades).toMatch(new RegExp(`^external,${id},eip155:5000/erc20:0xc{40},61.234567,1.5,`, 'm'))
+    const problems: unknown[] = []
+    const file = join(at('mantle-tickers'), 'events.csv')
+    await checkFile(file, 'rotki', (problem) => problems.push(problem))
+    expect(problems).toEqual([])
+  })
+})
+
 test('the lines of the user take precedence, by program and then for all programs', async () => {
   const [usdc, share] = [USDC.toUpperCase().replace('0X', '0x'), SHARE]
   const lines = [`avalanche,${usdc},USDX,ID:77`, `0xa86a,${share},VAULT,`, `1,${IMPOSTOR},OTHER,`]
@@ -160,6 +198,10 @@ test('prices are still needed by contract', async () => {
 })
 
 test.for([
+  {
+    lines: ['43114,native,ABC'],
+    says: ':2: found ticker "ABC" for native, expected none: the program gets the symbol of the coin',
+  },
   { lines: ['43114,0x12,ABC'], says: ':2: found contract 0x12, expected 0x and 40 hex digits' },
   { lines: [`atlantis,${SHARE},ABC`], says: ':2: found chain atlantis, expected an id such as 43114' },
   { lines: [`43114,${SHARE},=1+1`], says: ':2: found ticker "=1+1", expected at most 20 letters' },
@@ -202,8 +244,20 @@ test.for([
     name: 'a b',
     says: ':2: found rp2 "a b", expected at most 20 letters',
   },
-])('refuses the column of $header with $name', async ({ header, name, says }) => {
-  writeFileSync(at('column.csv'), `${header}\n43114,${SHARE},,${name}\n`)
+  {
+    header: 'chain,contract,ticker,rotki',
+    contract: 'native',
+    name: 'a b',
+    says: ':2: found rotki "a b" for native, expected an identifier',
+  },
+  {
+    header: 'chain,contract,ticker,koinly',
+    contract: 'native',
+    name: 'ID:1',
+    says: ':2: found koinly "ID:1" for native, expected none',
+  },
+])('refuses the column of $header with $name', async ({ header, contract = SHARE, name, says }) => {
+  writeFileSync(at('column.csv'), `${header}\n43114,${contract},,${name}\n`)
   await expect(
     convert(output, { to: 'generic', tickers: at('column.csv'), write: () => {} }),
   ).rejects.toMatchObject({ code: 'USAGE', message: expect.stringContaining(says) })
