@@ -34,14 +34,7 @@ const SHARED_PACKAGES: Record<string, readonly string[]> = {
  */
 const DATA_API_IMPORTERS = [
   ...['sources/data-api/', 'sources/index.ts'],
-  ...[
-    'accounting/price-list/',
-    'cli/',
-    'index.ts',
-    'reindex/',
-    'verify/audit/',
-    'watch/',
-  ],
+  ...['accounting/price-list/', 'cli/', 'index.ts', 'reindex/', 'verify/audit/', 'watch/'],
 ]
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

@@ -4,15 +4,15 @@ import { type CheckpointState, listingOf } from './checkpoint-state.ts'
 import { remainingBlocks } from './listing-state.ts'
 
 /**
- * Returns the blocks of a listing that the current run still has to request, within `bounds` and before
- * `endBlock`.
+ * Returns the blocks of a listing that the current run still has to request, within `bounds` and before `endBlock` or, once
+ * it is pinned, the end of the run.
  */
 export function remainingOf(
   state: CheckpointState,
   listing: string,
   bounds: BlockRange = UNBOUNDED,
 ): BlockRange[] {
-  const to = Math.min(bounds.to, state.identity.endBlock ?? Number.POSITIVE_INFINITY)
+  const to = Math.min(bounds.to, state.identity.endBlock ?? state.end ?? Number.POSITIVE_INFINITY)
   return remainingBlocks(listingOf(state, listing), state, { from: bounds.from, to })
 }
 

@@ -7,7 +7,7 @@ import type { ExplorerQuirk } from '../../src/demo-server/explorer/quirks.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectEqualColumns } from './explorer-columns.ts'
-import { TRANSPORT_FAULTS } from './fault-kinds.ts'
+import { EXPLORER_FAULTS } from './fault-kinds.ts'
 import { testJob } from './jobs.ts'
 import { startLoopback } from './loopback.ts'
 import { demoWallets } from './node-data.ts'
@@ -36,7 +36,7 @@ export async function checkExplorerScenario(seed: number): Promise<void> {
     createDataService({ api, head, explorerQuirks: quirk === undefined ? [] : [quirk] }),
   )
   let current = services[0] as DataService
-  const { fault } = randomFaults(TRANSPORT_FAULTS, {
+  const { fault } = randomFaults(EXPLORER_FAULTS, {
     ...{ random, probability: random.pick([0, 0.1, 0.3]), maxPerRequest: 2 },
   })
   const { url } = await startLoopback({ handle: (request) => current.handle(request) }, fault)

@@ -165,6 +165,19 @@ const MORE_UNUSUAL_RESPONSES: Record<string, FaultyResponse> = {
     response.writeHead(200, JSON_TYPE).end(` \n${body}\n `),
 }
 
+const refusal = (message: string, result: string | null = null) =>
+  respondWith(200, JSON.stringify({ status: '0', message, result }))
+
+/** Refusals of explorers, which answer them with status 200. */
+const EXPLORER_REFUSALS: Record<string, FaultyResponse> = {
+  'a refusal for the rate': refusal('NOTOK', 'Max calls per sec rate limit reached (3/sec)'),
+  'a refusal for the load': refusal(
+    'NOTOK',
+    'Unexpected err, timeout occurred or server too busy. Please try again later',
+  ),
+  'a query timeout': refusal('Query Timeout occured. Please select a smaller result dataset'),
+}
+
 const kinds = (faults: Record<string, FaultyResponse>, rest: Partial<FaultKind> = {}): FaultKind[] =>
   Object.entries(faults).map(([what, respond]) => ({ what, respond, ...rest }))
 
@@ -185,7 +198,10 @@ const ANY_BODY = new Set([
 ])
 
 /** Faults of any API: their responses do not depend on the shape of a page. */
-export const TRANSPORT_FAULTS: readonly FaultKind[] = [
+const TRANSPORT_FAULTS: readonly FaultKind[] = [
   ...kinds({ ...CONNECTION_FAULTS, ...WIRE_FAULTS, ...PROXY_FAULTS, ...QUOTA_FAULTS }),
   ...kinds({ ...BODY_FAULTS, ...PAGE_FAULTS }).filter(({ what }) => ANY_BODY.has(what)),
 ]
+
+/** Faults of explorers. */
+export const EXPLORER_FAULTS: readonly FaultKind[] = [...TRANSPORT_FAULTS, ...kinds(EXPLORER_REFUSALS)]

@@ -13,6 +13,7 @@ import { expectEqualColumns } from '../../helpers/explorer-columns.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { nodeBalances, unreconcilable, valuesOf } from '../../helpers/node-balances.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
+import { readManifest } from '../../helpers/read-output.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -33,13 +34,28 @@ test('a run whose limit of requests cannot complete a page says how many it need
   }
 })
 
-async function exportWith(api: Api, output: string, options: { quirk: ExplorerQuirk | undefined }) {
+test('a run ends before the blocks that the explorer has not processed, and the next one continues there', async () => {
+  const output = join(folder, 'late')
+  const job = { endBlock: undefined }
+  await exportWith('blockscout', output, { quirk: 'late-internals', job })
+  expect((await verifyOutput(output)).problems).toEqual([])
+  const ends = readManifest(output).coverage.map(({ toBlock }) => toBlock)
+  expect(Math.max(...ends)).toBeLessThanOrEqual(421 - 10)
+  await exportDemo(DATA_API)
+  await exportWith('blockscout', output, { quirk: undefined, job })
+  await expectEqualColumns(DATA_API, output, { statesLogIndex: false })
+})
+
+type ExportOptions = { quirk: ExplorerQuirk | undefined; job?: Parameters<typeof exportDemo>[1] }
+
+async function exportWith(api: Api, output: string, options: ExportOptions) {
   const service = await listen(
     createDataService({ api, explorerQuirks: options.quirk === undefined ? [] : [options.quirk] }),
     { port: 0 },
   )
   try {
     await exportDemo(output, {
+      ...options.job,
       addresses: demoWallets,
       service: { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000, api },
     })

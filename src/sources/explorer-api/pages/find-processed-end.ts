@@ -9,7 +9,7 @@ const DISTANCES = [16, 128, 1_024, 8_192, 65_536] as const
 
 /**
  * Returns an exclusive end of a range, as near to the head as it can be found with a few requests, before which the
- * explorer has processed all internal transactions; undefined if there is none.
+ * explorer has processed all internal transactions; undefined if there is none. Throws like `request`.
  */
 export async function findProcessedEnd(
   requestContext: RequestContext,

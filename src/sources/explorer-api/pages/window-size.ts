@@ -2,7 +2,12 @@ import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import { TimeoutError } from '../../../http/send-http-request.ts'
-import { type AdaptivePageSize, shrinkPages } from '../../adaptive-page-size.ts'
+import {
+  type AdaptivePageSize,
+  createAdaptivePageSize,
+  newSharedPageLimit,
+  shrinkPages,
+} from '../../adaptive-page-size.ts'
 import { type ChainRequest, requestHead } from '../requests/request-head.ts'
 
 /** Records of one answer, largest first. Smaller ones are requested if an answer is too large for the service. */
@@ -13,12 +18,12 @@ const MIN_WINDOW = WINDOW_SIZES[3]
 /** After a timeout, an answer of this size is requested of fewer blocks before its size is reduced further. */
 const TIMEOUT_WINDOW = WINDOW_SIZES[1]
 
-/** By what the number of blocks is divided after a timeout, and multiplied after an answer. */
-const [SHRINK_FACTOR, GROWTH_FACTOR] = [8, 2]
+/** Numbers of blocks that are requested at once, largest first. */
+const BLOCK_SPANS = [Number.POSITIVE_INFINITY, 2_097_152, 262_144, 32_768, 4_096, 512, 64, 8, 1] as const
 
 /**
  * The number of blocks that are requested of one listing at once: all, until the service has timed out for them. It
- * shrinks after a timeout, and grows after an answer.
+ * shrinks and grows back like the size of pages.
  */
 export type BlockSpan = {
   /** The blocks to request of a range, from the start that `order` names. */
@@ -31,25 +36,24 @@ export type BlockSpan = {
    *
    * @param range with the end at the head of the chain if it is open
    */
-  recordTimeout(range: BlockRange): void
+  recordTimeout(range: BlockRange, error: ExportError): void
 }
 
 export function createBlockSpan(): BlockSpan {
-  let [blocks, head] = [Number.POSITIVE_INFINITY, NO_END]
+  const span = createAdaptivePageSize(newSharedPageLimit(), BLOCK_SPANS)
+  let head = NO_END
   const endOf = ({ from, to }: BlockRange) => (to === NO_END ? Math.max(from, head) : to)
   return {
     firstBlocks: ({ from, to }, order) => {
       const end = endOf({ from, to })
-      if (end - from <= blocks) return { from, to }
-      return order === 'asc' ? { from, to: from + blocks } : { from: end - blocks, to }
+      if (end - from <= span.current()) return { from, to }
+      return order === 'asc' ? { from, to: from + span.current() } : { from: end - span.current(), to }
     },
     canShrink: (range) => endOf(range) - range.from > 1,
-    recordSuccess: () => {
-      blocks *= GROWTH_FACTOR
-    },
-    recordTimeout: ({ from, to }) => {
+    recordSuccess: () => span.recordSuccess(),
+    recordTimeout: ({ from, to }, error) => {
       head = head === NO_END ? to : Math.max(head, to)
-      blocks = Math.max(1, Math.min(blocks, Math.floor((to - from) / SHRINK_FACTOR)))
+      while (span.current() >= to - from && span.recordFailure(span.current(), error));
     },
   }
 }
@@ -70,8 +74,13 @@ export async function shrinkWindow(
 ): Promise<void> {
   if (!isTimeout(thrown) || offset > TIMEOUT_WINDOW || !span.canShrink(range))
     return shrinkPages(requestContext, { size, pageSize: offset, thrown })
-  const to = range.to === NO_END ? (await requestHead(requestContext, chain)) + 1 : range.to
-  span.recordTimeout({ from: range.from, to: Math.max(to, range.from) })
+  const head = () =>
+    requestHead(requestContext, chain).catch(() => {
+      requestContext.signal.throwIfAborted()
+      throw thrown
+    })
+  const to = range.to === NO_END ? (await head()) + 1 : range.to
+  span.recordTimeout({ from: range.from, to: Math.max(to, range.from) }, thrown)
   const reason = `${thrown.message}; requesting fewer blocks`
   requestContext.onEvent({ kind: 'retried', reason, failures: 1 })
 }
