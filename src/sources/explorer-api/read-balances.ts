@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Asset } from '../../core/model/asset.ts'
 import { NO_END } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
@@ -30,6 +31,7 @@ export async function openBalances(
   chain: string,
 ): Promise<OpenedBalances> {
   const { end, counts, signal, baseUrl, apiKey, ...requests } = await startRequests(access)
+  const { signal: untilClosed, close } = abortable(signal)
   const concurrency = access.concurrency ?? ACCESS_DEFAULTS.concurrency
   const client = createClient({
     ...{ baseUrl, apiKey, apiKeyParameter: API_KEY_PARAMETER, allowPlainHttp: access.allowPlainHttp },
@@ -38,7 +40,7 @@ export async function openBalances(
     connections: concurrency,
   })
   const requestContext: RequestContext = {
-    ...{ ...requests, client, signal, limit: limitConcurrency(concurrency) },
+    ...{ ...requests, client, signal: untilClosed, limit: limitConcurrency(concurrency) },
     health: { hasResponded: false, lastError: undefined },
     ...(access.retry === undefined ? {} : { retry: access.retry }),
   }
@@ -46,10 +48,20 @@ export async function openBalances(
     reader: createBalanceReader(requestContext, { dialect, chain }),
     counts,
     close: async () => {
+      close()
       await client.close()
       await end()
     },
   }
+}
+
+/** A signal that `close` aborts too: requests in flight would be retried after the client has been closed. */
+function abortable(signal: AbortSignal): { signal: AbortSignal; close: () => void } {
+  const closed = new AbortController()
+  const either = AbortSignal.any([signal, closed.signal])
+  // Every request adds a listener.
+  setMaxListeners(0, either)
+  return { signal: either, close: () => closed.abort() }
 }
 
 type Explorer = { dialect: Dialect; chain: string }

@@ -1,5 +1,8 @@
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createDataService } from '../../../src/demo-server/create-data-service.ts'
+import { listen } from '../../../src/demo-server/listen.ts'
 import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
@@ -49,4 +52,20 @@ describe('reconcile with the balances of an explorer', () => {
     const result = reconcileOutput(output, { service: service('etherscan') })
     await expect(result).rejects.toMatchObject({ code: 'BALANCES_UNAVAILABLE' })
   })
+})
+
+test('a refused key ends reconcile without retries of the requests in flight', async () => {
+  const server = await listen(createDataService({ api: 'blockscout', keys: ['right'] }), { port: 0 })
+  onTestFinished(() => server.close())
+  const output = outputOf('blockscout')
+  await exportDemo(output, { service: service('blockscout') })
+  const details: string[] = []
+  const access = { baseUrl: server.url, apiKey: 'wrong', api: 'blockscout' as const }
+  const reconciling = reconcileOutput(output, {
+    service: { ...access, onDetail: (detail) => details.push(detail) },
+  })
+  await expect(reconciling).rejects.toMatchObject({ code: 'KEY_REFUSED' })
+  // Retries are reported one event-loop turn after their requests fail.
+  await setImmediate()
+  expect(details.filter((detail) => /retry/.test(detail))).toEqual([])
 })
