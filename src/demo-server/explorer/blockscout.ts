@@ -1,7 +1,7 @@
 import { jsonResponse } from '../http-error.ts'
 import { showBalance, showBalanceAtBlock, showBalances, showHead, showTokenBalance } from './balances.ts'
 import type { Dialect } from './dialect.ts'
-import { listAccount } from './list-account.ts'
+import { LISTING_ACTIONS } from './list-account.ts'
 import { LISTINGS } from './listings.ts'
 import {
   internalFields,
@@ -36,11 +36,7 @@ export const BLOCKSCOUT: Dialect = {
   },
   modules: {
     account: {
-      txlist: listAccount('txlist'),
-      txlistinternal: listAccount('txlistinternal'),
-      tokentx: listAccount('tokentx'),
-      tokennfttx: listAccount('tokennfttx'),
-      token1155tx: listAccount('token1155tx'),
+      ...LISTING_ACTIONS,
       balance: showBalance,
       balancemulti: showBalances({ stale: false }),
       tokenbalance: showTokenBalance,

@@ -2,7 +2,7 @@ import { jsonResponse } from '../http-error.ts'
 import { objectOf } from '../json.ts'
 import { showBalance, showBalances, showHead, showTokenBalance } from './balances.ts'
 import type { Dialect } from './dialect.ts'
-import { listAccount } from './list-account.ts'
+import { LISTING_ACTIONS } from './list-account.ts'
 import { LISTINGS } from './listings.ts'
 import {
   internalFields,
@@ -37,11 +37,7 @@ export const ETHERSCAN: Dialect = {
   },
   modules: {
     account: {
-      txlist: listAccount('txlist'),
-      txlistinternal: listAccount('txlistinternal'),
-      tokentx: listAccount('tokentx'),
-      tokennfttx: listAccount('tokennfttx'),
-      token1155tx: listAccount('token1155tx'),
+      ...LISTING_ACTIONS,
       balance: showBalance,
       balancemulti: showBalances(),
       tokenbalance: showTokenBalance,

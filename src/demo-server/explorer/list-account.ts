@@ -7,8 +7,8 @@ import type { ListingName } from './listings.ts'
 import { type ListingQuery, locate } from './record-index.ts'
 import { selectWindow } from './select-window.ts'
 
-/** Creates the action of a listing: the records of an address in a range of blocks, one page at a time. */
-export function listAccount(name: ListingName): ExplorerAction {
+/** The action of a listing: the records of an address in a range of blocks, one page at a time. */
+function listAccount(name: ListingName): ExplorerAction {
   return async (context) => {
     const { query, chain, dialect } = context
     const address = readQueryAddress(query.get('address'))
@@ -21,6 +21,15 @@ export function listAccount(name: ListingName): ExplorerAction {
     const isComplete = processed === head || window.endBlock <= processed
     return isComplete ? answerWith(records, dialect.emptyMessages[name]) : incompleteAnswer(records)
   }
+}
+
+/** The actions of the listings, by name. */
+export const LISTING_ACTIONS: Readonly<Record<ListingName, ExplorerAction>> = {
+  txlist: listAccount('txlist'),
+  txlistinternal: listAccount('txlistinternal'),
+  tokentx: listAccount('tokentx'),
+  tokennfttx: listAccount('tokennfttx'),
+  token1155tx: listAccount('token1155tx'),
 }
 
 function answerWith(records: readonly JsonObject[], emptyMessage: string): ServiceResponse {
