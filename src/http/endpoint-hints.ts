@@ -1,4 +1,5 @@
 import { APIS, DEFAULT_API } from '../core/model/api.ts'
+import { knownServiceOf } from '../core/model/known-services.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { proxyFor } from '../core/platform/proxy.ts'
 import { BASE_URL_SETTING, proxyPasswordFix } from './connection-error.ts'
@@ -20,10 +21,20 @@ export function explainBody(
 ): { what: string; fix: string } | undefined {
   const from = `was returned by ${baseUrl}${path}`
   if (isWebPage(response))
-    return { what: `a web page ${from}`, fix: `${WEB_PAGE_FIX}${isInterfacePath(path) ? OTHER_API_FIX : ''}` }
+    return {
+      what: `a web page ${from}`,
+      fix: replacementFix(baseUrl) ?? `${WEB_PAGE_FIX}${isInterfacePath(path) ? OTHER_API_FIX : ''}`,
+    }
   if (isInterfacePath(path) && isExplorerAnswer(response))
     return { what: `an answer of an explorer ${from}`, fix: EXPLORER_FIX }
   return undefined
+}
+
+/** The fix for a known host that was switched off; undefined for other hosts. */
+function replacementFix(baseUrl: string): string | undefined {
+  const replacement = knownServiceOf(baseUrl)?.replacedBy
+  if (replacement === undefined) return undefined
+  return `${new URL(baseUrl).hostname} was switched off: set ${BASE_URL_SETTING} to ${replacement}.`
 }
 
 /** Whether a path belongs to the interface of data services, not to the API of an explorer. */
@@ -50,6 +61,10 @@ const OTHER_API_FIX = ` If it is an explorer, set service.api (WALLETLAKE_API or
  */
 export function fixForStatus(response: ApiResponse, requested: RequestedUrl): string | undefined {
   const { status, headers } = response
+  if (status !== 407) {
+    const replaced = replacementFix(requested.baseUrl)
+    if (replaced !== undefined) return replaced
+  }
   if (status >= 300 && status < 400) return redirectFix(headers.location, requested)
   if (status === 407) {
     const proxy = proxyFor(new URL(requested.baseUrl))

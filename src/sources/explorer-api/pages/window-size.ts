@@ -2,7 +2,7 @@ import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import { TimeoutError } from '../../../http/send-http-request.ts'
-import { type AdaptivePageSize, shrinkPages } from '../../adaptive-page-size.ts'
+import { type AdaptivePageSize, isPageTooLarge, shrinkPages } from '../../adaptive-page-size.ts'
 import { type ChainRequest, requestHead } from '../requests/request-head.ts'
 
 /** Records of one answer, largest first. Smaller ones are requested if an answer is too large for the service. */
@@ -54,6 +54,11 @@ export function createBlockSpan(): BlockSpan {
   }
 }
 
+/** Whether a smaller window may succeed after this error. Routescan answers with 502 if a window is too large. */
+export function isWindowTooLarge(error: ExportError): boolean {
+  return isPageTooLarge(error) || error.status === 502
+}
+
 type RequestedWindow = { range: BlockRange; offset: number; span: BlockSpan }
 
 /** Whether fewer records or fewer blocks may be answered after this error, which shows that there were too many. */
@@ -69,7 +74,7 @@ export async function shrinkWindow(
   { size, span, thrown, range, offset, ...chain }: FailedWindow,
 ): Promise<void> {
   if (!isTimeout(thrown) || offset > TIMEOUT_WINDOW || !span.canShrink(range))
-    return shrinkPages(requestContext, { size, pageSize: offset, thrown })
+    return shrinkPages(requestContext, { size, pageSize: offset, thrown, isTooLarge: isWindowTooLarge })
   const to = range.to === NO_END ? (await requestHead(requestContext, chain)) + 1 : range.to
   span.recordTimeout({ from: range.from, to: Math.max(to, range.from) })
   const reason = `${thrown.message}; requesting fewer blocks`
