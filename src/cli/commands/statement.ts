@@ -23,6 +23,7 @@ import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
+import { unfilledLines } from '../unfilled-lines.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
@@ -137,7 +138,11 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     const place = stated.exports.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, one)}`)
     const empty = one.ledgerTimeRange && emptyPeriodLine(one.ledgerTimeRange, resolveYear(args))
-    for (const line of [empty ?? [], unfilledLines(one, args), negativeLines(one.belowZero)].flat())
+    for (const line of [
+      empty ?? [],
+      unfilledLines(args.opening, one.unfilledOpening),
+      negativeLines(one.belowZero),
+    ].flat())
       log.warn(`${place}${line}`)
   }
   for (const line of warningsOf(stated)) log.warn(line)
@@ -154,15 +159,6 @@ function periodLine(
     newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`
   const end = lastBlock < 0 ? 'the export contains no block' : `the export ends with block ${lastBlock}`
   return `from ${from} to ${until}: ${rows}; ${end}`
-}
-
-function unfilledLines(
-  { unfilledOpening }: Statement['exports'][number],
-  { opening }: StatementArguments,
-): string[] {
-  return unfilledOpening === 0
-    ? []
-    : [`${formatCount(unfilledOpening, 'line')} of ${opening} without an amount or a value: skipped`]
 }
 
 function warningsOf({ lines, period, currency }: Statement): string[] {

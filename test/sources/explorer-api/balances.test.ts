@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
@@ -40,6 +41,20 @@ describe('reconcile with the balances of an explorer', () => {
     const verdict = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan') })
     expect(verdict.balances.native.different).toBe(exact.genesisWallets)
     expect(verdict.balances.erc20).toEqual(exact.balances.erc20)
+  })
+
+  test('compares current balances with opening balances, which add the coins at genesis', async () => {
+    const { rows } = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan') })
+    const coins = rows.filter(({ asset_type }) => asset_type === 'native')
+    expect(coins[0]?.likely_cause).toContain('add them with --opening FILE')
+    const opening = join(folder, 'opening.csv')
+    const lines = coins.map(({ wallet_address, difference }) => `${wallet_address},native,,,${difference}`)
+    writeFileSync(
+      opening,
+      ['wallet_address,asset_type,asset_address,token_id,value', ...lines, ''].join('\n'),
+    )
+    const verdict = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan'), opening })
+    expect(verdict.balances.native).toEqual({ compared: demoWallets.length, different: 0 })
   })
 
   test('skips balances of which only current ones are known if transactions followed the exported blocks', async () => {
