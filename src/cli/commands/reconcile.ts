@@ -1,3 +1,4 @@
+import { APIS } from '../../core/model/api.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { oneLine } from '../../terminal/log.ts'
 import { print } from '../../terminal/print.ts'
@@ -16,6 +17,13 @@ import { unfilledLines } from '../unfilled-lines.ts'
 
 const options = defineOptions([
   ...serviceOptions,
+  {
+    name: 'api',
+    value: '<name>',
+    choices: APIS,
+    description:
+      'API of the service (default: that of the export, or of a known host); or set WALLETLAKE_API',
+  },
   {
     name: 'wallet',
     value: '<address>',

@@ -15,6 +15,7 @@ import type { RequestCounts, ServiceAccess } from '../../sources/service-access.
 import type { Source } from '../../sources/source.ts'
 import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
 import { type LedgerSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
+import { notComparedError } from './not-compared.ts'
 import { predictRequests } from './predict-requests.ts'
 import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
 
@@ -127,7 +128,7 @@ async function reconcile(
   const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
   options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets, source), lastBlock })
   const compared = await compareAll(sums, { reader, onProgress })
-  if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest)
+  if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest, compared)
   const { all = false, bisect = true } = options
   return buildVerdict(output, { compared, sums, reader, lastBlock, all, bisect })
 }
@@ -144,7 +145,7 @@ async function compareAll(
   const compare = async (wallet: LedgerWallet) => {
     const compared = await compareWallet(wallet, reader)
     done += 1
-    onProgress(`${done} of ${wallets.length} wallets`)
+    onProgress(`compared ${done} of ${wallets.length} wallets`)
     return compared
   }
   return Promise.all(wallets.map((wallet) => limit(() => compare(wallet))))
@@ -152,7 +153,7 @@ async function compareAll(
 
 const isNotCompared = ({ balances }: ComparedWallet) => balances.length === 0
 
-function noBalancesError({ job }: Manifest): ExportError {
-  const message = `cannot reconcile: the service states no balances of these wallets on chain ${job.chain} (404)`
-  return new ExportError('BALANCES_UNAVAILABLE', message)
+function noBalancesError({ job }: Manifest, compared: readonly ComparedWallet[]): ExportError {
+  const skipped = compared.flatMap((wallet) => wallet.skipped)
+  return notComparedError(`cannot reconcile the wallets on chain ${job.chain}`, skipped)
 }

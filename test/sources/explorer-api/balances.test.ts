@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createDataService } from '../../../src/demo-server/create-data-service.ts'
+import { listen } from '../../../src/demo-server/listen.ts'
 import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
@@ -62,6 +65,31 @@ describe('reconcile with the balances of an explorer', () => {
     const [address = ''] = demoWallets
     await exportDemo(output, { service: service('etherscan'), addresses: [address], endBlock: 200 })
     const result = reconcileOutput(output, { service: service('etherscan') })
-    await expect(result).rejects.toMatchObject({ code: 'BALANCES_UNAVAILABLE' })
+    await expect(result).rejects.toMatchObject({
+      code: 'BALANCES_UNAVAILABLE',
+      message: expect.stringContaining('transactions followed the exported blocks'),
+      fix: expect.stringContaining('run --reconcile'),
+    })
+  })
+
+  test('asks for opening balances if only current ones are known and the export begins after block 0', async () => {
+    const output = outputOf('from-100')
+    const [address = ''] = demoWallets
+    await exportDemo(output, { service: service('etherscan'), addresses: [address], startBlock: 100 })
+    await expect(reconcileOutput(output, { service: service('etherscan') })).rejects.toMatchObject({
+      code: 'BALANCES_UNAVAILABLE',
+      fix: expect.stringContaining('--opening FILE'),
+    })
+  })
+
+  test('takes the API of another address from --api or WALLETLAKE_API', async () => {
+    const { url, close } = await listen(createDataService({ api: 'etherscan' }), { port: 0 })
+    onTestFinished(() => close())
+    const words = ['reconcile', outputOf('etherscan'), '--base-url', url]
+    const differences = { exit: 10, stderr: expect.stringContaining('VERIFY_FAILED: ') }
+    expect(await runInProcess([...words, '--api', 'etherscan'])).toMatchObject(differences)
+    expect(await runInProcess(words, { WALLETLAKE_API: 'etherscan' })).toMatchObject(differences)
+    const misspelt = await runInProcess(words, { WALLETLAKE_API: 'etherscann' })
+    expect(misspelt.stderr).toContain('WALLETLAKE_API: found etherscann, expected one of data-api, etherscan')
   })
 })
