@@ -56,6 +56,16 @@ test.for([
   expect(await checkForeignFiles(folderWith(entries))).toBeUndefined()
 })
 
+test.for(['ledger', 'runs/2026'])('a run does not write to %s of another export', async (name) => {
+  const output = folderWith({ 'manifest.json': '{"schemaVersion":1}' })
+  await expect(checkForeignFiles(join(output, name))).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `${join(output, name)} is part of the export ${output}`,
+    fix: expect.stringContaining('--output'),
+  })
+  expect(await checkForeignFiles(join(output, 'other/ledger'))).toBeUndefined()
+})
+
 test('nothing is said about a folder that does not exist', async () => {
   expect(await checkForeignFiles(join(tempFolder(), 'new'))).toBeUndefined()
 })
