@@ -8,8 +8,9 @@ export type BodyReader<T> = (body: Buffer) => T | Promise<T>
 /**
  * Reads the body of a 2xx response.
  *
- * @throws PAGE_MALFORMED if it is a web page or an answer of another API, if `read` throws it, or if a GET is answered with another status than
- *   200: a 206 carries only a part of what was requested, a 203 what a proxy made of it, and a 202 or 204 nothing.
+ * @throws PAGE_MALFORMED if it is a web page or an answer of another API, if `read` throws it, or if a GET is answered
+ *   with another status than 200: a 206 carries only a part of what was requested, a 203 what a proxy made of it,
+ *   and a 202 or 204 nothing.
  */
 export async function readBody<T>(
   response: ApiResponse,
