@@ -82,7 +82,7 @@ test.for([
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const output = join(tempFolder(), 'out')
   const { exit, stdout, stderr } = await runInProcess(
-    [...jobArguments('etherscan', { url, output }), '--max-requests', '3'],
+    [...jobArguments('etherscan', { url, output }), '--max-requests', '5'],
     { WALLETLAKE_API_KEY: KEY },
   )
   expect(exit).not.toBe(0)
