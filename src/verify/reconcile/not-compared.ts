@@ -5,7 +5,7 @@ import type { Skip } from './compare-wallet.ts'
 type Reason = { text: string; fix?: string }
 
 const REASONS: Readonly<Record<Skip, Reason>> = {
-  'not-offered': { text: 'the service lacks or refuses their balances' },
+  'not-offered': { text: 'the service lacks or refuses the balances' },
   'later-transactions': {
     text: 'transactions followed the exported blocks, and the service states current balances only',
     fix: 'Compare right after a run (run --reconcile), or with another service: --base-url names it.',

@@ -128,7 +128,10 @@ async function reconcile(
   const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
   options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets, source), lastBlock })
   const compared = await compareAll(sums, { reader, onProgress })
-  if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest, compared)
+  if (compared.every(isNotCompared)) {
+    const skipped = compared.flatMap((wallet) => wallet.skipped)
+    throw reader.refusal() ?? notComparedError('cannot reconcile', skipped)
+  }
   const { all = false, bisect = true } = options
   return buildVerdict(output, { compared, sums, reader, lastBlock, all, bisect })
 }
@@ -152,8 +155,3 @@ async function compareAll(
 }
 
 const isNotCompared = ({ balances }: ComparedWallet) => balances.length === 0
-
-function noBalancesError({ job }: Manifest, compared: readonly ComparedWallet[]): ExportError {
-  const skipped = compared.flatMap((wallet) => wallet.skipped)
-  return notComparedError(`cannot reconcile the wallets on chain ${job.chain}`, skipped)
-}
