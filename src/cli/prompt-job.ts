@@ -1,12 +1,14 @@
 import { createInterface } from 'node:readline'
+import { APIS, DEFAULT_API } from '../core/model/api.ts'
 import { ExportError } from '../core/model/errors.ts'
+import { knownServiceOf } from '../core/model/known-services.ts'
 import { FORMAT_NAMES } from '../core/model/model.ts'
 import { FIELDS } from '../job/fields/fields.ts'
 import { checkOptions } from '../job/read-job.ts'
 import type { JobOverrides } from '../job/resolve/overrides.ts'
 
 /** Values of a new job, by the names of the command-line options. */
-export type JobInputs = Pick<JobOverrides, 'chain' | 'address' | 'baseUrl' | 'format' | 'startBlock'>
+export type JobInputs = Pick<JobOverrides, 'chain' | 'address' | 'baseUrl' | 'api' | 'format' | 'startBlock'>
 
 /** Streams for prompts and input. */
 export type Terminal = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }
@@ -19,6 +21,7 @@ export async function promptForJob(inputs: JobInputs, terminal: Terminal): Promi
     const address = inputs.address ?? (await promptForWallets(prompt))
     const baseUrl =
       inputs.baseUrl ?? (await prompt({ text: BASE_URL_PROMPT, toOption: (baseUrl) => ({ baseUrl }) }))
+    const api = inputs.api ?? (await promptForApi(baseUrl, prompt))
     const format =
       inputs.format ??
       (await prompt({
@@ -26,7 +29,7 @@ export async function promptForJob(inputs: JobInputs, terminal: Terminal): Promi
         defaultValue: FIELDS.format.default,
         toOption: (format) => ({ format }),
       }))
-    return { ...inputs, chain, address, baseUrl, format }
+    return { ...inputs, chain, address, baseUrl, ...(api === undefined ? {} : { api }), format }
   } finally {
     close()
   }
@@ -36,6 +39,7 @@ const CHAIN_PROMPT = 'Chain id (1 Ethereum, 43114 Avalanche, 8453 Base, …):'
 const WALLET_PROMPT = 'Wallet, and a label if you like (0x… savings):'
 const NEXT_WALLET_PROMPT = 'Another wallet, or Enter to go on:'
 const BASE_URL_PROMPT = 'URL of the data service (demo is the embedded one):'
+const API_PROMPT = `API of the service, ${APIS.join(', ')} [${DEFAULT_API}]:`
 const FORMAT_PROMPT = `Format, ${FORMAT_NAMES.join(' or ')} [${FIELDS.format.default}]:`
 
 type Prompt = {
@@ -62,6 +66,12 @@ async function promptForWallets(prompt: PromptFn): Promise<string[]> {
     if (input === '') return wallets
     wallets.push(parseWalletInput(input))
   }
+}
+
+/** Prompts for the API of a service unless its base URL implies it. */
+async function promptForApi(baseUrl: string, prompt: PromptFn): Promise<string | undefined> {
+  if (baseUrl === 'demo' || knownServiceOf(baseUrl) !== undefined) return undefined
+  return prompt({ text: API_PROMPT, defaultValue: DEFAULT_API, toOption: (api) => ({ api }) })
 }
 
 /** Converts `0x… label` to the form of the command line, `0x…=label`. */

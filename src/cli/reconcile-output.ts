@@ -10,6 +10,7 @@ import {
   tokenDifferencesLine,
 } from '../terminal/reconciliation-lines.ts'
 import type { Skip } from '../verify/reconcile/compare-wallet.ts'
+import { notComparedError } from '../verify/reconcile/not-compared.ts'
 import {
   type ReconcileOptions,
   type ReconcileResult,
@@ -70,7 +71,7 @@ export function verdictLines(result: ReconcileResult): string[] {
 
 const SKIP_REASONS: Readonly<Record<Skip, string>> = {
   'not-offered': 'the service lacks or refuses them',
-  'later-transactions': 'owners may have changed since',
+  'later-transactions': 'they may have changed since',
   'no-opening': 'the export begins after block 0',
 }
 
@@ -83,7 +84,7 @@ const CAUSES_FIX =
  * what to do about differences.
  */
 export function verdictError(
-  { ok, balances, wallets }: ReconcileResult,
+  { ok, balances, wallets, skipped }: ReconcileResult,
   name: string,
   fix = CAUSES_FIX,
 ): ExportError | undefined {
@@ -94,6 +95,5 @@ export function verdictError(
   }
   const unknown = wallets.selected - wallets.compared
   if (unknown === 0) return undefined
-  const message = `${name}: the service lacks or refuses the balances of ${formatCount(unknown, 'wallet')}`
-  return new ExportError('BALANCES_UNAVAILABLE', message)
+  return notComparedError(`${name}: ${formatCount(unknown, 'wallet')} not compared`, skipped)
 }

@@ -4,6 +4,7 @@ import type { ConvertOptions } from '../accounting/options.ts'
 import { isJournal } from '../accounting/writers.ts'
 import { formatCount } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
+import { unfilledLines } from './unfilled-lines.ts'
 import { unmatchedText } from './warn-unmatched.ts'
 
 type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
@@ -17,10 +18,7 @@ export function reportConversion(converted: ConversionResult, options: Conversio
     log.info(
       `${formatCount(converted.merged, 'line')} added to an equal one: ${options.to} could take them for duplicates`,
     )
-  if (converted.unfilledOpening > 0)
-    log.warn(
-      `${formatCount(converted.unfilledOpening, 'line')} of ${options.opening} without an amount or a value: skipped`,
-    )
+  for (const line of unfilledLines(options.opening, converted.unfilledOpening)) log.warn(line)
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(
       `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,

@@ -14,6 +14,7 @@ import type { Store } from '../storage/store.ts'
 import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
 import { clearComplete, isJobComplete, markComplete } from './completion.ts'
 import { fetchAndWrite, isOpen, restoreStats, type WriteState } from './fetch-and-write.ts'
+import { checkForeignFiles } from './foreign-files.ts'
 import { privateFolder } from './private-folder.ts'
 import { isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 import { type StartedRun, startRun } from './resume/start-run.ts'
@@ -74,6 +75,8 @@ async function tryExport(run: JobRun, make: MakeExport): Promise<JobResult> {
   const folders = await trackCreatedFolders(folder)
   try {
     await assertNoSpecialEntries(job.output, 'OUTPUT_FAILED')
+    const notice = await checkForeignFiles(job.output)
+    if (notice !== undefined) run.onNotice(`${job.name}: ${notice}`)
     const release = await lockOutput(folder)
     try {
       return { job, state: await exportToStore(run, make), error: undefined }

@@ -7,6 +7,8 @@ import type { Source } from '../sources/source.ts'
 /** Settings of a job that not every API offers. */
 const FEATURES: readonly {
   setting: string
+  /** The option that sets it. */
+  option?: string
   isSet: (job: Job) => boolean
   isOffered: (source: Source) => boolean
 }[] = [
@@ -17,11 +19,13 @@ const FEATURES: readonly {
   },
   {
     setting: 'atomic: true',
+    option: '--atomic',
     isSet: ({ atomic }) => atomic,
     isOffered: ({ openAtomic }) => openAtomic !== undefined,
   },
   {
     setting: 'internals: full',
+    option: '--internals full',
     isSet: ({ kind, internals }) => kind === 'wallets' && internals === 'full',
     isOffered: ({ listsFullInternals }) => listsFullInternals === true,
   },
@@ -32,9 +36,10 @@ export function requireFeatures(job: Job): void {
   const { api } = job.service
   const missing = FEATURES.find(({ isSet, isOffered }) => isSet(job) && !isOffered(sourceOf(api)))
   if (missing === undefined) return
-  const { setting, isOffered } = missing
+  const { setting, option, isOffered } = missing
+  const forms = option === undefined ? setting : `${setting} (${option})`
   const offering = APIS.filter((other) => isOffered(sourceOf(other)))
   throw new ExportError('JOB_INVALID', `${job.file}: the API ${api} does not offer ${setting}`, {
-    fix: `Remove ${setting} from the job, or name a service with the API ${offering.join(' or ')} (service.api).`,
+    fix: `Remove ${forms}, or name a service with the API ${offering.join(' or ')}: service.baseUrl and service.api (--base-url, --api).`,
   })
 }

@@ -59,6 +59,8 @@ export type Client = {
   recycleBody(body: Buffer): void
   /** Base URL of the service. */
   readonly baseUrl: string
+  /** Where requests carry the API key; undefined without one. */
+  readonly keyIn: 'header' | 'query' | undefined
   /** Redacts the key in a text, in any encoding: a service may repeat it in its error messages. */
   redactKey(text: string): string
   close(): Promise<void>
@@ -89,6 +91,7 @@ export function createClient(options: ClientOptions): Client {
   }
   return {
     baseUrl: options.baseUrl,
+    keyIn: apiKey === undefined ? undefined : isInQuery ? 'query' : 'header',
     send: (request, signal) => send(context, request, signal),
     recycleBody: context.bufferPool.release,
     redactKey: createRedactor(apiKey === undefined ? [] : [apiKey]),

@@ -8,6 +8,7 @@ type ErrorContext = {
   mayHaveActed: boolean
   hasResponded: boolean
   redactKey: Client['redactKey']
+  keyIn: Client['keyIn']
 }
 
 /**
@@ -16,9 +17,9 @@ type ErrorContext = {
  */
 export function withRequestContext(
   error: ExportError,
-  { description, mayHaveActed, hasResponded, redactKey }: ErrorContext,
+  { description, mayHaveActed, hasResponded, redactKey, keyIn }: ErrorContext,
 ): ExportError {
-  const fix = hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
+  const fix = fixFor(error, { hasResponded, redactKey, keyIn })
   const { retryAfterMs, status } = error
   // The SyntaxError of JSON.parse quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause
@@ -30,6 +31,22 @@ export function withRequestContext(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
   })
+}
+
+function fixFor(
+  error: ExportError,
+  { hasResponded, redactKey, keyIn }: Pick<ErrorContext, 'hasResponded' | 'redactKey' | 'keyIn'>,
+): string {
+  if (error.code === 'KEY_REFUSED') return KEY_FIXES[keyIn ?? 'none']
+  return hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
+}
+
+const NEW_KEY = 'set WALLETLAKE_API_KEY (or WALLETLAKE_API_KEY_FILE) to a key that the service accepts'
+/** Fixes for a refused key by where it was sent. */
+const KEY_FIXES = {
+  none: 'No API key was sent: set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to the path of a file that holds it.',
+  query: `The key was refused: ${NEW_KEY}.`,
+  header: `The key was refused: ${NEW_KEY}, and service.apiKeyHeader to the header that it reads.`,
 }
 
 /** Whether the fix assumes that the URL, the connection or a proxy is wrong. */

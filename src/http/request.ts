@@ -97,12 +97,13 @@ export async function request<T>(
   }).catch((thrown: unknown) => {
     context.signal.throwIfAborted()
     const hasResponded = context.health?.hasResponded ?? true
-    const { redactKey } = context.client
+    const { redactKey, keyIn } = context.client
     throw withRequestContext(toExportError(thrown), {
       description: spec.description,
       mayHaveActed,
       hasResponded,
       redactKey,
+      keyIn,
     })
   })
 }

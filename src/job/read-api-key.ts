@@ -1,8 +1,8 @@
 import { readSecret } from './read-secret.ts'
 
 /**
- * Reads the API key from WALLETLAKE_API_KEY, or from the file that WALLETLAKE_API_KEY_FILE names (surrounding whitespace
- * is removed). Returns undefined if neither is set. The variable with the key is removed from the environment, because
+ * Reads the API key from WALLETLAKE_API_KEY, or from the file that WALLETLAKE_API_KEY_FILE names. Surrounding whitespace is
+ * removed. Returns undefined if neither is set. The variable with the key is removed from the environment, because
  * process reports and child processes would expose it.
  *
  * @throws USAGE if the key is empty, has several lines or characters that an HTTP header cannot carry, or if the file

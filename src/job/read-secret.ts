@@ -15,8 +15,8 @@ export type SecretSource = {
 }
 
 /**
- * Reads a secret from the environment, or from the file that the variable with the suffix `_FILE` names (surrounding
- * whitespace is removed). Returns undefined if neither is set. The variable with the secret is removed from the
+ * Reads a secret from the environment, or from the file that the variable with the suffix `_FILE` names. Surrounding
+ * whitespace is removed. Returns undefined if neither is set. The variable with the secret is removed from the
  * environment, because process reports and child processes would expose it.
  *
  * @throws USAGE if the value is invalid or the file cannot be read; the message does not contain the secret
@@ -24,7 +24,7 @@ export type SecretSource = {
 export async function readSecret(env: NodeJS.ProcessEnv, secret: SecretSource): Promise<string | undefined> {
   const { [secret.variable]: value, [`${secret.variable}_FILE`]: file } = env
   delete env[secret.variable]
-  if (value !== undefined) return validateSecret(value, secret.variable, secret)
+  if (value !== undefined) return validateSecret(value.trim(), secret.variable, secret)
   if (file === undefined) return undefined
   return validateSecret(
     await readSecretFile(file, secret),
@@ -73,7 +73,7 @@ function validateSecret(value: string, origin: string, secret: SecretSource): st
 }
 
 function commonProblem(value: string): string | undefined {
-  if (value.trim() === '') return 'nothing'
+  if (value === '') return 'nothing'
   return /[\r\n]/.test(value) ? 'several lines' : undefined
 }
 

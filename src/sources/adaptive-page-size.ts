@@ -100,14 +100,20 @@ export function isPageTooLarge({ status, cause }: ExportError): boolean {
   return TOO_LARGE_STATUSES.has(status) || cause instanceof TimeoutError || cause instanceof BodyTooLargeError
 }
 
-type FailedPage = { size: AdaptivePageSize; pageSize: number; thrown: unknown }
+type FailedPage = {
+  size: AdaptivePageSize
+  pageSize: number
+  thrown: unknown
+  /** @default isPageTooLarge */
+  isTooLarge?: (error: ExportError) => boolean
+}
 
 /** Shrinks the page size if the failure may be due to it; otherwise rethrows it. */
 export function shrinkPages(
   { onEvent }: Pick<RequestContext, 'onEvent'>,
-  { size, pageSize, thrown }: FailedPage,
+  { size, pageSize, thrown, isTooLarge = isPageTooLarge }: FailedPage,
 ): void {
-  if (!(thrown instanceof ExportError) || !isPageTooLarge(thrown)) throw thrown
+  if (!(thrown instanceof ExportError) || !isTooLarge(thrown)) throw thrown
   if (!size.recordFailure(pageSize, thrown)) throw tooLargeAtAnySize(thrown, pageSize)
   const reason = `${thrown.message}; requesting pages of ${size.current()} items`
   onEvent({ kind: 'retried', reason, failures: 1 })

@@ -7,6 +7,7 @@ import { statement } from '../../src/accounting/statement/statement.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { run } from '../../src/export/run.ts'
+import { balances } from '../../src/ledger/balances/balances.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
@@ -123,6 +124,52 @@ test('compares an export that begins later with the difference between two block
   expect(received.length).toBe(predicted)
   const blocks = received.map(({ query }) => query.get('blockNumber'))
   expect(new Set(blocks)).toEqual(new Set(['99', '420']))
+})
+
+/** Writes what the wallets of `later` hold before its first block, the coin with `excess`, as a file of opening balances. */
+async function writeOpening(excess = 0n): Promise<string> {
+  const wallets = demoWallets.slice(0, 6).map((wallet) => wallet.toLowerCase())
+  const tokens = (await balances(full, { at: '99', wallets })).balances.filter(
+    ({ asset_type }) => asset_type !== 'native',
+  )
+  const coins = wallets.map((wallet) => {
+    const url = `/v1/chains/43114/addresses/${wallet}/balances:getNative?blockNumber=99`
+    return service.handle({ method: 'GET', url, headers: {} })
+  })
+  const values = (await Promise.all(coins)).map(({ body }) => JSON.parse(body).nativeTokenBalance.balance)
+  const lines = [
+    'wallet_address,asset_type,asset_address,token_id,value',
+    ...wallets.map((wallet, at) => `${wallet},native,,,${BigInt(values[at]) + excess}`),
+    ...tokens.map((one) =>
+      [one.wallet_address, one.asset_type, one.asset_address, one.token_id, one.value].join(','),
+    ),
+  ]
+  const file = join(tempFolder(), 'opening.csv')
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  return file
+}
+
+test('compares an export that begins later with current balances if it is given the opening balances', async () => {
+  const earlier = await reconcile({ output: later })
+  const { rows, received, predicted, ...result } = await reconcile({
+    output: later,
+    opening: await writeOpening(),
+  })
+  expect(result.wallets).toMatchObject({ compared: 6, nativeReconciled: 6 })
+  expect([result.skipped, result.genesisWallets, result.unfilledOpening]).toEqual([[], 0, 0])
+  expect(result.balances.erc721.compared).toBeGreaterThan(0)
+  expect([result.balances.erc721.different, result.balances.erc1155.different]).toEqual([0, 0])
+  expect(rows.length).toBeGreaterThanOrEqual(earlier.rows.length)
+  expect(received.map(({ query }) => query.get('blockNumber'))).not.toContain('99')
+  expect(received.length).toBe(predicted)
+})
+
+test('names an opening balance that is not correct', async () => {
+  const { rows } = await reconcile({ output: later, opening: await writeOpening(7n) })
+  const coins = rows.filter(({ asset_type }) => asset_type === 'native')
+  expect(coins.map(({ difference }) => difference)).toEqual(Array.from({ length: 6 }, () => -7n))
+  for (const { likely_cause } of coins)
+    expect(likely_cause).toMatch(/^an opening balance that is not correct, or /)
 })
 
 const isNative = ({ path }: ReceivedRequest) => path.endsWith(':getNative')

@@ -47,6 +47,19 @@ test('ends with exit 5 and a fix if the response is a web page', async () => {
   expect(received.length).toBeLessThanOrEqual(3 * 16)
 })
 
+test('ends with the fix that names the API if an explorer answers', async () => {
+  const { url, received } = await startServer(() => ({
+    body: { status: '0', message: 'NOTOK', result: 'Missing/Invalid API Key' },
+  }))
+  const { code, error } = await runAt(url, { retry: { firstDelayMs: 1 } })
+  expect(code).toBe('PAGE_MALFORMED')
+  expect(error?.message).toContain(`an answer of an explorer was returned by ${url}/v1/chains/43114/`)
+  expect(error?.fix).toMatch(
+    /^The base URL is that of an explorer: set service\.api .+ to etherscan or blockscout\.$/,
+  )
+  expect(received.length).toBeLessThanOrEqual(3 * 16)
+})
+
 test('ends with exit 4 and the requested URL if the first response is a 404', async () => {
   const { url } = await startServer(() => ({ status: 404, body: '' }))
   const { code, error, stats } = await runAt(`${url}/other`)

@@ -5,6 +5,7 @@ export function fakeClient(send: Client['send']): Client {
   return {
     send,
     baseUrl: 'http://127.0.0.1',
+    keyIn: undefined,
     recycleBody: () => {},
     redactKey: (text) => text,
     close: async () => {},

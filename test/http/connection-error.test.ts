@@ -107,6 +107,22 @@ test('names the requested URL if the first response is 404', async () => {
   expect(error.fix).toContain(`The request went to ${url}/api/v1/chains/1. Check the chain, and the base URL`)
 })
 
+test.for([
+  {
+    form: 'JSON of an explorer',
+    body: { status: '0', result: null, message: 'Not found' },
+    fix: /^The base URL is that of an explorer: set service\.api/,
+  },
+  {
+    form: 'a web page',
+    body: '<!DOCTYPE html><title>404</title>',
+    fix: /If it is an explorer, set service\.api .+ etherscan or blockscout/,
+  },
+])('names the other APIs if the first response is 404 with $form', async ({ body, fix }) => {
+  const { url } = await startServer(() => ({ status: 404, body }))
+  expect((await askAt(url)).error.fix).toMatch(fix)
+})
+
 test('names the target of a redirect, without its query', async () => {
   const { url, received } = await startServer(({ path }) => ({
     status: 308,

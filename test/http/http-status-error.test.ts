@@ -15,6 +15,15 @@ test('the fix for a 402 concerns the plan, not the key or the chain', async () =
   expect(error.fix).toMatch(/^Check the plan, credits and invoices of the key's account/)
 })
 
+test.for([
+  { apiKey: undefined, fix: 'No API key was sent: set WALLETLAKE_API_KEY, or' },
+  { apiKey: 'a-key', fix: 'The key was refused: set WALLETLAKE_API_KEY (or' },
+])('the fix for a 401 with the key $apiKey begins with "$fix"', async ({ apiKey, fix }) => {
+  const { url } = await startServer(() => ({ status: 401, body: { message: 'Unauthorized' } }))
+  const error = (await failureOf(clientOf(url, { apiKey }).getChain({ chainId: '1' }))) as ExportError
+  expect([error.code, error.fix.slice(0, fix.length)]).toEqual(['KEY_REFUSED', fix])
+})
+
 test('the fix for a 451 refers to the provider', async () => {
   const error = await refusedWith(451, 'Unavailable For Legal Reasons')
   expect(error.code).toBe('REQUEST_REFUSED')

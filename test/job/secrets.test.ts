@@ -62,6 +62,7 @@ test('reads the key from the environment before its file', async () => {
   expect(await readApiKey({})).toBeUndefined()
   expect(await readApiKey({ WALLETLAKE_API_KEY_FILE })).toBe(SECRET)
   expect(await readApiKey({ WALLETLAKE_API_KEY: 'Bearer x', WALLETLAKE_API_KEY_FILE })).toBe('Bearer x')
+  expect(await readApiKey({ WALLETLAKE_API_KEY: ` ${SECRET}\n` })).toBe(SECRET)
 })
 
 test.for([

@@ -1,3 +1,4 @@
+import { DEFAULT_API } from '../../core/model/api.ts'
 import { chainIdOf, chainOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isStablecoin, isWrappedNative } from '../../core/model/pegs.ts'
@@ -52,7 +53,8 @@ export type FetchedPrices = {
 
 /**
  * Completes a price file: the prices of the native coin come from the details of one transaction of each day, as the
- * service states them. Nothing is interpolated: a day whose transaction has no price remains without one.
+ * service states them. Nothing is interpolated: a day whose transaction has no price remains without one, and so do all
+ * days with a service of another API, which states no prices.
  *
  * @throws ExportError USAGE if the file of prices is invalid or in another currency, or the export has no ledger
  */
@@ -161,7 +163,11 @@ async function requestPrices(
   { service: access, chain, currency, onStart, onProgress = () => {} }: RequestOptions,
 ): Promise<CoinPrices & { counts: RequestCounts }> {
   const none = { requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 }
-  if (days.length === 0) return { byDay: new Map(), error: undefined, counts: none }
+  const { api = DEFAULT_API, onNotice } = access
+  const isOffered = api === DEFAULT_API
+  if (days.length > 0 && !isOffered)
+    onNotice?.(`the API ${api} states no prices: those of the coin are left to fill in`)
+  if (days.length === 0 || !isOffered) return { byDay: new Map(), error: undefined, counts: none }
   const service = await openService(access)
   const { costs } = createMeter(access)
   onStart?.({ requests: days.length, computeUnits: days.length * costs.transaction })

@@ -12,6 +12,7 @@ import { openLog } from '../options/log.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
+import { unfilledLines } from '../unfilled-lines.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 
@@ -83,7 +84,11 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
   if (at !== undefined) log.info(asOfLine(at, result))
   await warnUnmatched([output], { names })
-  for (const line of unfilledLines(result, comparison, args)) log.warn(line)
+  const unfilled = [
+    ...unfilledLines(opening, result.unfilledOpening),
+    ...unfilledLines(expect, comparison?.unfilled ?? 0),
+  ]
+  for (const line of unfilled) log.warn(line)
   for (const line of negativeLines(result.belowZero)) log.warn(line)
   if (flags) for (const token of result.flagged) log.warn(flagLine(token))
   if (comparison === undefined) return
@@ -131,20 +136,6 @@ async function writeTemplate(
   const columns = BALANCE_COLUMNS.map((name) => ({ name, isNumber: false }))
   await writeQueryResult({ columns, batches: singleBatch(rows) }, 'csv', stdoutWriter())
   openLog({}).info('fill in amount (whole units) or value (smallest unit); lines with neither are skipped')
-}
-
-/** Returns warnings about lines of the CSV files that were skipped because they have neither an amount nor a value. */
-function unfilledLines(
-  { unfilledOpening }: Balances,
-  comparison: { unfilled: number } | undefined,
-  { opening, expect }: BalancesArguments,
-): string[] {
-  return [
-    { file: opening, count: unfilledOpening },
-    { file: expect, count: comparison?.unfilled ?? 0 },
-  ].flatMap(({ file, count }) =>
-    count === 0 ? [] : [`${formatCount(count, 'line')} of ${file} without an amount or a value: skipped`],
-  )
 }
 
 const BALANCE_COLUMNS = [

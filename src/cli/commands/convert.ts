@@ -193,7 +193,9 @@ function withFormat(args: Omit<ConvertOptions, 'to'>, to: string): ConvertOption
   const isFolder = perWallet || consistsOfFiles(to)
   if (!isFolder) {
     const formats = isJournal(to) ? [] : (['csv', 'xlsx'] as const)
-    const fix = isJournal(to) ? { fix: `Name a file that ends in .journal or .${to}.` } : {}
+    const fix = isJournal(to)
+      ? { fix: `Name a file that ends in .journal or .${to}.`, allowsAnyEnding: true }
+      : {}
     return { ...args, to, out, format: chooseFormat(out, { given, formats, fallback: 'csv', ...fix }) }
   }
   if (formatOfEnding(out) === undefined) return { ...args, to, out }

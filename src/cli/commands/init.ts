@@ -1,5 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
+import { APIS, DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { FORMAT_NAMES, type Job } from '../../core/model/model.ts'
 import { makeFolder } from '../../core/platform/disk.ts'
@@ -26,6 +27,11 @@ const options = defineOptions([
     name: 'base-url',
     value: '<url>',
     description: 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL',
+  },
+  {
+    name: 'api',
+    value: '<name>',
+    description: `API of the service: ${APIS.join(', ')} (default: that of a known host, otherwise ${DEFAULT_API}); or set WALLETLAKE_API`,
   },
   {
     name: 'format',
@@ -55,6 +61,7 @@ async function init(file: string, { force = false, ...inputs }: InitArguments): 
   const text = jobTemplate({
     ...{ file, name: job.name === name ? undefined : job.name, chain: job.chain, format: job.format },
     ...{ wallets: (allInputs.address ?? []).map(splitWallet), baseUrl: job.service.baseUrl ?? '' },
+    api: allInputs.api === undefined ? undefined : job.service.api,
     startBlock: allInputs.startBlock === undefined ? undefined : job.startBlock,
   })
   await makeFolder(dirname(file))
@@ -73,7 +80,8 @@ async function requireNewFile(file: string, force: boolean): Promise<void> {
 
 /** Prompts for missing values on a terminal. Otherwise throws USAGE if a required value is missing. */
 async function completeInputs(inputs: JobInputs): Promise<JobInputs> {
-  const withDefaults: JobInputs = { baseUrl: process.env.WALLETLAKE_BASE_URL, ...inputs }
+  const { WALLETLAKE_BASE_URL: baseUrl, WALLETLAKE_API: api } = process.env
+  const withDefaults: JobInputs = { baseUrl, api, ...inputs }
   const missing = REQUIRED_INPUTS.filter(([field]) => withDefaults[field] === undefined).map(
     ([, option]) => option,
   )

@@ -1,3 +1,4 @@
+import { APIS } from '../../core/model/api.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { oneLine } from '../../terminal/log.ts'
 import { print } from '../../terminal/print.ts'
@@ -12,9 +13,17 @@ import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 import { reconcileAndStore, verdictError, verdictLines } from '../reconcile-output.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
+import { unfilledLines } from '../unfilled-lines.ts'
 
 const options = defineOptions([
   ...serviceOptions,
+  {
+    name: 'api',
+    value: '<name>',
+    choices: APIS,
+    description:
+      'API of the service (default: that of the export, or of a known host); or set WALLETLAKE_API',
+  },
   {
     name: 'wallet',
     value: '<address>',
@@ -22,6 +31,11 @@ const options = defineOptions([
     description: 'Only this wallet, by address or label (repeatable)',
   },
   { name: 'sample', value: '<n>', description: 'Only this number of wallets, always the same ones' },
+  {
+    name: 'opening',
+    value: '<file>',
+    description: 'CSV file of balances before the first row; see balances --template',
+  },
   {
     name: 'bisect',
     negatable: true,
@@ -49,18 +63,21 @@ export const command = defineCommand({
   examples: [
     ['reconcile output/mine', 'Compare all wallets'],
     ['reconcile output/mine --sample 50', 'Compare 50 wallets, with a fraction of the requests'],
+    ['reconcile output/mine --opening opening.csv', 'With balances that no exported block shows'],
     ['reconcile output/mine --format csv > differences.csv', 'All columns, as a file'],
   ],
   run: ({ output, ...args }) => reconcile(output, args),
 })
 
 async function reconcile(outputArg: string, args: ReconcileArguments): Promise<number> {
-  const { wallet: wallets = [], all, bisect, format, quiet = false } = args
+  const { wallet: wallets = [], opening, all, bisect, format, quiet = false } = args
   const sample = readCount('sample', args.sample)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   return withSignals(args, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, { args, operation: 'balances', onNotice: log.info })
-    const result = await reconcileAndStore(located, { access, signal, wallets, sample, all, bisect }, log)
+    const request = { access, signal, wallets, sample, opening, all, bisect }
+    const result = await reconcileAndStore(located, request, log)
+    for (const line of unfilledLines(opening, result.unfilledOpening)) log.warn(line)
     const lines = [...(format === 'table' ? causeLines(result) : []), ...verdictLines(result)]
     if (format !== 'table') await writeQueryResult(exactTable(result.rows), format, stdoutWriter())
     else if (result.rows.length > 0) await writeQueryResult(displayTable(result.rows), format, stdoutWriter())

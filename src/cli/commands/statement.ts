@@ -1,12 +1,10 @@
-import type { FlowName } from '../../accounting/statement/flows.ts'
 import { type Statement, statement } from '../../accounting/statement/statement.ts'
-import { decimalsOf, type StatementLine } from '../../accounting/statement/statement-lines.ts'
+import { decimalsOf } from '../../accounting/statement/statement-lines.ts'
 import {
   entryTypeTable,
   statementSheets,
   statementTable,
   type TextTable,
-  wholeUnits,
 } from '../../accounting/statement/statement-rows.ts'
 import { isNft } from '../../core/model/asset.ts'
 import { xlsxBytes } from '../../core/platform/xlsx.ts'
@@ -22,7 +20,9 @@ import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output
 import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
-import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
+import { statementDisplayTable } from '../statement-table.ts'
+import { singleBatch } from '../table-cells.ts'
+import { unfilledLines } from '../unfilled-lines.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
@@ -71,7 +71,7 @@ export const command = defineCommand({
   name: 'statement',
   summary: 'State balances and flows of a year, by wallet and asset',
   description:
-    'State the opening balance of each wallet and asset, what was received, sent, swapped, wrapped and paid as fees in a period, and the closing balance. The table rounds long amounts (≈); the other formats are exact.',
+    'State the opening balance of each wallet and asset, what was received, sent, swapped, wrapped and paid as fees in a period, and the closing balance. The table rounds long amounts (≈) and values; the other formats are exact.',
   arguments: [
     {
       name: 'output',
@@ -111,7 +111,7 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
   if (format === 'xlsx') await file.writeBytes(await xlsxBytes(statementSheets(stated)))
   else {
     const exact = () => printable(args.entryTypes ? entryTypeTable(stated) : statementTable(stated))
-    const table = format === 'table' && !args.entryTypes ? displayTable(stated) : exact()
+    const table = format === 'table' && !args.entryTypes ? statementDisplayTable(stated) : exact()
     await writeQueryResult(table, format, file)
   }
   await file.close()
@@ -137,7 +137,11 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     const place = stated.exports.length > 1 ? `${name}: ` : ''
     log.info(`${place}${periodLine(stated, one)}`)
     const empty = one.ledgerTimeRange && emptyPeriodLine(one.ledgerTimeRange, resolveYear(args))
-    for (const line of [empty ?? [], unfilledLines(one, args), negativeLines(one.belowZero)].flat())
+    for (const line of [
+      empty ?? [],
+      unfilledLines(args.opening, one.unfilledOpening),
+      negativeLines(one.belowZero),
+    ].flat())
       log.warn(`${place}${line}`)
   }
   for (const line of warningsOf(stated)) log.warn(line)
@@ -154,15 +158,6 @@ function periodLine(
     newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`
   const end = lastBlock < 0 ? 'the export contains no block' : `the export ends with block ${lastBlock}`
   return `from ${from} to ${until}: ${rows}; ${end}`
-}
-
-function unfilledLines(
-  { unfilledOpening }: Statement['exports'][number],
-  { opening }: StatementArguments,
-): string[] {
-  return unfilledOpening === 0
-    ? []
-    : [`${formatCount(unfilledOpening, 'line')} of ${opening} without an amount or a value: skipped`]
 }
 
 function warningsOf({ lines, period, currency }: Statement): string[] {
@@ -189,35 +184,3 @@ const printable = ({ columns, rows }: TextTable): PrintableResult => ({
   columns: columns.map(({ name }) => ({ name, isNumber: false })),
   batches: singleBatch(rows),
 })
-
-/** Builds a table with rounded amounts. Swaps and wraps are net. */
-function displayTable({ lines }: Statement): PrintableResult {
-  const rows = lines.map((line) => {
-    const net = (one: FlowName, other: FlowName) => line.amounts[one] - line.amounts[other]
-    const { opening, received, sent, fees, closing } = line.amounts
-    const swapped = net('swapped_in', 'swapped_out')
-    const wrapped = net('wrapped_in', 'wrapped_out')
-    const symbol = truncateMiddle(line.asset_symbol ?? line.asset_type, 10)
-    return [
-      truncateMiddle(line.wallet_label ?? line.wallet_address, 14),
-      line.token_id === null ? symbol : `${symbol} #${truncateMiddle(line.token_id, 9)}`,
-      ...[opening, received, sent, swapped, wrapped, fees, closing].map((value) =>
-        displayAmount(value, line),
-      ),
-    ]
-  })
-  const amounts = ['opening', 'received', 'sent', 'swapped', 'wrapped', 'fees', 'closing']
-  return {
-    columns: ['wallet', 'asset', ...amounts].map((name) => ({ name, isNumber: amounts.includes(name) })),
-    batches: singleBatch(rows),
-  }
-}
-
-/** Maximum length of an amount in the table, which has seven of them in a line. */
-const MAX_LENGTH = 12
-
-function displayAmount(value: bigint, line: StatementLine): string {
-  if (value === 0n) return '0'
-  const amount = wholeUnits(value, line)
-  return amount === null ? `${roundAmount(String(value), MAX_LENGTH)} units` : roundAmount(amount, MAX_LENGTH)
-}

@@ -1,11 +1,13 @@
 import { extname } from 'node:path'
 import { usageError } from '../usage-error.ts'
 
-/** Formats by the file endings that name them. Other endings name none. */
+/** Formats by the file endings that name them, also formats that no command writes. */
 const FORMATS_BY_ENDING: Readonly<Record<string, string>> = {
   '.csv': 'csv',
   '.json': 'json',
   '.xlsx': 'xlsx',
+  '.xls': 'xls',
+  '.ods': 'ods',
   '.html': 'html',
   '.htm': 'html',
   '.pdf': 'pdf',
@@ -32,24 +34,29 @@ type FormatOptions<F extends string> = {
   fixes?: Readonly<Record<string, string>>
   /** The fix for the other formats. @default the endings of `formats` */
   fix?: string
+  /** Whether files may have endings that name no format. @default false, except with `--format` */
+  allowsAnyEnding?: boolean
 }
 
 /**
- * Returns the format of a file: the one of `--format`, or the one that the ending names. Throws USAGE if they contradict
- * each other, or if no such file can be written.
+ * Returns the format of a file: the one of `--format`, or the one that the ending names; for a file without an ending,
+ * the fallback. Throws USAGE if they contradict each other, if no such file can be written, or if the ending is unknown.
  */
 export function chooseFormat<const F extends string>(
   file: string | undefined,
-  { given, formats, fallback, fixes = {}, fix }: FormatOptions<F>,
+  { given, formats, fallback, fixes = {}, fix, allowsAnyEnding = given !== undefined }: FormatOptions<F>,
 ): F {
   const named = formatOfEnding(file)
-  if (named === undefined) return given ?? fallback
-  const format = formats.find((one) => one === named)
   const ending = extname(file ?? '')
+  if (named === undefined) {
+    if (ending === '' || allowsAnyEnding || isText(fallback, ending)) return given ?? fallback
+    throw usageError(`${file} ends in ${ending}, which names no format`, fix ?? endingsFix(formats))
+  }
+  const format = formats.find((one) => one === named)
   if (format === undefined)
     throw usageError(
       `${file} ends in ${ending}, but the result is no ${named.toUpperCase()} file`,
-      fixes[named] ?? fix ?? `Name a file that ends in ${endingsOf(formats)}.`,
+      fixes[named] ?? fix ?? endingsFix(formats),
     )
   if (given === undefined || given === format) return format
   throw usageError(
@@ -58,7 +65,12 @@ export function chooseFormat<const F extends string>(
   )
 }
 
-const endingsOf = (formats: readonly string[]) =>
-  Object.keys(FORMATS_BY_ENDING)
-    .filter((ending) => formats.includes(FORMATS_BY_ENDING[ending] ?? ''))
-    .join(' or ')
+/** Whether a file has the ending of text, and the fallback is a table for people. */
+const isText = (fallback: string, ending: string) => fallback === 'table' && ending.toLowerCase() === '.txt'
+
+function endingsFix(formats: readonly string[]): string {
+  const endings = Object.keys(FORMATS_BY_ENDING).filter((ending) =>
+    formats.includes(FORMATS_BY_ENDING[ending] ?? ''),
+  )
+  return `Name a file that ends in ${endings.join(' or ')}.`
+}

@@ -1,4 +1,4 @@
-import type { Api } from '../../core/model/api.ts'
+import { APIS, type Api } from '../../core/model/api.ts'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import type { MeteredOperation } from '../../core/model/compute-units.ts'
 import { ExportError } from '../../core/model/errors.ts'
@@ -8,6 +8,7 @@ import { type LastService, readLastService } from '../../export/history/last-ser
 import { unitsUsedToday } from '../../export/quota.ts'
 import type { ServiceAccess } from '../../sources/service-access.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
+import { usageError } from '../usage-error.ts'
 import { keyOptions, readCredentials } from './credentials.ts'
 import type { LogArguments } from './log.ts'
 import { readCount } from './option-parsers.ts'
@@ -24,7 +25,11 @@ export const serviceOptions = defineOptions([
   { name: 'concurrency', value: '<n>', description: 'Maximum concurrent requests, 1 to 256 (default: 16)' },
 ])
 
-export type ServiceArguments = LogArguments & OptionValues<typeof serviceOptions>
+export type ServiceArguments = LogArguments &
+  OptionValues<typeof serviceOptions> & {
+    /** The API of the service, if the command has an option for it. */
+    api?: string
+  }
 
 /** Settings of a service that apply if neither an option nor the environment sets them. */
 type ServiceDefaults = Omit<Partial<ServiceAccess>, 'apiKey'>
@@ -50,11 +55,19 @@ export async function readAccess(
   }
 }
 
-/** The API of a service that the user names, by its host; otherwise that of the defaults. */
-function apiOf({ baseUrl }: ServiceArguments, defaults: ServiceDefaults): Api | undefined {
+/** The API of a service that the user names: the given one, or that of its host; otherwise that of the defaults. */
+function apiOf({ baseUrl, api }: ServiceArguments, defaults: ServiceDefaults): Api | undefined {
   const given = baseUrl ?? process.env.WALLETLAKE_BASE_URL
   const isDefault = given === undefined || parseBaseUrl(given) === parseBaseUrl(defaults.baseUrl ?? '')
-  return isDefault ? defaults.api : knownServiceOf(given)?.api
+  if (api !== undefined) return parseApi('--api', api)
+  if (isDefault) return defaults.api
+  return parseApi('WALLETLAKE_API', process.env.WALLETLAKE_API) ?? knownServiceOf(given)?.api
+}
+
+function parseApi(setting: string, name: string | undefined): Api | undefined {
+  const api = APIS.find((one) => one === name)
+  if (name === undefined || api !== undefined) return api
+  throw usageError(`${setting}: found ${name}, expected one of ${APIS.join(', ')}`, `Correct ${setting}.`)
 }
 
 /** The known quota of the key, what the runs of an output have used of it today, and the operation that requests it. */

@@ -36,7 +36,7 @@ export const FAILURES = {
   BALANCES_UNAVAILABLE: {
     exit: 4,
     retry: false,
-    fix: 'Name another service of the same chain with --base-url. This says nothing about the export: check it with walletlake verify and audit.',
+    fix: 'Name another service of the same chain with --base-url. This says nothing about the export: check it with walletlake verify.',
   },
   SERVICE_UNAVAILABLE: {
     exit: 5,

@@ -5,14 +5,44 @@ export type KnownService = {
   api: Api
   /** HTTP header that carries the API key, if it is not the default. */
   keyHeader?: string
+  /** The base URL that replaces a host that was switched off. */
+  replacedBy?: string
 }
 
-/** Public services by host. A name that begins with a dot stands for all hosts of that domain. */
+/**
+ * Hosts of version 1 of Etherscan's API, one for each chain. Version 2 replaced them on 2025-08-15
+ * (https://docs.etherscan.io/v2-migration and its list of legacy documentation).
+ */
+const ETHERSCAN_V1: KnownService = { api: 'etherscan', replacedBy: 'https://api.etherscan.io/v2/api' }
+
+/** Snowtrace moved to Routescan on 2023-11-30; its documentation names this base URL. */
+const SNOWTRACE: KnownService = {
+  api: 'etherscan',
+  replacedBy: 'https://api.routescan.io/v2/network/mainnet/evm/43114/etherscan/api',
+}
+
+/**
+ * Public services by host; the first match counts. A name that begins with a dot stands for all hosts of that domain.
+ * jobs/README.md lists them.
+ */
 const SERVICES: Readonly<Record<string, KnownService>> = {
   'glacier-api.avax.network': { api: 'data-api', keyHeader: 'x-glacier-api-key' },
   'data-api.avax.network': { api: 'data-api', keyHeader: 'x-glacier-api-key' },
   'api.etherscan.io': { api: 'etherscan' },
+  'api.routescan.io': { api: 'etherscan' },
   '.blockscout.com': { api: 'blockscout' },
+  '.etherscan.io': ETHERSCAN_V1,
+  '.apescan.io': ETHERSCAN_V1,
+  '.arbiscan.io': ETHERSCAN_V1,
+  '.basescan.org': ETHERSCAN_V1,
+  '.bscscan.com': ETHERSCAN_V1,
+  '.bttcscan.com': ETHERSCAN_V1,
+  '.celoscan.io': ETHERSCAN_V1,
+  '.gnosisscan.io': ETHERSCAN_V1,
+  '.lineascan.build': ETHERSCAN_V1,
+  '.moonscan.io': ETHERSCAN_V1,
+  '.polygonscan.com': ETHERSCAN_V1,
+  '.snowtrace.io': SNOWTRACE,
 }
 
 /** The public service at a base URL; undefined if the host is not known. */

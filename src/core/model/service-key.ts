@@ -10,9 +10,10 @@ export function keyHeaderOf(baseUrl: string | undefined): string {
   return knownServiceOf(baseUrl)?.keyHeader ?? DEFAULT_HEADER
 }
 
-/** Whether a base URL is that of a known service: https, its host, and no other port. */
+/** Whether a base URL is that of a known service: https, its host, which was not switched off, and no other port. */
 export function isKnownService(baseUrl: string): boolean {
-  if (knownServiceOf(baseUrl) === undefined) return false
+  const service = knownServiceOf(baseUrl)
+  if (service === undefined || service.replacedBy !== undefined) return false
   const { protocol, port } = new URL(baseUrl)
   return protocol === 'https:' && port === ''
 }

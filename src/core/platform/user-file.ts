@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { ExportError } from '../model/errors.ts'
+import { diskFix, ExportError } from '../model/errors.ts'
 import { EXPORT_ENTRIES } from '../model/manifest.ts'
 import { diskError, makeParentFolder, writeAtomically } from './disk.ts'
 
@@ -30,7 +30,7 @@ export async function resolveWritePath(path: string, fix = 'Name a file.'): Prom
 export async function assertNotFolder(path: string): Promise<void> {
   const entry = await stat(path).catch(() => undefined)
   if (entry?.isDirectory() || /(^|[\\/])$/.test(path))
-    throw diskError(`cannot write ${path}`, Object.assign(new Error(), { code: 'EISDIR' }))
+    throw new ExportError('OUTPUT_FAILED', `cannot write ${path}: it is a folder`, { fix: diskFix('EISDIR') })
 }
 
 /** Atomically writes a file that the user named; creates missing folders. Throws OUTPUT_FAILED. */

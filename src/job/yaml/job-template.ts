@@ -1,3 +1,4 @@
+import { APIS, type Api, DEFAULT_API } from '../../core/model/api.ts'
 import { TIERS } from '../../core/model/compute-units.ts'
 import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
 import { compressionChoices } from '../fields/compression.ts'
@@ -12,12 +13,14 @@ export type NewJob = {
   /** Addresses as given, in any letter case. */
   readonly wallets: readonly { readonly address: string; readonly label: string | null }[]
   readonly baseUrl: string
+  /** Undefined for the default. */
+  readonly api: Api | undefined
   readonly format: FormatName
   readonly startBlock: number | undefined
 }
 
 /** Returns a job file in YAML, with a comment for every field that is often changed. */
-export function jobTemplate({ file, name, chain, wallets, baseUrl, format, startBlock }: NewJob): string {
+export function jobTemplate({ file, name, chain, wallets, format, startBlock, ...service }: NewJob): string {
   return `# A walletlake job: which wallets to export, and where to.
 #
 #   walletlake validate ${file}    checks this file; sends no request
@@ -61,7 +64,9 @@ format: ${format}
 
 service:
   # URL of the data service; demo is the embedded one. --base-url and WALLETLAKE_BASE_URL override it.
-  baseUrl: ${JSON.stringify(baseUrl)}
+  baseUrl: ${JSON.stringify(service.baseUrl)}
+  # API of the service: ${APIS.join(', ').replace(/, ([\w-]+)$/, ' or $1')}. Default: that of the host if it is known, otherwise ${DEFAULT_API}.
+  ${service.api === undefined ? '# api: etherscan' : `api: ${service.api}`}
   # Timeout of one request.
   # timeout: 30s
   # Tier of your API key, if you know it: sending starts at its rate, and a run ends before a day's compute units are used up.

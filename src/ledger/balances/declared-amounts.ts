@@ -5,7 +5,7 @@ import { type CsvRecord, readRecords, recordError } from '../../read/csv-records
 import { describePlainNumber } from '../describe-plain-number.ts'
 
 /** A line of a file of opening or expected balances. */
-type DeclaredAmount = {
+export type DeclaredAmount = {
   line: number
   wallet: string
   asset: Asset

@@ -8,9 +8,9 @@ import type { LedgerWallet } from './ledger-sums.ts'
 export type ComparedBalance = Asset & {
   wallet: string
   symbol: string | null
-  /** The sum of the ledger's rows. */
+  /** The sum of the ledger's rows, and the opening balance if it is given. */
   ledger: bigint
-  /** By how much the balance changed in the exported blocks: from its beginning, the balance after the last block. */
+  /** By how much the balance changed in the exported blocks: from its beginning or opening, the balance after the last block. */
   service: bigint
 }
 
@@ -21,13 +21,14 @@ export type ComparedWallet = {
   wallet: LedgerWallet
   balances: readonly ComparedBalance[]
   skipped: readonly { kind: Kind; why: Skip }[]
-  /** Native coins before the first exported block: what the service had then, or at genesis. */
+  /** Native coins before the first exported block: those that are given, what the service had then, or at genesis. */
   opening: bigint
 }
 
 /**
  * Compares a wallet's sums with the service. Only kinds and ERC-20 tokens of which the ledger has rows are requested, and
- * the native coin always. A history that begins after block 0 is compared with the difference between two blocks.
+ * the native coin always. A history that begins after block 0, without given opening balances, is compared with the
+ * difference between two blocks.
  */
 export async function compareWallet(wallet: LedgerWallet, reader: BalanceReader): Promise<ComparedWallet> {
   let later: Promise<boolean> | undefined
@@ -64,15 +65,20 @@ async function compareKind(kind: Kind, comparison: Comparison): Promise<Compared
   const read = (block: number) => reader.read(kind, { wallet: wallet.address, block, contracts })
   const [after, before] = await Promise.all([
     read(wallet.toBlock - 1),
-    wallet.fromBlock > 0 ? read(wallet.fromBlock - 1) : NOTHING,
+    hasEarlierBalances(wallet) ? read(wallet.fromBlock - 1) : NOTHING,
   ])
   if (after === undefined || before === undefined) return { why: 'not-offered' }
   const balances = unite(wallet, sums, { after, before })
+  if (kind === 'native' && wallet.opening !== undefined) return { balances, opening: wallet.opening }
   const nativeBefore = before.get(NATIVE_KEY)?.value ?? 0n
   if (kind !== 'native' || wallet.fromBlock > 0 || !balances.some(isDifferent))
     return { balances, opening: nativeBefore }
   return compareFromGenesis(wallet, sums, { after, genesis: await read(0) })
 }
+
+/** Whether a wallet may have had balances before the exported blocks that its sums do not contain. */
+export const hasEarlierBalances = ({ fromBlock, opening }: LedgerWallet): boolean =>
+  fromBlock > 0 && opening === undefined
 
 const NOTHING: ServiceBalances = new Map()
 const NATIVE_KEY = assetBalanceKey('', { type: 'native', address: null, tokenId: null })
@@ -96,7 +102,7 @@ async function compareLatest(
   sums: readonly BalanceSum[],
   { wallet, reader, hasLater }: Comparison,
 ): Promise<ComparedKind> {
-  if (wallet.fromBlock > 0) return { why: 'no-opening' }
+  if (hasEarlierBalances(wallet)) return { why: 'no-opening' }
   if (await hasLater()) return { why: 'later-transactions' }
   const contracts = contractsOf(kind, sums)
   const after = await reader.read(kind, { wallet: wallet.address, block: 'latest', contracts })

@@ -1,9 +1,10 @@
 import type { Coverage } from '../../core/model/manifest.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
+import type { DeclaredAmount } from '../../ledger/balances/declared-amounts.ts'
 import { type OpenExport, uncoveredWalletError } from '../../read/open-export.ts'
 
-/** A wallet to compare: the blocks that were read, and the sums of its ledger rows in them. */
+/** A wallet to compare: the blocks that were read, and the sums of its opening balances and ledger rows. */
 export type LedgerWallet = {
   address: string
   label: string | null
@@ -12,6 +13,8 @@ export type LedgerWallet = {
   toBlock: number
   /** Number of its transactions in the export. */
   transactions: number
+  /** The native coins before its first row, if opening balances are given: the sums contain them. */
+  opening: bigint | undefined
   /** Sorted by asset type, contract and token id; the native coin is always present. */
   sums: readonly BalanceSum[]
 }
@@ -22,15 +25,18 @@ export type LedgerSums = {
   isWrapper: (contract: string | null) => boolean
 }
 
-/** Sums the ledger rows of these wallets. Memory grows with the number of balances. */
+/** Sums the opening balances, if they are given, and the ledger rows of these wallets. Memory grows with the number of balances. */
 export async function readLedgerSums(
   { manifest, stream }: OpenExport,
   wallets: readonly Coverage[],
+  opening?: readonly DeclaredAmount[],
 ): Promise<LedgerSums> {
   const covered = new Set(manifest.coverage.map(({ address }) => address))
   const selected = new Set(wallets.map(({ address }) => address))
   const sums = new BalanceSums()
   for (const { address } of wallets) sums.open(address, { type: 'native', address: null, tokenId: null }, 0n)
+  for (const { wallet, asset, value } of opening ?? [])
+    if (selected.has(wallet)) sums.open(wallet, asset, value)
   for await (const rows of stream('ledger', SUMMED_COLUMNS)) {
     for (const row of rows) {
       if (!covered.has(row.wallet_address)) throw uncoveredWalletError(row.wallet_address)
@@ -44,8 +50,12 @@ export async function readLedgerSums(
       .sort((a, b) => (a.address < b.address ? -1 : 1))
       .map(({ address, label = null, fromBlock, toBlock, transactions }) => ({
         ...{ address, label, fromBlock, toBlock, transactions },
+        opening: opening === undefined ? undefined : coinsOf(address, opening),
         sums: byWallet.get(address) ?? [],
       })),
     isWrapper: (contract) => sums.isWrapper(contract),
   }
 }
+
+const coinsOf = (address: string, opening: readonly DeclaredAmount[]): bigint =>
+  opening.find(({ wallet, asset }) => wallet === address && asset.type === 'native')?.value ?? 0n

@@ -14,6 +14,8 @@ export type ExportedChain = {
   hasAtomic: boolean
   /** Whether the service states current balances of the coin only, so that those at genesis are unknown. @default false */
   isGenesisUnknown?: boolean
+  /** Whether opening balances are given. @default false */
+  hasOpening?: boolean
 }
 
 /** Whether imports from, or exports to, the X-Chain and the P-Chain may explain an amount: they move whole nAVAX. */
@@ -106,15 +108,16 @@ function describeSuspect(
 
 /** The cause of a difference of the native coin that was not located. */
 export const unlocatedCoinCause = (
-  { chain, internals, hasAtomic, isGenesisUnknown = false }: ExportedChain,
+  { chain, internals, hasAtomic, isGenesisUnknown = false, hasOpening = false }: ExportedChain,
   { ledger, service }: ComparedBalance,
 ): string =>
   [
+    ...(hasOpening ? ['an opening balance that is not correct'] : []),
     ...(service > ledger
       ? [
-          ...(isGenesisUnknown
+          ...(isGenesisUnknown && !hasOpening
             ? [
-                'coins at genesis, which no transaction shows and this service does not state (compare with `balances --opening FILE --expect FILE`)',
+                'coins at genesis, which no transaction shows and this service does not state (add them with --opening FILE)',
               ]
             : []),
           'fee caps listed as gas prices',

@@ -65,6 +65,10 @@ async function locate(
     const [native] = [...found.values()]
     return (native?.value ?? 0n) - opening - sum
   }
+  if (wallet.opening !== undefined && wallet.fromBlock > 0) {
+    const excess = await excessAt(wallet.fromBlock - 1, 0n).catch(undefinedIfUnavailable)
+    if (excess !== 0n) return { divergence: undefined, requestsLeft }
+  }
   const search = { steps, excessAt, maxRequests: MAX_REQUESTS, differentAt: wallet.toBlock - 1 }
   const divergence = await findDivergence(
     { ...search, equalAt: Math.max(wallet.fromBlock - 1, -1) },

@@ -1,11 +1,15 @@
 import { openExport } from '../../read/open-export.ts'
 import type { Source } from '../../sources/source.ts'
+import { hasEarlierBalances } from './compare-wallet.ts'
 import { type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
 
 /** The number of requests that comparing these wallets takes at least: with full pages, and without differences. */
 export function predictRequests(wallets: readonly LedgerWallet[], source: Source): number {
-  const requestsOf = ({ sums, fromBlock }: LedgerWallet) =>
-    source.balanceRequests({ fromBlock, countOf: (kind) => sums.filter(({ type }) => type === kind).length })
+  const requestsOf = (wallet: LedgerWallet) =>
+    source.balanceRequests({
+      fromBlock: hasEarlierBalances(wallet) ? wallet.fromBlock : 0,
+      countOf: (kind) => wallet.sums.filter(({ type }) => type === kind).length,
+    })
   return wallets.reduce((sum, wallet) => sum + requestsOf(wallet), 0)
 }
 

@@ -3,6 +3,9 @@ import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
+import { labelsOf } from '../../ledger/balances/balances.ts'
+import type { DeclaredAmount, DeclaredAmounts } from '../../ledger/balances/declared-amounts.ts'
+import { readOpening } from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
 import { hashManifest } from '../../read/read-reconciliation.ts'
@@ -12,6 +15,7 @@ import type { RequestCounts, ServiceAccess } from '../../sources/service-access.
 import type { Source } from '../../sources/source.ts'
 import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
 import { type LedgerSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
+import { notComparedError } from './not-compared.ts'
 import { predictRequests } from './predict-requests.ts'
 import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
 
@@ -21,6 +25,11 @@ export type ReconcileOptions = {
   wallets?: readonly string[]
   /** Compare this many of the wallets: always the same ones. @default all */
   sample?: number | undefined
+  /**
+   * CSV file of balances before the first row, like that of `balances`. The ledger's sums begin with them instead of with
+   * what the service states before the first exported block. @default none
+   */
+  opening?: string | undefined
   /** Find the transaction with which a difference of the native coin begins. @default true */
   bisect?: boolean | undefined
   /** Also return balances that agree. @default false */
@@ -35,6 +44,8 @@ export type ReconcileResult = ReconcileVerdict &
   RequestCounts & {
     /** SHA-256 of the manifest that was compared. */
     manifestSha256: string
+    /** Number of lines of `opening` without a value and an amount. */
+    unfilledOpening: number
   }
 
 /**
@@ -42,7 +53,7 @@ export type ReconcileResult = ReconcileVerdict &
  * coin, ERC-20, ERC-1155 and, where a wallet has no later transactions, ERC-721. Memory grows with the number of balances,
  * not with the number of rows.
  *
- * @throws ExportError USAGE if the folder has no ledger to compare or no such wallet, VERIFY_FAILED if its files are
+ * @throws ExportError USAGE if the folder has no ledger to compare or no such wallet, or the file of opening balances is invalid, VERIFY_FAILED if its files are
  * damaged, BALANCES_UNAVAILABLE if the service states no balances, and the errors of failed requests
  */
 export async function reconcileOutput(folder: string, options: ReconcileOptions): Promise<ReconcileResult> {
@@ -52,11 +63,13 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
   try {
     requireLedger(output.manifest, folder, 'balances are computed from')
     const wallets = chooseWallets(folder, output.manifest, options)
+    const opening = await readOpeningOf(output, options.opening)
     const source = sourceOf(options.service.api ?? DEFAULT_API)
     const { reader, counts, close } = await source.openBalances(options.service, output.manifest.job.chain)
     try {
-      const verdict = await reconcile(output, { source, reader, wallets, options })
-      return { ...verdict, ...counts, manifestSha256 }
+      const context = { source, reader, wallets, opening: opening?.amounts, options }
+      const verdict = await reconcile(output, context)
+      return { ...verdict, ...counts, manifestSha256, unfilledOpening: opening?.unfilled ?? 0 }
     } finally {
       await close()
     }
@@ -84,24 +97,41 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
     .map(({ wallet }) => wallet)
 }
 
+async function readOpeningOf(
+  opened: OpenExport,
+  file: string | undefined,
+): Promise<DeclaredAmounts | undefined> {
+  if (file === undefined) return undefined
+  const { manifest } = opened
+  return readOpening(file, {
+    opened,
+    labels: labelsOf(manifest),
+    wallets: selectWallets(manifest, undefined),
+  })
+}
+
 type ReconcileContext = {
   source: Source
   reader: BalanceReader
   wallets: readonly Coverage[]
+  opening: readonly DeclaredAmount[] | undefined
   options: ReconcileOptions
 }
 
 async function reconcile(
   output: OpenExport,
-  { source, reader, wallets, options }: ReconcileContext,
+  { source, reader, wallets, opening, options }: ReconcileContext,
 ): Promise<ReconcileVerdict> {
   const onProgress = options.onProgress ?? (() => {})
   onProgress('summing the ledger')
-  const sums = await readLedgerSums(output, wallets)
+  const sums = await readLedgerSums(output, wallets, opening)
   const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
   options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets, source), lastBlock })
   const compared = await compareAll(sums, { reader, onProgress })
-  if (compared.every(isNotCompared)) throw reader.refusal() ?? noBalancesError(output.manifest)
+  if (compared.every(isNotCompared)) {
+    const skipped = compared.flatMap((wallet) => wallet.skipped)
+    throw reader.refusal() ?? notComparedError('cannot reconcile', skipped)
+  }
   const { all = false, bisect = true } = options
   return buildVerdict(output, { compared, sums, reader, lastBlock, all, bisect })
 }
@@ -118,15 +148,10 @@ async function compareAll(
   const compare = async (wallet: LedgerWallet) => {
     const compared = await compareWallet(wallet, reader)
     done += 1
-    onProgress(`${done} of ${wallets.length} wallets`)
+    onProgress(`compared ${done} of ${wallets.length} wallets`)
     return compared
   }
   return Promise.all(wallets.map((wallet) => limit(() => compare(wallet))))
 }
 
 const isNotCompared = ({ balances }: ComparedWallet) => balances.length === 0
-
-function noBalancesError({ job }: Manifest): ExportError {
-  const message = `cannot reconcile: the service states no balances of these wallets on chain ${job.chain} (404)`
-  return new ExportError('BALANCES_UNAVAILABLE', message)
-}

@@ -74,7 +74,9 @@ export async function buildVerdict(output: OpenExport, context: VerdictContext):
   )
   const located = bisect ? await locateDifferences(output, differing, reader) : new Map()
   const isGenesisUnknown = reader.latestOnly.has('native')
-  const causeOf = causeFinder({ ...exportedChainOf(output), isGenesisUnknown }, context.sums, located)
+  const hasOpening = compared.some(({ wallet }) => wallet.opening !== undefined)
+  const chain = { ...exportedChainOf(output), isGenesisUnknown, hasOpening }
+  const causeOf = causeFinder(chain, context.sums, located)
   const rows = compared.flatMap(({ wallet, balances }) =>
     balances
       .filter((balance) => all || isDifferent(balance))
@@ -91,9 +93,12 @@ export async function buildVerdict(output: OpenExport, context: VerdictContext):
       wallets: countWallets(output, compared),
       skipped: countSkipped(compared),
     },
-    genesisWallets: compared.filter(({ wallet, opening }) => wallet.fromBlock === 0 && opening !== 0n).length,
+    genesisWallets: compared.filter(hasGenesisCoins).length,
   }
 }
+
+const hasGenesisCoins = ({ wallet, opening }: ComparedWallet) =>
+  wallet.fromBlock === 0 && wallet.opening === undefined && opening !== 0n
 
 const isNative = ({ type }: ComparedBalance) => type === 'native'
 const isNativeDifference = (balance: ComparedBalance) => isNative(balance) && isDifferent(balance)

@@ -81,6 +81,24 @@ test('prices stablecoins at 1 and wrapped coins as the coin if pegs are assumed'
   expect(missing.filter(({ asset }) => [USDC, WAVAX, 'native'].includes(asset))).toEqual([])
 })
 
+test('leaves the prices of the coin to fill in if the API of the service states none', async () => {
+  const notices: string[] = []
+  const explorer = {
+    baseUrl: 'demo',
+    api: 'etherscan',
+    onNotice: (one: string) => notices.push(one),
+  } as const
+  const { lines, added, error, requests } = await fetch({ assumePegs: true, service: explorer })
+  expect([requests, error]).toEqual([[], undefined])
+  expect(notices).toEqual(['the API etherscan states no prices: those of the coin are left to fill in'])
+  const coins = lines.filter(({ asset }) => asset === 'native')
+  expect(coins.map(({ date }) => date)).toEqual(
+    expect.arrayContaining((await coinDays()).map(({ date }) => date)),
+  )
+  expect(coins.map(({ price }) => price)).toEqual(coins.map(() => undefined))
+  expect(added).toBe(lines.filter(({ source }) => source === 'assumed peg').length)
+})
+
 test('requests nothing for prices that the file has, and keeps all of its lines', async () => {
   const { lines } = await fetch()
   const own = {

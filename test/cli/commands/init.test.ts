@@ -46,6 +46,14 @@ describe('walletlake init', () => {
     expect(readFileSync(file, 'utf8')).toContain('baseUrl: "demo"')
   })
 
+  test('writes the API of the service, from the option or the environment', async () => {
+    const [byOption, byVariable] = [join(tempFolder(), 'mine.yaml'), join(tempFolder(), 'mine.yaml')]
+    expect((await runInProcess(['init', byOption, ...GIVEN, '--api', 'blockscout'])).exit).toBe(0)
+    expect((await runInProcess(['init', byVariable, ...GIVEN], { WALLETLAKE_API: 'etherscan' })).exit).toBe(0)
+    expect(readFileSync(byOption, 'utf8')).toContain('\n  api: blockscout\n')
+    expect(readFileSync(byVariable, 'utf8')).toContain('\n  api: etherscan\n')
+  })
+
   test.for([
     { args: [], says: 'there is no --chain, no --address, no --base-url' },
     { args: ['--chain', '1', '--base-url', 'demo'], says: 'there is no --address' },
@@ -53,6 +61,7 @@ describe('walletlake init', () => {
     { args: [...GIVEN, '--address', A], says: 'expected each address once' },
     { args: ['--chain', 'a b', ...GIVEN.slice(2)], says: '--chain: found "a b", expected a chain id' },
     { args: [...GIVEN, '--format', 'xlsx'], says: '--format: found "xlsx"' },
+    { args: [...GIVEN, '--api', 'rpc'], says: '--api: found "rpc"' },
     { args: [...GIVEN, '--start-block', 'soon'], says: '--start-block: found "soon"' },
     {
       args: ['--chain', '1', '--address', A, '--base-url', 'https://me:s3cret@x'],
@@ -86,6 +95,15 @@ describe('the questions of init', () => {
     const address = [`${A}=savings of mine`, B]
     expect(answers).toEqual({ chain: '43114', address, baseUrl: 'demo', format: 'csv' })
     expect(shown.match(/[^:]+: /g)).toHaveLength(6)
+  })
+
+  test('ask for the API if neither the host nor an option tells it', async () => {
+    const unknown = { chain: '1', address: [A], baseUrl: 'https://data.example.com', format: 'csv' }
+    const { answers, shown } = await answer(['etherscan'], unknown)
+    expect(answers).toEqual({ ...unknown, api: 'etherscan' })
+    expect(shown).toBe('API of the service, data-api, etherscan, blockscout [data-api]: ')
+    const known = { ...unknown, baseUrl: 'https://api.etherscan.io' }
+    expect((await answer([], known)).answers).toEqual(known)
   })
 
   test('do not ask for values that were given', async () => {

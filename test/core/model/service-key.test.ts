@@ -18,6 +18,8 @@ test.for([
   ['http://data-api.avax.network', false],
   ['https://data-api.avax.network:8443', false],
   ['https://data-api.avax.network.example.com', false],
+  ['https://api.etherscan.io/v2/api', true],
+  ['https://api.bscscan.com/api', false],
   ['https://constructor', false],
   ['demo', false],
 ] as const)('isKnownService(%s) is %s', ([baseUrl, isKnown]) => {

@@ -82,7 +82,11 @@ test('refuses to overwrite a part of an export under any of its paths', async ()
 
 test('refuses a folder, and a path that ends in a slash, as a file to write', async () => {
   const folder = tempFolder()
-  const failure = { code: 'OUTPUT_FAILED', fix: 'Name a file: this is a folder.' }
+  const failure = {
+    code: 'OUTPUT_FAILED',
+    message: expect.stringMatching(/^cannot write .*: it is a folder$/),
+    fix: 'Name a file: this is a folder.',
+  }
   for (const path of [folder, join(folder, 'new/'), ''])
     await expect(assertNotFolder(path), path).rejects.toMatchObject(failure)
   await assertNotFolder(join(folder, 'new'))

@@ -14,6 +14,7 @@ const NEW: NewJob = {
   chain: '43114',
   wallets: [WALLET],
   baseUrl: 'https://data.example.com',
+  api: undefined,
   format: 'csv',
   startBlock: undefined,
 }
@@ -25,10 +26,13 @@ async function read(given: Partial<NewJob>) {
 }
 
 test('a new job reads back with the given values', async () => {
-  const job = await read({ chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7, name: 'other' })
-  expect(job).toMatchObject({ name: 'other', chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7 })
-  expect(job.service.baseUrl).toBe('https://data.example.com')
-  expect(await read({})).toMatchObject({ name: 'mine', chain: '43114', startBlock: 0, endBlock: undefined })
+  const given = { chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7, name: 'other' } as const
+  const job = await read({ ...given, api: 'blockscout' })
+  expect(job).toMatchObject(given)
+  expect(job.service).toMatchObject({ baseUrl: 'https://data.example.com', api: 'blockscout' })
+  const unset = await read({})
+  expect(unset).toMatchObject({ name: 'mine', chain: '43114', startBlock: 0, endBlock: undefined })
+  expect(unset.service.api).toBe('data-api')
 })
 
 test('a label with any characters reads back unchanged', async () => {
@@ -64,5 +68,5 @@ test('a new job explains every field that wallet jobs often use', () => {
   const text = jobTemplate(NEW)
   const unnamed = wanted.filter((field) => !new RegExp(`\\b${field}:`).test(text))
   const ofStores = ['endpoint', 'region', 'pathStyle']
-  expect(unnamed.sort()).toEqual([...rare, 'api', 'apiKeyHeader', ...ofStores].sort())
+  expect(unnamed.sort()).toEqual([...rare, 'apiKeyHeader', ...ofStores].sort())
 })

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -5,6 +6,7 @@ import { createDataService } from '../../../src/demo-server/create-data-service.
 import { listen } from '../../../src/demo-server/listen.ts'
 import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
@@ -45,12 +47,51 @@ describe('reconcile with the balances of an explorer', () => {
     expect(verdict.balances.erc20).toEqual(exact.balances.erc20)
   })
 
+  test('compares current balances with opening balances, which add the coins at genesis', async () => {
+    const { rows } = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan') })
+    const coins = rows.filter(({ asset_type }) => asset_type === 'native')
+    expect(coins[0]?.likely_cause).toContain('add them with --opening FILE')
+    const opening = join(folder, 'opening.csv')
+    const lines = coins.map(({ wallet_address, difference }) => `${wallet_address},native,,,${difference}`)
+    writeFileSync(
+      opening,
+      ['wallet_address,asset_type,asset_address,token_id,value', ...lines, ''].join('\n'),
+    )
+    const verdict = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan'), opening })
+    expect(verdict.balances.native).toEqual({ compared: demoWallets.length, different: 0 })
+  })
+
   test('skips balances of which only current ones are known if transactions followed the exported blocks', async () => {
     const output = outputOf('until-200')
     const [address = ''] = demoWallets
     await exportDemo(output, { service: service('etherscan'), addresses: [address], endBlock: 200 })
     const result = reconcileOutput(output, { service: service('etherscan') })
-    await expect(result).rejects.toMatchObject({ code: 'BALANCES_UNAVAILABLE' })
+    await expect(result).rejects.toMatchObject({
+      code: 'BALANCES_UNAVAILABLE',
+      message: expect.stringContaining('transactions followed the exported blocks'),
+      fix: expect.stringContaining('run --reconcile'),
+    })
+  })
+
+  test('asks for opening balances if only current ones are known and the export begins after block 0', async () => {
+    const output = outputOf('from-100')
+    const [address = ''] = demoWallets
+    await exportDemo(output, { service: service('etherscan'), addresses: [address], startBlock: 100 })
+    await expect(reconcileOutput(output, { service: service('etherscan') })).rejects.toMatchObject({
+      code: 'BALANCES_UNAVAILABLE',
+      fix: expect.stringContaining('--opening FILE'),
+    })
+  })
+
+  test('takes the API of another address from --api or WALLETLAKE_API', async () => {
+    const { url, close } = await listen(createDataService({ api: 'etherscan' }), { port: 0 })
+    onTestFinished(() => close())
+    const words = ['reconcile', outputOf('etherscan'), '--base-url', url]
+    const differences = { exit: 10, stderr: expect.stringContaining('VERIFY_FAILED: ') }
+    expect(await runInProcess([...words, '--api', 'etherscan'])).toMatchObject(differences)
+    expect(await runInProcess(words, { WALLETLAKE_API: 'etherscan' })).toMatchObject(differences)
+    const misspelt = await runInProcess(words, { WALLETLAKE_API: 'etherscann' })
+    expect(misspelt.stderr).toContain('WALLETLAKE_API: found etherscann, expected one of data-api, etherscan')
   })
 })
 

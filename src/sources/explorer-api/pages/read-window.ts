@@ -2,7 +2,7 @@ import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
 import { type RequestContext, request } from '../../../http/request.ts'
-import { type AdaptivePageSize, isPageTooLarge } from '../../adaptive-page-size.ts'
+import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import { outsideRangeError, unsortedError } from '../../check-page.ts'
 import type { Fields } from '../../fields.ts'
 import { wholeNumber } from '../../item-time.ts'
@@ -11,7 +11,7 @@ import { LISTINGS, type ListingName } from '../item.ts'
 import { isUnprocessed, readRecords } from '../requests/answer.ts'
 import { explorerRequest } from '../requests/explorer-request.ts'
 import { mayBeFull } from './answer-length.ts'
-import { type BlockSpan, canShrink, MAX_WINDOW, shrinkWindow } from './window-size.ts'
+import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
 export type Placed = { block: number; record: Fields }
@@ -126,7 +126,7 @@ async function requestRecords(
     {
       ...explorerRequest({ dialect, baseUrl, chain, parameters, description }),
       isHandledByCaller: (error) =>
-        (span !== undefined && isPageTooLarge(error) && canShrink(error, { range, offset, span })) ||
+        (span !== undefined && isWindowTooLarge(error) && canShrink(error, { range, offset, span })) ||
         (isUnprocessed(error) && (range.to === NO_END || offset === 1)),
     },
     (body) => placeRecords(readRecords(body), spec),

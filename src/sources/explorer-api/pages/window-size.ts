@@ -5,6 +5,7 @@ import { TimeoutError } from '../../../http/send-http-request.ts'
 import {
   type AdaptivePageSize,
   createAdaptivePageSize,
+  isPageTooLarge,
   newSharedPageLimit,
   shrinkPages,
 } from '../../adaptive-page-size.ts'
@@ -58,6 +59,11 @@ export function createBlockSpan(): BlockSpan {
   }
 }
 
+/** Whether a smaller window may succeed after this error. Routescan answers with 502 if a window is too large. */
+export function isWindowTooLarge(error: ExportError): boolean {
+  return isPageTooLarge(error) || error.status === 502
+}
+
 type RequestedWindow = { range: BlockRange; offset: number; span: BlockSpan }
 
 /** Whether fewer records or fewer blocks may be answered after this error, which shows that there were too many. */
@@ -73,7 +79,7 @@ export async function shrinkWindow(
   { size, span, thrown, range, offset, ...chain }: FailedWindow,
 ): Promise<void> {
   if (!isTimeout(thrown) || offset > TIMEOUT_WINDOW || !span.canShrink(range))
-    return shrinkPages(requestContext, { size, pageSize: offset, thrown })
+    return shrinkPages(requestContext, { size, pageSize: offset, thrown, isTooLarge: isWindowTooLarge })
   const head = () =>
     requestHead(requestContext, chain).catch(() => {
       requestContext.signal.throwIfAborted()

@@ -6,7 +6,7 @@ type ExplorerParameters = Readonly<Record<string, string | number | undefined>>
 
 export type ExplorerRequest = {
   dialect: Dialect
-  /** Base URL of the service. If it ends in `/api`, it is the address of the API itself. */
+  /** Base URL of the service. Only the path of the API may be missing. */
   baseUrl: string
   chain: string
   parameters: ExplorerParameters
@@ -25,6 +25,13 @@ export function explorerRequest({
   const query = new URLSearchParams({ chainid: chain })
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.set(name, String(value))
-  const path = /\/api\/?$/.test(new URL(baseUrl).pathname) ? '' : dialect.path
+  const path = pathBelow(baseUrl, dialect)
   return { method: 'GET', pathAndQuery: `${path}?${query}`, description, isThrottled }
+}
+
+/** The part of the API's address that a base URL lacks: `…/api` has all of it, `…/etherscan` of Routescan the last segment. */
+function pathBelow(baseUrl: string, dialect: Dialect): string {
+  const [last] = /[^/]*(?=\/?$)/.exec(new URL(baseUrl).pathname) ?? []
+  if (last === 'api') return ''
+  return last === 'etherscan' ? '/api' : dialect.path
 }

@@ -15,6 +15,11 @@ const TIMEOUT = 504
 /** The first match counts. */
 const REFUSALS: readonly Refusal[] = [
   {
+    text: /deprecated v1|switch to (etherscan )?api v2/i,
+    code: 'REQUEST_REFUSED',
+    fix: 'Version 1 of the API of Etherscan and its sister sites was switched off: set service.baseUrl (WALLETLAKE_BASE_URL or --base-url) to https://api.etherscan.io/v2/api, with a key of etherscan.io, which is valid for all chains.',
+  },
+  {
     text: /max daily rate limit/i,
     code: 'RATE_LIMITED',
     fix: 'The daily quota of this key is used up. Run the same command again tomorrow (UTC): it resumes. Or raise the quota with the provider.',

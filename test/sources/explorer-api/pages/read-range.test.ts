@@ -149,19 +149,6 @@ test('a service that ignores the page number ends with the same error', async ()
   await expect(readAll(explorer)).rejects.toMatchObject({ message: expect.stringContaining('block 0') })
 })
 
-test('reading goes on in smaller windows after a query timeout', async () => {
-  const txlist = Array.from({ length: 1_500 }, (_, block) =>
-    recordAt(block, `${block}`, { name: `${block}` }),
-  )
-  const explorer = fakeExplorer(
-    { txlist },
-    {
-      override: ({ action, offset }) => (action === 'txlist' && offset > 1_000 ? TIMEOUT : undefined),
-    },
-  )
-  expect(recordsIn(await readAll(explorer))).toHaveLength(1_500)
-})
-
 /** Answers with the refusal of a query that took too long. */
 const TIMEOUT = {
   body: {
@@ -170,6 +157,20 @@ const TIMEOUT = {
     result: null,
   },
 }
+
+test.for([
+  { reason: 'a query timeout', reply: TIMEOUT },
+  { reason: 'a bad gateway', reply: { status: 502, body: '' } },
+])('reading goes on in smaller windows after $reason', async ({ reply }) => {
+  const txlist = Array.from({ length: 1_500 }, (_, block) =>
+    recordAt(block, `${block}`, { name: `${block}` }),
+  )
+  const explorer = fakeExplorer(
+    { txlist },
+    { override: ({ action, offset }) => (action === 'txlist' && offset > 1_000 ? reply : undefined) },
+  )
+  expect(recordsIn(await readAll(explorer))).toHaveLength(1_500)
+})
 
 test('reading goes on with fewer blocks if smaller windows time out as well', async () => {
   const listings = listingsOf([Array.from({ length: 3_000 }, () => 1)])

@@ -1,0 +1,47 @@
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { ExportError } from '../core/model/errors.ts'
+import { EXPORT_ENTRIES, MANIFEST_FILE, RECONCILIATION_FILE, REJECTS_FILE } from '../core/model/manifest.ts'
+import { readTextIfExists } from '../core/platform/disk.ts'
+import { parseJson } from '../core/platform/json-text.ts'
+
+/** Files of an export that a run or `reconcile` replaces or removes, whatever they contain. */
+const REPLACED_FILES: ReadonlySet<string> = new Set([MANIFEST_FILE, REJECTS_FILE, RECONCILIATION_FILE])
+
+/**
+ * Checks a folder without an export before a run writes to it. Returns a notice if it contains other files; none about
+ * hidden files. Throws USAGE if an export would replace one of them, or if the folder is part of another export.
+ */
+export async function checkForeignFiles(output: string): Promise<string | undefined> {
+  await requireOutsideExports(output)
+  const names = await readdir(output).catch(() => [])
+  const isExport = names.some((name) => EXPORT_ENTRIES.has(name) && !REPLACED_FILES.has(name))
+  if (isExport || (await hasVersionedManifest(output))) return undefined
+  const replaced = names.find((name) => REPLACED_FILES.has(name))
+  if (replaced !== undefined)
+    throw new ExportError('USAGE', `${join(output, replaced)} belongs to no export, and would be replaced`, {
+      fix: 'Name another folder with --output (output in the job), or move this file away.',
+    })
+  const [other] = names.filter((name) => !name.startsWith('.')).sort()
+  if (other === undefined) return undefined
+  return `${output} contains other files, such as ${other}: they are left as they are`
+}
+
+/** Throws USAGE for a folder inside a folder of an export, whose readers would take its files for those of the export. */
+async function requireOutsideExports(output: string): Promise<void> {
+  for (let folder = resolve(output); folder !== dirname(folder); folder = dirname(folder)) {
+    const parent = dirname(folder)
+    // A manifest that this user cannot read is of no export of theirs.
+    const isExport = async () => hasVersionedManifest(parent).catch(() => false)
+    if (!EXPORT_ENTRIES.has(basename(folder)) || !(await isExport())) continue
+    throw new ExportError('USAGE', `${output} is part of the export ${parent}`, {
+      fix: 'Name another folder with --output (output in the job).',
+    })
+  }
+}
+
+/** Whether there is a manifest of any version of walletlake. */
+async function hasVersionedManifest(output: string): Promise<boolean> {
+  const manifest = parseJson((await readTextIfExists(join(output, MANIFEST_FILE))) ?? '')
+  return typeof manifest === 'object' && manifest !== null && 'schemaVersion' in manifest
+}
