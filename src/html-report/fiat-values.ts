@@ -1,23 +1,28 @@
 import { COIN_DECIMALS, isNft } from '../core/model/asset.ts'
-import type { Balance, Balances } from '../ledger/balances/balances.ts'
+import type { Balance } from '../ledger/balances/balances.ts'
 import { exactFiatValue } from '../ledger/prices/fiat-value.ts'
 import type { PricedAsset } from '../ledger/prices/priced-asset.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
 import type { FeeFiatValue } from './fee-fiat-value.ts'
 import { aggregateKey, type LedgerAggregates } from './ledger-aggregates.ts'
+import type { YearlySums } from './year-sums.ts'
 
 /** Fiat values of balances and fees at the user's prices, in units of 10^-8 of the currency. */
 export type FiatValues = {
   currency: string
   /** Time of the last movement, as written in the tables. Closing balances are valued at the prices of that time. */
   pricedAt: string
-  /** null if assets are held, but none has a price. */
+  /** Without suspicious tokens; null if other assets are held, but none has a price. */
   total: bigint | null
-  /** Values by wallet, by asset (`aggregateKey`) and by both (`balanceKey`). Balances without a price are left out. */
+  /** Values by wallet, without suspicious tokens. Balances without a price are left out, here and below. */
   wallets: ReadonlyMap<string, bigint>
+  /** Values by asset (`aggregateKey`), and by wallet and asset (`balanceKey`). */
   assets: ReadonlyMap<string, bigint>
   balances: ReadonlyMap<string, bigint>
-  /** Coins and tokens with a closing balance other than 0 in any wallet, and those of them without a price. */
+  /**
+   * Coins and tokens with a closing balance other than 0 in any wallet, and those of them without a price. Without
+   * suspicious tokens.
+   */
   heldAssets: ReadonlySet<string>
   unpricedAssets: ReadonlySet<string>
   fees: FeeFiatValue
@@ -41,7 +46,7 @@ export const balanceKey = (wallet: string, asset: string): string => `${wallet} 
  * as unpriced. NFTs have no price.
  */
 export function computeFiatValues(
-  { balances }: Pick<Balances, 'balances'>,
+  { balances: { balances }, suspicious }: Pick<YearlySums, 'balances' | 'suspicious'>,
   aggregates: LedgerAggregates,
   context: { prices: Prices; fees: FeeFiatValue },
 ): FiatValues {
@@ -57,24 +62,26 @@ export function computeFiatValues(
     const asset = { type: one.asset_type, address: one.asset_address } as PricedAsset
     if (isNft(asset) || one.value === 0n) continue
     const key = aggregateKey(asset.type, asset.address)
-    heldAssets.add(key)
+    const isSuspicious = suspicious.has(asset.address ?? '')
+    if (!isSuspicious) heldAssets.add(key)
     const fiatValue = fiatValueOfBalance(one, {
       price: prices.at(asset, aggregates.last),
       decimals: decimalsOf(asset, aggregates),
     })
     if (fiatValue === undefined) {
-      unpricedAssets.add(key)
+      if (!isSuspicious) unpricedAssets.add(key)
       continue
     }
-    total += fiatValue
     byBalance.set(balanceKey(one.wallet_address, key), fiatValue)
-    addTo(sums.wallets, one.wallet_address, fiatValue)
     addTo(sums.assets, key, fiatValue)
+    if (isSuspicious) continue
+    total += fiatValue
+    addTo(sums.wallets, one.wallet_address, fiatValue)
   }
   return {
     currency: prices.currency,
     pricedAt: aggregates.last,
-    total: heldAssets.size > 0 && byBalance.size === 0 ? null : total,
+    total: heldAssets.size > 0 && sums.wallets.size === 0 ? null : total,
     ...sums,
     balances: byBalance,
     heldAssets,

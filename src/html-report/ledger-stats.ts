@@ -23,6 +23,7 @@ export type LedgerStats = {
   labels: ReadonlyMap<string, string>
   /** Balances after the last row, and what points to spam or an incomplete history. */
   balances: YearlySums['balances']
+  suspicious: YearlySums['suspicious']
   /** The statements of all years with rows, oldest first. */
   years: YearlySums['years']
   /** The counterparties with the most transfers, and the number of all counterparties. */
@@ -75,8 +76,7 @@ export async function collectLedgerStats(
       counterparties: await readCounterparties(opened, labels),
       fees: await readFees(opened),
       nfts: [...aggregates.assets.values()].some(isNft) ? await readNftIds(opened) : NO_NFTS,
-      fiatValues:
-        prices && fees && computeFiatValues(yearly.balances, aggregates, { prices, fees: fees.result() }),
+      fiatValues: prices && fees && computeFiatValues(yearly, aggregates, { prices, fees: fees.result() }),
       data: await collectData(output, manifest),
       rows: rows.packed(labels),
     }

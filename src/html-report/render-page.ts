@@ -59,10 +59,10 @@ function contentsOf(sections: readonly string[]): Html {
   return html`<nav class="contents" aria-label="Sections"><ul>${links}</ul></nav>`
 }
 
-/** Makes the ids of sections, the links to them and the names of regions unique. */
+/** Makes the ids of sections and their parts, the links to them and the names of regions unique. */
 const withUniqueIds = (text: string, at: number) =>
   text
-    .replace(/(<section (?:[^>]* )?id="|href="#)([a-z]+")/g, `$1${at}-$2`)
+    .replace(/(<(?:section|div) (?:[^>]* )?id="|href="#)([a-z]+")/g, `$1${at}-$2`)
     .replace(/((?:role="(?:region|grid)"|<nav class="contents") aria-label="[^"]*)/g, `$1, export ${at + 1}`)
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')

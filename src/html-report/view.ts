@@ -1,5 +1,5 @@
 import { largest, smallest } from '../core/platform/extremes.ts'
-import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
+import { addressHtml, formatCount, type Html, html, nameHtml, shortAddress } from './html.ts'
 import { KINDS, type Kind, type LedgerAggregates } from './ledger-aggregates.ts'
 import type { LedgerStats } from './ledger-stats.ts'
 
@@ -54,6 +54,12 @@ export function assetHtml(
     asset.symbol === null || asset.symbol === '' ? html`<em>no symbol</em>` : nameHtml(asset.symbol)
   return html`${symbol} ${addressHtml(asset.address)}`
 }
+
+/** What totals of values leave out, to follow them in a sentence, with a link to the table; empty if nothing. */
+export const withoutSuspicious = ({ suspicious }: LedgerStats): Html =>
+  suspicious.size === 0
+    ? html``
+    : html`, without <a href="#suspicious">${formatCount(suspicious.size, 'suspicious token')}</a>`
 
 /** A bucket of the time line: its start and end in milliseconds since 1970, and the name of its start. */
 export type NamedBucket = { from: number; to: number; name: string }

@@ -10,10 +10,10 @@ export type YearSums = {
   year: string
   /** By `aggregateKey`. */
   assets: ReadonlyMap<string, AssetYear>
-  /** Values of all assets in units of 10^-8 of the currency; without those that have no price. */
-  values: Record<AmountName, bigint>
-  /** Assets other than NFTs with an amount that has no price. */
-  unpriced: ReadonlySet<string>
+  /** The value of the closing balances in units of 10^-8 of the currency; null if none has a price. Without suspicious tokens. */
+  closing: bigint | null
+  /** Number of assets with an amount that has no price. Without NFTs and suspicious tokens. */
+  unpriced: number
 }
 
 /** An asset in a year. */
@@ -33,6 +33,8 @@ export type AssetYear = {
 export type YearlySums = {
   years: readonly YearSums[]
   balances: Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
+  /** The contracts of the flagged tokens, which no total of values includes. */
+  suspicious: ReadonlySet<string>
 }
 
 /** Sums the statements of all years with rows, in one pass over the ledger. Throws as `balances` and `statement` do. */
@@ -40,18 +42,20 @@ export async function sumYears(
   output: string,
   options: { opening: string | undefined; names: string | undefined; prices: string | undefined },
 ): Promise<YearlySums> {
-  const years: YearSums[] = []
+  const years: Pick<YearSums, 'year' | 'assets'>[] = []
   let atEnd: YearlySums['balances'] | undefined
   for await (const { year, lines, balances, belowZero, flagged } of statementsByYear(output, options)) {
-    years.push(sumLines(year, lines))
+    years.push({ year, assets: sumLines(lines) })
     atEnd = { balances, belowZero, flagged }
   }
   // Without rows there are only opening balances.
   const { opening, names } = options
-  return { years, balances: atEnd ?? (await balances(output, { opening, names, all: true })) }
+  const last = atEnd ?? (await balances(output, { opening, names, all: true }))
+  const suspicious = new Set(last.flagged.map(({ asset_address }) => asset_address))
+  return { years: years.map((one) => ({ ...one, ...valuesOf(one, suspicious) })), balances: last, suspicious }
 }
 
-function sumLines(year: string, lines: readonly StatementLine[]): YearSums {
+function sumLines(lines: readonly StatementLine[]): YearSums['assets'] {
   const assets = new Map<string, AssetYear>()
   for (const line of lines) {
     const key = aggregateKey(line.asset_type, line.asset_address)
@@ -64,14 +68,22 @@ function sumLines(year: string, lines: readonly StatementLine[]): YearSums {
       asset.values[name] = sum === null || value === null ? null : sum + value
     }
   }
-  const values = zeros()
-  const unpriced = new Set<string>()
-  for (const [key, asset] of assets)
-    for (const name of AMOUNTS) {
-      values[name] += asset.values[name] ?? 0n
-      if (asset.values[name] === null && !isNft(asset)) unpriced.add(key)
-    }
-  return { year, assets, values, unpriced }
+  return assets
+}
+
+function valuesOf(
+  { assets }: Pick<YearSums, 'assets'>,
+  suspicious: ReadonlySet<string>,
+): Pick<YearSums, 'closing' | 'unpriced'> {
+  const counted = [...assets.values()].filter(({ address }) => !suspicious.has(address ?? ''))
+  const priced = counted.filter(({ amounts, values }) => amounts.closing !== 0n && values.closing !== null)
+  const isUnpriced = (asset: AssetYear) =>
+    !isNft(asset) && AMOUNTS.some((name) => asset.values[name] === null)
+  return {
+    closing:
+      priced.length === 0 ? null : priced.reduce((sum, { values }) => sum + (values.closing ?? 0n), 0n),
+    unpriced: counted.filter(isUnpriced).length,
+  }
 }
 
 const newAsset = (line: StatementLine): AssetYear => ({

@@ -174,6 +174,15 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
+  test('shows the suspicious tokens that the figures at the top leave out on a click', async () => {
+    const { page } = await open('priced')
+    const table = page.locator('#suspicious table')
+    expect(await table.isVisible()).toBe(false)
+    await page.locator('.tiles a[href="#suspicious"]').first().click()
+    await expect.poll(() => table.isVisible()).toBe(true)
+    await page.context().close()
+  })
+
   test('states in its header whether the export is complete, and what was rejected', async () => {
     const stamps = []
     for (const name of ['demo', 'rejects', 'blocks', 'incomplete']) {

@@ -7,9 +7,9 @@ import type { ComparisonData, PackedColumn } from '../../src/html-report/page-da
 import { ROW_COLUMNS } from '../../src/html-report/recent-rows.ts'
 import { report } from '../../src/html-report/report.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { A, B, BIG, C, type Cells, goodLake, type Lake, X } from '../verify/export/model-export.ts'
+import { A, B, BIG, C, type Cells, COIN, goodLake, type Lake, X } from '../verify/export/model-export.ts'
 import { type Writing, writeLake } from '../verify/export/write-model-export.ts'
-import { cellText, tableOf } from './read-page.ts'
+import { cellText, tableOf, totalsOf } from './read-page.ts'
 
 async function pageOf(
   lake: Lake,
@@ -97,6 +97,43 @@ test('the value over time is that of the assets with prices, and names the other
     names: true,
   })
   expect(await valuesWith(['2001-01-01,native,EUR,2'])).toEqual({ values: [], names: true })
+})
+
+test('the figures at the top leave out the values of suspicious tokens, as the totals do, and say so', async () => {
+  const lake = coinLake([
+    ['2023-12-31T12:00:00.000Z', '2000000000000000000'],
+    ['2024-12-31T12:00:00.000Z', '1000000000000000000'],
+  ])
+  const token = { asset_type: 'erc20', asset_decimals: '0', value: '5' }
+  const [first, second] = lake.ledger as [Cells, Cells]
+  const spam = { ...token, asset_address: X, asset_symbol: 'claim at gift.com', entry_id: 'spam' }
+  const good = { ...token, asset_address: COIN, asset_symbol: 'GOOD', entry_id: 'good' }
+  lake.ledger = [first, { ...first, ...spam }, second, { ...second, ...good, wallet_address: B }]
+  const prices = join(tempFolder(), 'prices.csv')
+  const lines = ['2023-12-31', '2024-12-31'].flatMap((day) => [
+    ...[`${day},native,EUR,2`, `${day},${X},EUR,1000`, `${day},${COIN},EUR,3`],
+  ])
+  writeFileSync(prices, ['date,asset,currency,price', ...lines, ''].join('\n'))
+  const page = await pageOf(lake, { prices })
+  const link = 'without <a href="#suspicious">1 suspicious token</a>'
+  const tiles = tilesOf(page).map(([figure = '', ...texts]) => [cellText(`>${figure}`), ...texts])
+  expect(tiles).toContainEqual([
+    '21',
+    'EUR held now',
+    expect.stringContaining(`2 of 2 assets with a price, ${link};`),
+  ])
+  expect(tiles).toContainEqual(['21', 'EUR at the end of 2024', expect.stringContaining(`${link}; 2023: `)])
+  expect(page).toMatch(
+    new RegExp(`are worth <span[^>]*>21.00</span> EUR \\(2 of 2 assets with a price, ${link}`),
+  )
+  expect(page).toContain('1 token with 1 movement looks suspicious')
+  const [wallets, assets] = [totalsOf(page, 'AVAX by wallet'), totalsOf(page, 'Movements by asset')]
+  expect([wallets[4], assets[0], assets[6]]).toEqual(['21', 'Total without suspicious tokens', '21'])
+  expect(tableOf(page, 'AVAX by wallet').map((cells) => cells[4])).toEqual(['6', '15'])
+  expect(tableOf(page, 'Value in EUR at the ends of days').at(-1)).toEqual(['2024-12-31', '21'])
+  expect(totalsOf(page, 'Values of 2023 in EUR').at(-1)).toBe('4')
+  const [shown = ''] = page.split('<div id="suspicious">')[1]?.split('</div>') ?? []
+  expect(tableOf(shown, 'Suspicious tokens').map((cells) => cells[6])).toEqual(['5000'])
 })
 
 test('two dates are compared with exact balances at day ends, year ends included', async () => {

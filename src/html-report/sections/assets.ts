@@ -25,7 +25,7 @@ export function assetsSection(stats: LedgerStats): Html {
     stats.balances.flagged.map((one) => [one.asset_address, one.flags.map(({ why }) => why)]),
   )
   const all = sumAssets(stats)
-  const isFlagged = ({ address }: AssetSums) => flags.has(address ?? '')
+  const isSuspicious = ({ address }: AssetSums) => stats.suspicious.has(address ?? '')
   const fiatValues = fiatValueColumns(stats, { 'closing value': ({ assets }) => assets })
   const amounts = amountColumns(all)
   const headers = ['asset', 'kind', 'movements', ...Object.keys(amounts), ...fiatValues.headers, 'remarks']
@@ -39,19 +39,20 @@ export function assetsSection(stats: LedgerStats): Html {
       [...(flags.get(asset.address ?? '') ?? []), ...negativeBalanceNotes(stats, asset)].join('; '),
     ),
   ]
-  const [plain, flagged] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]
+  const plain = all.filter((one) => !isSuspicious(one))
+  const hasSuspicious = stats.suspicious.size > 0
   const table = (caption: string, assets: readonly AssetSums[]) =>
     tableHtml(
       caption,
       { headers, rows: assets.slice(0, MAX_TABLE_ROWS).map(row) },
       {
         ...{ noun: 'asset', count: assets.length, totals: totalsOf(stats, { assets, amounts }) },
-        totalName: assets === plain && flagged.length > 0 ? TOTAL_WITHOUT_SUSPICIOUS : undefined,
+        totalName: assets === plain && hasSuspicious ? TOTAL_WITHOUT_SUSPICIOUS : undefined,
       },
     )
   return html`<section id="assets"><h2>Assets</h2>
 ${table('Movements by asset', plain)}
-${flagged.length === 0 ? '' : html`<details><summary>${formatCount(flagged.length, 'suspicious token')}</summary>${table('Suspicious tokens', flagged)}</details>`}
+${hasSuspicious ? html`<details><summary>${formatCount(stats.suspicious.size, 'suspicious token')}</summary><div id="suspicious">${table('Suspicious tokens', all.filter(isSuspicious))}</div></details>` : ''}
 </section>`
 }
 

@@ -2,7 +2,7 @@ import type { FiatValues } from '../fiat-values.ts'
 import { fiatHtml, formatCount, formatUtcMinute, groupDigits, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { type Cell, fiatValueCell } from '../tables.ts'
-import { assetHtml } from '../view.ts'
+import { assetHtml, withoutSuspicious } from '../view.ts'
 
 /** Assets without a price that a note names. */
 const MAX_NAMED = 5
@@ -21,26 +21,27 @@ export function fiatValueColumns(
 }
 
 /** A sentence with the total value of the closing balances and the fees at the prices when they were paid. */
-export function fiatValueText({ fiatValues }: LedgerStats): Html {
+export function fiatValueText(stats: LedgerStats): Html {
+  const { fiatValues } = stats
   if (fiatValues === undefined) return html``
   const { currency, total, fees, heldAssets, unpricedAssets } = fiatValues
   const priced = heldAssets.size - unpricedAssets.size
   const worth =
     total === null
       ? html`None of the assets that are held has a price in the price file`
-      : html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price)`
+      : html`At your prices, the closing balances are worth ${fiatHtml(total)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price${withoutSuspicious(stats)})`
   return fees.total === null
     ? html`${worth}.`
     : html`${worth},
 and the fees cost ${fiatHtml(fees.total)} ${currency} when they were paid.`
 }
 
-/** A note on the source and date of the prices, and on the assets and fees without one. */
+/** A note on the source and date of the prices, and on the assets and fees that have none or do not count. */
 export function fiatValueNote(stats: LedgerStats): Html {
   const { fiatValues } = stats
   if (fiatValues === undefined || fiatValues.pricedAt === '') return html``
   const { currency, pricedAt, heldAssets, unpricedAssets, fees } = fiatValues
-  return html`<p class="note">Values are in ${currency} and come from the price file, not from the service: the newest price at or before the last movement (${formatUtcMinute(pricedAt)}), at most 36 hours old.
+  return html`<p class="note">Values are in ${currency} and come from the price file, not from the service: the newest price at or before the last movement (${formatUtcMinute(pricedAt)}), at most 36 hours old. The value of a wallet is that of its coins and tokens${withoutSuspicious(stats)}.
 ${unpricedAssets.size === 0 ? 'Every held coin and token has one.' : html`${formatCount(unpricedAssets.size, 'asset')} of ${groupDigits(heldAssets.size)} held ${unpricedAssets.size === 1 ? 'has' : 'have'} no price and ${unpricedAssets.size === 1 ? 'is' : 'are'} not part of the totals:${assetNames(stats, [...unpricedAssets])}.`}
 NFTs have no price.${fees.unpriced === 0 ? '' : html` ${groupDigits(fees.unpriced)} of ${formatCount(fees.count, 'fee')} had no price when they were paid.`}</p>`
 }

@@ -2,8 +2,7 @@ import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { selectionLine, tokenDifferencesLine } from '../../terminal/reconciliation-lines.ts'
 import { amountHtml, fiatHtml, formatCount, groupDigits, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
-import { coinOf } from '../view.ts'
-import type { YearSums } from '../year-sums.ts'
+import { coinOf, withoutSuspicious } from '../view.ts'
 import type { Tile } from './tiles.ts'
 
 /** Year ends that the tile names in addition to the newest one. The section of years has all. */
@@ -37,7 +36,7 @@ function heldTile(stats: LedgerStats): Tile {
   return [
     fiatHtml(total),
     `${currency} held now`,
-    html`${groupDigits(heldAssets.size - unpricedAssets.size)} of ${formatCount(heldAssets.size, 'asset')} with a price; ${coins} ${coin}`,
+    html`${groupDigits(heldAssets.size - unpricedAssets.size)} of ${formatCount(heldAssets.size, 'asset')} with a price${withoutSuspicious(stats)}; ${coins} ${coin}`,
   ]
 }
 
@@ -58,9 +57,10 @@ function flowTiles(stats: LedgerStats): Tile[] {
 }
 
 /** The values at the ends of years, with prices. */
-function yearTile({ years, fiatValues }: LedgerStats): Tile[] {
+function yearTile(stats: LedgerStats): Tile[] {
+  const { years, fiatValues } = stats
   if (fiatValues === undefined) return []
-  const [newest, ...earlier] = years.filter(isPriced).reverse()
+  const [newest, ...earlier] = years.filter(({ closing }) => closing !== null).reverse()
   const { currency } = fiatValues
   if (newest === undefined)
     return [
@@ -68,13 +68,10 @@ function yearTile({ years, fiatValues }: LedgerStats): Tile[] {
     ]
   const more = earlier
     .slice(0, MAX_EARLIER_YEARS)
-    .map(({ year, values }, at) => html`${at === 0 ? '' : '; '}${year}: ${fiatHtml(values.closing)}`)
-  return [[fiatHtml(newest.values.closing), `${currency} at the end of ${newest.year}`, html`${more}`]]
+    .map(({ year, closing }) => html`; ${year}: ${fiatHtml(closing)}`)
+  const remark = html`at the prices of its last day${withoutSuspicious(stats)}${more}`
+  return [[fiatHtml(newest.closing), `${currency} at the end of ${newest.year}`, remark]]
 }
-
-/** Whether a balance at the end of the year has a price. */
-const isPriced = ({ assets }: YearSums) =>
-  [...assets.values()].some(({ amounts, values }) => amounts.closing !== 0n && values.closing !== null)
 
 function reconciliationTile({ data: { reconciliation } }: LedgerStats): Tile {
   const name = 'wallets reconciled'

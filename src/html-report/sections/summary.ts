@@ -20,7 +20,7 @@ ${tilesHtml(headlineTiles(stats))}
 }
 
 function summaryHtml(stats: LedgerStats): Html {
-  const { aggregates, balances, manifest } = stats
+  const { aggregates, manifest } = stats
   const named = (address: string) => html`<b>${walletHtml(stats, address)}</b>`
   const wallets = [...aggregates.wallets.values()].sort((a, b) => b.movements - a.movements)
   const [busiest] = wallets
@@ -31,16 +31,22 @@ function summaryHtml(stats: LedgerStats): Html {
 ${named(busiest.address)} accounts for ${percent(busiest.movements, aggregates.movements)} of all movements.
 The wallets paid ${amountHtml(aggregates.coins.fees, COIN_DECIMALS)} ${coinOf(stats)} in fees. ${fiatValueText(stats)}
 ${inactive.length === 0 ? 'Every wallet was active.' : html`${formatCount(inactive.length, 'wallet')} had no movements:${names}${inactive.length > 5 ? ' …' : ''}.`}
-${suspiciousText(balances.flagged.length, balances.belowZero.length)}`
+${suspiciousText(stats)}`
 }
 
-function suspiciousText(flagged: number, below: number): Html {
-  if (flagged === 0 && below === 0) return html`No suspicious tokens or negative balances were found.`
+function suspiciousText({ aggregates, balances, suspicious }: LedgerStats): Html {
+  const below = balances.belowZero.length
+  if (suspicious.size === 0 && below === 0) return html`No suspicious tokens or negative balances were found.`
+  const movements = [...aggregates.assets.values()]
+    .filter(({ address }) => suspicious.has(address ?? ''))
+    .reduce((sum, asset) => sum + asset.movements, 0)
   const tokens =
-    flagged === 0 ? '' : `${formatCount(flagged, 'token')} ${flagged === 1 ? 'looks' : 'look'} suspicious`
-  const balances =
+    suspicious.size === 0
+      ? ''
+      : `${formatCount(suspicious.size, 'token')} with ${formatCount(movements, 'movement')} ${suspicious.size === 1 ? 'looks' : 'look'} suspicious`
+  const negative =
     below === 0
       ? ''
       : `${formatCount(below, 'balance')} ${below === 1 ? 'was' : 'were'} negative at some point`
-  return html`${[tokens, balances].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
+  return html`${[tokens, negative].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
 }

@@ -8,6 +8,7 @@ import { formatCount, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { fiatValueCell, MAX_TABLE_ROWS, tableDetails, tableHtml, textCell } from '../tables.ts'
 import { balancesAtDays, type TrackedAsset, trackedBalances } from '../tracked-assets.ts'
+import { withoutSuspicious } from '../view.ts'
 import { assetNames } from './fiat-value.ts'
 
 /** The value over time of all wallets' tracked assets that have prices; nothing without a price file. */
@@ -15,9 +16,11 @@ export function valueSection(stats: LedgerStats): Html {
   const { prices } = stats
   const days = stats.aggregates.dayEnds.days()
   if (prices === undefined || days.length === 0) return html``
-  const assets = trackedBalances(stats).map(({ key, ...asset }) => ({
-    key,
-    values: valuesOf({ key, ...asset }, { days, stats, prices }),
+  const tracked = trackedBalances(stats)
+  const counted = tracked.filter(({ key }) => !stats.suspicious.has(key))
+  const assets = counted.map((asset) => ({
+    key: asset.key,
+    values: valuesOf(asset, { days, stats, prices }),
   }))
   const { drawn, omitted } = comparableAssets(assets)
   const values = days.map((_, at) => sumOrNull(drawn.map((asset) => asset.values[at] ?? null)))
@@ -26,7 +29,7 @@ export function valueSection(stats: LedgerStats): Html {
   const rows = days.map((day, at) => [textCell(day), fiatValueCell(values[at])]).slice(-MAX_TABLE_ROWS)
   const headers = ['end of day', `value, ${prices.currency}`]
   const chart = html`<div class="picture" tabindex="0" role="group" aria-label="Chart">${stepLine(points, { description, isWide: true })}</div>
-<p class="note">Balances of all wallets, in ${prices.currency}, of the native coin and of the tokens under <a href="#balances">balances over time</a>, at your prices at the end of each day (UTC)${omittedNote(stats, omitted)}. The line is interrupted on days without prices.</p>
+<p class="note">Balances of all wallets, in ${prices.currency}, of the native coin and of the tokens under <a href="#balances">balances over time</a>, at your prices at the end of each day (UTC)${counted.length < tracked.length ? withoutSuspicious(stats) : ''}${omittedNote(stats, omitted)}. The line is interrupted on days without prices.</p>
 ${tableDetails(tableHtml(description, { headers, rows }, { noun: 'day', count: days.length }))}`
   const isEmpty = drawn.length === 0
   return html`<section id="value"><h2>Value over time</h2>

@@ -26,9 +26,8 @@ ${years.toReversed().map((year, at) => yearHtml(stats, year, at === 0))}
 const HEADERS = ['asset', ...AMOUNTS.map((name) => name.replace('_', ' '))]
 
 function yearHtml(stats: LedgerStats, { year, assets, unpriced }: YearSums, isOpen: boolean): Html {
-  const flagged = new Set(stats.balances.flagged.map(({ asset_address }) => asset_address))
   const all = [...assets.values()].sort((a, b) => rank(a) - rank(b))
-  const plain = all.filter(({ address }) => address === null || !flagged.has(address))
+  const plain = all.filter(({ address }) => !stats.suspicious.has(address ?? ''))
   const suspicious = all.filter((asset) => !plain.includes(asset))
   const table = (caption: string, some: readonly AssetYear[]) =>
     tableHtml(
@@ -38,7 +37,7 @@ function yearHtml(stats: LedgerStats, { year, assets, unpriced }: YearSums, isOp
     )
   const name = suspicious.length === 0 ? undefined : TOTAL_WITHOUT_SUSPICIOUS
   return html`<details${isOpen ? html` open` : ''}><summary><h3>${year}</h3></summary>
-${table(`Amounts of ${year}`, plain)}${valuesTable(stats, { year, assets: plain, totalName: name })}${stats.fiatValues === undefined ? '' : unpricedNote(unpriced.size)}
+${table(`Amounts of ${year}`, plain)}${valuesTable(stats, { year, assets: plain, totalName: name })}${stats.fiatValues === undefined ? '' : unpricedNote(unpriced)}
 ${suspicious.length === 0 ? '' : html`<details><summary>${formatCount(suspicious.length, 'suspicious token')}</summary>${table(`Amounts of suspicious tokens in ${year}`, suspicious)}${valuesTable(stats, { year: `suspicious tokens in ${year}`, assets: suspicious })}</details>`}</details>`
 }
 
