@@ -75,17 +75,17 @@ async function updateNumbers(
 ): Promise<{ keys: string[]; numbers: PlaceholderNumbers }> {
   const destination = await resolveWritePath(file, 'Name a file with --map.')
   const tokens = opening.filter(({ asset }) => asset.address !== null)
-  const keys = [...(await assetKeys(opened)), ...tokens.map(keyOf)]
+  const assets = [...(await assetsInOrder({ opened, contracts })), ...tokens]
+  const keys = assets.map(keyOf)
   const chain = isOnly ? (keys[0]?.split('|')[0] ?? '') : undefined
   const numbers = await readNumbers(file, destination, chain)
   if (keys.every((key) => numbers.names.has(key) || hasTicker(key, contracts))) return { keys, numbers }
-  const ofLedger = await assetsInOrder(opened, contracts)
-  const assets = [...ofLedger, ...tokens.filter((one) => !hasTicker(keyOf(one), contracts))]
   return withFileLock(destination, async () => {
     // Another conversion may have numbered some assets since the first read.
     const newest = await readNumbers(file, destination, chain)
     const previousCount = newest.rows.length
-    for (const asset of assets) if (!newest.names.has(keyOf(asset))) assignNumber(newest, asset)
+    for (const asset of assets)
+      if (!newest.names.has(keyOf(asset)) && !hasTicker(keyOf(asset), contracts)) assignNumber(newest, asset)
     if (newest.rows.length > previousCount)
       await writeNamedFile(destination, csvRows([COLUMNS, ...newest.rows]))
     return { keys, numbers: newest }
@@ -153,39 +153,28 @@ function assignNumber({ names, rows, counts }: PlaceholderNumbers, chainAsset: C
   rows.push([placeholder, chain, asset.type, asset.address ?? '', asset.tokenId ?? '', tickerName(asset)])
 }
 
-const ASSET_COLUMNS = ['chain_id', 'asset_type', 'asset_address', 'token_id', 'asset_symbol'] as const
-
-async function assetKeys({ eachFile, database }: OpenExport): Promise<string[]> {
+/** The tokens of the ledger, in the order of their first rows. */
+async function assetsInOrder({ opened, contracts }: NamedExport): Promise<ChainAsset[]> {
+  const { eachFile, database } = opened
   await database.run(
-    'CREATE OR REPLACE TABLE named (chain VARCHAR, type VARCHAR, address VARCHAR, id VARCHAR)',
+    'CREATE OR REPLACE TABLE named (chain VARCHAR, type VARCHAR, address VARCHAR, id VARCHAR, file INTEGER, first BIGINT)',
   )
+  let file = 0
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO named SELECT DISTINCT chain_id, asset_type, asset_address, token_id FROM ${source} ` +
-      'WHERE asset_address IS NOT NULL',
+      `INSERT INTO named SELECT chain_id, asset_type, asset_address, token_id, ${file++}, min(row) ` +
+      `FROM (SELECT *, row_number() OVER () AS row FROM ${source}) WHERE asset_address IS NOT NULL GROUP BY ALL`,
   )
-  const found = await database.all('SELECT DISTINCT chain, type, address, id FROM named')
-  return found.map(({ chain, type, address, id }) => `${chain}|${type}|${address}|${id || null}`)
-}
-
-async function assetsInOrder(opened: OpenExport, contracts: Contracts): Promise<ChainAsset[]> {
-  const assets = new Map<string, ChainAsset>()
-  for await (const rows of opened.stream('ledger', ASSET_COLUMNS)) {
-    for (const row of rows) {
-      const { chain_id: chain, asset_address: address } = row
-      if (address === null) continue
-      const asset: Asset = {
-        type: row.asset_type as Asset['type'],
-        address,
-        symbol: row.asset_symbol,
-        decimals: null,
-        tokenId: row.token_id,
-      }
-      const key = keyOf({ asset, chain })
-      if (!assets.has(key) && !hasTicker(key, contracts))
-        assets.set(key, { asset: withContract(asset, contracts), chain })
+  const found = await database.all(
+    'SELECT chain, type, address, id FROM named GROUP BY ALL ORDER BY min(file), arg_min(first, file)',
+  )
+  return found.map(({ chain, type, address, id }) => {
+    const tokenId = id === null ? null : String(id)
+    const token = { type: type as Asset['type'], address: String(address), tokenId }
+    return {
+      asset: withContract({ ...token, symbol: null, decimals: null }, contracts),
+      chain: String(chain),
     }
-  }
-  return [...assets.values()]
+  })
 }

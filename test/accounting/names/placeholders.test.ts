@@ -4,6 +4,8 @@ import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, test } from 'vitest'
 import { convert } from '../../../src/accounting/convert.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
+import { goodLake } from '../../verify/export/model-export.ts'
+import { writeLake } from '../../verify/export/write-model-export.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
 
@@ -52,6 +54,17 @@ test('uses the same number for an asset in all files of an export, regardless of
   await koinly(complete, 'wallets', { perWallet: true })
   await convert(complete, { to: 'koinly', write: () => {} })
   expect(readFileSync(`${complete}.assets.csv`, 'utf8')).toBe(map)
+})
+
+test('numbers assets in the order of their first rows, which several files contain', async () => {
+  const [output, lake] = [at('lake'), goodLake()]
+  await writeLake(output, lake)
+  await koinly(output, 'lake.csv')
+  const numbered: Record<string, string>[] = parse(readFileSync(`${output}.assets.csv`), { columns: true })
+  const tokens = lake.ledger.filter(({ asset_address }) => asset_address !== null)
+  expect(numbered.map(({ asset_type, token_id }) => `${asset_type} ${token_id}`)).toEqual([
+    ...new Set(tokens.map(({ asset_type, token_id }) => `${asset_type} ${token_id ?? ''}`)),
+  ])
 })
 
 test('keeps the numbers of an earlier export that shares the file, and appends new ones', async () => {
