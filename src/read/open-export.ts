@@ -95,11 +95,12 @@ export async function openExport(folder: string): Promise<OpenExport> {
     },
     stream: async function* (table, names) {
       const { columns } = tableByName(table)
+      const toRow = rowFactory<Pick<TextRows[typeof table], (typeof names)[number]>>(names)
       const read = ROW_READERS[format] ?? duckDbReader(format, database)
       for (const listed of filesOf(table)) {
         try {
           const batches = read(await checkedPathOf(listed), { columns, names, isEscaped })
-          for await (const batch of batches) yield batch.map((row) => toObject(names, row))
+          for await (const batch of batches) yield batch.map(toRow)
         } catch (thrown) {
           throw await errorFor(listed, thrown)
         }
@@ -109,11 +110,24 @@ export async function openExport(folder: string): Promise<OpenExport> {
   }
 }
 
-/** The only access to cells by position: the row of these columns as an object. */
-function toObject<Row>(names: readonly (keyof Row)[], cells: TextRow): Row {
-  const row: Partial<Record<keyof Row, string | null>> = {}
-  for (let at = 0; at < names.length; at += 1) row[names[at] as keyof Row] = cells[at] ?? null
-  return row as Row
+/**
+ * The only access to cells by position: returns a function that makes the row of these columns. Getters on a prototype read
+ * the cells; copying them into an object for each row took a tenth of the time of a conversion.
+ */
+function rowFactory<Row>(names: readonly (keyof Row)[]): (cells: TextRow) => Row {
+  class NamedCells {
+    readonly cells: TextRow
+    constructor(cells: TextRow) {
+      this.cells = cells
+    }
+  }
+  for (const [at, name] of names.entries())
+    Object.defineProperty(NamedCells.prototype, name, {
+      get(this: NamedCells) {
+        return this.cells[at] ?? null
+      },
+    })
+  return (cells) => new NamedCells(cells) as Row
 }
 
 /** Row length up to which statements run with `STATEMENT_MEMORY_BYTES`. */
