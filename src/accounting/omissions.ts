@@ -1,5 +1,5 @@
 import { lstat, open, rm } from 'node:fs/promises'
-import { csvRows } from '../core/platform/csv-rows.ts'
+import { csvLine } from '../core/platform/csv-line.ts'
 import { diskError } from '../core/platform/disk.ts'
 import type { Omitted } from './csv/import-row-writer.ts'
 import { siblingPath } from './options.ts'
@@ -18,7 +18,7 @@ const OMITTED_COLUMNS = [
   ...['asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
 ]
 
-const HEADER = csvRows([OMITTED_COLUMNS])
+const HEADER = csvLine(OMITTED_COLUMNS)
 
 /** Counts omitted movements by reason. With `out`, also lists them in `<out>.omitted.csv`. */
 export function openOmissions(out: string | undefined, files: TextFiles) {
@@ -31,7 +31,7 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
       const { chain, time, transaction, entry, wallet, label, asset } = movement
       const assetCells = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
       const row = [reason, chain, time, transaction, entry, wallet, label, ...assetCells]
-      files.add(path, csvRows([row]), HEADER)
+      files.add(path, csvLine(row), HEADER)
     },
     /** Removes the list of an earlier conversion if this one succeeded and omitted nothing. Throws OUTPUT_FAILED. */
     removeStaleList: async () => {

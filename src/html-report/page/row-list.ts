@@ -1,7 +1,7 @@
+import { csvLine } from '../../core/platform/csv-line.ts'
 import { formatCount, formatNumber } from '../numbers.ts'
 import type { PackedColumn } from '../page-data.ts'
 import { visibleText } from '../visible-text.ts'
-import { csvLine } from './csv-line.ts'
 import { createRowFilter } from './filter-rows.ts'
 
 /** Height of a row; must equal the height in the style sheet. */

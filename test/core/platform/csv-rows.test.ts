@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { csvLine } from '../../../src/core/platform/csv-line.ts'
 import { csvRows } from '../../../src/core/platform/csv-rows.ts'
-import { csvLine } from '../../../src/html-report/page/csv-line.ts'
 
 /** A cell with many of the characters that are special in CSV and in spreadsheets. */
 const anyCell = fc.option(
@@ -29,7 +29,7 @@ test('any cells read back unchanged, except for escaped formulas', () => {
   )
 })
 
-test('the page of an HTML report writes the same lines', () => {
+test('lines that are written without the library are the same', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       expect(rows.map(csvLine).join('')).toBe(csvRows(rows))
