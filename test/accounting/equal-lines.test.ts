@@ -5,6 +5,7 @@ import { stringify } from 'csv-stringify/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
+import { createImportRowWriter } from '../../src/accounting/csv/import-row-writer.ts'
 import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
 import { isCompared, type Preset } from '../../src/accounting/csv/preset.ts'
 import { importRowOf } from '../../src/accounting/import-rows.ts'
@@ -135,6 +136,25 @@ test('a fee that equals a payment of its transaction becomes part of the payment
       movements: [...fee.movements, ...payment.movements],
     },
   ])
+})
+
+test('a payment to an own wallet is kept apart from an equal one only if the program compares counterparties', () => {
+  const payment = movement({ asset: COIN, value: 5n * 10n ** 18n })
+  const rows = [{ ...payment, counterparty: `0x${'c'.repeat(40)}`, isOwn: true }, payment]
+  const apart = byHandling('merge').filter((preset) => {
+    const { comparedCells: keyOf } = createImportRowWriter({
+      ...{ preset, chainName: undefined, prices: undefined, coin: undefined },
+      ...{ placeholderOf: () => 'NULL1', walletNameOf: (address: string) => address },
+      ...{ refusalReasonOf: () => undefined, onOmitted: () => {}, onUnpriced: () => {} },
+    })
+    return (
+      mergeEqualRows(
+        rows.map((one) => importRowOf(one)),
+        keyOf,
+      ).length === 2
+    )
+  })
+  expect(apart.map(({ name }) => name)).toEqual(['cryptotaxcalculator', 'kryptos'])
 })
 
 test('rows of different assets or directions are not merged, even if their keys are equal', () => {
