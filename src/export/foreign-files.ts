@@ -14,15 +14,19 @@ const REPLACED_FILES: ReadonlySet<string> = new Set([MANIFEST_FILE, REJECTS_FILE
  */
 export async function checkForeignFiles(output: string): Promise<string | undefined> {
   await requireOutsideExports(output)
-  const names = await readdir(output).catch(() => [])
-  const isExport = names.some((name) => EXPORT_ENTRIES.has(name) && !REPLACED_FILES.has(name))
+  const entries = await readdir(output, { withFileTypes: true }).catch(() => [])
+  const isExport = entries.some(({ name }) => EXPORT_ENTRIES.has(name) && !REPLACED_FILES.has(name))
   if (isExport || (await hasVersionedManifest(output))) return undefined
-  const replaced = names.find((name) => REPLACED_FILES.has(name))
+  const replaced = entries.find((entry) => REPLACED_FILES.has(entry.name) && entry.isFile())
   if (replaced !== undefined)
-    throw new ExportError('USAGE', `${join(output, replaced)} belongs to no export, and would be replaced`, {
-      fix: 'Name another folder with --output (output in the job), or move this file away.',
-    })
-  const [other] = names.filter((name) => !name.startsWith('.')).sort()
+    throw new ExportError(
+      'USAGE',
+      `${join(output, replaced.name)} belongs to no export, and would be replaced`,
+      {
+        fix: 'Name another folder with --output (output in the job), or move this file away.',
+      },
+    )
+  const [other] = entries.flatMap(({ name }) => (name.startsWith('.') ? [] : [name])).sort()
   if (other === undefined) return undefined
   return `${output} contains other files, such as ${other}: they are left as they are`
 }

@@ -329,7 +329,7 @@ describe('walletlake convert', () => {
   test.for([
     { words: ['--to', 'generic'], out: 'transactions' },
     { words: ['--to', 'etherscan'], out: 'ledger' },
-    { words: ['--prices-needed'], out: 'rejects.ndjson' },
+    { words: ['--prices-needed'], out: 'raw' },
   ])('does not overwrite any part of the export: $words to $out', async ({ words, out }) => {
     const before = readdirSync(output)
     const manifest = readFileSync(join(output, 'manifest.json'), 'utf8')
