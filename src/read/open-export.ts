@@ -36,7 +36,8 @@ export type OpenExport = {
   textSql(cell: string): string
   /**
    * Reads columns of a table in batches, in file order, which is chain order. Cells have their CSV notation;
-   * untrusted text is unescaped. Throws like `eachFile`.
+   * untrusted text is unescaped. The properties of a row are getters, so a spread (`{ ...row }`) does not copy them. Throws
+   * like `eachFile`.
    */
   stream<T extends StreamedTable, N extends keyof TextRows[T] & string>(
     table: T,
