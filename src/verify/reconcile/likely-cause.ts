@@ -70,6 +70,8 @@ export function coinCause(coin: DivergentCoin): string {
     return `${describeSuspect(suspect, { ...coin, amount })} (transaction ${suspect.hash}, block ${toBlock})`
   if (fromBlock < toBlock)
     return `begins in blocks ${fromBlock} to ${toBlock} (${amount}); search further with --wallet, or compare these blocks in a block explorer`
+  if (coin.hasOpening && toBlock === 0)
+    return `at block 0, the balance of the service differs by ${amount} from the opening balance: correct the line of this wallet in the file of --opening`
   const isUnlistedPayment = excess > 0n && internals !== 'full'
   if (isUnlistedPayment && !(mayBeAtomic(chain, excess) && !hasAtomic))
     return `block ${toBlock} adds ${amount} without a listed transaction: probably an internal payment that the listing lacks; ${READ_INTERNALS}`

@@ -8,7 +8,7 @@ const REASONS: Readonly<Record<Skip, Reason>> = {
   'not-offered': { text: 'the service lacks or refuses the balances' },
   'later-transactions': {
     text: 'transactions followed the exported blocks, and the service states current balances only',
-    fix: 'Compare right after a run (run --reconcile), or with another service: --base-url names it.',
+    fix: 'Run the job again when these wallets have been quiet for a while (a run leaves out transactions younger than finality), or compare with another service: --base-url names it.',
   },
   'no-opening': {
     text: 'the export begins after block 0, and the service states current balances only',

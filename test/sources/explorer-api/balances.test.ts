@@ -69,7 +69,7 @@ describe('reconcile with the balances of an explorer', () => {
     await expect(result).rejects.toMatchObject({
       code: 'BALANCES_UNAVAILABLE',
       message: expect.stringContaining('transactions followed the exported blocks'),
-      fix: expect.stringContaining('run --reconcile'),
+      fix: expect.stringContaining('younger than finality'),
     })
   })
 

@@ -78,3 +78,10 @@ test.for([
   const token = { type: 'erc20', address: WAVAX, tokenId: null, symbol: 'WAVAX', wallet: '0x1' } as const
   expect(tokenCause({ ...token, ledger: -1n, service: 5n }, exported(changes), true)).toMatch(says)
 })
+
+test('a difference at block 0 with an opening balance is due to the opening balance', () => {
+  const atGenesis = { fromBlock: 0, toBlock: 0, isInOwnBlock: false, excess: -5n }
+  const differing = { ...coin(-5n, []), divergence: atGenesis }
+  expect(coinCause({ ...differing, hasOpening: true })).toMatch(/^at block 0, .* differs by -5 .*--opening$/)
+  expect(coinCause(differing)).not.toContain('--opening')
+})
