@@ -30,7 +30,7 @@ function explorerSource(dialect: Dialect): Source {
     itemsIn,
     splitPage: (body) => splitPage(body, ITEMS),
     keyOf: (item) => keyOf(item),
-    readView,
+    readView: (item, context) => readView(item, context, dialect),
     onChainFieldsOf,
     balanceRequests: (wallet) => balanceRequests(dialect, wallet),
     openBalances: async (access, chain) =>

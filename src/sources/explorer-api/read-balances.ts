@@ -17,7 +17,7 @@ import { ACCESS_DEFAULTS, type ServiceAccess, startRequests } from '../service-a
 import { API_KEY_PARAMETER, type Dialect } from './dialect.ts'
 import { LISTING_NAMES } from './item.ts'
 import { readFirstRecord } from './pages/read-window.ts'
-import { readQuantity } from './requests/answer.ts'
+import { isUnprocessed, readQuantity } from './requests/answer.ts'
 import { explorerRequest } from './requests/explorer-request.ts'
 
 /**
@@ -82,13 +82,19 @@ function createBalanceReader(requestContext: RequestContext, explorer: Explorer)
     readFee: async () => undefined,
     hasTransactionsFrom: async (address, from) => {
       const range = { from, to: NO_END }
+      const spec = { ...explorer, address, range, order: 'asc', mayBeUnprocessed: true } as const
       const first = LISTING_NAMES.map((listing) =>
-        readFirstRecord(requestContext, { ...explorer, address, listing, range, order: 'asc' }),
+        readFirstRecord(requestContext, { ...spec, listing }).catch(undefinedIfUnprocessed),
       )
       return (await Promise.all(first)).some((record) => record !== undefined)
     },
     refusal,
   }
+}
+
+/** Explorers that state unprocessed blocks know the coin's balance at a block: internal transactions do not matter. */
+function undefinedIfUnprocessed(thrown: unknown): undefined {
+  if (!isUnprocessed(thrown)) throw thrown
 }
 
 type Readers = Partial<Record<Kind, (query: BalanceQuery) => Promise<Held[]>>>

@@ -61,6 +61,15 @@ describe('reconcile with the balances of an explorer', () => {
     expect(verdict.balances.native).toEqual({ compared: demoWallets.length, different: 0 })
   })
 
+  test('compares tokens although the explorer has not processed the newest blocks', async () => {
+    const quirks = { api: 'blockscout' as const, explorerQuirks: ['late-internals' as const] }
+    const { url, close } = await listen(createDataService(quirks), { port: 0 })
+    onTestFinished(() => close())
+    const access = { baseUrl: url, api: 'blockscout' as const }
+    const verdict = await reconcileOutput(outputOf('blockscout'), { service: access })
+    expect(verdict.balances.erc20.compared).toBeGreaterThan(100)
+  })
+
   test('skips balances of which only current ones are known if transactions followed the exported blocks', async () => {
     const output = outputOf('until-200')
     const [address = ''] = demoWallets

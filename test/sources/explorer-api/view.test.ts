@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseBytes } from '../../../src/core/platform/byte-text.ts'
-import { etherscan } from '../../../src/sources/explorer-api/explorer-api.ts'
+import { blockscout, etherscan } from '../../../src/sources/explorer-api/explorer-api.ts'
 import { recordAt, WALLET } from './fake-explorer.ts'
 
 const OTHER = '0x00000000000000000000000000000000000000bb'
@@ -19,12 +19,12 @@ const internal = {
 const transfer = recordAt(5, 'aa', { ...party, contractAddress: TOKEN, tokenDecimal: '18' })
 
 /** Reads the view of one transaction, and collects what was rejected. */
-function viewOf(records: Record<string, unknown>) {
+function viewOf(records: Record<string, unknown>, source = etherscan) {
   const lists = { normal: null, internal: [], erc20: [], erc721: [], erc1155: [], ...records }
   const item = parseBytes(Buffer.from(JSON.stringify({ hash: '0xaa', blockNumber: '5', ...lists })))
   const rejects: string[] = []
   const onBadEntry = (list: string, _entry: unknown, reason: string) => rejects.push(`${list}: ${reason}`)
-  const view = etherscan.readView(item, { chain: '1', onBadEntry })
+  const view = source.readView(item, { chain: '1', onBadEntry })
   if (typeof view === 'string') throw new Error(view)
   return { ...view, rejects }
 }
@@ -53,6 +53,25 @@ test('a transfer from a wallet to itself that is listed twice counts once', () =
   expect(
     viewOf({ erc721: [1, 2, 1, 2].map((id) => ({ ...self, tokenID: String(id) })) }).erc721,
   ).toHaveLength(2)
+})
+
+test('a transfer from a wallet to itself counts once if the number of confirmations grew between the two records', () => {
+  const self = (confirmations: string) => ({ ...transfer, from: WALLET, confirmations })
+  expect(viewOf({ erc20: [self('5'), self('6')] }).erc20).toHaveLength(1)
+})
+
+test('two equal transfers from a wallet to itself count twice on Blockscout, which lists each once', () => {
+  const self = { ...transfer, from: WALLET }
+  expect(viewOf({ erc20: [self, self] }, blockscout).erc20).toHaveLength(2)
+})
+
+test('a record of tokentx with a token id is rejected unless tokennfttx lists it', () => {
+  const nft = { ...transfer, tokenID: '7', logIndex: '3' }
+  const batch = { ...nft, tokenIDs: ['7'], values: ['2'] }
+  const single = { ...nft, logIndex: '4', value: undefined }
+  const view = viewOf({ erc20: [nft, batch, single], erc721: [nft] }, blockscout)
+  expect([view.erc20, view.erc721, view.erc1155].map(({ length }) => length)).toEqual([0, 1, 1])
+  expect(view.rejects).toEqual([expect.stringMatching(/^erc20: it states a tokenID and no quantity/)])
 })
 
 test('equal transfers between different parties all count', () => {

@@ -17,6 +17,7 @@ import { contentTransferIds, logTransferId } from '../../transfer-id.ts'
 export function erc20Reader(): (record: Fields) => Cells<'erc20_transfers'> {
   const idOf = transferIds()
   return (record) => {
+    if (isErc721(record)) throw new RejectError(UNKNOWN_QUANTITY)
     const decimals = int32At(record, 'tokenDecimal')
     const transfer = { ...readTransfer(record), value: requiredU256(record, 'value') }
     return {
@@ -31,6 +32,9 @@ export function erc20Reader(): (record: Fields) => Cells<'erc20_transfers'> {
     }
   }
 }
+
+/** Blockscout 6.4 to 7.0 lists an ERC-1155 transfer of a single id without a quantity. */
+const UNKNOWN_QUANTITY = 'it states a tokenID and no quantity, and tokennfttx does not list it'
 
 /** Creates a reader of one view's ERC-721 records. */
 export function erc721Reader(): (record: Fields) => Cells<'erc721_transfers'> {

@@ -1,6 +1,7 @@
 import { type Fields, listAt, RejectError } from '../../fields.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
 import type { Native, View } from '../../view.ts'
+import type { Dialect } from '../dialect.ts'
 import { type Item, keyOf, type ListingName, positionRecordOf } from '../item.ts'
 import { readInternal } from './internal.ts'
 import { readNative } from './native.ts'
@@ -11,7 +12,7 @@ import { erc20Reader, erc721Reader, erc1155Reader, isErc721, isErc1155 } from '.
  * Reads an item, or returns the reason why the transaction itself is invalid. Invalid records are passed to
  * `onBadEntry`; the rest is used.
  */
-export function readView(item: unknown, context: ViewContext): View | string {
+export function readView(item: unknown, context: ViewContext, dialect: Dialect): View | string {
   let isComplete = true
   const onBadEntry: OnBadEntry = (list, entry, reason) => {
     isComplete = false
@@ -22,19 +23,27 @@ export function readView(item: unknown, context: ViewContext): View | string {
   const read = <T>(list: ListingName, records: readonly unknown[], readRecord: (record: Fields) => T): T[] =>
     readAll(records, { readRecord, onBad: (record, reason) => onBadEntry(list, record, reason) })
   const recordsOf = (list: ListingName) => read(list, [item], (fields) => listAt(fields, list)).flat()
-  const transfersOf = (list: ListingName) => uniqueSelfTransfers(recordsOf(list))
-  const tokens = transfersOf('erc20')
-  const isBatch = (record: unknown) => isRecord(record) && isErc1155(record)
-  const erc20 = tokens.filter((record) => !isRecord(record) || !(isErc1155(record) || isErc721(record)))
+  const transfersOf = (list: ListingName) =>
+    dialect.mayListSelfTransfersTwice ? uniqueSelfTransfers(recordsOf(list)) : recordsOf(list)
+  const [tokens, nfts] = [transfersOf('erc20'), transfersOf('erc721')]
   const batches = [...tokens.filter(isBatch), ...transfersOf('erc1155')]
+  const erc20 = tokens.filter((record) => !isBatch(record) && !isListedAmong(nfts, record))
   return {
     native,
     erc20: read('erc20', erc20, erc20Reader()),
-    erc721: read('erc721', transfersOf('erc721'), erc721Reader()),
+    erc721: read('erc721', nfts, erc721Reader()),
     erc1155: read('erc1155', batches, erc1155Reader()).flat(),
     internal: read('internal', uniqueInternals(recordsOf('internal')), readInternal),
     isComplete,
   }
+}
+
+const isBatch = (record: unknown) => isRecord(record) && isErc1155(record)
+
+/** Whether a record of `tokentx` is also in the listing of ERC-721 transfers. */
+function isListedAmong(nfts: readonly unknown[], record: unknown): boolean {
+  if (!isRecord(record) || !isErc721(record)) return false
+  return nfts.some((nft) => isRecord(nft) && nft.logIndex === record.logIndex)
 }
 
 /** An invalid record of the transaction itself counts as unknown if there are other records. */

@@ -1,6 +1,7 @@
 import { compareKeys } from '../../../core/model/item-key.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
+import { wholeNumber } from '../../item-time.ts'
 import { hashOf, type Item, keyOf, LISTING_NAMES, type ListingName } from '../item.ts'
 import type { Placed } from './read-window.ts'
 
@@ -14,6 +15,7 @@ export function composeBody(
     for (const { record } of records[listing]) {
       if (isGenesis(record)) continue
       const item = itemOf(items, record)
+      if (wholeNumber(item.blockNumber) === undefined) item.blockNumber = record.blockNumber
       if (listing !== 'normal') item[listing].push(record)
       else item.normal ??= record
     }

@@ -1,15 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { largest, smallest } from '../../../core/platform/extremes.ts'
+import { delayBeforeRetry, RETRY_POLICIES } from '../../../core/platform/retry.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { RangePage, RangeRequest } from '../../source.ts'
 import type { Dialect } from '../dialect.ts'
 import { LISTING_NAMES, type ListingName } from '../item.ts'
 import { isUnprocessed } from '../requests/answer.ts'
+import { requestHead } from '../requests/request-head.ts'
 import { composeBody } from './compose-body.ts'
 import { findMoved } from './find-moved.ts'
-import { findProcessedEnd } from './find-processed-end.ts'
 import { readPage } from './page.ts'
 import { type Placed, readWindow } from './read-window.ts'
 import { isWithin, type SharedWindows } from './shared-windows.ts'
@@ -46,17 +48,43 @@ export async function* readRange(
 ): AsyncGenerator<RangePage, void, void> {
   const close = wallet.windows.open()
   try {
-    yield* readListings(requestContext, wallet, request)
+    yield* readProcessed(requestContext, wallet, request)
   } catch (thrown) {
-    if (!isUnprocessed(thrown)) throw thrown
-    const { range } = request
-    const to = range.to === NO_END ? await findProcessedEnd(requestContext, wallet, range) : undefined
-    if (to === undefined) throw unprocessedError(thrown)
-    yield* readListings(requestContext, wallet, { ...request, range: { from: range.from, to } })
+    throw isUnprocessed(thrown) ? unprocessedError(thrown) : thrown
   } finally {
     close()
   }
 }
+
+/** Distances below the head, in blocks, at which reading begins if the explorer has not processed the newest blocks. */
+const PROCESSED_DISTANCES = [16, 128, 1_024, 8_192, 65_536] as const
+
+/** Reads a range up to the head without its newest blocks if their first request shows that they are not processed. */
+async function* readProcessed(
+  requestContext: RequestContext,
+  wallet: ExplorerWallet,
+  request: RangeRequest,
+): AsyncGenerator<RangePage, void, void> {
+  const { from, to: requestedEnd } = request.range
+  let hasPages = false
+  const ends = [requestedEnd]
+  for (let to = ends.shift(); to !== undefined; to = ends.shift())
+    try {
+      const range = { from, to }
+      for await (const page of readListings(requestContext, wallet, { ...request, range })) {
+        hasPages = true
+        yield page
+      }
+      return
+    } catch (thrown) {
+      if (!isUnprocessed(thrown) || hasPages || requestedEnd !== NO_END) throw thrown
+      if (to === NO_END) ends.push(...endsBelow(await requestHead(requestContext, wallet), from))
+      if (ends.length === 0) throw thrown
+    }
+}
+
+const endsBelow = (head: number, from: number): number[] =>
+  PROCESSED_DISTANCES.map((distance) => head + 1 - distance).filter((end) => end > from)
 
 function unprocessedError({ code, message }: ExportError): ExportError {
   return new ExportError(code, message, {
@@ -76,20 +104,22 @@ async function* readListings(
   while (open !== undefined) {
     const range: BlockRange = open
     const isBehind = ({ unread }: Cursor) => startsEqual(unread, range, order)
-    await Promise.all(
-      cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { cursor, range, order })),
+    const step = { range, order, isFirst: range === request.range }
+    await allSettled(
+      cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { ...step, cursor })),
     )
     const covered = coveredBy(cursors, range, order)
     const records = takeRecords(cursors, covered)
-    const moved = findMoved(records)
+    const moved = findMoved(records, cutoffMs)
     if (moved !== undefined) {
       moves += 1
       if (moves > MAX_MOVES) throw moved
-      requestContext.onEvent({ kind: 'retried', reason: moved.message, failures: moves })
+      await pauseAfterMove(requestContext, moved, moves)
       wallet.windows.clear()
       cursors = openCursors(range)
       continue
     }
+    moves = 0
     const body = composeBody(records, covered)
     const page = await read(body, { range: covered, cutoffMs, order, chain: wallet.chain })
     const rest = restAfter(covered, range, order)
@@ -101,21 +131,40 @@ async function* readListings(
 /** How often a range is read again because a transaction moved to another block in the meantime. */
 const MAX_MOVES = 3
 
+async function pauseAfterMove(
+  { onEvent, retry, signal }: RequestContext,
+  { message }: ExportError,
+  failures: number,
+): Promise<void> {
+  onEvent({ kind: 'retried', reason: message, failures })
+  const policy = { ...RETRY_POLICIES.request, ...retry }
+  await wait(delayBeforeRetry({ failures, retryAfterMs: undefined }, policy, Math.random), undefined, {
+    signal,
+  })
+}
+
+/** Waits for all promises, also if one is rejected, and then throws the first error. */
+async function allSettled(promises: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
 const openCursors = (range: BlockRange) =>
   LISTING_NAMES.map((listing): Cursor => ({ listing, unread: range, records: [] }))
 
-type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc' }
+type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc'; isFirst: boolean }
 
 /** Reads the next window of a listing, from the start of the range. */
 async function advance(
   requestContext: RequestContext,
   { windows, sizes, ...wallet }: ExplorerWallet,
-  { cursor, range, order }: Step,
+  { cursor, range, order, isFirst }: Step,
 ): Promise<void> {
   const { listing } = cursor
   let window = windows.find(listing, { range, order })
   if (window === undefined) {
-    window = await readWindow(requestContext, { ...wallet, ...sizes[listing], listing, range, order })
+    const spec = { ...wallet, ...sizes[listing], listing, range, order, mayBeUnprocessed: isFirst }
+    window = await readWindow(requestContext, spec)
     if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
   }
   const [first, second] = order === 'asc' ? [cursor, window] : [window, cursor]

@@ -29,6 +29,8 @@ export type WindowRequest = {
   order: 'asc' | 'desc'
   size: AdaptivePageSize
   span: BlockSpan
+  /** Whether blocks that are not processed are an error without retries. @default false */
+  mayBeUnprocessed?: boolean
 }
 
 /** One request of records. */
@@ -113,7 +115,7 @@ async function requestRecords(
   requestContext: RequestContext,
   spec: RecordsRequest,
 ): Promise<readonly Placed[]> {
-  const { dialect, chain, address, listing, range, order, offset, span, page = 1 } = spec
+  const { dialect, chain, address, listing, range, order, offset, span, page = 1, mayBeUnprocessed } = spec
   const parameters = {
     ...{ module: 'account', action: LISTINGS[listing], address, startblock: range.from },
     endblock: range.to === NO_END ? undefined : range.to - 1,
@@ -127,11 +129,11 @@ async function requestRecords(
       ...explorerRequest({ dialect, baseUrl, chain, parameters, description }),
       isHandledByCaller: (error) =>
         (span !== undefined && isWindowTooLarge(error) && canShrink(error, { range, offset, span })) ||
-        (isUnprocessed(error) && (range.to === NO_END || offset === 1)),
+        (isUnprocessed(error) && mayBeUnprocessed === true),
     },
     (body) => placeRecords(readRecords(body), spec),
   ).catch((thrown: unknown) => {
-    if (listing === 'erc1155' && isUnknownAction(thrown)) return []
+    if (listing === 'erc1155' && dialect.mayListErc1155InTokentx && isUnknownAction(thrown)) return []
     throw thrown
   })
 }
@@ -141,14 +143,18 @@ function isUnknownAction(thrown: unknown): boolean {
   return thrown instanceof ExportError && /unknown action|invalid action name/i.test(thrown.message)
 }
 
-/** Throws PAGE_MALFORMED if records are outside the range or not in order. */
+/**
+ * Throws PAGE_MALFORMED if records are outside the range or not in order. A record that does not state its block is placed
+ * in that of the one before it or, at the beginning, after it.
+ */
 function placeRecords(
   records: readonly Fields[],
   { range, order }: Pick<WindowRequest, 'range' | 'order'>,
 ): readonly Placed[] {
-  let before = order === 'asc' ? range.from : range.to - 1
-  return records.map((record) => {
-    const block = wholeNumber(record.blockNumber) ?? before
+  const stated = records.map(({ blockNumber }) => wholeNumber(blockNumber))
+  let before = stated.find((block) => block !== undefined) ?? (order === 'asc' ? range.from : range.to - 1)
+  return records.map((record, at) => {
+    const block = stated[at] ?? before
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
     if (order === 'asc' ? block < before : block > before) throw unsortedError(order)
     before = block
@@ -168,6 +174,8 @@ function completeBlocks(
   const last = placed.at(-1)?.block
   const ascending = order === 'asc' ? placed : placed.toReversed()
   if (last === undefined || !isFull) return { covered: range, records: ascending }
+  if (placed.every(({ record }) => wholeNumber(record.blockNumber) === undefined))
+    throw new ExportError('PAGE_MALFORMED', 'no record of the list states its block as a number')
   const covered = order === 'asc' ? { from: range.from, to: last } : { from: last + 1, to: range.to }
   const records = ascending.filter(({ block }) => block !== last)
   return records.length === 0 ? last : { covered, records }

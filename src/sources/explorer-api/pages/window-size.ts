@@ -32,29 +32,30 @@ export type BlockSpan = {
   /** Whether fewer blocks than these can be requested. */
   canShrink(range: BlockRange): boolean
   recordSuccess(): void
-  /**
-   * Records that the service timed out for blocks.
-   *
-   * @param range with the end at the head of the chain if it is open
-   */
+  /** Sets the head of the chain, at which open ranges end. */
+  recordHead(head: number): void
+  /** Records that the service timed out for blocks. */
   recordTimeout(range: BlockRange, error: ExportError): void
 }
 
 export function createBlockSpan(): BlockSpan {
   const span = createAdaptivePageSize(newSharedPageLimit(), BLOCK_SPANS)
-  let head = NO_END
-  const endOf = ({ from, to }: BlockRange) => (to === NO_END ? Math.max(from, head) : to)
+  let end = NO_END
+  const endOf = ({ from, to }: BlockRange) => (to === NO_END ? Math.max(from, end) : to)
   return {
     firstBlocks: ({ from, to }, order) => {
-      const end = endOf({ from, to })
-      if (end - from <= span.current()) return { from, to }
-      return order === 'asc' ? { from, to: from + span.current() } : { from: end - span.current(), to }
+      const last = endOf({ from, to })
+      if (last - from <= span.current()) return { from, to }
+      return order === 'asc' ? { from, to: from + span.current() } : { from: last - span.current(), to }
     },
     canShrink: (range) => endOf(range) - range.from > 1,
     recordSuccess: () => span.recordSuccess(),
-    recordTimeout: ({ from, to }, error) => {
-      head = head === NO_END ? to : Math.max(head, to)
-      while (span.current() >= to - from && span.recordFailure(span.current(), error));
+    recordHead: (block) => {
+      end = block + 1
+    },
+    recordTimeout: (range, error) => {
+      const blocks = endOf(range) - range.from
+      while (span.current() >= blocks && span.recordFailure(span.current(), error));
     },
   }
 }
@@ -80,16 +81,25 @@ export async function shrinkWindow(
 ): Promise<void> {
   if (!isTimeout(thrown) || offset > TIMEOUT_WINDOW || !span.canShrink(range))
     return shrinkPages(requestContext, { size, pageSize: offset, thrown, isTooLarge: isWindowTooLarge })
-  const head = () =>
-    requestHead(requestContext, chain).catch(() => {
-      requestContext.signal.throwIfAborted()
-      throw thrown
-    })
-  const to = range.to === NO_END ? (await head()) + 1 : range.to
-  span.recordTimeout({ from: range.from, to: Math.max(to, range.from) }, thrown)
+  if (range.to === NO_END)
+    span.recordHead(
+      await requestHead(requestContext, chain).catch((failure: unknown) => {
+        throw isRefused(failure) ? thrown : failure
+      }),
+    )
+  span.recordTimeout(range, thrown)
   const reason = `${thrown.message}; requesting fewer blocks`
   requestContext.onEvent({ kind: 'retried', reason, failures: 1 })
 }
+
+/** Whether the service does not answer a request in its own way, as opposed to a limit of the run or an interruption. */
+const isRefused = (failure: unknown): boolean =>
+  failure instanceof ExportError && REFUSED_CODES.has(failure.code)
+const REFUSED_CODES: ReadonlySet<string> = new Set([
+  'REQUEST_REFUSED',
+  'SERVICE_UNAVAILABLE',
+  'PAGE_MALFORMED',
+])
 
 /** The statuses of timeouts of servers and gateways; 524 is Cloudflare's. */
 const TIMEOUT_STATUSES: ReadonlySet<number | undefined> = new Set([408, 504, 524])

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ExportError } from '../../../../src/core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../../src/core/model/model.ts'
 import { blockscout, etherscan } from '../../../../src/sources/explorer-api/explorer-api.ts'
+import { createBlockSpan } from '../../../../src/sources/explorer-api/pages/window-size.ts'
 import type { RangePage, RangeRequest } from '../../../../src/sources/source.ts'
 import {
   type FakeListings,
@@ -242,6 +244,12 @@ describe('a transaction that the listings state in different blocks', () => {
     expect(explorer.received).toHaveLength(10)
   })
 
+  test('is left out if it is newer than the cutoff', async () => {
+    const explorer = fakeExplorer({ ...before, tokentx: [recordAt(21, 'bb')] })
+    const [page] = await readAll(explorer, { cutoffMs: 1_600_000_015_000 })
+    expect(page).toMatchObject({ head: 10, afterCutoff: 1 })
+  })
+
   test('is an error if it remains so', async () => {
     const explorer = fakeExplorer({ ...before, tokentx: [recordAt(21, 'bb')] })
     await expect(readAll(explorer)).rejects.toMatchObject({
@@ -291,4 +299,52 @@ test('records without a time or a hash are invalid items', async () => {
 test('pages in another order than requested are refused', async () => {
   const txlist = [recordAt(9, 'aa'), recordAt(5, 'bb')]
   await expect(readAll(fakeExplorer({ txlist }))).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+})
+
+test('transactions of two versions of a block are an error if it remains so', async () => {
+  const other = recordAt(20, 'cc', { blockHash: '0xother' })
+  const explorer = fakeExplorer({ txlist: [recordAt(20, 'bb')], tokentx: [other] })
+  await expect(readAll(explorer)).rejects.toMatchObject({
+    message: 'the listings state two versions of block 20',
+  })
+})
+
+test('a transaction whose own record does not state its block is placed by its transfers', async () => {
+  const broken = recordAt(20, 'bb', { blockNumber: '', blockHash: '' })
+  const explorer = fakeExplorer(
+    { tokentx: [recordAt(20, 'bb')] },
+    {
+      override: ({ action }) =>
+        action === 'txlist'
+          ? { body: { status: '1', message: 'OK', result: [recordAt(10, 'aa'), broken] } }
+          : undefined,
+    },
+  )
+  const [page] = await readAll(explorer)
+  expect(page?.keys.map(({ block, hash }) => `${block} ${hash}`)).toEqual(['10 0xaa', '20 0xbb'])
+})
+
+test('a full list without a single decimal block number is malformed', async () => {
+  const result = Array.from({ length: 100 }, (_, at) => ({ ...recordAt(at, `${at}`), blockNumber: '0x1' }))
+  const override = ({ action }: FakeQuery) =>
+    action === 'txlist' ? { body: { status: '1', message: 'OK', result } } : undefined
+  const reading = readAll(fakeExplorer({}, { override }), { order: 'desc' })
+  await expect(reading).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+})
+
+test('only Blockscout may lack the listing of ERC-1155 transfers', async () => {
+  const refused = { status: '0', message: 'NOTOK', result: 'Error! Missing Or invalid Action name' }
+  const override = ({ action }: FakeQuery) => (action === 'token1155tx' ? { body: refused } : undefined)
+  const explorer = fakeExplorer({ txlist: [recordAt(1, 'aa')] }, { override })
+  await expect(readAll(explorer)).rejects.toMatchObject({ code: 'REQUEST_REFUSED' })
+  await expect(readAll(explorer, {}, blockscout)).resolves.toHaveLength(1)
+})
+
+test('a timeout in a bounded range leaves the end of open ranges unknown', () => {
+  const span = createBlockSpan()
+  span.recordTimeout(
+    { from: 0, to: 1_000 },
+    new ExportError('SERVICE_UNAVAILABLE', 'timeout', { status: 504 }),
+  )
+  expect(span.canShrink({ from: 5_000, to: NO_END })).toBe(true)
 })
