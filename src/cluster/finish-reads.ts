@@ -2,7 +2,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { isAtomicListing, UNBOUNDED, walletOf } from '../core/model/listings.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
-import { appearedSince, findFixedEnd } from '../export/fetch/find-end.ts'
+import { appearedSince, findFixedEnd, indexedBeforeMs } from '../export/fetch/find-end.ts'
 import { describeRefusal, requireServiceResponds } from '../export/fetch/wallet-refusals.ts'
 import { endOfExport } from '../export/resume/previous-export.ts'
 import { type Plan, walletsOf } from './plan.ts'
@@ -43,6 +43,7 @@ export async function finishReads(
     const { job, range } = plan
     return await findFixedEnd({
       ...{ job, requestContext, endBlock: range.to, head: block, newestWallet: wallet && walletOf(wallet) },
+      indexedBeforeMs: indexedBeforeMs(plan, own),
       appearedSince: (key) => appearedSince(key, plan, own),
       minEnd: previous.manifest && endOfExport(previous.manifest),
     })

@@ -38,6 +38,11 @@ export type Source = {
   /** Opens the listings of a chain's blocks. Sends no request. */
   openBlocks?(blocks: { chain: string }): BlockListing
   /**
+   * Requests the number of the last block that was produced before a time (milliseconds since 1970). Needed only of sources
+   * without listings of blocks, to find out whether the chain has reached a block.
+   */
+  lastBlockBefore?(requestContext: RequestContext, query: { chain: string; timeMs: number }): Promise<number>
+  /**
    * Parses and validates the body of a wallet's page. Single invalid items are accepted.
    *
    * @throws PAGE_MALFORMED if the body is not a page, contains an item outside the requested range, or has a

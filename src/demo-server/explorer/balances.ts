@@ -1,5 +1,6 @@
 import { type ChainState, recordedAt } from '../balances/chain-state.ts'
 import type { Chain } from '../chain.ts'
+import { type JsonObject, objectOf } from '../json.ts'
 import { resultAnswer, rpcAnswer } from './answers.ts'
 import { type ExplorerAction, headOf } from './dialect.ts'
 import { blockAt, readAddresses, readQueryAddress } from './explorer-query.ts'
@@ -41,6 +42,19 @@ export const showBalanceAtBlock: ExplorerAction = async ({ query, chain }) => {
   const head = await headOf(chain)
   const block = blockAt(query, { name: 'block', maxBlock: head }) ?? head
   return rpcAnswer(BigInt(await balanceAt(chain, { address, block })), 0)
+}
+
+/** Creates the action that shows the last block with a transaction at or before a time. `show` makes its result. */
+export function showBlockAtTime(show: (block: string) => unknown): ExplorerAction {
+  return async ({ query, chain }) => {
+    const [head, { items, blockNumbers }] = [await headOf(chain), await chain.items()]
+    const timestamp = Number(query.get('timestamp'))
+    const isBefore = (item: JsonObject) =>
+      Number(objectOf(item.nativeTransaction).blockTimestamp) <= timestamp
+    const last = items.findLastIndex((item, at) => (blockNumbers[at] ?? 0) <= head && isBefore(item))
+    if (last === -1) throw new ExplorerRejection('no-block')
+    return resultAnswer(show(String(blockNumbers[last])))
+  }
 }
 
 /** The number of the last block. */

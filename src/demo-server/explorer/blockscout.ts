@@ -1,5 +1,12 @@
 import { jsonResponse } from '../http-error.ts'
-import { showBalance, showBalanceAtBlock, showBalances, showHead, showTokenBalance } from './balances.ts'
+import {
+  showBalance,
+  showBalanceAtBlock,
+  showBalances,
+  showBlockAtTime,
+  showHead,
+  showTokenBalance,
+} from './balances.ts'
 import type { Dialect } from './dialect.ts'
 import { LISTING_ACTIONS } from './list-account.ts'
 import { LISTINGS } from './listings.ts'
@@ -42,7 +49,10 @@ export const BLOCKSCOUT: Dialect = {
       tokenbalance: showTokenBalance,
       eth_get_balance: showBalanceAtBlock,
     },
-    block: { eth_block_number: showHead },
+    block: {
+      eth_block_number: showHead,
+      getblocknobytime: showBlockAtTime((blockNumber) => ({ blockNumber })),
+    },
   },
   reject: (reason) => {
     const { status, message } = ERRORS[reason]
@@ -107,5 +117,6 @@ const ERRORS: Readonly<Record<RejectionReason, { status: 200 | 400 | 401 | 404 |
     status: 200,
     message: 'Result window is too large, PageNo x Offset size must be less than or equal to 10000',
   },
+  'no-block': { status: 200, message: 'Block does not exist' },
   'not-recorded': { status: 200, message: 'The balances of this address are not recorded here' },
 }

@@ -1,6 +1,6 @@
 import { jsonResponse } from '../http-error.ts'
 import { objectOf } from '../json.ts'
-import { showBalance, showBalances, showHead, showTokenBalance } from './balances.ts'
+import { showBalance, showBalances, showBlockAtTime, showHead, showTokenBalance } from './balances.ts'
 import type { Dialect } from './dialect.ts'
 import { LISTING_ACTIONS } from './list-account.ts'
 import { LISTINGS } from './listings.ts'
@@ -43,6 +43,7 @@ export const ETHERSCAN: Dialect = {
       tokenbalance: showTokenBalance,
     },
     proxy: { eth_blockNumber: showHead },
+    block: { getblocknobytime: showBlockAtTime((block) => block) },
   },
   reject: (reason, { perSecond }) => {
     if (reason === 'not-found') return jsonResponse(404, notOk('Not found'))
@@ -99,5 +100,6 @@ const ERRORS: Readonly<
   'unknown-module': 'Error! Missing Or invalid Module name',
   'unknown-action': 'Error! Missing Or invalid Action name',
   'invalid-address': 'Error! Invalid address format',
+  'no-block': 'Error! No closest block found',
   'not-recorded': 'Error! The balances of this address are not recorded here',
 }

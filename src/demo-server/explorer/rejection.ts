@@ -9,6 +9,7 @@ export type RejectionReason =
   | 'unknown-action'
   | 'invalid-address'
   | 'window-too-large'
+  | 'no-block'
   | 'not-recorded'
 
 /** Rejects a request. It does not leave this folder: the service turns it into an answer. */

@@ -24,6 +24,7 @@ export async function findEnd(context: FetchContext): Promise<number> {
   return findFixedEnd({
     ...{ job, endBlock, requestContext, minEnd },
     head: checkpoint.head(),
+    indexedBeforeMs: indexedBeforeMs(checkpoint, stats),
     appearedSince: (key) => appearedSince(key, checkpoint, stats),
     newestWallet: newestWalletIn(checkpoint, listings),
   })
@@ -43,15 +44,20 @@ const MAX_INDEX_LAG_MS = 600_000
  */
 export function appearedSince(
   time: BlockTime,
-  { begunMs }: { begunMs: number },
-  { service: { aheadMs = 0 } }: Pick<RunStats, 'service'>,
+  run: { begunMs: number },
+  stats: Pick<RunStats, 'service'>,
 ): boolean {
-  const skewMs = Math.max(0, aheadMs)
   return (
-    isAfterCutoff(time, begunMs + skewMs - MAX_INDEX_LAG_MS) &&
-    time.timeMs <= Date.now() + skewMs + CLOCK_TOLERANCE_MS
+    isAfterCutoff(time, indexedBeforeMs(run, stats)) &&
+    time.timeMs <= Date.now() + skewMsOf(stats) + CLOCK_TOLERANCE_MS
   )
 }
+
+/** The time up to which blocks count as indexed when the run began. */
+export const indexedBeforeMs = ({ begunMs }: { begunMs: number }, stats: Pick<RunStats, 'service'>): number =>
+  begunMs + skewMsOf(stats) - MAX_INDEX_LAG_MS
+
+const skewMsOf = ({ service: { aheadMs = 0 } }: Pick<RunStats, 'service'>) => Math.max(0, aheadMs)
 
 /** Returns the highest block of a page that existed before the run began; undefined if there is none. */
 export function headBefore(
@@ -69,6 +75,8 @@ export type FixedEndContext = {
   requestContext: RequestContext
   /** The highest block in the pages that existed before the run began; undefined if there is none. */
   head: number | undefined
+  /** Blocks up to this time count as indexed when the run began. */
+  indexedBeforeMs: number
   /** Whether a transaction's block was produced after the run began. */
   appearedSince: (time: BlockTime) => boolean
   /** The wallet with the newest transaction; undefined if no wallet has one. */
@@ -79,8 +87,8 @@ export type FixedEndContext = {
 
 /**
  * Returns the exclusive end of a run with an endBlock. The chain has reached endBlock if block `endBlock - 1`
- * or a higher one existed before the run began. This is looked up in the pages, then with a request for that
- * block, then with a request for transactions of a wallet from that block on. If none of them has such a
+ * or a higher one existed before the run began. This is looked up in the pages, then with a request for
+ * the last block at that time or, if the service has none, for that block, then with a request for transactions of a wallet from that block on. If none of them has such a
  * block, the end is one past the highest known block.
  */
 export async function findFixedEnd(context: FixedEndContext): Promise<number> {
@@ -91,9 +99,18 @@ export async function findFixedEnd(context: FixedEndContext): Promise<number> {
 }
 
 async function isReached(context: FixedEndContext, block: number): Promise<boolean> {
-  return (
-    (await falseIfRefused(hasBlock(context, block))) || (await falseIfRefused(hasItemFrom(context, block)))
-  )
+  const last = await undefinedIfRefused(lastIndexedBlock(context))
+  if (last !== undefined) return last >= block
+  if (await undefinedIfRefused(hasBlock(context, block))) return true
+  return (await undefinedIfRefused(hasItemFrom(context, block))) === true
+}
+
+async function lastIndexedBlock({
+  job: { chain, service },
+  requestContext,
+  indexedBeforeMs: timeMs,
+}: FixedEndContext): Promise<number | undefined> {
+  return sourceOf(service.api).lastBlockBefore?.(requestContext, { chain, timeMs })
 }
 
 async function hasBlock(
@@ -123,14 +140,14 @@ function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listi
 }
 
 /**
- * Resolves with false if the service refuses the request or keeps failing: it may not support block listings, and
+ * Resolves with undefined if the service refuses the request or keeps failing: it may not support block listings, and
  * all pages have arrived by now, so the run must not fail.
  */
-async function falseIfRefused(result: Promise<boolean>): Promise<boolean> {
+async function undefinedIfRefused<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result
   } catch (thrown) {
-    if (thrown instanceof ExportError && REFUSED_CODES.has(thrown.code)) return false
+    if (thrown instanceof ExportError && REFUSED_CODES.has(thrown.code)) return undefined
     throw thrown
   }
 }

@@ -12,6 +12,7 @@ import { type ListingSize, readRange } from './pages/read-range.ts'
 import { readFirstRecord } from './pages/read-window.ts'
 import { createSharedWindows } from './pages/shared-windows.ts'
 import { createBlockSpan, WINDOW_SIZES } from './pages/window-size.ts'
+import { requestLastBlockBefore } from './requests/request-head.ts'
 
 /** The API of Etherscan (V2, V1 and its copies). README.md describes it. */
 export const etherscan: Source = explorerSource(ETHERSCAN)
@@ -26,6 +27,7 @@ function explorerSource(dialect: Dialect): Source {
     listingsPerWallet: LISTING_NAMES.length,
     requestsPerPage: () => LISTING_NAMES.length,
     openWallet: ({ chain, address }) => openWallet(dialect, { chain, address }),
+    lastBlockBefore: (requestContext, query) => requestLastBlockBefore(requestContext, { dialect, ...query }),
     parsePage,
     itemsIn,
     splitPage: (body) => splitPage(body, ITEMS),

@@ -19,6 +19,28 @@ import { suiteFolder } from '../../helpers/temp-folder.ts'
 const folder = suiteFolder()
 const DATA_API = join(folder, 'data-api')
 
+test.for(['etherscan', 'blockscout'] as const)(
+  'an export up to an endBlock is final although no wallet has a transaction after it, from %s',
+  async (api) => {
+    const service = await listen(createDataService({ api }), { port: 0 })
+    const access = { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000, api }
+    const quiet = demoWallets.slice(0, 3)
+    const output = join(folder, `quiet-${api}`)
+    try {
+      const { jobs } = await run([testJob({ output, addresses: quiet, endBlock: 419, service: access })])
+      expect(jobs[0]?.stats.endBlock).toBe(419)
+      const later = testJob({ output: `${output}-later`, addresses: quiet, endBlock: 500, service: access })
+      const { code, jobs: unfinished } = await run([later])
+      expect({ code, isFinal: unfinished[0]?.stats.endBlock === 500 }).toEqual({
+        code: undefined,
+        isFinal: false,
+      })
+    } finally {
+      await service.close()
+    }
+  },
+)
+
 test('a run whose limit of requests cannot complete a page says how many it needs', async () => {
   const service = await listen(createDataService({ api: 'etherscan' }), { port: 0 })
   const output = join(folder, 'limited')

@@ -4,7 +4,12 @@ import { parseBytes, toText } from '../../../src/core/platform/byte-text.ts'
 import { etherscan } from '../../../src/sources/explorer-api/explorer-api.ts'
 import { LISTINGS, type ListingName } from '../../../src/sources/explorer-api/item.ts'
 import { composeBody } from '../../../src/sources/explorer-api/pages/compose-body.ts'
-import { isThrottled, readQuantity, readRecords } from '../../../src/sources/explorer-api/requests/answer.ts'
+import {
+  isThrottled,
+  readBlockNumber,
+  readQuantity,
+  readRecords,
+} from '../../../src/sources/explorer-api/requests/answer.ts'
 import type { Fields } from '../../../src/sources/fields.ts'
 
 const FOLDER = new URL('../../fixtures/explorer/', import.meta.url)
@@ -174,6 +179,13 @@ describe('recorded answers', () => {
     expect(isThrottled({ status: 200, headers: {}, body })).toBe(true)
     const other = readFileSync(new URL('etherscan-v2-txlist-chain-not-in-plan.json', FOLDER))
     expect(isThrottled({ status: 200, headers: {}, body: other })).toBe(false)
+  })
+
+  test.for([
+    { file: 'etherscan-v2-getblocknobytime.json', block: 778_482 },
+    { file: 'blockscout-getblocknobytime.json', block: 20_225_179 },
+  ])('$file is a block number', ({ file, block }) => {
+    expect(readBlockNumber(readFileSync(new URL(file, FOLDER)))).toBe(block)
   })
 
   test.for(RECORDED.filter(({ action }) => ['balance', 'tokenbalance', 'eth_blockNumber'].includes(action)))(

@@ -46,7 +46,16 @@ const NOTHING_FOUND = /^no .*found\.?$/i
 
 /** Reads a result that is a number: decimal digits, or hexadecimal ones with `0x`. Throws like `readRecords`. */
 export function readQuantity(body: Buffer): bigint {
-  const answer = readAnswer(body)
+  return quantityIn(readAnswer(body), body)
+}
+
+/** Reads the number of a block, which Blockscout puts into an object. Throws like `readRecords`. */
+export function readBlockNumber(body: Buffer): number {
+  const { result, ...answer } = readAnswer(body)
+  return Number(quantityIn({ ...answer, result: isObject(result) ? result.blockNumber : result }, body))
+}
+
+function quantityIn(answer: Answer, body: Buffer): bigint {
   const { status = '1', result } = answer
   if (status === '0') throw refusalError(refusalText(answer))
   if (status !== '1' || typeof result !== 'string' || !QUANTITY.test(result))

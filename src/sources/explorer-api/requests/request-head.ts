@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../../http/request.ts'
 import { request } from '../../../http/request.ts'
 import type { Dialect } from '../dialect.ts'
-import { readQuantity } from './answer.ts'
+import { readBlockNumber, readQuantity } from './answer.ts'
 import { explorerRequest } from './explorer-request.ts'
 
 export type ChainRequest = { dialect: Dialect; chain: string }
@@ -14,4 +14,16 @@ export async function requestHead(
   const { baseUrl } = requestContext.client
   const spec = { dialect, baseUrl, chain, parameters: dialect.head, description: 'the newest block' }
   return request(requestContext, explorerRequest(spec), (body) => Number(readQuantity(body)))
+}
+
+/** Requests the number of the last block before a time (milliseconds since 1970). */
+export async function requestLastBlockBefore(
+  requestContext: RequestContext,
+  { dialect, chain, timeMs }: ChainRequest & { timeMs: number },
+): Promise<number> {
+  const { baseUrl } = requestContext.client
+  const timestamp = Math.floor(timeMs / 1000)
+  const parameters = { module: 'block', action: 'getblocknobytime', timestamp, closest: 'before' }
+  const spec = { dialect, baseUrl, chain, parameters, description: 'the block at a time' }
+  return request(requestContext, explorerRequest(spec), readBlockNumber)
 }
