@@ -44,7 +44,9 @@ async function audit(outputArg: string, args: AuditArguments): Promise<number> {
   const located = await openOutput(outputArg)
   const { output, name } = located
   return withSignals(args, async ({ log, signal }) => {
-    const access = await readAccessOfOutput(located, { args, operation: 'block', onNotice: log.info })
+    const access = await readAccessOfOutput(located, {
+      ...{ args, operation: 'block', isDataApiOnly: true, onNotice: log.info },
+    })
     const service = { ...access, signal, onDetail: log.debug, onNotice: log.info }
     const result = await auditOutput(output, { service, blocks, onProgress: throttledProgress(log) })
     const seed = blocks === 'all' ? null : blocks.seed

@@ -73,7 +73,9 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
     protectedPaths: { inputs: { '--tickers': tickers, '--opening': opening }, exports: [output] },
   })
   await withSignals(args, async ({ log, signal }) => {
-    const access = await readAccessOfOutput(located, { args, operation: 'transaction', onNotice: log.info })
+    const access = await readAccessOfOutput(located, {
+      ...{ args, operation: 'transaction', isDataApiOnly: true, onNotice: log.info },
+    })
     const tier = args.tier ?? access.tier
     const progress = throttledProgress(log)
     const fetched = await fetchPrices(output, {

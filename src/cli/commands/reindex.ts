@@ -39,7 +39,7 @@ async function reindex(outputArg: string, args: ReindexArguments): Promise<numbe
   const { output, name } = located
   return withSignals(args, async ({ log, signal }) => {
     const onNotice = dryRun ? log.debug : log.info
-    const access = await readAccessOfOutput(located, { args, onNotice })
+    const access = await readAccessOfOutput(located, { args, isDataApiOnly: true, onNotice })
     const { error, ...result } = await reindexOutput(output, {
       service: { ...access, ...runLimits, signal, onDetail: log.debug, onNotice: log.info },
       ...{ olderThanMs, dryRun },
