@@ -13,6 +13,7 @@ import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 import { openResultFile } from '../result-file.ts'
+import { STARTS_OVER } from '../signals.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 
 const options = defineOptions([
@@ -72,7 +73,8 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
     ...{ out, isBinary: false },
     protectedPaths: { inputs: { '--tickers': tickers, '--opening': opening }, exports: [output] },
   })
-  await withSignals(args, async ({ log, signal }) => {
+  const interruption = out === undefined ? STARTS_OVER : { outcome: 'received prices are kept' }
+  await withSignals({ ...args, interruption }, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, {
       ...{ args, operation: 'transaction', isDataApiOnly: true, onNotice: log.info },
     })
