@@ -33,6 +33,10 @@ export const FORMAT_NAMES: readonly string[] = [...PRESETS, ...MULTI_FILE_WRITER
 /** Whether a format consists of several files, for which `out` is a folder. */
 export const consistsOfFiles = (to: string): boolean => MULTI_FILE_WRITERS.some(({ name }) => name === to)
 
+/** Whether a format may also be written as a workbook. */
+export const mayBeWorkbook = (to: string): boolean =>
+  PRESETS.some(({ name, isForPeople }) => name === to && isForPeople)
+
 /** Whether a format is a journal of plain-text accounting. */
 export const isJournal = (to: string): boolean => JOURNALS.some(({ name }) => name === to)
 

@@ -1,5 +1,5 @@
 import { type Api, DEFAULT_API } from '../core/model/api.ts'
-import { ExportError } from '../core/model/errors.ts'
+import { API_FIELD, areDefaultFinalities, outputChanged } from '../core/model/output-changed.ts'
 
 /**
  * The job settings that all pages of a checkpoint share. A checkpoint with another identity cannot be
@@ -45,26 +45,41 @@ export function requireSameIdentity(state: IdentifiedState): void {
   const { stored, identity, isDone } = state
   const differing = differingKeys(state)
   if (stored === undefined || differing.length === 0) return
-  const changes = differing.map(
-    (key) => `${key} was ${formatIdentityField(key, stored)} and is ${formatIdentityField(key, identity)}`,
-  )
-  throw new ExportError(
-    'OUTPUT_CHANGED',
-    `the output contains ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
-    isDone ? { fix: 'Choose another --output, or start over with --fresh.' } : {},
-  )
+  throw outputChanged({
+    what: `the output contains ${isDone ? 'an export' : 'an unfinished run'} of another job`,
+    settings: differing.map((key) => ({
+      field: FIELDS[key] ?? key,
+      previous: formatIdentityField(key, stored),
+      current: formatIdentityField(key, identity),
+    })),
+    ...(isDone ? { fix: 'Choose another --output, or start over with --fresh.' } : {}),
+  })
 }
 
 function differingKeys({ stored, identity, isDone }: IdentifiedState): (keyof CheckpointIdentity)[] {
   if (stored === undefined) return []
-  return IDENTITY_KEYS.filter((key) => stored[key] !== identity[key] && !(isDone && key === 'finalityMs'))
+  const mayFinalityDiffer = isDone || isOnlyOtherApi(stored, identity)
+  return IDENTITY_KEYS.filter(
+    (key) => stored[key] !== identity[key] && !(mayFinalityDiffer && key === 'finalityMs'),
+  )
+}
+
+/** Whether `finality` differs only because the APIs have other defaults. */
+function isOnlyOtherApi(...identities: readonly CheckpointIdentity[]): boolean {
+  return areDefaultFinalities(...identities.map(({ api = DEFAULT_API, finalityMs }) => ({ api, finalityMs })))
 }
 
 const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs', 'internals', 'api'] as const
 
+/** The fields of job files that have another name than the key. */
+const FIELDS: Readonly<Record<string, string>> = { finalityMs: 'finality', api: API_FIELD }
+
 function formatIdentityField(key: keyof CheckpointIdentity, identity: CheckpointIdentity): number | string {
+  if (key === 'finalityMs') return formatFinality(identity.finalityMs)
   return identity[key] ?? ABSENT_FIELDS[key] ?? 'the head'
 }
+
+const formatFinality = (ms: number) => (ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`)
 
 const ABSENT_FIELDS: Readonly<Record<string, string>> = {
   kind: 'wallets',

@@ -43,8 +43,9 @@ async function loadCommands(): Promise<Command[]> {
 }
 
 function unknownWord(word: string): ExportError {
-  if (!word.startsWith('-')) return unknownError('command', word, Object.keys(COMMANDS))
-  return unknownError('option', word.replace(/=.*/s, ''), [VERSION_OPTION, HELP_OPTION].flatMap(optionForms))
+  if (!word.startsWith('-')) return unknownError({ kind: 'command', word, known: Object.keys(COMMANDS) })
+  const known = [VERSION_OPTION, HELP_OPTION].flatMap(optionForms)
+  return unknownError({ kind: 'option', word: word.replace(/=.*/s, ''), known })
 }
 
 /** Returns the first command name in the arguments, or undefined if there is none. */

@@ -84,19 +84,29 @@ const isNamed = ({ name, alias }: Option, word: string) => name === word || alia
 
 /** Throws USAGE for unknown options. Their values are not shown, because they may be secrets. */
 function requireKnown({ _: args, '--': rest, $0, ...given }: Given, options: readonly Option[]): void {
-  const forms = options.flatMap(optionForms)
   // A single dash and negative numbers are arguments.
   const word = args.map(String).find((word) => /^-\D/.test(word))
   if (word !== undefined)
-    throw unknownError('option', word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2), forms)
+    throw unknownOption(word.startsWith('--') ? word.replace(/=.*/s, '') : word.slice(0, 2), options)
   // yargs does not report words that start with the name of an option, such as --output-x, as unknown.
   for (const [name, value] of Object.entries(given)) {
     const isNegated = [value].flat().includes(false)
     const isKnown = options.some((option) => isNamed(option, name) && (!isNegated || option.negatable))
     const dashes = isNegated ? '--no-' : name.length === 1 ? '-' : '--'
-    if (!isKnown) throw unknownError('option', `${dashes}${name}`, forms)
+    if (!isKnown) throw unknownOption(`${dashes}${name}`, options)
   }
 }
+
+function unknownOption(word: string, options: readonly Option[]) {
+  const known = options.flatMap(optionForms)
+  const isFile = word === '--out' || word === '--output'
+  const printsCsv = options.some(({ name, choices }) => name === 'format' && choices?.includes('csv'))
+  const hasFile = known.includes('--out') || known.includes('--output')
+  const fix = isFile && printsCsv && !hasFile ? PRINTED_FIX : undefined
+  return unknownError({ kind: 'option', word, known, fix })
+}
+
+const PRINTED_FIX = 'This command prints its result. For a file, use --format csv > FILE.'
 
 const stringsIn = (given: unknown) => [given].flat().filter((value) => typeof value === 'string')
 

@@ -12,17 +12,33 @@ export function waitForStopSignal(): Promise<void> {
   })
 }
 
+/** What an interruption means for the work of a command. */
+export type Interruption = {
+  /** The part of the log message that states what happens to the work. */
+  outcome: string
+  /** @default the fix of INTERRUPTED: the same command resumes */
+  fix?: string
+}
+
+const KEEPS_PAGES: Interruption = { outcome: 'received pages are kept' }
+
+/** For commands that do not resume. */
+export const STARTS_OVER: Interruption = {
+  outcome: 'the same command starts over',
+  fix: 'Run the same command again: it starts over.',
+}
+
 /**
  * Aborts the returned signal on SIGINT and SIGTERM. The process exits immediately on a second signal, and after the grace
- * period if the work has not ended. `outcome` is the part of the log message that states what happens to the work.
+ * period if the work has not ended.
  */
 export function abortOnSignals(
   log: Log,
-  outcome = 'received pages are kept',
+  { outcome, fix }: Interruption = KEEPS_PAGES,
 ): { signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController()
   const interrupt = (code: 'INTERRUPTED' | 'TERMINATED', name: string) => () => {
-    const error = new ExportError(code, `${name} was received`)
+    const error = new ExportError(code, `${name} was received`, fix === undefined ? {} : { fix })
     if (controller.signal.aborted) process.exit(error.failure.exit)
     log.info(`${name}: stopping; ${outcome}`)
     controller.abort(error)

@@ -87,10 +87,13 @@ function reconciliationLines({ reconciliation, tables }: OutputStatus): string[]
   return storedReconciliationLines(reconciliation).map((line) => `  ${line}`)
 }
 
-function lastRunLine({ lastRun }: OutputStatus): string[] {
+function lastRunLine({ lastRun, state: outputState }: OutputStatus): string[] {
   if (lastRun === null) return []
   const { state, error, startedAt, seconds, requests } = lastRun
   const ended = error == null ? state : `${state} (${error.code})`
   const usage = `${formatCount(requests, 'request')} in ${formatDuration(seconds * 1000)}`
-  return [`  last run ${formatMinute(Date.parse(startedAt))}: ${ended}, ${usage}`]
+  return [
+    ...(outputState === 'not begun' ? ['  no page is stored yet'] : []),
+    `  last run ${formatMinute(Date.parse(startedAt))}: ${ended}, ${usage}`,
+  ]
 }

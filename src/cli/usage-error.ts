@@ -6,16 +6,33 @@ export function usageError(message: string, fix?: string): ExportError {
   return new ExportError('USAGE', message, { fix })
 }
 
-/** Returns the error for an unknown command or option, with a suggestion if a known one has a similar name. */
-export function unknownError(
-  kind: 'command' | 'option',
-  word: string,
-  known: readonly string[],
-): ExportError {
-  const suggestion = suggest(word, known)
+/** Names that users expect from other programs or commands, and the names that commands may have for the same. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  export: 'run',
+  fetch: 'run',
+  sync: 'run',
+  download: 'run',
+  '--out': '--output',
+  '--output': '--out',
+  '--from': '--start-block',
+  '--until': '--end-block',
+}
+
+type Unknown = {
+  kind: 'command' | 'option'
+  word: string
+  known: readonly string[]
+  /** @default the help of the command */
+  fix?: string | undefined
+}
+
+/** Returns the error for an unknown command or option, with a suggestion if a known one has a similar name or meaning. */
+export function unknownError({ kind, word, known, fix }: Unknown): ExportError {
+  const synonym = known.find((name) => name === SYNONYMS[word])
+  const suggestion = synonym ?? (fix === undefined ? suggest(word, known) : undefined)
   const hint = suggestion === undefined ? '' : ` (Did you mean ${suggestion}?)`
   const isKey = kind === 'option' && /key|token|secret|password/i.test(word)
-  return usageError(`unknown ${kind} '${word}'${hint}`, isKey ? KEY_FIX : undefined)
+  return usageError(`unknown ${kind} '${word}'${hint}`, isKey ? KEY_FIX : fix)
 }
 
 const KEY_FIX =

@@ -80,15 +80,16 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
 }
 
 /**
- * Returns the status of an output without knowing its job. Throws USAGE if it contains no export,
- * VERIFY_FAILED if its manifest is damaged.
+ * Returns the status of an output without knowing its job. Throws USAGE if it contains neither an export nor a report
+ * of a run, VERIFY_FAILED if its manifest is damaged.
  */
 export async function inspectOutput(location: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
   const { output } = location
   const store = await inspectStore(location)
   const manifest = await readManifestIfAny(output)
   const checkpoint = await inspectAnyCheckpoint(join(output, PRIVATE_FOLDER)).catch(ignoreAccessDenied)
-  if (manifest === undefined && checkpoint === undefined)
+  const isEmpty = manifest === undefined && checkpoint === undefined
+  if (isEmpty && (await readPastRuns(output)).length === 0)
     throw new ExportError('USAGE', `${output} holds no export`, {
       fix: 'Name the output folder of a run, such as output/mine, or its job file.',
     })
@@ -97,7 +98,7 @@ export async function inspectOutput(location: Pick<Job, 'output' | 'store'>): Pr
   const isComplete = manifest?.job.endBlock !== null && unreachedEndBlock(manifest) === null
   const written = filesInPlace && isComplete ? 'complete' : 'exported'
   const { pages = 0, items = 0 } = checkpoint ?? {}
-  const state = isUnfinished ? 'unfinished' : written
+  const state = isEmpty ? 'not begun' : isUnfinished ? 'unfinished' : written
   const status = await describe({ output, state, pages, items, manifest, filesInPlace })
   return { ...status, output: outputName(location) }
 }

@@ -1,5 +1,5 @@
 import { APIS, DEFAULT_API } from '../core/model/api.ts'
-import { knownServiceOf } from '../core/model/known-services.ts'
+import { replacementOf } from '../core/model/known-services.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { proxyFor } from '../core/platform/proxy.ts'
 import { BASE_URL_SETTING, proxyPasswordFix } from './connection-error.ts'
@@ -30,11 +30,10 @@ export function explainBody(
   return undefined
 }
 
-/** The fix for a known host that was switched off; undefined for other hosts. */
+/** The fix for a host without a service that is known to have another address; undefined for other hosts. */
 function replacementFix(baseUrl: string): string | undefined {
-  const replacement = knownServiceOf(baseUrl)?.replacedBy
-  if (replacement === undefined) return undefined
-  return `${new URL(baseUrl).hostname} was switched off: set ${BASE_URL_SETTING} to ${replacement}.`
+  const replacement = replacementOf(baseUrl)
+  return replacement && `${replacement.reason}: set ${BASE_URL_SETTING} to ${replacement.baseUrl}.`
 }
 
 /** Whether a path belongs to the interface of data services, not to the API of an explorer. */

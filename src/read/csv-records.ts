@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse'
 import { parse as parseText } from 'csv-parse/sync'
 import { ExportError } from '../core/model/errors.ts'
+import { suggest } from '../core/model/suggest.ts'
 import { openUserFile } from '../core/platform/open-user-file.ts'
 import { inputError } from '../core/platform/user-file.ts'
 
@@ -84,7 +85,18 @@ function requireColumns(
   if (missing.length === 0) return names
   if (names.some((name) => name.includes(';'))) throw semicolonError({ file, line: 1 })
   const found = names.length === 0 ? 'nothing' : `no column ${missing.join(', ')}`
-  throw recordError({ file, line: 1 }, { found, expected: `a header with ${requiredColumns.join(', ')}` })
+  const expected = `a header with ${requiredColumns.join(', ')}`
+  const others = names.filter((name) => !requiredColumns.includes(name))
+  throw recordError({ file, line: 1 }, { found, expected: `${expected}${columnHint(missing, others)}` })
+}
+
+/** Names the missing column that another column most likely is. */
+function columnHint(missing: readonly string[], others: readonly string[]): string {
+  for (const other of others) {
+    const name = suggest(other, missing)
+    if (name !== undefined) return ` (did you mean ${name} instead of ${other}?)`
+  }
+  return ''
 }
 
 type LineLocation = { file: string; line: number }

@@ -74,7 +74,7 @@ test.for([
   { field: 'chain', changed: { ...CLOSED, chain: '2' }, words: 'chain was 1 and is 2' },
   { field: 'startBlock', changed: { ...CLOSED, startBlock: 11 }, words: 'startBlock was 10 and is 11' },
   { field: 'endBlock', changed: { ...CLOSED, endBlock: null }, words: 'endBlock was 100 and is the head' },
-  { field: 'finalityMs', changed: { ...CLOSED, finalityMs: 5 }, words: 'finalityMs was 0 and is 5' },
+  { field: 'finalityMs', changed: { ...CLOSED, finalityMs: 5 }, words: 'finality was 0s and is 5ms' },
 ])('refuses a checkpoint with another $field and leaves it unchanged', async ({ changed, words }) => {
   const folder = tempFolder()
   const checkpoint = await open(folder)
@@ -111,6 +111,42 @@ test('the refusal of a finished export does not mention unfinished runs', async 
   await expect(open(folder, CLOSED)).rejects.toMatchObject({
     message: expect.stringContaining('contains an export of another job: endBlock was the head and is 100'),
     fix: 'Choose another --output, or start over with --fresh.',
+  })
+})
+
+const ETHERSCAN = { ...OPEN, finalityMs: 600_000, api: 'etherscan' } as const
+
+test.for([
+  {
+    job: 'an API left out',
+    changed: { finalityMs: 0 },
+    words: 'job: service.api was etherscan and is data-api',
+  },
+  {
+    job: 'a finality besides',
+    changed: { finalityMs: 5_000 },
+    words: 'job: finality was 600s and is 5s, service.api',
+  },
+])('refuses unfinished pages of an explorer for a job with $job', async ({ changed, words }) => {
+  const folder = tempFolder()
+  const checkpoint = await open(folder, ETHERSCAN)
+  await checkpoint.addPage('0xa', page(10, 40))
+  await checkpoint.close()
+  await expect(open(folder, { ...OPEN, ...changed })).rejects.toMatchObject({
+    message: expect.stringContaining(words),
+  })
+})
+
+test('if only the API differs, the fix names the API of the output and what --fresh would discard', async () => {
+  const folder = tempFolder()
+  const checkpoint = await open(folder, ETHERSCAN)
+  await checkpoint.addPage('0xa', page(10, 40))
+  await checkpoint.close()
+  await expect(open(folder, { ...OPEN, finalityMs: 0 })).rejects.toMatchObject({
+    fix: 'The output was read with service.api: etherscan. Set that in the job, or add --api etherscan. --fresh would discard what was read.',
+  })
+  await expect(open(folder, { ...OPEN, finalityMs: 0, chain: '2' })).rejects.toMatchObject({
+    fix: expect.stringContaining('another output'),
   })
 })
 

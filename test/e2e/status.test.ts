@@ -1,10 +1,11 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
+import { runInProcess } from '../helpers/in-process.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -123,6 +124,25 @@ describe('walletlake status', () => {
     const { stdout } = await runCommand(['status', output])
     expect(stdout).toContain('\n  blocks 0 to 420\n')
     expect(stdout).not.toContain('last run')
+  })
+
+  test('shows the last run of an output without any page', async () => {
+    const output = tempFolder()
+    const counts = { seconds: 2, wallets: 1, requests: 11, transactions: 0 }
+    const ended = { run: 'r', state: 'failed', error: { code: 'INTERRUPTED' }, chain: '1' }
+    const report = { ...ended, startedAt: '2026-01-02T03:04:05Z', ...counts }
+    mkdirSync(join(output, 'runs'))
+    writeFileSync(join(output, 'runs', '20260102T030405Z-aaaaaa.json'), JSON.stringify(report))
+    const { exit, stdout } = await runInProcess(['status', output])
+    expect([exit, stdout.split('\n')]).toEqual([
+      0,
+      [
+        `${output}: not begun`,
+        '  no page is stored yet',
+        '  last run 2026-01-02 03:04 UTC: failed (INTERRUPTED), 11 requests in 2.0 s',
+        '',
+      ],
+    ])
   })
 
   test('exits with 2 and a fix for a folder without an export', async () => {

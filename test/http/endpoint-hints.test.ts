@@ -9,7 +9,7 @@ test.for([301, 403, 404])(
   (status) => {
     const fix = fixForStatus({ ...WEB_PAGE, status }, RETIRED)
     expect(fix).toMatch(
-      /^api\.bscscan\.com was switched off: set the base URL .+ to https:\/\/api\.etherscan\.io\/v2\/api\.$/,
+      /^api\.bscscan\.com was switched off in 2025: set the base URL .+ to https:\/\/api\.etherscan\.io\/v2\/api\.$/,
     )
   },
 )

@@ -87,7 +87,9 @@ test('rejects a missing job file and a folder', async () => {
   await expect(read('no.yaml')).rejects.toThrow(
     /no\.yaml:1:1: found no such file,\s+expected a file that exists$/,
   )
-  await expect(read('jobs.yaml')).rejects.toThrow(/jobs\.yaml:1:1: found a directory,\s+expected a file$/)
+  await expect(read('jobs.yaml')).rejects.toThrow(
+    /jobs\.yaml:1:1: found a directory,\s+expected a job file \(for an output, name the job file that wrote it\)$/,
+  )
   for (const name of ['no.yaml', 'jobs.yaml'])
     await expect(read(name)).rejects.toMatchObject({
       fix: 'Name a job file that can be read; `walletlake init` writes one.',

@@ -65,10 +65,22 @@ test('reads the key from the environment before its file', async () => {
   expect(await readApiKey({ WALLETLAKE_API_KEY: ` ${SECRET}\n` })).toBe(SECRET)
 })
 
+test.for([`${SECRET}==`, `aKey==`, `ABC1==`, `key:${SECRET}`])('accepts the key %s', async (key) => {
+  expect(await readApiKey({ WALLETLAKE_API_KEY: key })).toBe(key)
+})
+
 test.for([
   { when: 'it is empty', key: '', says: 'found nothing' },
   { when: 'it is blank', key: ' \n', says: 'found nothing' },
   { when: 'it has two lines', key: `${SECRET}\n${SECRET}`, says: 'found several lines' },
+  { when: 'it has a blank', key: `${SECRET} ${SECRET}`, says: 'found a blank in the key' },
+  { when: 'it has a comment', key: `${SECRET}\t# mine`, says: 'found a blank in the key' },
+  { when: 'it is quoted', key: `"${SECRET}"`, says: 'found quotes around the key' },
+  { when: 'it has a quote too many', key: `${SECRET}'`, says: 'found quotes around the key' },
+  { when: 'it has the name', key: `WALLETLAKE_API_KEY=${SECRET}`, says: 'found the name of a variable' },
+  { when: 'it has another name', key: `ETHERSCAN=${SECRET}`, says: 'found the name of a variable' },
+  { when: 'it is exported', key: `export MY_TOKEN='${SECRET}'`, says: 'found the name of a variable' },
+  { when: 'it is a setting', key: `apiKey: ${SECRET}`, says: 'found the name of a variable or setting' },
   { when: 'it has a letter beyond ASCII', key: `${SECRET}é`, says: 'found characters that an HTTP header' },
   {
     when: 'it has a control character',

@@ -212,6 +212,21 @@ const VALUES: readonly Wrong[] = [
     says: '(did you mean "https://api.example.com/x"?)',
   },
   {
+    when: 'baseUrl is a host that was switched off',
+    text: `${LEAST}service:\n  baseUrl: https://api.bscscan.com/api`,
+    says: 'api.bscscan.com was switched off in 2025; keys of etherscan.io are valid for all chains (did you mean "https://api.etherscan.io/v2/api"?)',
+  },
+  {
+    when: 'baseUrl is the web site of an explorer',
+    text: `${LEAST}service:\n  baseUrl: https://etherscan.io`,
+    says: 'expected another URL: etherscan.io is a web site',
+  },
+  {
+    when: 'baseUrl is a host that was switched off, without a scheme',
+    text: `${LEAST}service:\n  baseUrl: api.bscscan.com`,
+    says: '(did you mean "https://api.etherscan.io/v2/api"?)',
+  },
+  {
     when: 'baseUrl is a local port',
     text: `${LEAST}service:\n  baseUrl: localhost:8787`,
     says: '(did you mean "http://localhost:8787"?)',

@@ -55,6 +55,12 @@ describe('records of a CSV file', () => {
     })
   })
 
+  test('are refused with the column that a misspelt one most likely is', async () => {
+    await expect(recordsOf('adress,name\n1,2\n', ['address', 'name'])).rejects.toThrow(
+      'found no column address, expected a header with address, name (did you mean address instead of adress?)',
+    )
+  })
+
   test.for(['a;b\n1;2\n', '\ufeff"a";"b"\r\n"1";"2"\r\n', 'a;b\n"1";2\n', 'sep=;\na;b\n1,5;2\n'])(
     'are refused if cells are separated by semicolons: %j',
     async (text) => {

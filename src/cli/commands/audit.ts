@@ -8,6 +8,7 @@ import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
 import { readCount } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
+import { STARTS_OVER } from '../signals.ts'
 
 const options = defineOptions([
   ...serviceOptions,
@@ -43,8 +44,10 @@ async function audit(outputArg: string, args: AuditArguments): Promise<number> {
   const blocks = selectBlocks(args)
   const located = await openOutput(outputArg)
   const { output, name } = located
-  return withSignals(args, async ({ log, signal }) => {
-    const access = await readAccessOfOutput(located, { args, operation: 'block', onNotice: log.info })
+  return withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
+    const access = await readAccessOfOutput(located, {
+      ...{ args, operation: 'block', isDataApiOnly: true, onNotice: log.info },
+    })
     const service = { ...access, signal, onDetail: log.debug, onNotice: log.info }
     const result = await auditOutput(output, { service, blocks, onProgress: throttledProgress(log) })
     const seed = blocks === 'all' ? null : blocks.seed

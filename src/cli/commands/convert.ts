@@ -3,7 +3,13 @@ import { convert } from '../../accounting/convert.ts'
 import type { ConvertOptions } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { tickersNeeded } from '../../accounting/tickers-needed.ts'
-import { consistsOfFiles, FORMAT_NAMES, isJournal, usesPlaceholders } from '../../accounting/writers.ts'
+import {
+  consistsOfFiles,
+  FORMAT_NAMES,
+  isJournal,
+  mayBeWorkbook,
+  usesPlaceholders,
+} from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
@@ -193,10 +199,9 @@ function withFormat(args: Omit<ConvertOptions, 'to'>, to: string): ConvertOption
   const isFolder = perWallet || consistsOfFiles(to)
   if (!isFolder) {
     const formats = isJournal(to) ? [] : (['csv', 'xlsx'] as const)
-    const fix = isJournal(to)
-      ? { fix: `Name a file that ends in .journal or .${to}.`, allowsAnyEnding: true }
-      : {}
-    return { ...args, to, out, format: chooseFormat(out, { given, formats, fallback: 'csv', ...fix }) }
+    const fix = `Name a file that ends in ${endingsOf(to)}.`
+    const rules = isJournal(to) ? { fix, allowsAnyEnding: true } : { fix }
+    return { ...args, to, out, format: chooseFormat(out, { given, formats, fallback: 'csv', ...rules }) }
   }
   if (formatOfEnding(out) === undefined) return { ...args, to, out }
   throw new ExportError(
@@ -204,6 +209,11 @@ function withFormat(args: Omit<ConvertOptions, 'to'>, to: string): ConvertOption
     `${out} has the ending of a file, but ${perWallet ? '--per-wallet' : to} writes several files`,
     { fix: 'Name a folder.' },
   )
+}
+
+function endingsOf(to: string): string {
+  if (isJournal(to)) return `.journal or .${to}`
+  return mayBeWorkbook(to) ? '.csv or .xlsx' : '.csv'
 }
 
 function requirePreset(to: string | undefined): string {

@@ -90,7 +90,7 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
     throw new ExportError('USAGE', `--files-at is for bigquery and snowflake, and not for ${to.title}`, {
       fix: 'Leave it out: this target is sent the rows themselves.',
     })
-  const interruption = abortOnSignals(log, 'uncommitted changes are rolled back')
+  const interruption = abortOnSignals(log, { outcome: 'uncommitted changes are rolled back' })
   try {
     const { schema, prefix, source, commit, unescapeFormulas, memory } = args
     const result = await loadInto(from, to, {

@@ -13,6 +13,7 @@ import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 import { openResultFile } from '../result-file.ts'
+import { STARTS_OVER } from '../signals.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 
 const options = defineOptions([
@@ -72,8 +73,11 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
     ...{ out, isBinary: false },
     protectedPaths: { inputs: { '--tickers': tickers, '--opening': opening }, exports: [output] },
   })
-  await withSignals(args, async ({ log, signal }) => {
-    const access = await readAccessOfOutput(located, { args, operation: 'transaction', onNotice: log.info })
+  const interruption = out === undefined ? STARTS_OVER : { outcome: 'received prices are kept' }
+  await withSignals({ ...args, interruption }, async ({ log, signal }) => {
+    const access = await readAccessOfOutput(located, {
+      ...{ args, operation: 'transaction', isDataApiOnly: true, onNotice: log.info },
+    })
     const tier = args.tier ?? access.tier
     const progress = throttledProgress(log)
     const fetched = await fetchPrices(output, {

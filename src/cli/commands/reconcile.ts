@@ -11,6 +11,7 @@ import { readCount } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
 import { reconcileAndStore, verdictError, verdictLines } from '../reconcile-output.ts'
+import { STARTS_OVER } from '../signals.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
 import { unfilledLines } from '../unfilled-lines.ts'
@@ -73,7 +74,7 @@ async function reconcile(outputArg: string, args: ReconcileArguments): Promise<n
   const { wallet: wallets = [], opening, all, bisect, format, quiet = false } = args
   const sample = readCount('sample', args.sample)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
-  return withSignals(args, async ({ log, signal }) => {
+  return withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, { args, operation: 'balances', onNotice: log.info })
     const request = { access, signal, wallets, sample, opening, all, bisect }
     const result = await reconcileAndStore(located, request, log)

@@ -37,9 +37,10 @@ async function reindex(outputArg: string, args: ReindexArguments): Promise<numbe
   const runLimits = readRunLimits(args)
   const located = await openOutput(outputArg)
   const { output, name } = located
-  return withSignals(args, async ({ log, signal }) => {
+  const interruption = { outcome: 'requested tokens are not requested again' }
+  return withSignals({ ...args, interruption }, async ({ log, signal }) => {
     const onNotice = dryRun ? log.debug : log.info
-    const access = await readAccessOfOutput(located, { args, onNotice })
+    const access = await readAccessOfOutput(located, { args, isDataApiOnly: true, onNotice })
     const { error, ...result } = await reindexOutput(output, {
       service: { ...access, ...runLimits, signal, onDetail: log.debug, onNotice: log.info },
       ...{ olderThanMs, dryRun },

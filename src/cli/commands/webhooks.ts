@@ -12,6 +12,7 @@ import { overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, withSignals } from '../options/log.ts'
 import { readReceiverUrl } from '../options/receiver-url.ts'
 import { readAccess } from '../options/service.ts'
+import { STARTS_OVER } from '../signals.ts'
 
 type Action = 'list' | 'remove'
 
@@ -42,7 +43,7 @@ export const command = defineCommand({
 
 async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
   const { access, find } = await selectWebhooks(file, args)
-  await withSignals(args, async ({ log, signal }) => {
+  await withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
     const service = await openService({ ...access, signal, onDetail: log.debug, onNotice: log.info })
     try {
       const found = await find(service)

@@ -2,7 +2,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { createLog, type Log } from '../../terminal/log.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 import { programName } from '../program-name.ts'
-import { abortOnSignals } from '../signals.ts'
+import { abortOnSignals, type Interruption } from '../signals.ts'
 
 const logFormatOption = {
   name: 'log-format',
@@ -39,15 +39,15 @@ function withProgramName({ code, lines, fix }: ExportError): ExportError {
 
 /** Runs `work` with a log on stderr and an abort signal that SIGINT and SIGTERM trigger. */
 export async function withSignals<T>(
-  args: LogArguments,
+  { interruption, ...args }: LogArguments & { interruption?: Interruption },
   work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const log = openLog(args)
-  const interruption = abortOnSignals(log)
+  const { signal, dispose } = abortOnSignals(log, interruption)
   try {
-    return await work({ log, signal: interruption.signal })
+    return await work({ log, signal })
   } finally {
-    interruption.dispose()
+    dispose()
   }
 }
 

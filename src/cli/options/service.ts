@@ -1,4 +1,4 @@
-import { APIS, type Api } from '../../core/model/api.ts'
+import { APIS, type Api, DEFAULT_API } from '../../core/model/api.ts'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import type { MeteredOperation } from '../../core/model/compute-units.ts'
 import { ExportError } from '../../core/model/errors.ts'
@@ -81,6 +81,8 @@ type AccessOptions = {
   args: ServiceArguments
   /** The operation that most requests belong to. @default listing */
   operation?: MeteredOperation
+  /** Whether the command sends no requests to services with another API than `data-api`. @default false */
+  isDataApiOnly?: boolean
   onNotice: (message: string) => void
 }
 
@@ -92,7 +94,7 @@ type AccessOptions = {
  */
 export async function readAccessOfOutput(
   { output, job }: LocatedOutput,
-  { args, operation, onNotice }: AccessOptions,
+  { args, operation, isDataApiOnly = false, onNotice }: AccessOptions,
 ): Promise<ServiceAccess> {
   if (job !== undefined) {
     const used = await unitsUsedToday([job.output])
@@ -107,7 +109,8 @@ export async function readAccessOfOutput(
     return readAccess(args)
   if (givenBaseUrl !== undefined) return readAccess(args, last)
   const access = await readAccess(args, { baseUrl: last.baseUrl, api: last.api })
-  if (access.apiKey !== undefined) requireTrustedHost(last)
+  const isUsed = !isDataApiOnly || access.api === DEFAULT_API
+  if (access.apiKey !== undefined && isUsed) requireTrustedHost(last)
   onNotice(`using ${last.baseUrl}, the service of the last run`)
   return access
 }

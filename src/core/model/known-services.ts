@@ -5,24 +5,43 @@ export type KnownService = {
   api: Api
   /** HTTP header that carries the API key, if it is not the default. */
   keyHeader?: string
-  /** The base URL that replaces a host that was switched off. */
-  replacedBy?: string
+  /** What replaces the hosts of an API that was switched off, and the web sites beside them. */
+  replacement?: Replacement
+}
+
+type Replacement = {
+  baseUrl: string
+  /** The year in which the API was switched off. */
+  year: number
+  /** What its keys are valid for, if they are needed. */
+  keys?: string
 }
 
 /**
  * Hosts of version 1 of Etherscan's API, one for each chain. Version 2 replaced them on 2025-08-15
  * (https://docs.etherscan.io/v2-migration and its list of legacy documentation).
  */
-const ETHERSCAN_V1: KnownService = { api: 'etherscan', replacedBy: 'https://api.etherscan.io/v2/api' }
+const ETHERSCAN_V1: KnownService = {
+  api: 'etherscan',
+  replacement: {
+    baseUrl: 'https://api.etherscan.io/v2/api',
+    year: 2025,
+    keys: 'keys of etherscan.io are valid for all chains',
+  },
+}
 
 /** Snowtrace moved to Routescan on 2023-11-30; its documentation names this base URL. */
 const SNOWTRACE: KnownService = {
   api: 'etherscan',
-  replacedBy: 'https://api.routescan.io/v2/network/mainnet/evm/43114/etherscan/api',
+  replacement: {
+    baseUrl: 'https://api.routescan.io/v2/network/mainnet/evm/43114/etherscan/api',
+    year: 2023,
+  },
 }
 
 /**
- * Public services by host; the first match counts. A name that begins with a dot stands for all hosts of that domain.
+ * Public services by host; the first match counts. A name that begins with a dot stands for a domain and all
+ * hosts of it.
  * jobs/README.md lists them.
  */
 const SERVICES: Readonly<Record<string, KnownService>> = {
@@ -50,7 +69,19 @@ export function knownServiceOf(baseUrl: string | undefined): KnownService | unde
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return undefined
   const { hostname } = new URL(baseUrl)
   const name = Object.keys(SERVICES).find(
-    (known) => known === hostname || (known.startsWith('.') && hostname.endsWith(known)),
+    (known) => known === hostname || (known.startsWith('.') && `.${hostname}`.endsWith(known)),
   )
   return name === undefined ? undefined : SERVICES[name]
+}
+
+/** Why a base URL cannot be used, and the one to use instead; undefined if nothing is known against it. */
+export function replacementOf(
+  baseUrl: string,
+): { baseUrl: string; reason: string; keys?: string } | undefined {
+  const replacement = knownServiceOf(baseUrl)?.replacement
+  if (replacement === undefined) return undefined
+  const { hostname } = new URL(baseUrl)
+  // The names of all hosts with an API begin with it, such as api-sepolia.etherscan.io.
+  const reason = hostname.startsWith('api') ? `was switched off in ${replacement.year}` : 'is a web site'
+  return { ...replacement, reason: `${hostname} ${reason}` }
 }

@@ -13,7 +13,7 @@ export function keyHeaderOf(baseUrl: string | undefined): string {
 /** Whether a base URL is that of a known service: https, its host, which was not switched off, and no other port. */
 export function isKnownService(baseUrl: string): boolean {
   const service = knownServiceOf(baseUrl)
-  if (service === undefined || service.replacedBy !== undefined) return false
+  if (service === undefined || service.replacement !== undefined) return false
   const { protocol, port } = new URL(baseUrl)
   return protocol === 'https:' && port === ''
 }

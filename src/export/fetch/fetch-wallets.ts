@@ -72,7 +72,7 @@ function requireEnoughRequests({ job, requestContext }: Pick<FetchContext, 'job'
   if (left === undefined || left >= needed) return
   throw new ExportError(
     'BUDGET_REACHED',
-    `${left} requests are left, and the first page of a wallet needs ${needed}, one per listing`,
+    `${left} ${left === 1 ? 'request is' : 'requests are'} left, and the first page of a wallet needs ${needed}, one per listing`,
     { fix: `Run the same command again with --max-requests ${needed} or more: it resumes.` },
   )
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_API } from '../../core/model/api.ts'
-import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
+import { API_FIELD, outputChanged } from '../../core/model/output-changed.ts'
 import { readManifestBackup, readManifestIfExists, requireSafeManifest } from '../../files/publish.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
@@ -47,23 +47,22 @@ function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
   // Blocks have no listing of internal transactions.
   const keys = FIXED_SETTINGS.filter((key) => job.kind === 'wallets' || key !== 'internals')
   const settings = { ...job, api: job.service.api }
-  const changes = keys.flatMap((key) => {
+  const changed = keys.flatMap((key) => {
     const [previous, current] = [
       exported[key] ?? DEFAULT_SETTINGS[key],
       settings[key] ?? DEFAULT_SETTINGS[key],
     ]
-    return previous === current ? [] : [`${key} was ${previous} and is ${current}`]
+    return previous === current ? [] : { field: key === 'api' ? API_FIELD : key, previous, current }
   })
   const removed = Object.keys(tables).filter((table) => job.tables.every((name) => name !== table))
-  if (removed.length > 0) changes.push(`tables had ${removed.join(', ')}`)
-  if (changes.length === 0) return
-  throw new ExportError(
-    'OUTPUT_CHANGED',
-    `${outputName(job)} contains an export of another job: ${changes.join(', ')}`,
-    {
-      fix: 'Choose another --output, or start over with --fresh.',
-    },
-  )
+  const others = removed.length > 0 ? [`tables had ${removed.join(', ')}`] : []
+  if (changed.length + others.length === 0) return
+  throw outputChanged({
+    what: `${outputName(job)} contains an export of another job`,
+    settings: changed,
+    others,
+    fix: 'Choose another --output, or start over with --fresh.',
+  })
 }
 
 const FIXED_SETTINGS = [

@@ -20,7 +20,7 @@ export const MAX_JOB_FILE_BYTES = 8 * 1024 * 1024
  * diagnostic.
  */
 export async function readJobText(file: string, report: ReportDiagnostic): Promise<string | undefined> {
-  const problem = await validateFile(file, MAX_JOB_FILE_BYTES)
+  const problem = await validateFile(file, MAX_JOB_FILE_BYTES, JOB_FILE_EXPECTED)
   const bytes = problem === undefined ? await readFile(file).catch(describeReadError) : problem
   if (!(bytes instanceof Uint8Array))
     return void report({ location: { file, line: 1, column: 1 }, ...bytes, isUnreadable: true })
@@ -29,6 +29,8 @@ export async function readJobText(file: string, report: ReportDiagnostic): Promi
   const location = { file, line: firstInvalidLine(bytes), column: 1 }
   return void report({ location, found: decoded.found, expected: TEXT_EXPECTED })
 }
+
+const JOB_FILE_EXPECTED = 'a job file (for an output, name the job file that wrote it)'
 
 /** Detects the encoding of a file from its first bytes. */
 export async function readEncoding(file: string): Promise<Encoding> {
@@ -44,11 +46,18 @@ export async function readEncoding(file: string): Promise<Encoding> {
 /** Reason why a file cannot be read, in the form of a diagnostic. */
 export type FileProblem = { readonly found: string; readonly expected: string }
 
-/** Checks that a file exists, is a regular file and has at most `maxBytes` bytes. Returns undefined if it does. */
-export async function validateFile(file: string, maxBytes: number): Promise<FileProblem | undefined> {
+/**
+ * Checks that a file exists, is a regular file and has at most `maxBytes` bytes. Returns undefined if it does. `expected`
+ * is what to name in place of a directory.
+ */
+export async function validateFile(
+  file: string,
+  maxBytes: number,
+  expected = 'a file',
+): Promise<FileProblem | undefined> {
   const stats = await stat(file).catch(describeReadError)
   if ('found' in stats) return stats
-  if (stats.isDirectory()) return { found: 'a directory', expected: 'a file' }
+  if (stats.isDirectory()) return { found: 'a directory', expected }
   if (!stats.isFile()) return { found: 'something other than a regular file', expected: 'a file' }
   if (stats.size <= maxBytes) return undefined
   return { found: `a file of ${stats.size} bytes`, expected: `at most ${maxBytes} bytes` }

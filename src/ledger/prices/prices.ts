@@ -90,10 +90,12 @@ async function readPriceLines(file: string, own: string): Promise<PriceLine[]> {
     if (price === '') return
     const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
     const from = parseUtc(date)
-    if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
+    if (from === undefined)
+      throw error(`date ${date || 'empty'}`, '2024-03-31 or 2024-03-31T12:00:00Z, in UTC')
     if (!/^\d{1,60}(\.\d{1,60})?$/.test(price)) throw error(`price ${price}`, describePlainNumber(price))
     const currency = (cells.currency ?? '').toUpperCase()
-    if (!/^[A-Z]{2,10}$/.test(currency)) throw error(`currency ${cells.currency}`, 'a code such as USD')
+    if (!/^[A-Z]{2,10}$/.test(currency))
+      throw error(`currency ${cells.currency || 'empty'}`, 'a code such as USD')
     const expected = lines[0]?.currency ?? currency
     if (currency !== expected) throw error(`currency ${currency}`, `${expected}, as in the lines above`)
     const chain = parseChain(chainCell(cells) || own, own)

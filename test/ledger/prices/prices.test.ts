@@ -74,6 +74,8 @@ describe("the user's prices", () => {
     { line: '2024-03-01,native,USD,"1,5"', says: ':2: found price 1,5, expected a decimal point, as in 1.5' },
     { line: '2024-03-01,native,USD,-1', says: ':2: found price -1' },
     { line: '2024-03-01,native,USD,1e3', says: ':2: found price 1e3' },
+    { line: '2024-03-01,native,,1', says: ':2: found currency empty' },
+    { line: ',native,USD,1', says: ':2: found date empty' },
     { line: '2024-03-01,native,$,1', says: ':2: found currency $' },
     {
       line: '2024-03-01,TWIN,USD,1',

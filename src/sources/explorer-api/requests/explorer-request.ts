@@ -29,9 +29,9 @@ export function explorerRequest({
   return { method: 'GET', pathAndQuery: `${path}?${query}`, description, isThrottled }
 }
 
-/** The part of the API's address that a base URL lacks: `…/api` has all of it, `…/etherscan` of Routescan the last segment. */
+/** The part of the API's address that a base URL lacks: `…/api` has all of it, `…/v2` and `…/etherscan` of Routescan lack the last segment. */
 function pathBelow(baseUrl: string, dialect: Dialect): string {
   const [last] = /[^/]*(?=\/?$)/.exec(new URL(baseUrl).pathname) ?? []
   if (last === 'api') return ''
-  return last === 'etherscan' ? '/api' : dialect.path
+  return last === 'etherscan' || last === 'v2' ? '/api' : dialect.path
 }

@@ -7,6 +7,7 @@ const ROUTESCAN = 'https://api.routescan.io/v2/network/mainnet/evm/43114/ethersc
 
 test.for([
   ['https://api.etherscan.io', '/v2/api'],
+  ['https://api.etherscan.io/v2', '/api'],
   ['https://api.etherscan.io/v2/api', ''],
   ['https://api.etherscan.io/v2/api/', ''],
   [ROUTESCAN, '/api'],
