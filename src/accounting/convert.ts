@@ -16,7 +16,7 @@ import { type Period, parsePeriod, readTimeRange, type TimeRange } from './perio
 import { streamTransactions } from './source-transactions.ts'
 import { findStaleFiles } from './stale-files.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
-import type { TextWriter } from './text-writer.ts'
+import type { TextWriter, UsedPlaceholders } from './text-writer.ts'
 import { openWriter } from './writers.ts'
 
 /** The result of a conversion. */
@@ -27,6 +27,8 @@ export type ConversionResult = {
   lines: number
   /** Number of further rows that were merged into these, because the program would take them for duplicates. */
   merged: number
+  /** Number of movements that were added by splitting payments through a contract into own transfers. */
+  split: number
   /** Paths of the written files, in the chain order of their first movements; including `omittedFile`. */
   files: string[]
   /**
@@ -44,6 +46,8 @@ export type ConversionResult = {
   unfilledOpening: number
   /** Number of amounts per asset without a price in the user's price list. */
   unpriced: Record<string, number>
+  /** The numbered names, such as `NULL1`, that the file has for tokens without a ticker; undefined if it has none. */
+  placeholders: UsedPlaceholders | undefined
   /** Labels that matched nothing, and labels that matched rows which cannot have their type. */
   labels: LabelFindings
 }
@@ -101,7 +105,7 @@ async function convertSources(
     opening: opening.movements,
     onUnpriced: (asset) => increment(unpriced, asset),
   })
-  const converted = { movements: 0, lines: 0, merged: 0 }
+  const converted = { movements: 0, lines: 0, merged: 0, split: 0 }
   try {
     const target = await openConversionTarget(options, writer, files)
     const onSpam = (movement: Movement, reason: string) => {
@@ -122,6 +126,7 @@ async function convertSources(
     ...{ ...converted, files: written, ...omissions.summary(), unfilledOpening: opening.unfilled },
     staleFiles: await findStaleFiles(options, extensionOf(options), written),
     ...{ unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() },
+    placeholders: writer.placeholders?.(),
     ledgerTimeRange: converted.movements === 0 ? await timeRangeOf(sources) : undefined,
   }
 }
@@ -130,7 +135,7 @@ type WriteContext = {
   writer: TextWriter
   target: ConversionTarget
   /** The counts that are increased. */
-  converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged'>
+  converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged' | 'split'>
 }
 
 async function writeTransactions(
@@ -138,7 +143,9 @@ async function writeTransactions(
   { writer, target, converted }: WriteContext,
 ): Promise<void> {
   for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
-    for (const chunk of await writer.write(writer.isUntyped ? movements : matchMultisends(movements))) {
+    const written = writer.isUntyped ? movements : matchMultisends(movements)
+    converted.split += written.length - movements.length
+    for (const chunk of await writer.write(written)) {
       converted.lines += chunk.lines
       converted.merged += chunk.merged ?? 0
       target.write(chunk)

@@ -25,6 +25,9 @@ export type TextChunk = {
 
 export type OutputFile = { file: string; header: string }
 
+/** Placeholders of tokens without a ticker, in the order of their first rows, and the file that says what they stand for. */
+export type UsedPlaceholders = { names: string[]; file: string }
+
 /** Writes transactions as the text of a format. */
 export type TextWriter = {
   /** The header of each file. */
@@ -36,6 +39,8 @@ export type TextWriter = {
   isPerSecond?: boolean
   /** Whether the rows have no types, because they show movements as an explorer does. @default false */
   isUntyped?: boolean
+  /** The placeholders of the rows written so far; undefined if there are none. */
+  placeholders?(): UsedPlaceholders | undefined
   /** Problems with the user's labels found so far. */
   labelFindings(): LabelFindings
   /** Releases resources; called after errors too. */

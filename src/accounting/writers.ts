@@ -11,7 +11,7 @@ import { openJournalWriter } from './journals/journal-writer.ts'
 import { readLabels } from './labels.ts'
 import type { Movement } from './movement.ts'
 import { openMultiFileTextWriter } from './multi-file-text-writer.ts'
-import { assignPlaceholders, type PlaceholderOf } from './names/placeholders.ts'
+import { assignPlaceholders, PLACEHOLDER, type PlaceholderOf } from './names/placeholders.ts'
 import { walletFileName } from './names/wallet-file-name.ts'
 import { defaultMapPath, siblingPath } from './options.ts'
 import { findPrecisionRefusals } from './precision-limits.ts'
@@ -21,6 +21,7 @@ import {
   importRowWriterFor,
   type TextChunk,
   type TextWriter,
+  type UsedPlaceholders,
   type WriterContext,
 } from './text-writer.ts'
 import { requireWorkbookPreset } from './workbook-target.ts'
@@ -76,7 +77,7 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
   const { options } = context
   const swaps = preset.supportsSwaps ? (options.swaps ?? 'pair') : 'off'
   const labels = await readLabels(options.labels, programTypes([preset]))
-  const placeholderOf = await placeholdersFor(preset, context)
+  const { placeholderOf, used } = await placeholdersFor(preset, context)
   const refusalReasonOf = await findPrecisionRefusals(preset, context)
   const writer = importRowWriterFor(preset, context, { placeholderOf, refusalReasonOf })
   const acceptsSwap = acceptsSwapIn(swaps, writer.canWrite)
@@ -97,6 +98,7 @@ async function openCsvWriter(preset: Preset, context: WriterContext): Promise<Te
       for (const group of groupByWallet(movements)) for (const row of rowsOf(group)) rows.push(row)
       return chunksOf(isMerging ? mergeEqualRows(rows, keyOf) : rows, writer)
     },
+    placeholders: used,
     labelFindings: labels.findings,
     close: async () => {},
   }
@@ -115,13 +117,20 @@ function chunksOf(rows: readonly ImportRow[], writer: ImportRowWriter): TextChun
 async function placeholdersFor(
   { naming }: Preset,
   { options: { map, out }, sources, opening }: WriterContext,
-): Promise<PlaceholderOf> {
-  if (naming !== 'placeholder') return () => ''
+): Promise<{ placeholderOf: PlaceholderOf; used(): UsedPlaceholders | undefined }> {
+  if (naming !== 'placeholder') return { placeholderOf: () => '', used: () => undefined }
   if (map === undefined && out !== undefined) await rejectSiblingMap(siblingPath(out, 'assets.csv'))
-  return assignPlaceholders(map ?? (await defaultMapPath(sources.map(({ output }) => output))), {
-    sources,
-    opening,
-  })
+  const file = map ?? (await defaultMapPath(sources.map(({ output }) => output)))
+  const nameOf = await assignPlaceholders(file, { sources, opening })
+  const names = new Set<string>()
+  return {
+    placeholderOf: (asset, chain) => {
+      const name = nameOf(asset, chain)
+      if (asset.address !== null && PLACEHOLDER.test(name)) names.add(name)
+      return name
+    },
+    used: () => (names.size === 0 ? undefined : { names: [...names], file }),
+  }
 }
 
 /**

@@ -1,3 +1,5 @@
+import { wholeUnits } from '../accounting/statement/statement-rows.ts'
+import { isNft } from '../core/model/asset.ts'
 import type { Balance, NegativeBalance } from '../ledger/balances/balances.ts'
 import { formatCount } from '../terminal/format.ts'
 import { oneLine } from '../terminal/log.ts'
@@ -15,11 +17,19 @@ export function negativeLines(belowZero: readonly NegativeBalance[]): string[] {
 }
 
 function negativeLine(negative: NegativeBalance): string {
-  const { wallet_label, wallet_address, value_then, block_number, transaction_hash, causes } = negative
+  const { wallet_label, wallet_address, block_number, transaction_hash, causes } = negative
   const location = `after transaction ${transaction_hash} in block ${block_number}`
   const listed = causes.length === 1 ? causes[0] : causes.map((cause, at) => `${at + 1}. ${cause}`).join('; ')
   const likely = causes.length === 1 ? '' : 'likely causes, the likeliest first: '
-  return `${wallet_label ?? wallet_address}: ${assetLabel(negative)} was below zero (${value_then}) ${location}: ${likely}${listed}`
+  return `${wallet_label ?? wallet_address}: ${assetLabel(negative)} was below zero (${amountThen(negative)}) ${location}: ${likely}${listed}`
+}
+
+function amountThen({ value_then, asset_symbol, ...asset }: NegativeBalance): string {
+  const amount = wholeUnits(value_then, asset)
+  if (amount === null) return `${value_then} in the smallest unit`
+  return isNft({ type: asset.asset_type }) || asset_symbol === null
+    ? amount
+    : `${amount} ${oneLine(asset_symbol)}`
 }
 
 function assetLabel({ asset_symbol, asset_type, asset_address, token_id }: Balance): string {

@@ -18,6 +18,11 @@ export function reportConversion(converted: ConversionResult, options: Conversio
     log.info(
       `${formatCount(converted.merged, 'line')} added to an equal one: ${options.to} could take them for duplicates`,
     )
+  if (converted.split > 0)
+    log.info(
+      `${formatCount(converted.split, 'movement')} added: payments through a contract are split into transfers to your wallets`,
+    )
+  if (converted.placeholders !== undefined) log.info(placeholderLine(converted.placeholders))
   for (const line of unfilledLines(options.opening, converted.unfilledOpening)) log.warn(line)
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(
@@ -27,6 +32,13 @@ export function reportConversion(converted: ConversionResult, options: Conversio
   if (converted.staleFiles.length > 0) log.warn(staleLine(converted.staleFiles))
   for (const warning of [...labelWarnings(converted, options), ...unpricedWarnings(converted)])
     log.warn(warning)
+}
+
+/** Names the numbers of tokens without a ticker, and the file that later conversions need to give them the same ones. */
+function placeholderLine({ names, file }: NonNullable<ConversionResult['placeholders']>): string {
+  const listed = names.length > 2 ? `${names[0]} … ${names.at(-1)}` : names.join(' and ')
+  const what = `${formatCount(names.length, 'token')} without a ticker ${names.length === 1 ? 'is' : 'are'} named ${listed}`
+  return `${what}: ${file} says what they are. Keep it, so that later files use the same names`
 }
 
 /** Maximum number of assets without a price that are listed. */

@@ -2,6 +2,7 @@ import type { AmountName } from '../accounting/statement/flows.ts'
 import type { Statement } from '../accounting/statement/statement.ts'
 import type { StatementLine } from '../accounting/statement/statement-lines.ts'
 import { wholeUnits } from '../accounting/statement/statement-rows.ts'
+import { roundDecimal, shiftDecimal } from '../core/platform/decimal.ts'
 import { FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import type { PrintableResult } from '../terminal/write-query-result.ts'
 import { roundAmount, singleBatch, truncateMiddle } from './table-cells.ts'
@@ -58,14 +59,11 @@ function displayAmount(value: bigint, line: StatementLine): string {
   return amount === null ? `${roundAmount(String(value), MAX_LENGTH)} units` : roundAmount(amount, MAX_LENGTH)
 }
 
-const CENT = 10n ** BigInt(FIAT_DECIMALS - 2)
-
 /** A value in units of 10^-8, rounded to two decimal places; a dash if a price is missing. */
 function displayValue(value: bigint | null): string {
-  if (value === null) return '–'
+  const exact = value === null ? null : shiftDecimal(String(value), FIAT_DECIMALS)
+  if (exact === null) return '–'
   if (value === 0n) return '0'
-  const size = value < 0n ? -value : value
-  const digits = String((size + CENT / 2n) / CENT).padStart(3, '0')
-  const text = `${value < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
-  return roundAmount(text, MAX_LENGTH)
+  const text = roundDecimal(exact, 2)
+  return text.length <= MAX_LENGTH ? text : roundAmount(exact, MAX_LENGTH)
 }

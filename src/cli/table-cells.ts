@@ -1,3 +1,5 @@
+import { roundDecimal, roundScientific, trimFraction } from '../core/platform/decimal.ts'
+
 /** One batch of rows, for `writeQueryResult`. */
 export async function* singleBatch<T>(rows: T): AsyncGenerator<T, void, void> {
   yield rows
@@ -18,6 +20,10 @@ const MAX_DIGITS = 24
 export function roundAmount(amount: string, maxLength = MAX_DIGITS): string {
   if (amount.length <= maxLength) return amount
   const size = Math.abs(Number(amount))
-  const isFixedPoint = size >= 1e-6 && size < 10 ** Math.min(15, maxLength - 4)
-  return isFixedPoint ? `≈ ${amount.slice(0, maxLength - 2)}` : `≈ ${Number(amount).toExponential(3)}`
+  if (size >= 1e-6 && size < 10 ** Math.min(15, maxLength - 4)) {
+    const places = Math.max(0, maxLength - 3 - amount.indexOf('.'))
+    return `≈ ${trimFraction(roundDecimal(amount, places))}`
+  }
+  const { mantissa, exponent } = roundScientific(amount, 3)
+  return `≈ ${mantissa}e${exponent < 0 ? '' : '+'}${exponent}`
 }

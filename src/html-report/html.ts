@@ -1,4 +1,10 @@
-import { shiftDecimal, trimZeros } from '../core/platform/decimal.ts'
+import {
+  roundDecimal,
+  roundScientific,
+  shiftDecimal,
+  trimFraction,
+  trimZeros,
+} from '../core/platform/decimal.ts'
 import { FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import { groupDigits } from './numbers.ts'
 import { visibleText } from './visible-text.ts'
@@ -59,31 +65,31 @@ export const addressHtml = (address: string): Html =>
 /** A number shortened for reading; `isExact` unless digits other than zero were left out. */
 export type ShortNumber = { text: string; isExact: boolean }
 
-/**
- * Formats an exact decimal for reading: `8.31 × 10^73`, `1 234.57`. Digits beyond the displayed precision are cut off, not
- * rounded.
- */
+/** Formats an exact decimal for reading, rounded: `8.31 × 10^73`, `1 234.57`. */
 export function shortenNumber(exact: string): ShortNumber {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? []
-  const minus = sign === '' ? '' : '−'
-  if (whole.length > 15) return scientific(minus, whole + fraction, whole.length - 1)
+  const [, whole = '', fraction = ''] = /^-?(\d+)(?:\.(\d+))?$/.exec(exact) ?? []
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
-  if (whole === '0' && zeros >= 6 && zeros < fraction.length)
-    return scientific(minus, fraction.slice(zeros), -zeros - 1)
+  if (whole.length > 15 || (whole === '0' && zeros >= 6 && zeros < fraction.length)) return scientific(exact)
   const decimalPlaces = Math.max(2, 7 - whole.length) + (whole === '0' ? zeros : 0)
-  const trimmed = trimZeros(fraction.slice(0, decimalPlaces))
   return {
-    text: `${minus}${groupDigits(whole)}${trimmed === '' ? '' : `.${trimmed}`}`,
+    text: displayDecimal(trimFraction(roundDecimal(exact, decimalPlaces))),
     isExact: trimZeros(fraction.slice(decimalPlaces)) === '',
   }
 }
 
-function scientific(minus: string, digits: string, exponent: number): ShortNumber {
-  const rest = trimZeros(digits.slice(1, 3))
+function scientific(exact: string): ShortNumber {
+  const { mantissa, exponent } = roundScientific(exact, 2)
+  const significant = trimZeros(exact.replace(/^-?[0.]*/, '').replace('.', ''))
   return {
-    text: `${minus}${digits[0]}${rest === '' ? '' : `.${rest}`} × 10^${exponent}`,
-    isExact: trimZeros(digits.slice(3)) === '',
+    text: `${displayDecimal(trimFraction(mantissa))} × 10^${exponent}`,
+    isExact: significant.length <= 3,
   }
+}
+
+/** A plain decimal with a minus sign and its digits in groups. */
+function displayDecimal(plain: string): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(.*)$/.exec(plain) ?? []
+  return `${sign === '' ? '' : '−'}${groupDigits(whole)}${fraction}`
 }
 
 /** A number with its exact value in the `title`. The style sheet puts ≈ before numbers that are not exact. */
@@ -109,11 +115,8 @@ export function fiatHtml(value: bigint | null): Html {
   const title = shiftDecimal(String(value), FIAT_DECIMALS) ?? ''
   const size = value < 0n ? -value : value
   if (size >= LARGEST_MONEY) return numberHtml(shortenNumber(title), { title })
-  const cents = (size + CENT / 2n) / CENT
-  const digits = String(cents).padStart(3, '0')
-  const sign = value < 0n && cents > 0n ? '−' : ''
-  const text = `${sign}${groupDigits(digits.slice(0, -2))}.${digits.slice(-2)}`
-  return numberHtml({ text, isExact: cents * CENT === size }, { title })
+  const text = displayDecimal(roundDecimal(title, 2))
+  return numberHtml({ text, isExact: size % CENT === 0n }, { title })
 }
 
 /** Formats a share as a percentage; below 10 % with one decimal. */

@@ -34,7 +34,7 @@ export type WalletAggregates = CoinSums & {
   /** Times of the first and last movement, as written in the tables. */
   first: string
   last: string
-  /** Counterparty of the first incoming movement of the native coin that has one. */
+  /** The address that the first incoming movement of the native coin from another address names. */
   funder: string | null
   series: Series<number>
   lastTransaction: string
@@ -69,7 +69,7 @@ export class LedgerAggregates {
   readonly balances = new Map<string, BalanceSeries>()
   /** The same balances at the ends of days, under the same keys. */
   readonly dayEnds = new DayEnds()
-  /** Number of movements between two own wallets, by `"<from> <to>"`. */
+  /** Number of transfers between two own wallets, each counted once, by `"<from> <to>"`. */
   readonly ownTransfers = new Map<string, number>()
   readonly days = { active: 0, streak: 0, longest: 0, last: '' }
   transactions = 0
@@ -235,7 +235,7 @@ function countCoinMovement(wallet: WalletAggregates, { kind, value, counterparty
   } else {
     wallet.coinIn += value
     if (kind === 'own') wallet.coinInOwn += value
-    wallet.funder ??= counterparty
+    if (counterparty !== wallet.address) wallet.funder ??= counterparty
   }
 }
 

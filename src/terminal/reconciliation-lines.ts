@@ -32,19 +32,26 @@ export function selectionLine({ wallets: { exported, selected } }: Pick<Verdict,
   return `selected ${formatInteger(selected)} of the ${formatCount(exported, 'wallet')} of the export`
 }
 
+export const NOT_RECONCILED = 'not reconciled with the balances of the service (`walletlake reconcile`)'
+
+/** What a reader of a stored verdict has to know in addition to the number of wallets. */
+export const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean }): string[] =>
+  [
+    tokenDifferencesLine(verdict),
+    selectionLine(verdict),
+    verdict.isCurrent ? undefined : 'out of date: a later run changed the export',
+  ].filter((remark) => remark !== undefined)
+
 /** Lines about the stored verdict of an output, of at most 80 columns. */
 export function storedReconciliationLines(
   verdict: (Verdict & { time: string; isCurrent: boolean }) | null | undefined,
 ): string[] {
-  if (verdict == null) return ['not reconciled with the balances of the service (`walletlake reconcile`)']
-  const { block, time, isCurrent } = verdict
+  if (verdict == null) return [NOT_RECONCILED]
+  const { block, time } = verdict
   const place = `at block ${formatInteger(block)} on ${formatMinute(Date.parse(time))}`
-  const tokens = tokenDifferencesLine(verdict)
-  const selection = selectionLine(verdict)
+  const coinOnly = tokenDifferencesLine(verdict) === undefined ? '' : 'in the native coin; '
   return [
     `reconciled ${place}: ${walletsText(verdict)}`,
-    ...(tokens === undefined ? [] : [`  in the native coin; ${tokens}`]),
-    ...(selection === undefined ? [] : [`  ${selection}`]),
-    ...(isCurrent ? [] : ['  out of date: a later run changed the export']),
+    ...reconciliationRemarks(verdict).map((remark, at) => `  ${at === 0 ? coinOnly : ''}${remark}`),
   ]
 }

@@ -8,7 +8,7 @@ import { convert } from '../../src/accounting/convert.ts'
 import { createImportRowWriter } from '../../src/accounting/csv/import-row-writer.ts'
 import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
 import { isCompared, type Preset } from '../../src/accounting/csv/preset.ts'
-import { importRowOf } from '../../src/accounting/import-rows.ts'
+import { type ImportRow, importRowOf } from '../../src/accounting/import-rows.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -124,6 +124,23 @@ test('the command line counts merged lines', async () => {
     exit: 0,
     stderr: expect.stringContaining('4 lines added to an equal one: tokentax could take them for duplicates'),
   })
+})
+
+test.for([3, 4, 12])('%i rows of equal amounts become one with their sum', (count) => {
+  const rows = Array.from({ length: count }, () => importRowOf(movement({ asset: COIN, value: 5n })))
+  const amountOf = ({ out }: ImportRow) => String(out?.value)
+  const merged = mergeEqualRows(rows, amountOf)
+  expect(merged.map((row) => [amountOf(row), row.mergedRows?.length])).toEqual([[String(5 * count), count]])
+})
+
+test('a sum that equals other rows is merged with them', () => {
+  const rows = [5n, 10n, 5n, 7n].map((value) => importRowOf(movement({ asset: COIN, value })))
+  const amountOf = ({ out }: ImportRow) => String(out?.value)
+  const merged = mergeEqualRows(rows, amountOf)
+  expect(merged.map((row) => [amountOf(row), row.mergedRows?.length])).toEqual([
+    ['20', 3],
+    ['7', undefined],
+  ])
 })
 
 test('a fee that equals a payment of its transaction becomes part of the payment', () => {

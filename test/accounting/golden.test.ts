@@ -6,6 +6,7 @@ import { convert } from '../../src/accounting/convert.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { run } from '../../src/export/run.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { runInProcess } from '../helpers/in-process.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
@@ -88,4 +89,17 @@ test('excludeSpam changes no other line of explorer files, even after a transact
     expect(after?.filter((line) => !before?.includes(line))).toEqual([])
     if (name.startsWith('export-0x')) expect(after).toEqual(before)
   }
+})
+
+test('stderr accounts for split payments, and names the placeholders with the file that explains them', async () => {
+  const map = join(folder, 'explained.assets.csv')
+  const files = ['--map', map, '--out', join(folder, 'explained.csv')]
+  const { exit, stderr } = await runInProcess(['convert', outputs['made-up'], '--to', 'koinly', ...files])
+  expect(exit).toBe(0)
+  const written = readFileSync(join(folder, 'explained.csv'), 'utf8')
+  const names = new Set(written.match(/\b(NULL|NFT)\d+\b/g))
+  expect(stderr).toContain(`${names.size} tokens without a ticker are named `)
+  expect(stderr).toContain(`: ${map} says what they are. Keep it, so that later files use the same names\n`)
+  const parts = new Set(written.match(/entry [0-9a-f]{32}-\d+/g)).size
+  expect(stderr).toMatch(new RegExp(`${parts} movements? added: payments through a contract are split into`))
 })

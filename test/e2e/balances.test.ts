@@ -24,7 +24,7 @@ describe('walletlake balances', () => {
     expect(stdout.split('\n')[0]).toBe(COLUMNS)
     expect(stdout).toContain(`'=1+1`)
     expect(stderr).toMatch(
-      /AVAX was below zero \(-\d+\) after transaction 0x[0-9a-f]{64} in block \d+: the account had coins at genesis/,
+      /AVAX was below zero \(-\d+\.\d+ AVAX\) after transaction 0x[0-9a-f]{64} in block \d+: the account had coins at genesis/,
     )
     const path = join(folder, 'balances.csv')
     writeFileSync(path, stdout)

@@ -38,7 +38,7 @@ describe('walletlake statement', () => {
     expect(stderr).toMatch(
       /^from 2023-01-01T00:00:00\.000Z to 2023-12-31T23:59:59\.999Z: rows count up to block \d+ \(.*\); the export ends with block 99$/m,
     )
-    expect(stderr).toMatch(/AVAX was below zero \(-\d+\) after transaction 0x/)
+    expect(stderr).toMatch(/AVAX was below zero \(-\d+\.\d+ AVAX\) after transaction 0x/)
     const json = await state('--year', '2023', '--format', 'json')
     const rows = JSON.parse(json.stdout) as Record<string, unknown>[]
     expect(Object.keys(rows[0] ?? {}).join(',')).toBe(COLUMNS)
@@ -88,7 +88,10 @@ describe('walletlake statement', () => {
     const workbook = readFileSync(at('a.xlsx'))
     expect(workbook.equals(readFileSync(at('b.xlsx')))).toBe(true)
     const names = unzipText(workbook, 'xl/workbook.xml').matchAll(/<sheet [^>]*name="([^"]+)"/g)
-    expect([...names].map(([, name]) => name)).toEqual(['Statement', 'Entry types', 'Period'])
+    expect([...names].map(([, name]) => name)).toEqual(['Statement', 'Entry types', 'Period', 'Below zero'])
+    const texts = unzipText(workbook, 'xl/sharedStrings.xml')
+    for (const text of ['amount_then', 'likely_causes', 'the account had coins at genesis'])
+      expect(texts).toContain(text)
   })
 
   test.skipIf(isMissing('LibreOffice Calc'))(

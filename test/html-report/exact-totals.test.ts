@@ -128,8 +128,8 @@ test('the figures at the top leave out the values of suspicious tokens, as the t
   )
   expect(page).toContain('1 token with 1 movement looks suspicious')
   const [wallets, assets] = [totalsOf(page, 'AVAX by wallet'), totalsOf(page, 'Movements by asset')]
-  expect([wallets[4], assets[0], assets[6]]).toEqual(['21', 'Total without suspicious tokens', '21'])
-  expect(tableOf(page, 'AVAX by wallet').map((cells) => cells[4])).toEqual(['6', '15'])
+  expect([wallets[5], assets[0], assets[6]]).toEqual(['21', 'Total without suspicious tokens', '21'])
+  expect(tableOf(page, 'AVAX by wallet').map((cells) => cells[5])).toEqual(['6', '15'])
   expect(tableOf(page, 'Value in EUR at the ends of days').at(-1)).toEqual(['2024-12-31', '21'])
   expect(totalsOf(page, 'Values of 2023 in EUR').at(-1)).toBe('4')
   const [shown = ''] = page.split('<div id="suspicious">')[1]?.split('</div>') ?? []
@@ -165,14 +165,45 @@ test('each token id is counted once, regardless of how many wallets hold it and 
   expect(collection?.slice(1)).toEqual(['4', '2', '0', '2', '#5 × 13 #6'])
 })
 
+test('transfers between own wallets count once, and what a wallet sent to itself neither there nor as funding', async () => {
+  const lake = goodLake()
+  const moved = { asset_type: 'native', asset_address: null, token_id: null, counterparty_is_own: 'true' }
+  const movements = [
+    [A, A, '-5', 'self'],
+    [A, A, '5', 'self'],
+    [A, B, '-7', 'transfer'],
+    [B, A, '7', 'transfer'],
+  ] as const
+  lake.ledger = movements.map(([wallet_address, counterparty_address, value, entry_type], at) =>
+    entryOf(lake, {
+      ...{ ...moved, entry_id: String(at), wallet_address, counterparty_address, value, entry_type },
+      direction: value.startsWith('-') ? 'out' : 'in',
+    }),
+  )
+  const page = await pageOf(lake)
+  expect(tableOf(page, 'Transfers between own wallets')).toHaveLength(1)
+  expect(totalsOf(page, 'Transfers between own wallets').at(-1)).toBe('1')
+  expect(page).toContain('The 4 movements between own wallets of the')
+  const funders = tableOf(page, 'Activity by wallet').map((cells) => cells[8])
+  expect(funders.filter((text) => text !== '–')).toHaveLength(1)
+})
+
 test.for([
-  { native: 2, exported: 2, isCurrent: true, figure: '✓ 2 of 2', remark: 'at block 420, in the native coin' },
+  {
+    native: 2,
+    exported: 2,
+    isCurrent: true,
+    figure: '✓ 2 of 2',
+    remark: 'at block 420, in the native coin',
+    text: '2 of 2 wallets reconciled at block 420.',
+  },
   {
     native: 1,
     exported: 3,
     isCurrent: true,
     figure: '! 1 of 2',
     remark: 'selected 2 of the 3 wallets of the',
+    text: '1 of 2 wallets reconciled at block 420; selected 2 of the 3 wallets of the export.',
   },
   {
     native: 2,
@@ -180,10 +211,20 @@ test.for([
     isCurrent: false,
     figure: '! 2 of 2',
     remark: 'out of date: a later run changed',
+    text: '2 of 2 wallets reconciled at block 420; out of date: a later run changed the export.',
+  },
+  {
+    native: 2,
+    exported: 2,
+    isCurrent: true,
+    differentTokens: 1,
+    figure: '✓ 2 of 2',
+    remark: '1 token balance differs',
+    text: '2 of 2 wallets reconciled at block 420 in the native coin; 1 token balance differs.',
   },
 ])(
-  'a tile states whether the balances were reconciled: $figure',
-  async ({ native, exported, isCurrent, ...expected }) => {
+  'a tile and a sentence state whether the balances were reconciled: $text',
+  async ({ native, exported, isCurrent, differentTokens: different = 0, ...expected }) => {
     const output = join(tempFolder(), 'out')
     await writeLake(output, goodLake(), {})
     const manifest = createHash('sha256')
@@ -194,14 +235,16 @@ test.for([
       ...{ reconciliationVersion: 1, time: '2026-01-02T03:04:05.000Z', ok: native === 2, block: 420 },
       wallets: { exported, selected: 2, compared: native, nativeReconciled: native, reconciled: native },
       ...{ manifestSha256: isCurrent ? manifest : '0'.repeat(64), genesisWallets: 0, requests: 1 },
-      balances: { native: kind, erc20: kind, erc721: kind, erc1155: kind },
+      balances: { native: kind, erc20: { ...kind, different }, erc721: kind, erc1155: kind },
       ...{ skipped: [], differences: [] },
     }
     writeFileSync(join(output, 'reconciliation.json'), JSON.stringify(verdict))
-    const tiles = tilesOf(readFileSync((await report([output])).file, 'utf8'))
+    const page = readFileSync((await report([output])).file, 'utf8')
+    const tiles = tilesOf(page)
     const [figure = '', , remark] = tiles.find(([, name]) => name === 'wallets reconciled') ?? []
     expect(cellText(`>${figure}`)).toBe(expected.figure)
     expect(remark).toContain(expected.remark)
+    expect(page).toContain(`Reconciliation of 2026-01-02 03:04 UTC: ${expected.text}`)
   },
 )
 

@@ -83,7 +83,7 @@ describe('a report with a price file', () => {
     const rows = tableOf(page, 'AVAX by wallet')
     expect(
       rows
-        .map((cells) => cells[4])
+        .map((cells) => cells[5])
         .filter((cell) => cell !== '–')
         .sort(),
     ).toEqual([...wallets.values()].map(money).sort())

@@ -1,11 +1,12 @@
+import { largest } from '../../core/platform/extremes.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import { tickerName } from '../names/asset-name.ts'
 import { countBy } from '../names/first-digits.ts'
 
 /**
- * Merges rows of the same names of assets and direction with equal keys into one with the sums of their amounts, in the place of
- * the first of them. If the sum equals another row, these are merged too. `keyOf` returns undefined for rows that are not
- * written.
+ * Merges all rows of the same names of assets and direction with equal keys into one with the sum of their amounts, in the place
+ * of the first of them. If a sum equals another row, these are merged too, so no two rows of the result have equal keys.
+ * `keyOf` returns undefined for rows that are not written.
  */
 export function mergeEqualRows(
   rows: readonly ImportRow[],
@@ -15,67 +16,66 @@ export function mergeEqualRows(
   const assetsOfRows = rows.map(assetsOf)
   const counts = countBy(assetsOfRows, (assets) => assets)
   if (counts.size === rows.length) return [...rows]
-  const merged: (ImportRow | undefined)[] = []
-  const positions = new Map<string, number>()
-  for (const [at, row] of rows.entries()) {
-    const assets = assetsOfRows[at] ?? ''
-    const fullKeyOf = (one: ImportRow) => {
-      const key = counts.get(assets) === 1 ? undefined : keyOf(one)
-      return key === undefined ? undefined : `${assets} ${key}`
-    }
-    placeRow(row, { merged, positions, keyOf: fullKeyOf })
+  const fullKeyOf = (row: ImportRow, assets = assetsOf(row)) => {
+    const key = counts.get(assets) === 1 ? undefined : keyOf(row)
+    return key === undefined ? undefined : `${assets} ${key}`
   }
-  return merged.filter((row) => row !== undefined)
+  let keyed: KeyedRow[] = rows.map((row, at) => ({ row, key: fullKeyOf(row, assetsOfRows[at]) }))
+  for (;;) {
+    const groups = groupByKey(keyed)
+    if (groups.length === keyed.length) return keyed.map(({ row }) => row)
+    keyed = groups.map(([first, ...others]) => {
+      if (others.length === 0) return first
+      const row = sumOf([first.row, ...others.map((one) => one.row)])
+      return { row, key: fullKeyOf(row) }
+    })
+  }
+}
+
+type KeyedRow = { row: ImportRow; key: string | undefined }
+
+/** Groups the rows with equal keys, in the order of the first of each group. */
+function groupByKey(rows: readonly KeyedRow[]): [KeyedRow, ...KeyedRow[]][] {
+  const groups: [KeyedRow, ...KeyedRow[]][] = []
+  const groupOfKey = new Map<string, KeyedRow[]>()
+  for (const one of rows) {
+    const equal = one.key === undefined ? undefined : groupOfKey.get(one.key)
+    if (equal !== undefined) {
+      equal.push(one)
+      continue
+    }
+    const group: [KeyedRow, ...KeyedRow[]] = [one]
+    groups.push(group)
+    if (one.key !== undefined) groupOfKey.set(one.key, group)
+  }
+  return groups
 }
 
 /** The direction of a row, which a fee has too, and its assets. */
 const assetsOf = ({ in: received, out: sent }: ImportRow): string =>
   `${received ? tickerName(received.asset) : ''} ${sent ? tickerName(sent.asset) : ''}`
 
-type Placed = {
-  merged: (ImportRow | undefined)[]
-  /** The index of the row with a key. */
-  positions: Map<string, number>
-  keyOf: (row: ImportRow) => string | undefined
-}
-
-/** Appends a row, or adds it to the row with the same key; and the sum to the row with its key, and so on. */
-function placeRow(row: ImportRow, { merged, positions, keyOf }: Placed): void {
-  let [current, at] = [row, merged.length]
-  for (;;) {
-    const key = keyOf(current)
-    const equalAt = key === undefined ? undefined : positions.get(key)
-    const equal = equalAt === undefined ? undefined : merged[equalAt]
-    if (key === undefined || equalAt === undefined || equal === undefined) {
-      merged[at] = current
-      if (key !== undefined) positions.set(key, at)
-      return
-    }
-    positions.delete(key)
-    current = equalAt < at ? sumOf(equal, current) : sumOf(current, equal)
-    merged[Math.max(at, equalAt)] = undefined
-    at = Math.min(at, equalAt)
-  }
-}
-
-/** The sum of two rows. That of a fee and another row is of the other row's kind. */
-function sumOf(first: ImportRow, second: ImportRow): ImportRow {
+/** The sum of rows. That of fees and other rows is of the kind of the first other row. */
+function sumOf(rows: readonly [ImportRow, ...ImportRow[]]): ImportRow {
+  const [first, ...others] = rows
   return {
-    ...(first.kind === 'fee' ? second : first),
-    in: sumOfLegs(first.in, second.in),
-    out: sumOfLegs(first.out, second.out),
-    movements: [...first.movements, ...second.movements],
-    mergedRows: [...(first.mergedRows ?? [first]), ...(second.mergedRows ?? [second])],
+    ...(rows.find(({ kind }) => kind !== 'fee') ?? first),
+    in: sumOfLegs(rows.map((row) => row.in)),
+    out: sumOfLegs(rows.map((row) => row.out)),
+    movements: [...first.movements, ...others.flatMap(({ movements }) => movements)],
+    mergedRows: rows.flatMap((row) => row.mergedRows ?? [row]),
   }
 }
 
-/** Adds amounts, in the smaller of their units: assets of two chains with the same name can have different decimals. */
-function sumOfLegs(first: Leg | undefined, second: Leg | undefined): Leg | undefined {
-  if (first === undefined || second === undefined) return first
-  const decimals = Math.max(decimalsOf(first), decimalsOf(second))
-  const [a, b] = [first, second].map((leg) => leg.value * 10n ** BigInt(decimals - decimalsOf(leg)))
+/** Adds amounts, in the smallest of their units: assets of two chains with the same name can have different decimals. */
+function sumOfLegs(legs: readonly (Leg | undefined)[]): Leg | undefined {
+  const added = legs.filter((leg) => leg !== undefined)
+  const [first] = added
+  if (first === undefined) return undefined
+  const decimals = largest(added.map(decimalsOf))
   const asset = first.asset.decimals === null ? first.asset : { ...first.asset, decimals }
-  return { asset, value: (a ?? 0n) + (b ?? 0n) }
+  const value = added.reduce((sum, leg) => sum + leg.value * 10n ** BigInt(decimals - decimalsOf(leg)), 0n)
+  return { asset, value }
 }
 
 const decimalsOf = ({ asset }: Leg) => asset.decimals ?? 0

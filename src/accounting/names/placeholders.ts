@@ -15,6 +15,8 @@ import type { TokenName } from './tickers.ts'
 /** Returns the numbered placeholder, such as `NULL1` or `NFT1`, of an asset that the program does not know. */
 export type PlaceholderOf = (asset: Asset, chain: string) => string
 
+export const PLACEHOLDER = /^(NULL|NFT)([1-9]\d{0,8})$/
+
 const COLUMNS = ['placeholder', 'chain_id', 'asset_type', 'asset_address', 'token_id', 'name'] as const
 
 /** The contents of the file: placeholders by chain and asset, its rows, and the highest number of each kind. */
@@ -127,7 +129,7 @@ async function readNumbers(
       const { chain_id = chain ?? '' } = cells
       const key = `${chain_id}|${asset_type}|${asset_address}|${token_id || null}`
       const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
-      const [, kind, number] = /^(NULL|NFT)([1-9]\d{0,8})$/.exec(placeholder) ?? []
+      const [, kind, number] = PLACEHOLDER.exec(placeholder) ?? []
       if (kind === undefined) throw error(`placeholder ${placeholder}`, 'NULL1, NFT1 and so on')
       if (seen.has(placeholder))
         throw error(`${placeholder} again, as in line ${seen.get(placeholder)}`, 'another number')

@@ -52,12 +52,13 @@ export function entryTypeTable({ lines, exports }: Statement): TextTable {
   }
 }
 
-/** Returns the sheets of a workbook: the statement, its totals by entry type, and the period. */
+/** Returns the sheets of a workbook: the statement, its totals by entry type, the period, and negative balances. */
 export function statementSheets(stated: Statement): Sheet[] {
   return [
     { name: 'Statement', ...statementTable(stated) },
     { name: 'Entry types', ...entryTypeTable(stated) },
     { name: 'Period', ...periodTable(stated) },
+    { name: 'Below zero', ...belowZeroTable(stated) },
   ]
 }
 
@@ -76,6 +77,30 @@ function periodTable({ period: { from, until }, exports }: Statement): TextTable
   }
 }
 
+/**
+ * A line per balance that was negative after a transaction up to the end of the period: the first such transaction, the balance
+ * after it and at the end, and the likely causes.
+ */
+function belowZeroTable({ exports }: Statement): TextTable {
+  const keys = keyColumns(exports.length)
+  return {
+    columns: [
+      ...textColumns(keys),
+      ...numberColumns(['amount_then', 'block_number']),
+      ...textColumns(['transaction_hash']),
+      ...numberColumns(['closing']),
+      ...textColumns(['likely_causes']),
+    ],
+    rows: exports.flatMap(({ chain: chain_id, belowZero }) =>
+      belowZero.map((one) => [
+        ...keys.map((name) => ({ ...one, chain_id })[name]),
+        ...[wholeUnits(one.value_then, one), String(one.block_number), one.transaction_hash],
+        ...[wholeUnits(one.value, one), one.causes.join('; ')],
+      ]),
+    ),
+  }
+}
+
 const keyColumns = (exports: number) =>
   exports > 1 ? (['chain_id', ...ASSET_COLUMNS] as const) : ASSET_COLUMNS
 
@@ -84,7 +109,7 @@ const columnsOf = (kind: SheetColumn['kind']) => (names: readonly string[]) =>
 const [textColumns, numberColumns, timeColumns] = [columnsOf('text'), columnsOf('number'), columnsOf('time')]
 
 /** An amount in whole units; null if the decimals of the token are unknown. */
-export const wholeUnits = (value: bigint, line: StatementLine): string | null =>
+export const wholeUnits = (value: bigint, line: Parameters<typeof decimalsOf>[0]): string | null =>
   shiftDecimal(String(value), decimalsOf(line))
 
 const fiatText = (value: bigint | null) =>

@@ -1,6 +1,10 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
-import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
-import { formatCount, groupDigits, type Html, html } from '../html.ts'
+import {
+  NOT_RECONCILED,
+  reconciliationHeadline,
+  reconciliationRemarks,
+} from '../../terminal/reconciliation-lines.ts'
+import { formatCount, formatUtcMinute, groupDigits, type Html, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import {
   amountCell,
@@ -88,6 +92,7 @@ ${
 }
 
 function reconciliationText({ reconciliation }: LedgerStats['data']): string {
-  const lines = storedReconciliationLines(reconciliation).map((line) => line.trim().replaceAll('`', ''))
-  return `Reconciliation: ${lines.join('; ')}.`
+  if (reconciliation == null) return `Reconciliation: ${NOT_RECONCILED.replaceAll('`', '')}.`
+  const remarks = [reconciliationHeadline(reconciliation), ...reconciliationRemarks(reconciliation)]
+  return `Reconciliation of ${formatUtcMinute(reconciliation.time)}: ${remarks.join('; ')}.`
 }

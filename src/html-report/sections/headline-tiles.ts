@@ -1,5 +1,5 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
-import { selectionLine, tokenDifferencesLine } from '../../terminal/reconciliation-lines.ts'
+import { reconciliationRemarks } from '../../terminal/reconciliation-lines.ts'
 import { amountHtml, fiatHtml, formatCount, groupDigits, html } from '../html.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { coinOf, withoutSuspicious } from '../view.ts'
@@ -80,8 +80,7 @@ function reconciliationTile({ data: { reconciliation } }: LedgerStats): Tile {
   const { wallets, block, isCurrent } = reconciliation
   const remarks = [
     `at block ${groupDigits(block)}, in the native coin`,
-    ...[tokenDifferencesLine(reconciliation) ?? [], selectionLine(reconciliation) ?? []].flat(),
-    ...(isCurrent ? [] : ['out of date: a later run changed the export']),
+    ...reconciliationRemarks(reconciliation),
   ]
   const isGood = isCurrent && wallets.nativeReconciled === wallets.selected
   const figure = `${isGood ? '✓' : '!'} ${groupDigits(wallets.nativeReconciled)} of ${groupDigits(wallets.selected)}`

@@ -4,10 +4,10 @@ import type { LedgerStats } from '../ledger-stats.ts'
 import { countCell, EMPTY_CELL, MAX_TABLE_ROWS, tableDetails, tableHtml } from '../tables.ts'
 import { walletHtml, walletText } from '../view.ts'
 
-/** Wallets in the matrix: those with the most movements between own wallets. */
+/** Wallets in the matrix: those with the most transfers between own wallets. */
 const MAX_WALLETS = 40
 
-/** The numbers of movements from one own wallet to another. */
+/** The numbers of transfers from one own wallet to another. */
 export function ownTransfers(stats: LedgerStats): Html {
   const counts = stats.aggregates.ownTransfers
   if (counts.size === 0) return html``
@@ -24,10 +24,11 @@ export function ownTransfers(stats: LedgerStats): Html {
     counts: wallets.map((to) => counts.get(`${from} ${to}`) ?? 0),
   }))
   const names = wallets.map((wallet) => walletText(stats, wallet))
-  const description = 'Movements from the wallet of the row to the wallet of the column'
+  const description = 'Transfers from the wallet of the row to the wallet of the column'
+  const { own } = stats.aggregates.totals
   return html`<h3>Between own wallets</h3>
 <div class="picture" tabindex="0" role="group" aria-label="Chart">${matrixHeatMap(rows, names, description)}</div>
-<p class="note">${description}. The stronger the colour of a cell, the more movements.${wallets.length < all.length ? ` ${wallets.length} of ${formatCount(all.length, 'wallet')} drawn.` : ''}</p>
+<p class="note">${description}. The stronger the colour of a cell, the more transfers.${wallets.length < all.length ? ` ${wallets.length} of ${formatCount(all.length, 'wallet')} drawn.` : ''} A transfer counts once here. The ${formatCount(own, 'movement')} between own wallets of the <a href="#when">activity over time</a> ${own === 1 ? 'includes' : 'include'} both sides of each transfer, and what wallets sent to themselves.</p>
 ${tableDetails(pairsTable(stats, pairs))}`
 }
 
@@ -42,5 +43,5 @@ function pairsTable(stats: LedgerStats, pairs: readonly Pair[]): Html {
     ])
   const total = pairs.reduce((sum, { count }) => sum + count, 0)
   const options = { noun: 'pair', count: pairs.length, totals: [EMPTY_CELL, countCell(total)] }
-  return tableHtml('Movements between own wallets', { headers: ['from', 'to', 'movements'], rows }, options)
+  return tableHtml('Transfers between own wallets', { headers: ['from', 'to', 'transfers'], rows }, options)
 }

@@ -96,27 +96,49 @@ function coinTable(stats: LedgerStats, sorted: readonly Coverage[]): Html {
   const { aggregates, fiatValues } = stats
   const coin = coinOf(stats)
   const values = fiatValueColumns(stats, {
-    'closing value': ({ wallets }) => wallets,
+    'closing value of all priced assets': ({ wallets }) => wallets,
     'value of fees when paid': ({ fees }) => fees.wallets,
   })
+  const closing = closingCoins(stats)
   const wallets = sorted.filter(
-    ({ address }) => aggregates.wallets.has(address) || fiatValues?.wallets.has(address),
+    ({ address }) =>
+      aggregates.wallets.has(address) || closing.get(address) || fiatValues?.wallets.has(address),
   )
   const rows = wallets
     .slice(0, MAX_TABLE_ROWS)
     .map(({ address }) => [
       nameCell(stats, address),
       ...coinCells(aggregates.wallets.get(address)),
+      amountCell(closing.get(address) ?? 0n, COIN_DECIMALS),
       ...values.cellsOf(address),
     ])
   if (rows.length === 0) return html``
   const totals = [
     ...coinCells(aggregates.coins),
+    amountCell(
+      [...closing.values()].reduce((sum, value) => sum + value, 0n),
+      COIN_DECIMALS,
+    ),
     ...(fiatValues === undefined ? [] : [fiatValues.total, fiatValues.fees.total].map(fiatValueCell)),
   ]
-  const headers = ['wallet', `${coin} in`, `${coin} out`, `${coin} in fees`, ...values.headers]
+  const headers = [
+    'wallet',
+    `${coin} in`,
+    `${coin} out`,
+    `${coin} in fees`,
+    `closing ${coin}`,
+    ...values.headers,
+  ]
   return tableHtml(`${coin} by wallet`, { headers, rows }, { noun: 'wallet', count: wallets.length, totals })
 }
+
+/** The closing balances of the native coin by wallet. */
+const closingCoins = ({ balances: { balances } }: LedgerStats): ReadonlyMap<string, bigint> =>
+  new Map(
+    balances
+      .filter(({ asset_type }) => asset_type === 'native')
+      .map(({ wallet_address, value }) => [wallet_address, value]),
+  )
 
 const coinCells = (sums: CoinSums | undefined): Cell[] =>
   (['coinIn', 'coinOut', 'fees'] as const).map((name) => amountCell(sums?.[name] ?? 0n, COIN_DECIMALS))
