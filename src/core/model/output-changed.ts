@@ -2,7 +2,7 @@ import { type Api, DEFAULT_FINALITY_MS } from './api.ts'
 import { ExportError } from './errors.ts'
 
 /** A setting of which an output has one value and the job that uses the output another. */
-export type ChangedSetting = {
+type ChangedSetting = {
   /** Path of the field in job files. */
   field: string
   previous: number | string | undefined
