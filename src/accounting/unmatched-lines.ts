@@ -1,5 +1,6 @@
 import { ADDRESS } from '../core/model/address.ts'
 import { chainIdOf, parseChain } from '../core/model/chains.ts'
+import { labelsOf } from '../core/model/wallet-sample.ts'
 import { quoteLiteral } from '../core/platform/sql.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
@@ -18,6 +19,8 @@ export type UnmatchedLines = {
   count: number
   /** The first of these lines; undefined if there is none. */
   first: { line: number; match: string } | undefined
+  /** Lines that name a wallet which has another label in an export of their chain: the label takes precedence. */
+  overridden: { line: number; match: string; label: string }[]
   /** Number of lines about other chains. */
   ofOtherChains: number
   /** Number of lines that are filled in. */
@@ -25,14 +28,15 @@ export type UnmatchedLines = {
 }
 
 /** A line of a user's file that is filled in. An export matches it if it has one of the keys. */
-type UserLine = { line: number; match: string; chain: string; keys: readonly string[] }
+type UserLine = { line: number; match: string; chain: string; keys: readonly string[]; name?: string }
 
 const assetKey = (address: string | null) => `asset ${address?.toLowerCase() || NATIVE}`
 const symbolKey = (symbol: string) => `symbol ${symbol}`
 const partyKey = (address: string) => `party ${address.toLowerCase()}`
 
 /**
- * Finds lines of the user's files that name no asset, wallet or counterparty of whole exports, which are probably mistakes.
+ * Finds lines of the user's files that name no asset, wallet or counterparty of whole exports, or a wallet with a label, which are
+ * probably mistakes.
  * The files must be valid.
  */
 export async function findUnmatchedLines(
@@ -46,13 +50,19 @@ export async function findUnmatchedLines(
   if (files.every(({ lines }) => lines.length === 0)) return []
   const opened = opening === undefined ? [] : await readCells(opening, openingLine)
   const parties = names === undefined ? [] : await readCells(names, nameLine)
-  const keysByChain = new Map<string, Set<string>>()
+  const chains = new Map<string, KnownKeys>()
   for (const output of outputs) {
-    const { chain, keys } = await readKeys(output, parties)
-    const known = keysByChain.get(chain) ?? opened.flatMap((line) => line.keys)
-    keysByChain.set(chain, new Set([...known, ...keys]))
+    const { chain, keys, labels } = await readKeys(output, parties)
+    const known = chains.get(chain) ?? {
+      keys: new Set(opened.flatMap((line) => line.keys)),
+      labels: new Map(),
+    }
+    chains.set(chain, {
+      keys: new Set([...known.keys, ...keys]),
+      labels: new Map([...known.labels, ...labels]),
+    })
   }
-  return files.map(({ file, lines }) => ({ file, ...countUnmatched(lines, keysByChain) }))
+  return files.map(({ file, lines }) => ({ file, ...countUnmatched(lines, chains) }))
 }
 
 async function readTickerLines(file: string): Promise<UserLine[]> {
@@ -63,10 +73,12 @@ async function readTickerLines(file: string): Promise<UserLine[]> {
 }
 
 /** Returns what a line is about, from its trimmed cells; undefined if it is not filled in. */
-type ParseLine = (cells: Readonly<Record<string, string>>) => Pick<UserLine, 'match' | 'keys'> | undefined
+type ParseLine = (
+  cells: Readonly<Record<string, string>>,
+) => Pick<UserLine, 'match' | 'keys' | 'name'> | undefined
 
 const nameLine: ParseLine = ({ name = '', address = '' }) =>
-  name === '' ? undefined : { match: `${name} ${address}`, keys: [partyKey(address)] }
+  name === '' ? undefined : { name, match: `${name} ${address}`, keys: [partyKey(address)] }
 
 const priceLine: ParseLine = ({ asset = '', price = '' }) => {
   if (price === '') return undefined
@@ -89,20 +101,28 @@ async function readCells(file: string, parse: ParseLine): Promise<UserLine[]> {
   return lines
 }
 
-function countUnmatched(lines: readonly UserLine[], keysByChain: ReadonlyMap<string, ReadonlySet<string>>) {
+/** The keys of the exports of a chain, and the labels of wallets by key. */
+type KnownKeys = { keys: ReadonlySet<string>; labels: ReadonlyMap<string, string> }
+
+function countUnmatched(lines: readonly UserLine[], chains: ReadonlyMap<string, KnownKeys>) {
   const applying = lines.flatMap((line) => {
-    const ofLine = [...keysByChain].filter(
+    const ofLine = [...chains].filter(
       ([chain]) => line.chain === '' || parseChain(line.chain, chain) === chain,
     )
-    return ofLine.length === 0 ? [] : [{ ...line, exported: ofLine.map(([, keys]) => keys) }]
+    return ofLine.length === 0 ? [] : [{ ...line, exported: ofLine.map(([, known]) => known) }]
   })
   const unmatched = applying.filter(
-    ({ keys, exported }) => !exported.some((known) => keys.some((key) => known.has(key))),
+    ({ keys, exported }) => !exported.some((known) => keys.some((key) => known.keys.has(key))),
   )
   const [first] = unmatched
   return {
     count: unmatched.length,
     first: first && { line: first.line, match: first.match },
+    overridden: applying.flatMap(({ line, match, name, keys, exported }) => {
+      const labels = exported.flatMap((known) => keys.map((key) => known.labels.get(key)))
+      const label = labels.find((one) => one !== undefined && one !== name)
+      return label === undefined ? [] : [{ line, match, label }]
+    }),
     ofOtherChains: lines.length - applying.length,
     lines: lines.length,
   }
@@ -116,7 +136,8 @@ async function readKeys(output: string, parties: readonly UserLine[]) {
     const keys = coverage.map(({ address }) => partyKey(address))
     for (const { address, symbol } of await readFungibleAssets(opened))
       keys.push(assetKey(address), symbolKey(symbol ?? ''))
-    return { chain: chainIdOf(job.chain), keys: keys.concat(await readParties(opened, parties)) }
+    const labels = [...labelsOf(coverage)].map(([address, label]) => [partyKey(address), label] as const)
+    return { chain: chainIdOf(job.chain), keys: keys.concat(await readParties(opened, parties)), labels }
   } finally {
     await opened.close()
   }

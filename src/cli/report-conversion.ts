@@ -36,8 +36,12 @@ export function reportConversion(converted: ConversionResult, options: Conversio
 
 /** Names the numbers of tokens without a ticker, and the file that later conversions need to give them the same ones. */
 function placeholderLine({ names, file }: NonNullable<ConversionResult['placeholders']>): string {
-  const listed = names.length > 2 ? `${names[0]} … ${names.at(-1)}` : names.join(' and ')
-  const what = `${formatCount(names.length, 'token')} without a ticker ${names.length === 1 ? 'is' : 'are'} named ${listed}`
+  const numberOf = (name: string) => Number(/\d+$/.exec(name)?.[0])
+  const listed = ['NULL', 'NFT'].flatMap((kind) => {
+    const ofKind = names.filter((name) => name.startsWith(kind)).sort((a, b) => numberOf(a) - numberOf(b))
+    return ofKind.length > 2 ? [`${ofKind[0]} … ${ofKind.at(-1)}`] : ofKind
+  })
+  const what = `${formatCount(names.length, 'token')} without a ticker ${names.length === 1 ? 'is' : 'are'} named ${listed.join(', ')}`
   return `${what}: ${file} says what they are. Keep it, so that later files use the same names`
 }
 

@@ -98,7 +98,7 @@ test('stderr accounts for split payments, and names the placeholders with the fi
   expect(exit).toBe(0)
   const written = readFileSync(join(folder, 'explained.csv'), 'utf8')
   const names = new Set(written.match(/\b(NULL|NFT)\d+\b/g))
-  expect(stderr).toContain(`${names.size} tokens without a ticker are named `)
+  expect(stderr).toContain(`${names.size} tokens without a ticker are named NULL1 … NULL`)
   expect(stderr).toContain(`: ${map} says what they are. Keep it, so that later files use the same names\n`)
   const parts = new Set(written.match(/entry [0-9a-f]{32}-\d+/g)).size
   expect(stderr).toMatch(new RegExp(`${parts} movements? added: payments through a contract are split into`))

@@ -94,7 +94,14 @@ describe('two outputs of one chain with one wallet each', () => {
       const { files, omittedFile, ...parts } = await convert([OF_BEN, OF_ANN], { ...options, out: found })
       expect(textOf(found)).toBe(textOf(expected))
       expect(parts).toEqual({
-        ...{ movements: whole.movements, lines: whole.lines, merged: whole.merged, omitted: whole.omitted },
+        ...{
+          movements: whole.movements,
+          lines: whole.lines,
+          merged: whole.merged,
+          split: whole.split,
+          placeholders: whole.placeholders,
+          omitted: whole.omitted,
+        },
         ...{
           staleFiles: [],
           ledgerTimeRange: undefined,
@@ -434,7 +441,7 @@ describe("lines of a user's file that match nothing", () => {
 
   test('are counted, apart from those about other chains', async () => {
     const files = { tickers, names, prices }
-    expect(await findUnmatchedLines([ETHEREUM], files)).toEqual([
+    expect(await findUnmatchedLines([ETHEREUM], files)).toMatchObject([
       ...[
         { file: tickers, count: 1, first: { line: 2, match: `ONE ${unknown}` }, ofOtherChains: 1, lines: 3 },
       ],
@@ -454,6 +461,17 @@ describe("lines of a user's file that match nothing", () => {
       `${ANN},erc20,${unknown},,1`,
     )
     expect(await findUnmatchedLines([ETHEREUM], { tickers, opening })).toMatchObject([{ count: 0 }])
+  })
+
+  test('are told apart from those about wallets whose label in the export is another one', async () => {
+    const labelled = file('w.csv', 'address,name', `${ANN},Anna`, `${BEN},"Büro ""2"""`)
+    const overridden = [{ line: 2, match: `Anna ${ANN}`, label: 'Ann, main' }]
+    expect(await findUnmatchedLines([BOTH], { names: labelled })).toMatchObject([{ count: 0, overridden }])
+    const { exit, stderr } = await runInProcess(['balances', BOTH, '--names', labelled])
+    expect(exit).toBe(0)
+    expect(stderr).toContain(
+      `1 line of ${labelled} ignored, because labels of wallets take precedence: Anna ${ANN} in line 2, whose label is Ann, main\n`,
+    )
   })
 
   test('are warned of by convert and statement', async () => {
