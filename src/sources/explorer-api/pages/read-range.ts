@@ -67,7 +67,7 @@ async function* readProcessed(
 ): AsyncGenerator<RangePage, void, void> {
   const { from, to: requestedEnd } = request.range
   let hasPages = false
-  const ends = [requestedEnd]
+  let ends = [requestedEnd]
   for (let to = ends.shift(); to !== undefined; to = ends.shift())
     try {
       const range = { from, to }
@@ -78,7 +78,7 @@ async function* readProcessed(
       return
     } catch (thrown) {
       if (!isUnprocessed(thrown) || hasPages || requestedEnd !== NO_END) throw thrown
-      if (to === NO_END) ends.push(...endsBelow(await requestHead(requestContext, wallet), from))
+      if (to === NO_END) ends = endsBelow(await requestHead(requestContext, wallet), from)
       if (ends.length === 0) throw thrown
     }
 }
