@@ -25,8 +25,8 @@ function findKeyMistake(value: string): string | undefined {
   if (NAMED_SETTING.test(value) || NAMED_VARIABLE.test(value))
     return 'the name of a variable or setting before the key'
   if (/^["'`]|["'`]$/.test(value)) return 'quotes around the key'
-  // The value of the header Authorization begins with a scheme.
-  if (/\s/.test(value.replace(/^(Bearer|Basic|Token) (?=\S)/i, ''))) return 'a blank in the key'
+  // The value of the header Authorization begins with a scheme and a blank.
+  if (/\s/.test(value.replace(/^[\w-]+ (?=\S)/, ''))) return 'a blank in the key'
   return /^[ -~]+$/.test(value) ? undefined : 'characters that an HTTP header cannot carry'
 }
 

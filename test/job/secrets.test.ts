@@ -73,7 +73,7 @@ test.for([
   { when: 'it is empty', key: '', says: 'found nothing' },
   { when: 'it is blank', key: ' \n', says: 'found nothing' },
   { when: 'it has two lines', key: `${SECRET}\n${SECRET}`, says: 'found several lines' },
-  { when: 'it has a blank', key: `${SECRET} ${SECRET}`, says: 'found a blank in the key' },
+  { when: 'it has two blanks', key: `${SECRET} ${SECRET} ${SECRET}`, says: 'found a blank in the key' },
   { when: 'it has a comment', key: `${SECRET}\t# mine`, says: 'found a blank in the key' },
   { when: 'it is quoted', key: `"${SECRET}"`, says: 'found quotes around the key' },
   { when: 'it has a quote too many', key: `${SECRET}'`, says: 'found quotes around the key' },
