@@ -92,12 +92,17 @@ export function createAdaptivePageSize(
 /** The smallest page of the data API. */
 export const MIN_PAGE_SIZE = 10
 
-/** 413, and timeouts of servers and gateways; 524 is Cloudflare's. */
-const TOO_LARGE_STATUSES: ReadonlySet<number | undefined> = new Set([408, 413, 504, 524])
+/** Timeouts of servers and gateways; 524 is Cloudflare's. */
+const TIMEOUT_STATUSES: ReadonlySet<number | undefined> = new Set([408, 504, 524])
+
+/** Whether a request took too long, for this client, the service or a gateway. */
+export function isTimeout({ status, cause }: ExportError): boolean {
+  return TIMEOUT_STATUSES.has(status) || cause instanceof TimeoutError
+}
 
 /** Whether a smaller page may succeed after this error. */
-export function isPageTooLarge({ status, cause }: ExportError): boolean {
-  return TOO_LARGE_STATUSES.has(status) || cause instanceof TimeoutError || cause instanceof BodyTooLargeError
+export function isPageTooLarge(error: ExportError): boolean {
+  return error.status === 413 || isTimeout(error) || error.cause instanceof BodyTooLargeError
 }
 
 type FailedPage = {

@@ -24,7 +24,8 @@ export function optionalObjectAt(from: Fields, name: string): Fields {
 
 const EMPTY: Fields = {}
 
-function isObject(value: unknown): value is Fields {
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

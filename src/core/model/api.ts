@@ -6,13 +6,19 @@ export type Api = (typeof APIS)[number]
 export const DEFAULT_API = 'data-api' satisfies Api
 
 /**
- * How long blocks may be missing from some of an API's listings after others contain them, in milliseconds. A run up to
- * the head leaves out younger transactions, unless the job states a `finality`.
+ * A service indexes a block some time after it was produced. Blocks that are older than this, in milliseconds, when a run
+ * begins count as indexed.
+ */
+export const MAX_INDEX_LAG_MS = 600_000
+
+/**
+ * The `finality` of a job that states none. Explorers index their listings at different times, so a run up to the head
+ * leaves out blocks that may be missing from some of them.
  */
 export const DEFAULT_FINALITY_MS: Readonly<Record<Api, number>> = {
   'data-api': 0,
-  etherscan: 600_000,
-  blockscout: 600_000,
+  etherscan: MAX_INDEX_LAG_MS,
+  blockscout: MAX_INDEX_LAG_MS,
 }
 
 /** The APIs of explorers. */

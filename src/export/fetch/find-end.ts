@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
+import { MAX_INDEX_LAG_MS } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isAfterCutoff } from '../../core/model/item-key.ts'
 import { type Listings, walletOf } from '../../core/model/listings.ts'
@@ -29,12 +30,6 @@ export async function findEnd(context: FetchContext): Promise<number> {
     newestWallet: newestWalletIn(checkpoint, listings),
   })
 }
-
-/**
- * A service indexes a block some time after it was produced. Blocks that are older than this when a run begins count as
- * indexed, so that every wallet of the run is read up to them.
- */
-const MAX_INDEX_LAG_MS = 600_000
 
 /**
  * Whether a transaction's block may have been indexed after the run began. Wallets are read at different times, so

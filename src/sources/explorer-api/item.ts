@@ -1,7 +1,7 @@
 import { type ItemKey, UNKNOWN_INDEX } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson, writeJson } from '../../core/platform/json-text.ts'
-import type { Fields } from '../fields.ts'
+import { type Fields, isObject } from '../fields.ts'
 import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
 
 /** The listings of a wallet by their field in an item, with the action that requests each. */
@@ -61,10 +61,6 @@ const internalsOf = (value: unknown): unknown[] =>
   listOf(value).map((record) => (isObject(record) ? { timeStamp: record.timeStamp } : record))
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
-}
 
 /** Fields that may change over time without a change on the chain. */
 const MUTABLE_FIELDS: ReadonlySet<string> = new Set([

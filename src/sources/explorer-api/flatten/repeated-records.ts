@@ -1,4 +1,4 @@
-import { type Fields, isAbsent, lowerAt } from '../../fields.ts'
+import { isAbsent, isObject, lowerAt } from '../../fields.ts'
 import { onChainFieldsOf } from '../item.ts'
 
 /** Drops internal transactions that are listed twice: equal records at the same position in the trace. */
@@ -37,7 +37,3 @@ const isSelfTransfer = (record: unknown): boolean =>
   isAbsent(record, 'logIndex') &&
   !isAbsent(record, 'from') &&
   lowerAt(record, 'from') === lowerAt(record, 'to')
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
-}

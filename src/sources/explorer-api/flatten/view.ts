@@ -1,4 +1,4 @@
-import { type Fields, listAt, RejectError } from '../../fields.ts'
+import { type Fields, isObject, listAt, RejectError } from '../../fields.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
 import type { Native, View } from '../../view.ts'
 import type { Dialect } from '../dialect.ts'
@@ -38,12 +38,12 @@ export function readView(item: unknown, context: ViewContext, dialect: Dialect):
   }
 }
 
-const isBatch = (record: unknown) => isRecord(record) && isErc1155(record)
+const isBatch = (record: unknown) => isObject(record) && isErc1155(record)
 
 /** Whether a record of `tokentx` is also in the listing of ERC-721 transfers. */
 function isListedAmong(nfts: readonly unknown[], record: unknown): boolean {
-  if (!isRecord(record) || !isErc721(record)) return false
-  return nfts.some((nft) => isRecord(nft) && nft.logIndex === record.logIndex)
+  if (!isObject(record) || !isErc721(record)) return false
+  return nfts.some((nft) => isObject(nft) && nft.logIndex === record.logIndex)
 }
 
 /** An invalid record of the transaction itself counts as unknown if there are other records. */
@@ -71,15 +71,11 @@ function readAll<T>(records: readonly unknown[], { readRecord, onBad }: RecordRe
   const rows: T[] = []
   for (const record of records)
     try {
-      if (!isRecord(record)) throw new RejectError('it is not an object')
+      if (!isObject(record)) throw new RejectError('it is not an object')
       rows.push(readRecord(record))
     } catch (thrown) {
       if (!(thrown instanceof RejectError)) throw thrown
       onBad(record, thrown.message)
     }
   return rows
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,11 +1,11 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import type { RequestContext } from '../../../http/request.ts'
-import { TimeoutError } from '../../../http/send-http-request.ts'
 import {
   type AdaptivePageSize,
   createAdaptivePageSize,
   isPageTooLarge,
+  isTimeout,
   newSharedPageLimit,
   shrinkPages,
 } from '../../adaptive-page-size.ts'
@@ -79,34 +79,14 @@ export async function shrinkWindow(
   requestContext: RequestContext,
   { size, span, thrown, range, offset, ...chain }: FailedWindow,
 ): Promise<void> {
-  if (!isTimeout(thrown) || offset > TIMEOUT_WINDOW || !span.canShrink(range))
+  if (
+    !(thrown instanceof ExportError && isTimeout(thrown)) ||
+    offset > TIMEOUT_WINDOW ||
+    !span.canShrink(range)
+  )
     return shrinkPages(requestContext, { size, pageSize: offset, thrown, isTooLarge: isWindowTooLarge })
-  if (range.to === NO_END)
-    span.recordHead(
-      await requestHead(requestContext, chain).catch((failure: unknown) => {
-        throw isRefused(failure) ? thrown : failure
-      }),
-    )
+  if (range.to === NO_END) span.recordHead(await requestHead(requestContext, chain))
   span.recordTimeout(range, thrown)
   const reason = `${thrown.message}; requesting fewer blocks`
   requestContext.onEvent({ kind: 'retried', reason, failures: 1 })
-}
-
-/** Whether the service does not answer a request in its own way, as opposed to a limit of the run or an interruption. */
-const isRefused = (failure: unknown): boolean =>
-  failure instanceof ExportError && REFUSED_CODES.has(failure.code)
-const REFUSED_CODES: ReadonlySet<string> = new Set([
-  'REQUEST_REFUSED',
-  'SERVICE_UNAVAILABLE',
-  'PAGE_MALFORMED',
-])
-
-/** The statuses of timeouts of servers and gateways; 524 is Cloudflare's. */
-const TIMEOUT_STATUSES: ReadonlySet<number | undefined> = new Set([408, 504, 524])
-
-function isTimeout(thrown: unknown): thrown is ExportError {
-  return (
-    thrown instanceof ExportError &&
-    (TIMEOUT_STATUSES.has(thrown.status) || thrown.cause instanceof TimeoutError)
-  )
 }

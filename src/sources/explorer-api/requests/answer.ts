@@ -4,7 +4,7 @@ import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
 import type { ApiResponse } from '../../../http/http-client.ts'
-import type { Fields } from '../../fields.ts'
+import { type Fields, isObject } from '../../fields.ts'
 import { isThrottleText, refusalError } from './refusals.ts'
 
 /** An answer: status, message and result. Its strings are byte strings. */
@@ -99,10 +99,6 @@ function refusalText({ message, result }: Answer): string {
 }
 
 const textOf = (value: unknown): string => toText(typeof value === 'string' ? value : jsonText(value ?? null))
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function malformed(problem: string, body: Buffer): ExportError {
   return new ExportError('PAGE_MALFORMED', `the response ${problem} (${body.length} bytes)`)
