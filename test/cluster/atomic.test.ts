@@ -23,7 +23,7 @@ const refuseAtomic: Fault = ({ path, query }) =>
     ? (response) => send(response, { status: 403, headers: {}, body: '{"message":"no","statusCode":403}' })
     : undefined
 
-describe.skipIf(noRedis)('atomic transactions in a queue run', () => {
+describe.skipIf(noRedis)('atomic transactions in a queue run', { tags: ['long'] }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -33,7 +33,7 @@ describe.skipIf(noRedis)('atomic transactions in a queue run', () => {
   test.for([
     { name: 'all listings are served', fault: undefined, code: undefined },
     { name: 'the listing of one wallet is refused', fault: refuseAtomic, code: 'WALLETS_REFUSED' },
-  ])('the bytes are those of one machine: $name', { timeout: 300_000 }, async ({ fault, code }) => {
+  ])('the bytes are those of one machine: $name', async ({ fault, code }) => {
     await server.flush()
     const service = createDataService({ quirks: ['atomic-transfers'] })
     const { url } = await startLoopback(service, fault)
@@ -41,7 +41,7 @@ describe.skipIf(noRedis)('atomic transactions in a queue run', () => {
       testJob({
         ...{ addresses: WALLETS, atomic: true, fees: 'listed', partitionBy: 'blocks:200' },
         ...{ tables: ['atomic_transactions', 'ledger'], output: tempFolder() },
-        service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+        service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
       })
     const [many, alone] = [jobOf(), jobOf()]
     const queued = await runQueued(server.url, many)

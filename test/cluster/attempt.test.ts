@@ -32,7 +32,7 @@ import { testJob } from '../helpers/jobs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const WALLETS = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
-const SERVICE = { baseUrl: 'https://service.example', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+const SERVICE = { baseUrl: 'https://service.example', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
 
 function planOf(output: string, changes: Partial<Job> & { addresses?: string[] } = {}): Plan {
   const { addresses = WALLETS, ...rest } = changes

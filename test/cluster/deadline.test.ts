@@ -9,9 +9,7 @@ import { runQueued } from '../helpers/run-queued.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const LONG = { timeout: 300_000 }
-
-describe.skipIf(noRedis)('a queue run whose workers are all throttled', () => {
+describe.skipIf(noRedis)('a queue run whose workers are all throttled', { tags: ['long'] }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -21,12 +19,12 @@ describe.skipIf(noRedis)('a queue run whose workers are all throttled', () => {
   test.for([
     { waitSeconds: 20, deadlineMs: 2_000, says: 'the deadline is reached' },
     { waitSeconds: 20_000, deadlineMs: 600_000, says: 'past the deadline' },
-  ])('ends at its deadline, or immediately if the requested delay exceeds it: %j', LONG, async (one) => {
+  ])('ends at its deadline, or immediately if the requested delay exceeds it: %j', async (one) => {
     await server.flush()
     const { url } = await startLoopback(createDataService(), () => (response) => {
       response.writeHead(429, { 'retry-after': String(one.waitSeconds) }).end()
     })
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
     const range = { endBlock: 421, partitionBy: 'blocks:100' as const }
     const job = testJob({ addresses: ADDRESSES, service, ...range, output: join(tempFolder(), 'many') })
     const { code, error, state } = await runQueued(server.url, job, { deadlineMs: one.deadlineMs })
@@ -37,7 +35,7 @@ describe.skipIf(noRedis)('a queue run whose workers are all throttled', () => {
     ])
   })
 
-  test('ends with exit code 9, and the next run continues it', LONG, async () => {
+  test('ends with exit code 9, and the next run continues it', async () => {
     let isHeld = true
     const at = await setUpQueue(server, () =>
       isHeld ? (response) => void response.writeHead(429, { 'retry-after': '2' }).end() : undefined,

@@ -19,13 +19,11 @@ import {
 } from '../helpers/synthetic-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** For machines that share their cores with other work. */
-const LONG = { timeout: 300_000 }
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 /** A payment in each of the ten partitions. */
 const payments = Array.from({ length: 10 }, (_, at) => payment(1 + 100 * at, ALICE, BOB))
 
-describe.skipIf(noRedis)('a queue run', () => {
+describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -34,7 +32,7 @@ describe.skipIf(noRedis)('a queue run', () => {
   beforeEach(() => server.flush())
 
   function jobOf(url: string, name: string, folder = tempFolder()): Job {
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
     const range = { startBlock: 1000, endBlock: 2000, partitionBy: 'blocks:100' as const }
     return testJob({ addresses: [ALICE, BOB], service, ...range, output: join(folder, name) })
   }
@@ -54,7 +52,7 @@ describe.skipIf(noRedis)('a queue run', () => {
     return chain
   }
 
-  test('reads a transaction again that a reorg moved to another partition', LONG, async () => {
+  test('reads a transaction again that a reorg moved to another partition', async () => {
     const chain = await chainWith((wallet, received) => (wallet === ALICE && received === 1 ? 1205 : 1705))
     const many = jobOf(chain.url, 'many')
     const { code, figures: stats } = await runQueued(server.url, many)
@@ -68,7 +66,6 @@ describe.skipIf(noRedis)('a queue run', () => {
 
   test.for([{ partitionBy: 'blocks:100' }, { partitionBy: 'day' }] as const)(
     'exports a transaction that the service reports in two partitions as one machine does: %j',
-    LONG,
     async (given) => {
       const chain = await chainWith((wallet) => (wallet === ALICE ? 1205 : 1705))
       const secondsOf = (block: number) => 1_700_000_000 + (block - 1000) * 864
@@ -96,7 +93,7 @@ describe.skipIf(noRedis)('a queue run', () => {
     },
   )
 
-  test('publishes nothing if partitions contain transactions of several chains', LONG, async () => {
+  test('publishes nothing if partitions contain transactions of several chains', async () => {
     const another = payment(901, ALICE, BOB, { chainId: '1' })
     const { url } = await startSyntheticChain([...payments.slice(0, 9), another])
     const chain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
@@ -109,7 +106,7 @@ describe.skipIf(noRedis)('a queue run', () => {
     expect(outputBytes(many.output)).toEqual({})
   })
 
-  test('counts unknown, rejected, repeated and contradicting data as one machine does', LONG, async () => {
+  test('counts unknown, rejected, repeated and contradicting data as one machine does', async () => {
     const other = addressOf('other')
     const twoLists = {
       erc20Transfers: [syntheticErc20(3, other, ALICE)],

@@ -21,10 +21,7 @@ import {
 } from '../helpers/small-listing.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** For machines that share their cores with other work. */
-const LONG = { timeout: 300_000 }
-
-describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine', () => {
+describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine', { tags: ['long'] }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
@@ -34,7 +31,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
 
   async function start(content: SmallListing['listing'], given: Partial<Job> = {}) {
     const listing = await startSmallListing(content)
-    const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
     const range = { startBlock: 1_000, endBlock: 2_000, partitionBy: 'blocks:100' as const }
     const folder = tempFolder()
     const jobOf = (name: string): Job =>
@@ -60,7 +57,6 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
 
   test.for(['blocks:100', 'month'] as const)(
     'an endBlock that the chain has not reached is not final, and later runs continue: %s',
-    LONG,
     async (partitionBy) => {
       const { listing, many, alone } = await start({ transfers: ofAlice(250) }, { partitionBy })
       const first = await expectSame(many, alone)
@@ -82,9 +78,9 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     },
   )
 
-  test('both listings of a wallet are read', LONG, async () => {
+  test('both listings of a wallet are read', async () => {
     const { url } = await startLoopback(createDataService({ quirks: ['no-internal-receipts'] }))
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
     const given = { internals: 'full', fees: 'listed', partitionBy: 'blocks:100', service } as const
     // The receiver of internal transactions that no other wallet sees.
     const addresses = ['0x48a0b31dd707cfb02cbc8706fe88c676630a796b', demoWallets[1] ?? '']
@@ -95,12 +91,12 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     expect(figures?.totalRows.internal_transactions).toBeGreaterThan(90)
   })
 
-  test('a chain that has not reached the first block yields an empty export', LONG, async () => {
+  test('a chain that has not reached the first block yields an empty export', async () => {
     const { many, alone } = await start({ transfers: [] })
     expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_000)
   })
 
-  test('tables that a job gains are added, and their rows are listed', LONG, async () => {
+  test('tables that a job gains are added, and their rows are listed', async () => {
     const { many, alone } = await start({ transfers: ofAlice(40) })
     const few = { tables: ['wallet_transactions'] as const }
     await expectSame({ ...many, ...few }, { ...alone, ...few })
@@ -109,7 +105,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     expect(Object.keys(outputBytes(many.output))).toContainEqual(expect.stringMatching(/^changes\//))
   })
 
-  test('the last block is requested once if the service has it', LONG, async () => {
+  test('the last block is requested once if the service has it', async () => {
     const { many, alone, listing } = await start({ transfers: ofAlice(20), head: 9_999 })
     expect((await runQueued(server.url, many)).figures?.endBlock).toBe(2_000)
     expect(listing.requests.filter(({ path }) => path.includes('/blocks/')).length).toBe(1)
@@ -117,7 +113,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
   })
 
-  test('blocks that appear while wallets are read are left to a later run', LONG, async () => {
+  test('blocks that appear while wallets are read are left to a later run', async () => {
     const content: SmallListing['listing'] = {
       get transfers() {
         const young = { startMs: Date.now() }
@@ -138,7 +134,6 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     { status: 400, wallets: [ALICE], head: undefined },
   ])(
     'wallets that the service refuses do not prevent the export of others: $status',
-    LONG,
     async ({ status, wallets, head }) => {
       const transfers = [...ofAlice(250), ...transfersTo(CAROL, 150, { from: 1_300 })]
       const { listing, many, alone } = await start({ transfers, ...(head && { head }) })
@@ -155,7 +150,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     },
   )
 
-  test('removed wallets may be refused, too', LONG, async () => {
+  test('removed wallets may be refused, too', async () => {
     const { listing, many, alone } = await start({ transfers: ofAlice(250), head: 9_999 })
     await expectSame(many, alone)
     const less = (job: Job) => ({ ...job, wallets: job.wallets.slice(0, 1) })
@@ -163,7 +158,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     await expectSame(less(many), less(alone))
   })
 
-  test.for([404, 403])('a service that refuses every wallet fails the run: %s', LONG, async (status) => {
+  test.for([404, 403])('a service that refuses every wallet fails the run: %s', async (status) => {
     const { listing, many, alone } = await start({ transfers: ofAlice(20) })
     for (const wallet of [ALICE, BOB, CAROL]) listing.refused.set(wallet, status)
     const queued = await runQueued(server.url, many)

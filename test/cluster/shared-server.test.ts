@@ -19,7 +19,7 @@ async function open(url: string) {
   return server
 }
 
-describe.skipIf(noRedis)('the shared server', () => {
+describe.skipIf(noRedis)('the shared server', { tags: ['long'] }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()

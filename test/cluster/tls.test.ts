@@ -30,7 +30,7 @@ async function startTlsRedis(password: string): Promise<{ port: number; certific
   return undefined
 }
 
-test('a queue over TLS needs a trusted certificate', { timeout: 300_000 }, async ({ skip }) => {
+test('a queue over TLS needs a trusted certificate', { tags: ['long'] }, async ({ skip }) => {
   const redis = await startTlsRedis('a-secret-of-redis')
   if (redis === undefined) return skip('redis-server without TLS, or no openssl')
   const queue = `rediss://:a-secret-of-redis@localhost:${redis.port}`

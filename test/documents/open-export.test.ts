@@ -56,7 +56,7 @@ describe('output/README.md', () => {
     expect(await queryDuckdb(code)).toMatch(/^sweeps-to-zero,AVAX,-1[.\d]*e\+22,/m)
   })
 
-  test.skipIf(noPostgres)('prints in PostgreSQL what the page shows', async () => {
+  test.skipIf(noPostgres)('prints in PostgreSQL what the page shows', { tags: ['long'] }, async () => {
     const server = await startPostgres()
     const client = new pg.Client(server.url)
     try {
@@ -71,7 +71,7 @@ describe('output/README.md', () => {
     }
   })
 
-  test.skipIf(isMissing('python3'))('prints in Python what the page shows', () => {
+  test.skipIf(isMissing('python3'))('prints in Python what the page shows', { tags: ['long'] }, () => {
     const [{ code, prints } = { code: '', prints: '' }] = exampleIn('### Python', 'python')
     writeFileSync(join(folder, 'sums.py'), code)
     expect(execFileSync('python3', ['sums.py'], { cwd: folder, encoding: 'utf8' })).toBe(prints)

@@ -23,7 +23,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 /** Creates a finished export of the blocks up to 200. */
 async function exported(given: Partial<Job> & { count?: number } = {}) {
   const { url } = await startLoopback(createDataService())
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const { count = 4, ...fields } = given
   const addresses = demoWallets.slice(0, count)
   const job = withStore(testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields }))

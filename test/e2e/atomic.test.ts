@@ -33,7 +33,7 @@ async function startService({ quirks = [], head, fault }: ServiceOptions = {}) {
   const job = (fields: Partial<Omit<Job, 'wallets'>> = {}): Job =>
     testJob({
       ...{ addresses: WALLETS, atomic: true, fees: 'listed', nativeSymbol: 'AVAX', output: tempFolder() },
-      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
       ...fields,
     })
   const atomicRequests = () => requests.filter(({ path }) => path === ATOMIC)

@@ -22,14 +22,21 @@ function kindsOf(faults: Record<string, FaultyResponse>, rest: Omit<Kind, 'what'
 }
 
 const fast = { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } }
-const kinds: Kind[] = [
-  ...kindsOf(CONNECTION_FAULTS, { code: 'SERVICE_UNAVAILABLE' }),
-  ...kindsOf(SLOW_FAULTS, { code: 'SERVICE_UNAVAILABLE', given: { timeoutMs: 300, options: fast } }),
-  ...kindsOf(STATUS_FAULTS, { code: 'SERVICE_UNAVAILABLE' }),
-  ...kindsOf(BODY_FAULTS, { code: 'PAGE_MALFORMED' }),
+const CLASSES: Kind[][] = [
+  kindsOf(CONNECTION_FAULTS, { code: 'SERVICE_UNAVAILABLE' }),
+  kindsOf(SLOW_FAULTS, { code: 'SERVICE_UNAVAILABLE', given: { timeoutMs: 1_000, options: fast } }),
+  kindsOf(STATUS_FAULTS, { code: 'SERVICE_UNAVAILABLE' }),
+  kindsOf(BODY_FAULTS, { code: 'PAGE_MALFORMED' }),
 ]
 
-describe.for(kinds)('$what', ({ broken, code, given }) => {
+describe('one fault of each class', () => {
+  describe.for(CLASSES.flatMap((kinds) => kinds.slice(0, 1)))('$what', checkKind)
+})
+describe('the other faults', { tags: ['long'] }, () => {
+  describe.for(CLASSES.flatMap((kinds) => kinds.slice(1)))('$what', checkKind)
+})
+
+function checkKind({ broken, code, given }: Kind): void {
   test('leaves no trace if a retry succeeds', async () => {
     const calm = await baselineRun()
     const failed = new Set<string>()
@@ -66,15 +73,19 @@ describe.for(kinds)('$what', ({ broken, code, given }) => {
     expect(outputBytes(output)).toEqual(calm.bytes)
     expect(later.requests.length).toBeLessThanOrEqual(calm.requests - good + 2)
   })
-})
+}
 
-test.for(Object.entries(UNUSUAL_RESPONSES))('accepts %s in every response', async ([, odd]) => {
-  const calm = await baselineRun()
-  const { code, output, requests } = await faultyRun(faultWhere(() => true, odd))
-  expect(code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(calm.bytes)
-  expect(requests.length).toBe(calm.requests)
-})
+test.for(Object.entries(UNUSUAL_RESPONSES))(
+  'accepts %s in every response',
+  { tags: ['long'] },
+  async ([, odd]) => {
+    const calm = await baselineRun()
+    const { code, output, requests } = await faultyRun(faultWhere(() => true, odd))
+    expect(code).toBeUndefined()
+    expect(outputBytes(output)).toEqual(calm.bytes)
+    expect(requests.length).toBe(calm.requests)
+  },
+)
 
 test.for(['0', '1', 'date', undefined])('waits for a 429 with Retry-After %s', async (after) => {
   const calm = await baselineRun()

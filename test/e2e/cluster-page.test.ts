@@ -27,7 +27,7 @@ test('the page starts four workers from scratch in at most ten commands', () => 
   expect(commands).toContain('for machine in 1 2 3 4; do walletlake worker')
 })
 
-test.skipIf(noRedis)('every command of the page works, one after the other', async () => {
+test.skipIf(noRedis)('every command of the page works, one after the other', { tags: ['long'] }, async () => {
   const folder = tempFolder()
   const [queue, service] = [await freePort(), await freePort()]
   const script = commands.replaceAll('6390', String(queue)).replaceAll('8790', String(service))

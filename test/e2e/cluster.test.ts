@@ -9,10 +9,7 @@ import { ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Timeout: each test starts several processes, which may share two cores with other work. */
-const LONG = { timeout: 600_000 }
-
-describe.skipIf(noRedis)('a run with a queue', LONG, () => {
+describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()

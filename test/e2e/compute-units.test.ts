@@ -43,7 +43,7 @@ test('a daily budget ends runs until the next day, and a later run resumes with 
     testJob({
       ...{ addresses, output: folder, fees: 'listed', concurrency: 1 },
       service: {
-        ...{ baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+        ...{ baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
         ...{ computeUnitsPerDay: perDay },
       },
     })

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +32,7 @@ const DAMAGES = [
   { what: 'are not JSON', damage: spoil },
 ] as const satisfies { what: string; damage: (stored: { pages: string; note: string }) => void }[]
 
-describe.skipIf(noRedis)('a run with a queue', { timeout: 600_000 }, () => {
+describe.skipIf(noRedis)('a run with a queue', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()

@@ -67,7 +67,7 @@ describe('the ledger of the whole demo chain', () => {
 
   test('equals it also if the listing shows fee caps instead of the prices that were paid', async () => {
     const { url } = await startLoopback(createDataService({ quirks: ['fee-cap'] }))
-    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
     const job = testJob({ addresses: demoWallets, output: tempFolder(), feesBudget: 5_000, service })
     expect((await run([job])).code).toBeUndefined()
     expect(readManifest(job.output).feesUpperBound).toBeUndefined()

@@ -78,7 +78,7 @@ async function exported({ endBlock, ...given }: Given) {
     faultWhere(() => true, tied),
   )
   const output = tempFolder()
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const { code, jobs } = await run([testJob({ addresses, output, endBlock, service: endpoint })])
   expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
   expect((await verifyOutput(output)).problems).toEqual([])

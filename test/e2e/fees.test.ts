@@ -34,7 +34,7 @@ async function startService({ fault, ...options }: ServiceOptions = {}) {
     testJob({
       addresses: SMALL_WALLETS,
       output: tempFolder(),
-      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+      service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
       ...fields,
     })
   return { job, details }

@@ -9,10 +9,7 @@ import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-/** Timeout: the tests start many processes, which may share the cores with other work. */
-const LONG = { timeout: 600_000 }
-
-describe.skipIf(noRedis)('a run with a queue', () => {
+describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
   let server: TestServer
   let redis: Redis
   beforeAll(async () => {
@@ -24,7 +21,7 @@ describe.skipIf(noRedis)('a run with a queue', () => {
     await server.stop()
   })
 
-  test('continues an existing export like a run on a single machine', LONG, async () => {
+  test('continues an existing export like a run on a single machine', async () => {
     const at = await setUpQueue(server)
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
@@ -49,7 +46,7 @@ describe.skipIf(noRedis)('a run with a queue', () => {
     expect((await runCommand(['verify', join(at.folder, 'many')])).exit).toBe(0)
   })
 
-  test('continues although malformed entries are put into the queue', LONG, async () => {
+  test('continues although malformed entries are put into the queue', async () => {
     let spoil = async () => {}
     const at = await setUpQueue(server, ({ count }) => {
       if (count !== 6) return undefined
@@ -92,7 +89,7 @@ describe.skipIf(noRedis)('a run with a queue', () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('is not served by another version, and both sides report both versions', LONG, async () => {
+  test('is not served by another version, and both sides report both versions', async () => {
     const at = await setUpQueue(server)
     await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
@@ -110,7 +107,7 @@ describe.skipIf(noRedis)('a run with a queue', () => {
     expect((await run.ended).exit).toBe(0)
   })
 
-  test('takes the Redis password from the environment and does not print it', LONG, async () => {
+  test('takes the Redis password from the environment and does not print it', async () => {
     const secret = 'a-secret-of-redis'
     await redis.config('SET', 'requirepass', secret)
     onTestFinished(async () => void (await redis.config('SET', 'requirepass', '')))

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { ROUNDS, runRound } from '../helpers/queue-scenarios.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
@@ -9,9 +11,7 @@ describe.skipIf(noRedis)('a run with a queue writes the bytes of a single machin
   })
   afterAll(() => server.stop())
 
-  test.for(ROUNDS.map((kind, at) => ({ kind, seed: at + 1 })))(
-    'after $kind (seed $seed)',
-    { timeout: 600_000 },
-    (round) => runRound({ ...round, server }),
+  test.for(ROUNDS.map((kind, at) => ({ kind, seed: at + 1 })))('after $kind (seed $seed)', (round) =>
+    runRound({ ...round, server }),
   )
 })

@@ -9,7 +9,7 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }
-const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
+const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 })
 
 test('completes with the same bytes under a quota', async () => {
   const calm = await baselineRun()

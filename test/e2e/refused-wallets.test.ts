@@ -137,7 +137,7 @@ test('a 403 about a quota does not mark a wallet as refused: the run exits with 
 
 test('rows() yields the rows of the other wallets before it reports the refused ones', async () => {
   const listing = await startRefusing(403)
-  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = testJob({ addresses: [ALICE, BOB], output: tempFolder(), endBlock: undefined, service })
   let count = 0
   const readAll = async () => {

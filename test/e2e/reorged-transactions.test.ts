@@ -64,7 +64,7 @@ async function exported(
       : undefined,
   )
   const output = tempFolder()
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const { code, jobs } = await run([
     testJob({
       addresses,

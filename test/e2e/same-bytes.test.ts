@@ -26,7 +26,7 @@ async function calmRun(format: 'csv' | 'parquet', endBlock?: number) {
 }
 
 const at = (baseUrl: string) => ({
-  service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 },
+  service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
 })
 
 test.for(['csv', 'parquet'] as const)(

@@ -95,7 +95,7 @@ async function startWatch(url: string, given: Given = {}) {
   let onRan = () => {}
   const job = testJob({
     ...{ addresses: ADDRESSES, endBlock: undefined, output: given.output ?? tempFolder(), concurrency: 4 },
-    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 },
+    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
     ...given.job,
   })
   const ran = () => new Promise<void>((resolve) => (onRan = resolve))

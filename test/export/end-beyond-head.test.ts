@@ -11,7 +11,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 async function start(content: SmallListing['listing'], addresses = [ALICE]) {
   const listing = await startSmallListing(content)
-  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   return { listing, job: testJob({ addresses, output: tempFolder(), endBlock: 1_500, service }) }
 }
 

@@ -16,9 +16,6 @@ import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
 
-/** For machines that share their cores with other work. */
-const LONG = { timeout: 600_000 }
-
 async function runOnce(job: Job) {
   const notices: string[] = []
   const { jobs } = await run([job], { onNotice: (notice) => notices.push(notice) })
@@ -60,7 +57,7 @@ const query = async (output: string, sql: string) => {
   for await (const _ of queryExport(output, sql)) break
 }
 
-test('an export in an object store that lacks a column is upgraded like one in a folder', LONG, async () => {
+test('an export in an object store that lacks a column is upgraded like one in a folder', async () => {
   const { location, endpoint } = await startObjectStore()
   process.env.AWS_ENDPOINT_URL_S3 = endpoint
   const chain = await growingChain(40)

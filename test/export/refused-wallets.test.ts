@@ -11,7 +11,7 @@ const both = [...transfersTo(ALICE, 250), ...transfersTo(BOB, 30, { from: 1_100 
 
 async function start(given: Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] } = {}) {
   const listing = await startSmallListing({ transfers: both, head: 1_249 })
-  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = testJob({
     addresses: [ALICE, BOB],
     output: tempFolder(),

@@ -3,7 +3,7 @@ import type { Job } from '../../src/core/model/model.ts'
 import { requireFeatures } from '../../src/export/require-features.ts'
 import { testJob } from '../helpers/jobs.ts'
 
-const SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+const SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
 
 const SETTINGS: { setting: string; option?: string; job: Partial<Job> }[] = [
   { setting: 'kind: blocks', job: { kind: 'blocks' } },

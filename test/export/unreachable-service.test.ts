@@ -14,7 +14,7 @@ async function runAt(baseUrl: string, options: RunOptions = {}) {
   const job = testJob({
     addresses: [WALLET],
     output: join(tempFolder(), 'out'),
-    service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 },
+    service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
   })
   const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 2 }
   const { jobs, code } = await run([job], { retry, onNotice: (notice) => notices.push(notice), ...options })

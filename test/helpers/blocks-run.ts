@@ -56,7 +56,7 @@ export type BlocksResult = Awaited<ReturnType<typeof run>> & {
 /** Runs a block job against a loopback server with a fault. Retry delays are 1 to 2 ms. */
 export async function blocksRun(fault?: Fault, overrides: BlocksRun = {}): Promise<BlocksResult> {
   const { url, requests } = await startLoopback(overrides.service ?? service, fault)
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = blocksJob({ ...SOME_BLOCKS, output: tempFolder(), service: endpoint, ...overrides.job })
   const notices: string[] = []
   const onNotice = (notice: string) => notices.push(notice)

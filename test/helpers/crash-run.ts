@@ -65,8 +65,13 @@ export function randomInterruption({ steps, requests }: Baseline, random: Seeded
 }
 
 /** Numbers of the disk operations that sync data, or change names. */
-export function durableStepsOf({ steps }: Baseline): number[] {
+export function durableStepsOf({ steps }: Pick<Baseline, 'steps'>): number[] {
   return steps.flatMap((step, at) => (/^(\w*sync|rename|link|unlink) /.test(step) ? [at + 1] : []))
+}
+
+/** The operation of a step, and the extension of its file. Folders have none. */
+export function kindOfStep(step: string): string {
+  return step.replace(/ .*?(\.\w+)?$/, ' $1')
 }
 
 /**

@@ -56,7 +56,7 @@ export async function checkExplorerScenario(seed: number): Promise<void> {
   }
 }
 
-const SERVICE = { apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+const SERVICE = { apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
 
 type Fields = Parameters<typeof testJob>[0]
 
@@ -84,7 +84,7 @@ async function exportFromDataApi(
   { head, output }: { head: number; output: string },
 ): Promise<Job> {
   const { url } = await startLoopback(createDataService({ head }))
-  const job = testJob({ ...fields, output, service: { ...SERVICE, timeoutMs: 60_000, baseUrl: url } })
+  const job = testJob({ ...fields, output, service: { ...SERVICE, timeoutMs: 120_000, baseUrl: url } })
   await runToEnd(job, {})
   return job
 }

@@ -73,7 +73,7 @@ type HeadJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly str
 /** A job without an endBlock, by default for the first six wallets of the demo chain. */
 export function headJob(url: string, options: HeadJobOptions = {}): Job {
   const { count = 6, ...fields } = options
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const addresses = demoWallets.slice(0, count)
   const job = testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
   return fields.output === undefined ? withStore(job) : job

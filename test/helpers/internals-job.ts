@@ -27,7 +27,7 @@ export function jobOf({ url }: Pick<Loopback, 'url'>, fields: Given = {}): Job {
     internals: 'full',
     fees: 'listed',
     tables: TABLES,
-    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
     ...fields,
   })
 }

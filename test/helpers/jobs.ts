@@ -6,7 +6,7 @@ type TestService = Omit<Job['service'], 'api'> & Partial<Pick<Job['service'], 'a
 
 type TestFields = Partial<Omit<Job, 'wallets' | 'service'>> & { service?: TestService }
 
-const DEMO_SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+const DEMO_SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
 
 /** A complete wallet job for tests. Fields that are not given have defaults. */
 export function testJob(overrides: TestFields & { addresses: readonly string[] }): Job {

@@ -7,7 +7,7 @@ import { blocksJob } from './jobs.ts'
 /** Exports blocks 380 to 420 of the demo chain from a server that has no blocks after 400. */
 export async function exportWithMissingBlocks(output: string): Promise<void> {
   const { url, close } = await listen(createDataService({ head: () => 400 }))
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const { jobs } = await run([blocksJob({ startBlock: 380, endBlock: 421, output, service })])
   expect(jobs[0]?.stats.missing).toEqual([{ from: 401, to: 421 }])
   await close()

@@ -19,7 +19,7 @@ export const CONCURRENCY = 3
 export type SeededRun = {
   output?: string
   fault?: Fault
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   options?: RunOptions
   url?: string
 }
@@ -28,16 +28,12 @@ export type SeededRun = {
 export async function seededRun({
   output = tempFolder(),
   fault,
-  timeoutMs,
+  timeoutMs = 120_000,
   options,
   ...overrides
 }: SeededRun) {
   const { url, requests } = await startLoopback(service, fault)
-  const endpoint = {
-    baseUrl: overrides.url ?? url,
-    apiKeyHeader: 'x-service-api-key',
-    timeoutMs: timeoutMs ?? 5_000,
-  }
+  const endpoint = { baseUrl: overrides.url ?? url, apiKeyHeader: 'x-service-api-key', timeoutMs }
   const job = testJob({
     addresses,
     output,

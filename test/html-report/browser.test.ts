@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -72,7 +74,7 @@ function chainWithInvalidAmount(): typeof GOLDEN_CHAIN {
 
 async function exportSynthetic(output: string, chain: typeof GOLDEN_CHAIN): Promise<void> {
   const server = await listen(createDataService({ chains: { made: chain } }))
-  const service = { baseUrl: server.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const service = { baseUrl: server.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = testJob({ addresses: [], chain: 'made', endBlock: 200, output, service })
   await run([{ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] }])
   await server.close()

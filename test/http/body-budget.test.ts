@@ -53,7 +53,7 @@ test('receives the largest bodies one at a time under concurrent requests', asyn
   })
   const client = createClient({
     ...{ baseUrl: url, apiKey: undefined, apiKeyHeader: 'x-service-api-key' },
-    ...{ timeoutMs: 60_000, connections: 6 },
+    ...{ timeoutMs: 120_000, connections: 6 },
   })
   onTestFinished(() => client.close())
   let [open, most] = [0, 0]

@@ -8,7 +8,7 @@ function clientAt(baseUrl: string, options: Partial<ClientOptions> = {}): Client
     baseUrl,
     apiKey: 'k3y',
     apiKeyHeader: 'x-service-api-key',
-    timeoutMs: 5_000,
+    timeoutMs: 120_000,
     connections: 2,
     ...options,
   })

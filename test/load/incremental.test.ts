@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,7 +34,6 @@ afterAll(() => Promise.all(engines.map((engine) => engine.stop())))
 
 test.for(CASES)(
   '$nights nightly loads of $format with late and reorganised blocks equal one run at the end',
-  { timeout: 600_000 },
   async ({ format, nights, blocksANight }) => {
     const chain = await growingChain(blocksANight)
     const job = headJob(chain.url, { count: 6, format, escapeFormulas: false })

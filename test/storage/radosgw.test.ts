@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -211,9 +213,7 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     })
   })
 
-  test('never lists a partial file in a manifest, however often runs are killed', {
-    timeout: 600_000,
-  }, async () => {
+  test('never lists a partial file in a manifest, however often runs are killed', async () => {
     const location = radosgw.newLocation()
     const [file, cwd, random] = [jobFile(location), tempFolder(), createSeededRandom(7)]
     for (let kills = 0; kills < KILLS; kills += 1) {

@@ -95,7 +95,7 @@ test('starts over if the clock of the server was set back', () => {
   expect(parseSharedState(stored, 1_400_000)).toEqual(newSharedState(1_400_000))
 })
 
-describe.skipIf(noRedis)('the rate-limit state in Redis', () => {
+describe.skipIf(noRedis)('the rate-limit state in Redis', { tags: ['long'] }, () => {
   let server: TestServer
   let redis: Redis
   /** Each test has its own, because limiters of earlier tests may still write their state. */

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { expect, test } from 'vitest'

@@ -21,7 +21,7 @@ type Cells = Record<string, unknown>
 async function exportWallet({ hostile, format }: { hostile: boolean; format: 'csv' | 'parquet' }) {
   const { url } = await startLoopback(service, hostile ? faultWhere(() => true, hostileNames) : undefined)
   const output = tempFolder()
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 20_000 }
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = testJob({
     addresses: addresses.slice(1),
     endBlock: 250,

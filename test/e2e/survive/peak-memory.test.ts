@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -43,7 +45,7 @@ const INPUTS = [
   },
 ]
 
-test.for(INPUTS)('$what need less than 700 MB', { timeout: 300_000 }, async ({ exit, answer }) => {
+test.for(INPUTS)('$what need less than 700 MB', async ({ exit, answer }) => {
   const folder = tempFolder()
   const hostile = faultWhere(() => true, answer())
   const { url } = await startLoopback(createDataService(), hostile)

@@ -105,7 +105,7 @@ describe('in SQLite', () => {
   })
 })
 
-describe.skipIf(noPostgres)('in PostgreSQL', () => {
+describe.skipIf(noPostgres)('in PostgreSQL', { tags: ['long'] }, () => {
   let server: Postgres
   let client: pg.Client
 

@@ -13,7 +13,7 @@ import { suiteFolder } from '../../helpers/temp-folder.ts'
 const folder = suiteFolder()
 const outputOf = (api: string) => join(folder, api)
 const service = (api: 'etherscan' | 'blockscout') => ({
-  ...{ baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000, api },
+  ...{ baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000, api },
 })
 
 describe('reconcile with the balances of an explorer', () => {

@@ -23,7 +23,7 @@ test.for(['etherscan', 'blockscout'] as const)(
   'an export up to an endBlock is final although no wallet has a transaction after it, from %s',
   async (api) => {
     const service = await listen(createDataService({ api }), { port: 0 })
-    const access = { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000, api }
+    const access = { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000, api }
     const quiet = ['0xa72bec28df8988fe9f0f3ff3845345ec163c9fe9']
     const output = join(folder, `quiet-${api}`)
     try {
@@ -44,7 +44,7 @@ test.for(['etherscan', 'blockscout'] as const)(
 test('a run whose limit of requests cannot complete a page says how many it needs', async () => {
   const service = await listen(createDataService({ api: 'etherscan' }), { port: 0 })
   const output = join(folder, 'limited')
-  const access = { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const access = { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = testJob({ output, addresses: demoWallets, service: { ...access, api: 'etherscan' } })
   try {
     const { code, jobs } = await run([job], { maxRequests: 4 })
@@ -81,7 +81,7 @@ async function exportWith(api: Api, output: string, options: ExportOptions) {
     await exportDemo(output, {
       ...options.job,
       addresses: demoWallets,
-      service: { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000, api },
+      service: { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000, api },
     })
   } finally {
     await service.close()

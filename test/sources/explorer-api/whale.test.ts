@@ -41,7 +41,7 @@ async function exportWhale(service: ListeningService, concurrency: number) {
   const { jobs, code } = await run([
     testJob({
       ...{ addresses: [WALLET], output, concurrency, endBlock: 1_000 + TRANSACTIONS },
-      service: { baseUrl: service.url, apiKeyHeader: 'x', timeoutMs: 30_000, api: 'etherscan' },
+      service: { baseUrl: service.url, apiKeyHeader: 'x', timeoutMs: 120_000, api: 'etherscan' },
     }),
   ])
   expect(code).toBeUndefined()

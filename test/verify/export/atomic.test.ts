@@ -23,7 +23,7 @@ async function exportTo(output: string) {
   return run([
     testJob({
       ...{ addresses: [PAYER], atomic: true, fees: 'listed', endBlock: 80, output },
-      service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+      service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
     }),
   ])
 }
