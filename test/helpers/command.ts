@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import pLimit from 'p-limit'
+import { main } from '../../src/cli/main.ts'
 
 const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
 
@@ -33,15 +35,52 @@ export function startCommand(
   return Object.assign(child, { ended })
 }
 
-/** Runs the built program until it exits. */
+/**
+ * Runs a command line until it ends: in this process, or with an option or another variable than those of walletlake as the
+ * built program. Commands in this process run one after the other, because they share its environment and streams.
+ */
 export function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  options: StartOptions = {},
+  options?: StartOptions,
 ): Promise<CommandResult> {
-  return startCommand(args, env, options).ended
+  const isPlain = options === undefined && Object.keys(env).every(isOurs)
+  return isPlain ? oneAtATime(() => runInProcess(args, env)) : startCommand(args, env, options).ended
 }
 
+const oneAtATime = pLimit(1)
+
+async function runInProcess(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const streams = [process.stdout, process.stderr].map(captureWrites)
+  const before = Object.entries(process.env).filter(([name]) => isOurs(name))
+  for (const [name] of before) delete process.env[name]
+  Object.assign(process.env, env)
+  try {
+    const exit = await main(args)
+    const [stdout = '', stderr = ''] = streams.map(({ written }) => written.join(''))
+    return { exit, stdout, stderr }
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name]
+    Object.assign(process.env, Object.fromEntries(before))
+    for (const { restore } of streams) restore()
+  }
+}
+
+/** Collects what is written to a stream from now on, instead of writing it. */
+function captureWrites(stream: NodeJS.WriteStream) {
+  const written: string[] = []
+  const { write } = stream
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    written.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString())
+    const done = rest.at(-1)
+    if (typeof done === 'function') process.nextTick(done)
+    return true
+  }
+  return { written, restore: () => void (stream.write = write) }
+}
+
+const isOurs = (variable: string) => variable.startsWith('WALLETLAKE_')
+
 function cleanEnv(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETLAKE_')))
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 }
