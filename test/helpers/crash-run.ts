@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { expect } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
@@ -14,9 +14,14 @@ import type { SeededRandom } from './seeded-random.ts'
 import { tempFolder } from './temp-folder.ts'
 
 /**
- * When a run is interrupted: at a disk operation, at a request, or after a number of milliseconds. `at` counts from 1.
+ * When a run is interrupted: at a disk operation, at a request, or after a number of milliseconds. `at` counts from 1; with
+ * `matching`, only disk operations that match.
  */
-export type Interruption = { how: (typeof DISK_INTERRUPTIONS)[number] | 'request' | 'ms'; at: number }
+export type Interruption = {
+  how: (typeof DISK_INTERRUPTIONS)[number] | 'request' | 'ms'
+  at: number
+  matching?: string
+}
 
 const DISK_INTERRUPTIONS = ['kill', 'kill-after', 'torn', 'power-cut', 'SIGINT', 'SIGTERM'] as const
 
@@ -65,13 +70,20 @@ export function randomInterruption({ steps, requests }: Baseline, random: Seeded
 }
 
 /** Numbers of the disk operations that sync data, or change names. */
-export function durableStepsOf({ steps }: Pick<Baseline, 'steps'>): number[] {
+export function durableStepsOf({ steps }: Baseline): number[] {
   return steps.flatMap((step, at) => (/^(\w*sync|rename|link|unlink) /.test(step) ? [at + 1] : []))
 }
 
-/** The operation of a step, and the extension of its file. Folders have none. */
-export function kindOfStep(step: string): string {
-  return step.replace(/ .*?(\.\w+)?$/, ' $1')
+/**
+ * Identifies a step by its kind (the operation, and the extension of its file) and its number among the steps of this kind.
+ * The number among all steps differs between runs, because pages that arrive together are written and synced together.
+ */
+export function stepAt(steps: readonly string[], at: number): Required<Pick<Interruption, 'at' | 'matching'>> {
+  const [operation = '', path = ''] = steps[at - 1]?.split(' ', 2) ?? []
+  const extension = extname(path) || basename(path).match(/^\..+/)?.[0]
+  const matching = extension ? `^${operation} .*\\${extension}$` : `^${operation} (.*/)?[^/.]*$`
+  const kind = new RegExp(matching)
+  return { at: steps.slice(0, at).filter((step) => kind.test(step)).length, matching }
 }
 
 /**
@@ -211,7 +223,7 @@ async function startAndInterrupt(
   onRequest: OnRequest,
 ): Promise<CommandResult> {
   if (interruption === undefined) return start(setup).ended
-  const { how, at } = interruption
+  const { how, at, matching } = interruption
   if (how === 'request' || how === 'ms') {
     const child = start(setup)
     const kill = () => void child.kill('SIGKILL')
@@ -223,8 +235,8 @@ async function startAndInterrupt(
     onRequest.act = () => {}
     return ended
   }
-  if (how !== 'power-cut') return start(setup, { how, at }).ended
-  return start(setup, { how, at, scratch: join(setup.folder, 'scratch') }).ended
+  if (how !== 'power-cut') return start(setup, { how, at, matching }).ended
+  return start(setup, { how, at, matching, scratch: join(setup.folder, 'scratch') }).ended
 }
 
 /** Asserts that every file in the manifest exists, with the listed size and hash. */

@@ -8,6 +8,7 @@
 //   {"how":"power-cut","at":7,"scratch":"folder"}      SIGKILL, and all unsynced bytes and names are lost
 //   {"how":"SIGINT","at":7}                            the process gets the signal and continues; also `SIGTERM`
 //   {"how":"stall","at":7}                             the operation never ends; a line on stderr tells when it began
+//   {"how":"kill","at":2,"matching":"^rename "}         the second operation whose name and file match
 //   {"how":"ENOSPC","at":7}                            from then on nothing can grow; `EROFS`: nothing can change;
 //                                                      any other code: only this operation fails
 //   {"how":"ENOSPC","from":"runs/"}                    the same, from the first operation on a file that matches
@@ -22,6 +23,7 @@ const shared = getEnvironmentData('faulty-disk') ?? new SharedArrayBuffer(8)
 setEnvironmentData('faulty-disk', shared)
 /** The number of operations so far, and that of the first one that matches `from` (0: none yet). */
 const counter = new Int32Array(shared)
+const matching = plan.matching === undefined ? undefined : new RegExp(plan.matching)
 const from = plan.from === undefined ? undefined : new RegExp(plan.from)
 const real = { ...fs }
 
@@ -53,7 +55,8 @@ function patch(owner, name, { style, step = name }) {
   owner[name] = function patched(...args) {
     if (isInternalCall) return original.apply(this, args)
     if (!changes(step, args)) return callAndRecord(this, { original, step, style, args })
-    const count = Atomics.add(counter, 0, 1) + 1
+    const counts = matching === undefined || matching.test(`${step} ${fileOf(this, args)}`)
+    const count = counts ? Atomics.add(counter, 0, 1) + 1 : 0
     if (from?.test(fileOf(this, args))) Atomics.compareExchange(counter, 1, 0, count)
     if (plan.how === 'count') withoutCounting(() => trace(step, this, args))
     else if (count === plan.at && plan.how !== 'kill-after')

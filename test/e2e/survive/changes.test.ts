@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { expect, test } from 'vitest'
 import type { CrashJob } from '../../helpers/crash-jobs.ts'
-import { baselineOf, crashRun, type Interruption } from '../../helpers/crash-run.ts'
+import { baselineOf, crashRun, type Interruption, stepAt } from '../../helpers/crash-run.ts'
 import { addresses } from '../../helpers/faulty-run.ts'
 
 const labelled = addresses.map((address) => ({ address, label: 'treasury' }))
@@ -40,7 +40,7 @@ test.for(JOBS)('a kill while $what are published keeps one complete change list'
   const last = calm.steps.findLastIndex((step) => step.includes('pages.log'))
   const cuts = calm.steps.flatMap((step, at): Interruption[] => {
     if (at < first || at > last || !BORDER.test(step)) return []
-    return [{ how: step.includes('ledger') ? 'power-cut' : 'kill', at: at + 1 }]
+    return [{ how: step.includes('ledger') ? 'power-cut' : 'kill', ...stepAt(calm.steps, at + 1) }]
   })
   expect(cuts.length).toBeGreaterThan(5)
   const together = pLimit(Math.max(2, availableParallelism()))
