@@ -241,7 +241,9 @@ test('malformed records and entries are rejected with reasons, and decorative fi
   })
 })
 
-test('every accounting format has imports as received and exports as sent amounts', async () => {
+test('every accounting format has imports as received and exports as sent amounts', {
+  tags: ['long'],
+}, async () => {
   const { job: jobWith } = await startService()
   const job = jobWith({ endBlock: 80 })
   const { output } = job

@@ -181,7 +181,7 @@ test('writes no list for blocks that were read again without changes', async () 
   await chain.end()
 })
 
-test('writes the same list for Parquet and CSV', async () => {
+test('writes the same list for Parquet and CSV', { tags: ['long'] }, async () => {
   const lists = []
   for (const format of ['csv', 'parquet'] as const) {
     const chain = await growingChain(120)
@@ -273,7 +273,7 @@ test('writes the list of an interrupted run once, whatever the resumed run reads
   await chain.end()
 })
 
-test('does not affect merging and loading the export', async () => {
+test('does not affect merging and loading the export', { tags: ['long'] }, async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   const place = await duckdb.place()

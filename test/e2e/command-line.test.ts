@@ -184,7 +184,7 @@ describe('walletlake', () => {
     expect(exit).toBe(4)
   })
 
-  test('prints nothing on stderr while many requests wait for a quota', async () => {
+  test('prints nothing on stderr while many requests wait for a quota', { tags: ['long'] }, async () => {
     const { url } = await startLoopback(createDataService({ quota: { perSecond: 50, burst: 5 } }))
     const { job } = writeJob({ addresses: demoWallets.slice(-24), concurrency: 64 })
     expect(await runCommand(['run', job, '--base-url', url, '--quiet'])).toEqual({
@@ -297,7 +297,7 @@ describe('walletlake', () => {
   })
 })
 
-test('runs thirty jobs at once without warnings', async () => {
+test('runs thirty jobs at once without warnings', { tags: ['long'] }, async () => {
   const folder = tempFolder()
   const names = Array.from({ length: 30 }, (_, at) => `job-${at}`)
   for (const [at, name] of names.entries()) {

@@ -19,6 +19,7 @@ import {
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const BLOCKS = 60
 
@@ -59,7 +60,9 @@ const filesOf = (output: string) =>
 
 const forget = (output: string) => rmSync(join(output, '.walletlake'), { recursive: true })
 
-test.for(['none', 'gzip'] as const)(
+testSample(
+  1,
+  ['none', 'gzip'] as const,
   'merges CSV with %s compression and keeps every row in order',
   async (compression) => {
     const { chain, job, output } = await threeNights({ compression })
@@ -104,7 +107,9 @@ test('merges Parquet with the same rows, types and order', async () => {
   await chain.end()
 })
 
-test('a file merged from Parquet files has the same bytes as a fresh export', async () => {
+test('a file merged from Parquet files has the same bytes as a fresh export', {
+  tags: ['long'],
+}, async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   await runOnce(job)
   await mergeFiles(job)
@@ -125,7 +130,7 @@ test('a second merge changes nothing', async () => {
   await chain.end()
 })
 
-test('does not change full files when later runs are merged', async () => {
+test('does not change full files when later runs are merged', { tags: ['long'] }, async () => {
   const { chain, job, output } = await threeNights()
   await mergeFiles(job, { maxRowsPerFile: 500 })
   const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 500) ?? []
@@ -140,20 +145,24 @@ test('does not change full files when later runs are merged', async () => {
 test.for([
   { format: 'csv', partitionBy: 'blocks:50' },
   { format: 'parquet', partitionBy: 'day' },
-] as const)('merges a partitioned export in $format and splits it by rows', async (given) => {
-  const { chain, job, output } = await threeNights(given)
-  const rows = await rowsIn(output)
-  for (const maxRowsPerFile of [1_000_000, 30, 100]) {
-    expect(await mergeFiles(job, { maxRowsPerFile })).toMatchObject({ changed: true })
-    expect(await rowsIn(output)).toEqual(rows)
-    for (const { rows: held } of readManifest(output).tables.ledger?.files ?? [])
-      expect(held).toBeLessThanOrEqual(maxRowsPerFile)
-    expect((await verifyOutput(output)).problems).toEqual([])
-  }
-  await chain.end()
-})
+] as const)(
+  'merges a partitioned export in $format and splits it by rows',
+  { tags: ['long'] },
+  async (given) => {
+    const { chain, job, output } = await threeNights(given)
+    const rows = await rowsIn(output)
+    for (const maxRowsPerFile of [1_000_000, 30, 100]) {
+      expect(await mergeFiles(job, { maxRowsPerFile })).toMatchObject({ changed: true })
+      expect(await rowsIn(output)).toEqual(rows)
+      for (const { rows: held } of readManifest(output).tables.ledger?.files ?? [])
+        expect(held).toBeLessThanOrEqual(maxRowsPerFile)
+      expect((await verifyOutput(output)).problems).toEqual([])
+    }
+    await chain.end()
+  },
+)
 
-test('incremental runs continue a merged export repeatedly', async () => {
+test('incremental runs continue a merged export repeatedly', { tags: ['long'] }, async () => {
   const { chain, job, output } = await threeNights()
   for (let night = 0; night < 3; night += 1) {
     await mergeFiles(job)
@@ -168,33 +177,43 @@ test('incremental runs continue a merged export repeatedly', async () => {
   await chain.end()
 })
 
-test.for([
-  { what: 'with its checkpoint', lose: () => {} },
-  { what: 'without its checkpoint', lose: forget },
-])('exports the correct rows for blocks read again after a merge $what', async ({ lose }) => {
-  const { chain, job, output } = await threeNights()
-  await mergeFiles(job)
-  lose(output)
-  await runOnce(job, { lookbackBlocks: 70 })
-  await expectSameAsFresh(job)
-  await runOnce(job, { lookbackBlocks: 300 })
-  await expectSameAsFresh(job)
-  await chain.end()
-})
+testSample(
+  1,
+  [
+    { what: 'with its checkpoint', lose: () => {} },
+    { what: 'without its checkpoint', lose: forget },
+  ],
+  'exports the correct rows for blocks read again after a merge $what',
+  async ({ lose }) => {
+    const { chain, job, output } = await threeNights()
+    await mergeFiles(job)
+    lose(output)
+    await runOnce(job, { lookbackBlocks: 70 })
+    await expectSameAsFresh(job)
+    await runOnce(job, { lookbackBlocks: 300 })
+    await expectSameAsFresh(job)
+    await chain.end()
+  },
+)
 
-test.for([
-  { what: 'with its checkpoint', lose: () => {} },
-  { what: 'without its checkpoint', lose: forget },
-])('reads the history of a wallet added after a merge $what', async ({ lose }) => {
-  const { chain, job, output } = await threeNights()
-  await mergeFiles(job)
-  lose(output)
-  const more = headJob(chain.url, { output, count: 8 })
-  expect(more.wallets.length).toBeGreaterThan(job.wallets.length)
-  await runOnce(more)
-  await expectSameAsFresh(more)
-  await chain.end()
-})
+testSample(
+  1,
+  [
+    { what: 'with its checkpoint', lose: () => {} },
+    { what: 'without its checkpoint', lose: forget },
+  ],
+  'reads the history of a wallet added after a merge $what',
+  async ({ lose }) => {
+    const { chain, job, output } = await threeNights()
+    await mergeFiles(job)
+    lose(output)
+    const more = headJob(chain.url, { output, count: 8 })
+    expect(more.wallets.length).toBeGreaterThan(job.wallets.length)
+    await runOnce(more)
+    await expectSameAsFresh(more)
+    await chain.end()
+  },
+)
 
 test('keeps the block up to which lost pages need not be read again', async () => {
   const { chain, job, output } = await threeNights()

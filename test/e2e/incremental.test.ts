@@ -15,12 +15,13 @@ import {
 import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const NIGHTS = 30
 const BLOCKS_A_NIGHT = 14
 const some = demoWallets.slice(0, 12)
 
-test('thirty incremental runs give the rows of one run at the end', async () => {
+test('thirty incremental runs give the rows of one run at the end', { tags: ['long'] }, async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
   const job = headJob(chain.url, { count: 12 })
   for (let night = 0; night < NIGHTS; night += 1) {
@@ -101,7 +102,9 @@ async function removeAndReadd({ isUnchanged = false } = {}) {
   return { chain, job, without }
 }
 
-test.for([false, true])(
+testSample(
+  1,
+  [false, true],
   'reads a re-added wallet from the block where it was removed; nothing new: %s',
   async (isUnchanged) => {
     const { chain, job } = await removeAndReadd({ isUnchanged })
@@ -116,7 +119,9 @@ test.for([false, true])(
   },
 )
 
-test('reads a re-added wallet completely together with a new one and a lookback', async () => {
+test('reads a re-added wallet completely together with a new one and a lookback', {
+  tags: ['long'],
+}, async () => {
   const { chain, job } = await removeAndReadd()
   const more = headJob(chain.url, { count: 7, output: job.output })
   await runOnce(more, { lookbackBlocks: 20 })
@@ -124,7 +129,9 @@ test('reads a re-added wallet completely together with a new one and a lookback'
   await chain.end()
 })
 
-test.for(['before', 'after'])(
+testSample(
+  1,
+  ['before', 'after'],
   'reads a re-added wallet if the checkpoint was lost %s its last run without the wallet',
   async (lost) => {
     const { chain, job, without } = await removeAndReadd()
@@ -140,28 +147,33 @@ test.for(['before', 'after'])(
   },
 )
 
-test.for([
-  {
-    what: 'labels',
-    given: (job: Job) => ({ wallets: job.wallets.map((one) => ({ ...one, label: 'new' })) }),
+testSample(
+  1,
+  [
+    {
+      what: 'labels',
+      given: (job: Job) => ({ wallets: job.wallets.map((one) => ({ ...one, label: 'new' })) }),
+    },
+    { what: 'nativeSymbol', given: () => ({ nativeSymbol: 'COIN' }) },
+    { what: 'escapeFormulas', given: () => ({ escapeFormulas: false }) },
+  ],
+  'rewrites all rows like a fresh export after a change of $what',
+  async ({ what, given }) => {
+    const chain = await growingChain(BLOCKS_A_NIGHT)
+    const job = headJob(chain.url)
+    await chain.advance(100)
+    await runOnce(job)
+    const changed = { ...job, ...given(job) }
+    const requestsBefore = chain.received.length
+    const notices: string[] = []
+    await runOnce(changed, { onNotice: (notice) => notices.push(notice) })
+    expect(notices).toEqual([`test: ${what} changed, so all rows are written again`])
+    expect(chain.received.length - requestsBefore).toBe(job.wallets.length)
+    await expectSameAsFresh(changed)
+    expect((await runOnce(changed))?.state).toBe('unchanged')
+    await chain.end()
   },
-  { what: 'nativeSymbol', given: () => ({ nativeSymbol: 'COIN' }) },
-  { what: 'escapeFormulas', given: () => ({ escapeFormulas: false }) },
-])('rewrites all rows like a fresh export after a change of $what', async ({ what, given }) => {
-  const chain = await growingChain(BLOCKS_A_NIGHT)
-  const job = headJob(chain.url)
-  await chain.advance(100)
-  await runOnce(job)
-  const changed = { ...job, ...given(job) }
-  const requestsBefore = chain.received.length
-  const notices: string[] = []
-  await runOnce(changed, { onNotice: (notice) => notices.push(notice) })
-  expect(notices).toEqual([`test: ${what} changed, so all rows are written again`])
-  expect(chain.received.length - requestsBefore).toBe(job.wallets.length)
-  await expectSameAsFresh(changed)
-  expect((await runOnce(changed))?.state).toBe('unchanged')
-  await chain.end()
-})
+)
 
 test('rejects a job with fewer tables without changing the export', async () => {
   const chain = await growingChain(60)

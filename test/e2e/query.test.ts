@@ -91,7 +91,7 @@ describe('walletlake query', () => {
     )
   })
 
-  test('prints the same bytes with any TZ', async () => {
+  test('prints the same bytes with any TZ', { tags: ['long'] }, async () => {
     const sql = `select date_trunc('day', block_timestamp) as day, [max(block_timestamp)] as newest,
       block_timestamp::date as date, count(*) as n from ledger group by all order by all; summarize ledger`
     for (const format of ['csv', 'json', 'table']) {

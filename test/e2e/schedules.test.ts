@@ -123,7 +123,7 @@ describe('crontab', () => {
 })
 
 describe('systemd', () => {
-  test('exports and loads every job of its folder', async () => {
+  test('exports and loads every job of its folder', { tags: ['long'] }, async () => {
     const root = machineRoot({ 'our treasury.yaml': job('ours'), 'b.yaml': job('theirs') })
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(textOf('walletlake.service')) ?? []
     const cwd = join(root, 'var/lib/walletlake')
@@ -193,7 +193,7 @@ describe('GitHub Actions', () => {
     expect(workflow?.jobs.export['timeout-minutes']).toBe(360)
   })
 
-  test('exports, loads and verifies', async () => {
+  test('exports, loads and verifies', { tags: ['long'] }, async () => {
     const home = workplace()
     mkdirSync(join(home, 'lib/node_modules'), { recursive: true })
     symlinkSync(ROOT, join(home, 'lib/node_modules/walletlake'))
@@ -245,7 +245,7 @@ describe('Kubernetes', () => {
   const job = cron?.spec.jobTemplate.spec
   const pod = job?.template.spec
 
-  test('exports and loads to its volume', async () => {
+  test('exports and loads to its volume', { tags: ['long'] }, async () => {
     const [container] = pod?.containers ?? []
     const home = workplace()
     const words = [...(container?.command ?? []), ...(container?.args ?? [])].map((word) =>
@@ -318,6 +318,7 @@ const AIRFLOW = {
 describe('Airflow', () => {
   test.skipIf(isMissing('python3'))(
     'runs a command that prints the summary as its last line, and loads',
+    { tags: ['long'] },
     async () => {
       const folder = tempFolder()
       for (const [path, text] of Object.entries(AIRFLOW)) {

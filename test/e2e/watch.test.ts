@@ -171,7 +171,9 @@ test('exports new transactions after events alone', async () => {
   expect(occasions).toEqual(['start', 'event'])
 })
 
-test('ends with the rows of a fresh export, even with lost, duplicate, reordered and forged events', async () => {
+test('ends with the rows of a fresh export, even with lost, duplicate, reordered and forged events', {
+  tags: ['long'],
+}, async () => {
   const roll = random(42)
   const { url, grow } = await startChain({
     deliver: (deliveries) => {

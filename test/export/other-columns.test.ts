@@ -14,6 +14,7 @@ import { startObjectStore } from '../helpers/object-store.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
 
 async function runOnce(job: Job) {
@@ -22,13 +23,15 @@ async function runOnce(job: Job) {
   return { notices, state: jobs[0]?.state, error: jobs[0]?.error }
 }
 
-test.for([
-  { format: 'csv', compression: 'none', partitionBy: undefined, isMerged: false },
-  { format: 'csv', compression: 'gzip', partitionBy: undefined, isMerged: false },
-  { format: 'csv', compression: 'none', partitionBy: 'blocks:100', isMerged: true },
-  { format: 'parquet', compression: 'zstd', partitionBy: undefined, isMerged: false },
-  { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100', isMerged: true },
-] as const)(
+testSample(
+  1,
+  [
+    { format: 'csv', compression: 'none', partitionBy: undefined, isMerged: false },
+    { format: 'csv', compression: 'gzip', partitionBy: undefined, isMerged: false },
+    { format: 'csv', compression: 'none', partitionBy: 'blocks:100', isMerged: true },
+    { format: 'parquet', compression: 'zstd', partitionBy: undefined, isMerged: false },
+    { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100', isMerged: true },
+  ] as const,
   'a run rewrites an export that lacks a column from its pages: %o',
   async ({ isMerged, ...fields }) => {
     const chain = await growingChain(300)
@@ -174,7 +177,9 @@ test('a run refuses an export of a newer version and leaves it unchanged', async
   await chain.end()
 })
 
-test.for([duckdb, sqlite])(
+testSample(
+  1,
+  [duckdb, sqlite],
   'loading the upgraded export into $name adds the column to its table',
   async (engine) => {
     const chain = await growingChain(300)

@@ -78,7 +78,10 @@ export function durableStepsOf({ steps }: Baseline): number[] {
  * Identifies a step by its kind (the operation, and the extension of its file) and its number among the steps of this kind.
  * The number among all steps differs between runs, because pages that arrive together are written and synced together.
  */
-export function stepAt(steps: readonly string[], at: number): Required<Pick<Interruption, 'at' | 'matching'>> {
+export function stepAt(
+  steps: readonly string[],
+  at: number,
+): Required<Pick<Interruption, 'at' | 'matching'>> {
   const [operation = '', path = ''] = steps[at - 1]?.split(' ', 2) ?? []
   const extension = extname(path) || basename(path).match(/^\..+/)?.[0]
   const matching = extension ? `^${operation} .*\\${extension}$` : `^${operation} (.*/)?[^/.]*$`

@@ -222,6 +222,7 @@ describe('walletlake report', () => {
 
   test.skipIf(process.platform !== 'linux')(
     "opens the page with the desktop's browser, and warns if there is none",
+    { tags: ['long'] },
     async () => {
       const [bin, opened] = [join(folder, 'bin'), join(folder, 'opened')]
       mkdirSync(bin)

@@ -13,6 +13,7 @@ import { outputBytes } from '../../helpers/output-bytes.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 import { baselineBytes, seededRun } from '../../helpers/seeded-run.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 
 const [first] = CRASH_JOBS
 const small: CrashJob = {
@@ -24,7 +25,9 @@ const small: CrashJob = {
 /** Number of steps that are tested here; the soak test covers all. */
 const TRIES = 2
 
-test.for(['ENOSPC', 'EIO', 'EROFS'] as const)(
+testSample(
+  1,
+  ['ENOSPC', 'EIO', 'EROFS'] as const,
   '%s at any step fails with OUTPUT_FAILED, and the run can be resumed',
   async (how) => {
     const { steps } = await baselineOf(small)
@@ -65,29 +68,35 @@ test.for(OBSTACLES)(
   },
 )
 
-test.for([
-  { disk: 'SMB', plan: { how: 'EOPNOTSUPP', only: 'link' } },
-  { disk: 'exFAT', plan: { how: 'EPERM', only: 'link' } },
-  { disk: 'FUSE', plan: { how: 'ENOSYS', only: 'link' } },
-  { disk: 'CIFS', plan: { how: 'EINVAL', only: 'folder sync' } },
-  { disk: 'another FUSE', plan: { how: 'ENOTSUP', only: 'folder sync' } },
-] as const)('a disk like $disk, without $plan.only, supports exports', async ({ plan }) => {
-  const { url } = await startLoopback(service)
-  const folder = tempFolder()
-  const output = join(folder, 'out')
-  const calm = join(folder, 'calm')
-  const start = (to: string, env = {}) => startCommand(['run', jobOf(to), '--base-url', url, '--quiet'], env)
-  expect(await start(calm).ended).toMatchObject({ exit: 0 })
-  const runs = [start(output, faultyDiskEnv(plan)), start(output, faultyDiskEnv(plan))]
-  const exits = (await Promise.all(runs.map(({ ended }) => ended))).map(({ exit }) => exit)
-  expect([
-    [0, 0],
-    [0, 8],
-    [8, 0],
-  ]).toContainEqual(exits)
-  expect(await start(output, faultyDiskEnv(plan)).ended).toMatchObject({ exit: 0, stderr: '' })
-  expect(outputBytes(output)).toEqual(outputBytes(calm))
-})
+testSample(
+  2,
+  [
+    { disk: 'SMB', plan: { how: 'EOPNOTSUPP', only: 'link' } },
+    { disk: 'CIFS', plan: { how: 'EINVAL', only: 'folder sync' } },
+    { disk: 'exFAT', plan: { how: 'EPERM', only: 'link' } },
+    { disk: 'FUSE', plan: { how: 'ENOSYS', only: 'link' } },
+    { disk: 'another FUSE', plan: { how: 'ENOTSUP', only: 'folder sync' } },
+  ] as const,
+  'a disk like $disk, without $plan.only, supports exports',
+  async ({ plan }) => {
+    const { url } = await startLoopback(service)
+    const folder = tempFolder()
+    const output = join(folder, 'out')
+    const calm = join(folder, 'calm')
+    const start = (to: string, env = {}) =>
+      startCommand(['run', jobOf(to), '--base-url', url, '--quiet'], env)
+    expect(await start(calm).ended).toMatchObject({ exit: 0 })
+    const runs = [start(output, faultyDiskEnv(plan)), start(output, faultyDiskEnv(plan))]
+    const exits = (await Promise.all(runs.map(({ ended }) => ended))).map(({ exit }) => exit)
+    expect([
+      [0, 0],
+      [0, 8],
+      [8, 0],
+    ]).toContainEqual(exits)
+    expect(await start(output, faultyDiskEnv(plan)).ended).toMatchObject({ exit: 0, stderr: '' })
+    expect(outputBytes(output)).toEqual(outputBytes(calm))
+  },
+)
 
 /** Writes a file with a small job. */
 function jobOf(output: string, format = 'csv'): string {
@@ -102,7 +111,7 @@ async function runAfter(shell: string, { url, output, format = 'csv' }: Record<s
   return runCommand(['run', jobOf(output ?? '', format), '--base-url', url ?? '', '--quiet'], {}, { shell })
 }
 
-test.for(['csv', 'parquet'])('a file size limit ends a %s export with OUTPUT_FAILED', async (format) => {
+testSample(1, ['csv', 'parquet'], 'a file size limit ends a %s export with OUTPUT_FAILED', async (format) => {
   const { url } = await startLoopback(service)
   const [output, calm] = [join(tempFolder(), 'out'), join(tempFolder(), 'out')]
   const limited = await runAfter('ulimit -f 1000', { url, output, format })
@@ -118,7 +127,9 @@ function mountSmall(folder: string, size: string, again = ''): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `${again}size=${size}`, 'tmpfs', folder]).status === 0
 }
 
-test.for(['csv', 'parquet'])(
+testSample(
+  1,
+  ['csv', 'parquet'],
   'a full disk ends a %s export with OUTPUT_FAILED, and more space lets it resume',
   async (format, { skip, onTestFinished }) => {
     const disk = tempFolder()
@@ -148,7 +159,7 @@ const STAGES = [
   { what: 'the run report is written', from: '/out/runs', exit: 0 },
 ]
 
-test.for(STAGES)('a disk that fills up when $what', async ({ from, exit }) => {
+testSample(2, STAGES, 'a disk that fills up when $what', async ({ from, exit }) => {
   const full = await faultyDiskRun(small, { how: 'ENOSPC', from })
   expect(full.stderr).not.toMatch(/^ +at /m)
   expect(full.exit).toBe(exit)
@@ -156,7 +167,9 @@ test.for(STAGES)('a disk that fills up when $what', async ({ from, exit }) => {
   else expect(full.stderr).toBe('')
 })
 
-test.for(['csv', 'parquet'])(
+testSample(
+  1,
+  ['csv', 'parquet'],
   'a disk that is full anywhere between the pages and the end of a %s export is named',
   async (format, { skip, onTestFinished }) => {
     const disk = tempFolder()
