@@ -10,7 +10,7 @@ import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
 import { isCompared, type Preset } from '../../src/accounting/csv/preset.ts'
 import { type ImportRow, importRowOf } from '../../src/accounting/import-rows.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { EQUAL_LINES } from './golden-chain.ts'
 import { COIN, movement, token } from './made-up.ts'
@@ -112,7 +112,7 @@ test('CoinTracker gets one line for equal amounts in two transactions of a secon
 })
 
 test('the command line counts merged lines', async () => {
-  const { exit, stderr } = await runInProcess([
+  const { exit, stderr } = await runCommand([
     'convert',
     output,
     '--to',

@@ -5,8 +5,8 @@ import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { run } from '../../src/export/run.ts'
+import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
@@ -94,7 +94,7 @@ test('excludeSpam changes no other line of explorer files, even after a transact
 test('stderr accounts for split payments, and names the placeholders with the file that explains them', async () => {
   const map = join(folder, 'explained.assets.csv')
   const files = ['--map', map, '--out', join(folder, 'explained.csv')]
-  const { exit, stderr } = await runInProcess(['convert', outputs['made-up'], '--to', 'koinly', ...files])
+  const { exit, stderr } = await runCommand(['convert', outputs['made-up'], '--to', 'koinly', ...files])
   expect(exit).toBe(0)
   const written = readFileSync(join(folder, 'explained.csv'), 'utf8')
   const names = new Set(written.match(/\b(NULL|NFT)\d+\b/g))

@@ -8,7 +8,7 @@ import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
 import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { parseCsv } from '../../src/read/csv-records.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, WALLETS } from './golden-chain.ts'
@@ -162,10 +162,10 @@ test('needs prices for opening balances', async () => {
 
 test('the command reports lines that are not filled in, and rejects wallets that the export lacks', async () => {
   const file = writeOpening(`${ANN},native,,,,1`, `${BEN},native,,,,`)
-  const { exit, stderr } = await runInProcess(['convert', output, '--to', 'generic', '--opening', file])
+  const { exit, stderr } = await runCommand(['convert', output, '--to', 'generic', '--opening', file])
   expect(exit).toBe(0)
   expect(stderr).toContain(`1 line of ${file} without an amount or a value: skipped`)
   const unknown = writeOpening(`${ABSENT},native,,,,1`)
-  const failed = await runInProcess(['convert', output, '--to', 'generic', '--opening', unknown])
+  const failed = await runCommand(['convert', output, '--to', 'generic', '--opening', unknown])
   expect(failed.exit).toBe(2)
 })

@@ -10,7 +10,7 @@ import { statement } from '../../src/accounting/statement/statement.ts'
 import { tickersNeeded } from '../../src/accounting/tickers-needed.ts'
 import { findUnmatchedLines } from '../../src/accounting/unmatched-lines.ts'
 import type { JsonObject } from '../../src/demo-server/json.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
@@ -284,7 +284,7 @@ describe('outputs of two chains', () => {
     expect(new Set([...files, ...staleFiles])).toEqual(new Set(all.files))
     expect(staleFiles).toEqual([expect.stringMatching(`-${BEN}.csv$`)])
     const words = ['convert', ETHEREUM, '--to', options.to, '--per-wallet', '--out', options.out]
-    const { stderr } = await runInProcess(words)
+    const { stderr } = await runCommand(words)
     expect(stderr).toMatch(/became \d+ lines for cointracker: [^,\n]+\n/)
     expect(stderr).toContain(`listed in ${options.out}.omitted.csv\n`)
     expect(stderr).toContain(`1 file of an earlier conversion is still in ${options.out}, do not import: `)
@@ -467,7 +467,7 @@ describe("lines of a user's file that match nothing", () => {
     const labelled = file('w.csv', 'address,name', `${ANN},Anna`, `${BEN},"Büro ""2"""`)
     const overridden = [{ line: 2, match: `Anna ${ANN}`, label: 'Ann, main' }]
     expect(await findUnmatchedLines([BOTH], { names: labelled })).toMatchObject([{ count: 0, overridden }])
-    const { exit, stderr } = await runInProcess(['balances', BOTH, '--names', labelled])
+    const { exit, stderr } = await runCommand(['balances', BOTH, '--names', labelled])
     expect(exit).toBe(0)
     expect(stderr).toContain(
       `1 line of ${labelled} ignored, because labels of wallets take precedence: Anna ${ANN} in line 2, whose label is Ann, main\n`,
@@ -481,7 +481,7 @@ describe("lines of a user's file that match nothing", () => {
       ['convert', ETHEREUM, '--to', 'generic', '--tickers', tickers],
       ['statement', ETHEREUM, '--year', '2024'],
     ]) {
-      const { exit, stderr } = await runInProcess([...words, ...files])
+      const { exit, stderr } = await runCommand([...words, ...files])
       expect({ exit, stderr }).toEqual({
         exit: 0,
         stderr: expect.stringContaining(of(names, `Nobody ${unknown}`)),
@@ -499,7 +499,7 @@ test('a wallet that does not exist is refused with the label that was probably m
 
 test('the command converts several outputs, and counts a repeated one once', async () => {
   const args = ['convert', ETHEREUM, OF_ANN, ETHEREUM, '--to', 'generic', '--out', at('command.csv')]
-  const { exit, stderr } = await runInProcess(args)
+  const { exit, stderr } = await runCommand(args)
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining(at('command.csv')) })
   expect(
     new Set(parse<Row>(readFileSync(at('command.csv')), { columns: true }).map(({ chain }) => chain)),

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 
 test('prints the help without arguments', async () => {
-  const { exit, stdout, stderr } = await runInProcess([])
+  const { exit, stdout, stderr } = await runCommand([])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
   expect(stdout).toContain('Commands:\n  demo ')
-  expect(stdout).toBe((await runInProcess(['--help'])).stdout)
+  expect(stdout).toBe((await runCommand(['--help'])).stdout)
 })
 
 test.for([
@@ -70,7 +70,7 @@ test.for([
     says: "'remov' is invalid for argument 'action'. Did you mean remove?",
   },
 ])('explains what is wrong with $args', async ({ args, says }) => {
-  const { exit, stderr } = await runInProcess(args)
+  const { exit, stderr } = await runCommand(args)
   expect(stderr).toMatch(/^USAGE: .+\nfix: .+\n$/)
   expect(stderr).toContain(says)
   expect(exit).toBe(2)
@@ -78,14 +78,14 @@ test.for([
 
 test('accepts a repeated option if its values are equal, or if it is repeatable', async () => {
   const words = ['validate', 'jobs/demo.yaml', '--format', 'csv', '--format', 'csv']
-  const { exit, stderr } = await runInProcess([...words, '--tables', 'ledger', '--tables', 'transactions'])
+  const { exit, stderr } = await runCommand([...words, '--tables', 'ledger', '--tables', 'transactions'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
 })
 
 test('help prints the help of a command', async () => {
-  const { exit, stdout, stderr } = await runInProcess(['help', 'run'])
+  const { exit, stdout, stderr } = await runCommand(['help', 'run'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
-  expect(stdout).toBe((await runInProcess(['run', '--help'])).stdout)
+  expect(stdout).toBe((await runCommand(['run', '--help'])).stdout)
 })
 
 test.for([
@@ -96,27 +96,27 @@ test.for([
   { args: ['run', 'jobs/demo.yaml', '-h'], same: ['run', '--help'] },
   { args: ['run', '--version'], same: ['--version'] },
 ])('$args prints what $same prints', async ({ args, same }) => {
-  const { exit, stdout, stderr } = await runInProcess(args)
+  const { exit, stdout, stderr } = await runCommand(args)
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
-  expect(stdout).toBe((await runInProcess(same)).stdout)
+  expect(stdout).toBe((await runCommand(same)).stdout)
 })
 
 test('--version prints only the version', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-  expect(await runInProcess(['--version'])).toEqual({ exit: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await runCommand(['--version'])).toEqual({ exit: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test('help of an unknown command prints only an error', async () => {
-  expect((await runInProcess(['help', 'rn'])).stdout).toBe('')
+  expect((await runCommand(['help', 'rn'])).stdout).toBe('')
 })
 
 test('suggests nothing for a command that resembles none', async () => {
-  const { stderr } = await runInProcess(['foo'])
+  const { stderr } = await runCommand(['foo'])
   expect(stderr).toMatch(/^USAGE: unknown command 'foo'\n/)
 })
 
 test('the fix refers to the help of the given command', async () => {
-  const { stderr } = await runInProcess(['load', '--nonsense'])
+  const { stderr } = await runCommand(['load', '--nonsense'])
   expect(stderr).toMatch(/\nfix: Run .+ load --help to see how it is used\.\n$/)
 })
 
@@ -125,7 +125,7 @@ describe('a key on the command line', () => {
     '%s is rejected with the variable to use instead, and its value is not shown',
     async (option) => {
       for (const words of [[`${option}=very=secret'`], [option, 'very-secret']]) {
-        const { exit, stderr } = await runInProcess(['run', 'jobs/demo.yaml', ...words])
+        const { exit, stderr } = await runCommand(['run', 'jobs/demo.yaml', ...words])
         expect(stderr).toContain(`unknown option '${option}'`)
         expect(stderr).toContain('fix: Set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE')
         expect(stderr).not.toContain('secret')
@@ -136,6 +136,6 @@ describe('a key on the command line', () => {
 })
 
 test('the help of validate has no options about output', async () => {
-  const { stdout } = await runInProcess(['validate', '--help'])
+  const { stdout } = await runCommand(['validate', '--help'])
   expect(stdout.match(/--[a-z-]+/g)).toEqual(['--help'])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { programName } from '../../src/cli/program-name.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 
 const COMMANDS = [
   ...[
@@ -23,7 +23,7 @@ const COMMANDS = [
 
 /** Returns the help as shown by an installed program. */
 const helpOf = async (...args: string[]) =>
-  (await runInProcess([...args, '--help'])).stdout.replaceAll(programName(), 'walletlake')
+  (await runCommand([...args, '--help'])).stdout.replaceAll(programName(), 'walletlake')
 
 test('the help lists exactly these commands', async () => {
   const [, list = ''] = (await helpOf()).split('Commands:\n')

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createServiceClient, defineJob, rows, run } from '../../src/index.ts'
+import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const BASE_URL = 'http://data-api.example.com'
@@ -42,7 +42,7 @@ const COMMANDS: Record<string, () => Promise<string[]>> = {
 
 test.for(Object.keys(COMMANDS))('`%s` sends no key unencrypted to another machine', async (name) => {
   const args = (await COMMANDS[name]?.()) ?? []
-  const { exit, stderr } = await runInProcess(args, key)
+  const { exit, stderr } = await runCommand(args, key)
   expect([exit, stderr]).toEqual([
     2,
     expect.stringContaining('USAGE: the key would be sent unencrypted to data-api.example.com'),
@@ -65,7 +65,7 @@ test.for([
   { args: ['--allow-plain-http'], env: {} },
   { args: [], env: { WALLETLAKE_ALLOW_PLAIN_HTTP: 'true' } },
 ])('a key is sent unencrypted if $args and $env allow it', async ({ args, env }) => {
-  const { exit, stderr } = await runInProcess(
+  const { exit, stderr } = await runCommand(
     ['run', jobFile(), '--base-url', 'http://nowhere.invalid', '--max-requests', '1', ...args],
     { ...key, ...env },
   )
@@ -74,7 +74,7 @@ test.for([
 })
 
 test('the variable that allows plain HTTP must be true or false', async () => {
-  const { exit, stderr } = await runInProcess(['run', jobFile()], {
+  const { exit, stderr } = await runCommand(['run', jobFile()], {
     ...key,
     WALLETLAKE_ALLOW_PLAIN_HTTP: 'maybe',
   })

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
@@ -20,7 +20,7 @@ test.for(['reconcile', 'audit', 'prices'])('an interrupted %s says that it start
   const { url } = await startLoopback(createDataService(), ({ count }) =>
     count === 1 ? interrupt : () => undefined,
   )
-  const { exit, stderr } = await runInProcess([command, output, '--base-url', url])
+  const { exit, stderr } = await runCommand([command, output, '--base-url', url])
   expect(exit).toBe(130)
   expect(stderr).toContain('SIGINT: stopping; the same command starts over\n')
   expect(stderr).toContain('fix: Run the same command again: it starts over.\n')

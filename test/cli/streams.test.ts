@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -43,7 +42,7 @@ describe('a terminal', () => {
       process.stderr.isTTY = isTTY
     })
     const words = ['run', ...job(), '--end-block', '421', '--output', join(tempFolder(), 'out')]
-    const { exit, stderr } = await runInProcess(words, { TERM: term })
+    const { exit, stderr } = await runCommand(words, { TERM: term })
     expect(exit).toBe(0)
     return stderr
   }

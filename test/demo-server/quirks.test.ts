@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { QUIRKS, type Quirk, readQuirks } from '../../src/demo-server/quirks.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { blockPath, fetchAll, fetchJson, fetchPages, type Item, walletPath, withToken } from './requests.ts'
 
@@ -20,20 +20,12 @@ test('names are read from lists, and unknown ones are refused with the known one
 })
 
 test('serve names the quirks in its help, and refuses others', async () => {
-  const { exit, stderr } = await runInProcess([
-    'serve',
-    '--port',
-    '0',
-    '--quirk',
-    'fee-cap',
-    '--quirk',
-    'none',
-  ])
+  const { exit, stderr } = await runCommand(['serve', '--port', '0', '--quirk', 'fee-cap', '--quirk', 'none'])
   expect([exit, stderr]).toEqual([
     2,
     expect.stringContaining('there is no quirk "none": expected one of fee-cap,'),
   ])
-  const help = await runInProcess(['serve', '--help'])
+  const help = await runCommand(['serve', '--help'])
   for (const name of Object.keys(QUIRKS)) expect(help.stdout.replace(/\s+/g, ' ')).toContain(`${name} (`)
 })
 

@@ -8,7 +8,6 @@ import { openExport } from '../../src/read/open-export.ts'
 import { type AuditOptions, auditOutput } from '../../src/verify/audit/audit.ts'
 import { runCommand } from '../helpers/command.ts'
 import { faultWhere, respondWith, withChangedBlockPage } from '../helpers/faults.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
@@ -227,7 +226,7 @@ describe('walletlake audit', () => {
     { args: [csv, '--base-url', 'demo', '--concurrency', '999'], says: '--concurrency' },
     { args: ['no-such-folder', '--base-url', 'demo'], says: 'no-such-folder' },
   ])('exits with 2 and a fix for: $says', async ({ args, says: words }) => {
-    const { exit, stderr } = await runInProcess(['audit', ...args])
+    const { exit, stderr } = await runCommand(['audit', ...args])
     expect(exit).toBe(2)
     expect(stderr).toMatch(/^USAGE: (.+\n)+fix: .+\n$/)
     expect(stderr).toContain(words)

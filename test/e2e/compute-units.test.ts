@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
@@ -63,16 +63,16 @@ test('a daily budget ends runs until the next day, and a later run resumes with 
 test('plan, summary, report and metrics state compute units', async () => {
   const { url } = await startLoopback(service)
   const { job, folder } = writeJob(url, { tier: 'pro' })
-  const before = (await runInProcess(['plan', job, '--reconcile'])).stdout
+  const before = (await runCommand(['plan', job, '--reconcile'])).stdout
   expect(before).toContain('\n  quota  at least 3 requests; how many more is unknown until the first page\n')
   expect(before).toContain('\n  units  at least 60 compute units\n')
   expect(before).toContain('\n  time   at least 180 ms at 20,000 units a minute (tier pro)\n')
   expect(before).toContain('\n  check  at least 3 requests (60 compute units) to reconcile\n')
-  expect((await runInProcess(['plan', job, '--fees', 'auto'])).stdout).toContain(
+  expect((await runCommand(['plan', job, '--fees', 'auto'])).stdout).toContain(
     '\n  fees   at most 2,005 more requests: 5 probes, then details\n',
   )
   const metrics = join(folder, 'metrics.prom')
-  const ran = await runInProcess(['run', job, '--json', '--metrics-file', metrics])
+  const ran = await runCommand(['run', job, '--json', '--metrics-file', metrics])
   expect(ran.exit).toBe(0)
   const [summary] = JSON.parse(ran.stdout).jobs
   expect(summary.computeUnits).toBe(20 * summary.requests)
@@ -80,7 +80,7 @@ test('plan, summary, report and metrics state compute units', async () => {
   expect(readFileSync(metrics, 'utf8')).toContain(
     `walletlake_last_run_compute_units{job="metered"} ${summary.computeUnits}\n`,
   )
-  const planned = (await runInProcess(['plan', job, '--reconcile'])).stdout
+  const planned = (await runCommand(['plan', job, '--reconcile'])).stdout
   const [, predicted = ''] = /check {2}at least ([\d,]+) request/.exec(planned) ?? []
   expect(Number(predicted.replaceAll(',', ''))).toBeGreaterThan(3)
 })
@@ -88,11 +88,11 @@ test('plan, summary, report and metrics state compute units', async () => {
 test('the limit on requests includes those of the reconciliation', async () => {
   const { url, requests } = await startLoopback(createDataService())
   const { job } = writeJob(url)
-  expect((await runInProcess(['run', job])).exit).toBe(0)
-  const { stdout } = await runInProcess(['plan', job, '--reconcile'])
+  expect((await runCommand(['run', job])).exit).toBe(0)
+  const { stdout } = await runCommand(['plan', job, '--reconcile'])
   expect(stdout).toContain('complete')
   const sent = requests.length
-  const ran = await runInProcess(['run', job, '--reconcile', '--max-requests', '2'])
+  const ran = await runCommand(['run', job, '--reconcile', '--max-requests', '2'])
   expect([ran.exit, requests.length - sent]).toEqual([9, 2])
   expect(ran.stderr).toContain('BUDGET_REACHED: ')
 })

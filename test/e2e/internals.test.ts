@@ -5,7 +5,7 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import {
   CONTRACT,
   jobOf,
@@ -141,7 +141,7 @@ test('a service without the listing, or without details, does not lose receipts 
 
 test('plan counts the requests of both listings', async () => {
   const output = join(tempFolder(), 'output')
-  const { stdout } = await runInProcess([
+  const { stdout } = await runCommand([
     ...['plan', '--chain', '43114', '--address', RECEIVER, '--internals', 'full'],
     ...['--base-url', 'demo', '--output', output],
   ])

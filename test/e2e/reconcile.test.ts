@@ -12,7 +12,7 @@ import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
 import type { ReconciledBalance } from '../../src/verify/reconcile/verdict.ts'
-import { runInProcess } from '../helpers/in-process.ts'
+import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, type ReceivedRequest, send, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
@@ -255,7 +255,7 @@ test('ends with exit code 10 and the transaction whose row is missing', async ()
   const isReceipt = (row: TextRow) => row.wallet_address === INTERNAL && row.direction === 'in'
   const { output, row } = await withoutRow(isReceipt)
   const { url } = await startLoopback(service)
-  const { exit, stdout, stderr } = await runInProcess(['reconcile', output, '--base-url', url])
+  const { exit, stdout, stderr } = await runCommand(['reconcile', output, '--base-url', url])
   expect(exit).toBe(10)
   expect(stdout).toContain('3 of 4 wallets reconciled at block 420')
   expect(stdout).toContain(
@@ -275,7 +275,7 @@ test('a service without balances is not an error of the export', async () => {
   const { url, requests } = await startLoopback(service, fault)
   const output = join(tempFolder(), 'copy')
   cpSync(full, output, { recursive: true })
-  const { exit, stdout, stderr } = await runInProcess(['reconcile', output, '--base-url', url])
+  const { exit, stdout, stderr } = await runCommand(['reconcile', output, '--base-url', url])
   expect([exit, stdout]).toEqual([4, ''])
   expect(stderr).toContain('BALANCES_UNAVAILABLE: cannot reconcile: ')
   expect(stderr).toContain('This says nothing about the export')
@@ -316,7 +316,7 @@ test.for([400, 404])('a difference stands if the service answers %i to earlier b
 test('a wallet whose balances are refused does not hold up the others', async () => {
   const fault = refuse(403, ({ path }) => path.includes(SELF))
   const { url } = await startLoopback(service, fault)
-  const { exit, stdout, stderr } = await runInProcess(['reconcile', plain, '--base-url', url])
+  const { exit, stdout, stderr } = await runCommand(['reconcile', plain, '--base-url', url])
   expect([exit, stdout]).toEqual([4, expect.stringContaining('3 of 4 wallets reconciled at block 420')])
   expect(stdout).toContain('native of 1 wallet not compared: the service lacks or refuses them')
   expect(stderr).toContain('BALANCES_UNAVAILABLE: ')
@@ -374,7 +374,7 @@ const COLUMNS =
 test('writes the columns of the contract as CSV', async () => {
   const { url } = await startLoopback(service, withExcess(SELF, 0, 3n))
   const args = ['reconcile', plain, '--base-url', url, '--no-bisect']
-  const csv = await runInProcess([...args, '--format', 'csv', '--all'])
+  const csv = await runCommand([...args, '--format', 'csv', '--all'])
   const [header] = csv.stdout.split('\n')
   const rows: TextRow[] = parse(csv.stdout, { columns: true })
   expect([header, csv.exit]).toEqual([COLUMNS, 0])
@@ -384,7 +384,7 @@ test('writes the columns of the contract as CSV', async () => {
 
 test('writes differences as JSON', async () => {
   const { url } = await startLoopback(service, withExcess(SELF, 1, 3n))
-  const { exit, stdout } = await runInProcess(['reconcile', plain, '--base-url', url, '--format', 'json'])
+  const { exit, stdout } = await runCommand(['reconcile', plain, '--base-url', url, '--format', 'json'])
   const rows = JSON.parse(stdout)
   expect(exit).toBe(10)
   expect(rows).toMatchObject([{ wallet_address: SELF, asset_type: 'native', difference: '3' }])
@@ -394,30 +394,30 @@ test('writes differences as JSON', async () => {
 test('stores the verdict; status and balances show it, and verify accepts it', async () => {
   const output = join(tempFolder(), 'copy')
   cpSync(plain, output, { recursive: true, filter: (path) => !path.endsWith('reconciliation.json') })
-  const before = await runInProcess(['status', output])
+  const before = await runCommand(['status', output])
   expect(before.stdout).toContain('not reconciled')
   const result = await reconcile({ output })
   await storeVerdict(output, result)
   const stored = JSON.parse(readFileSync(join(output, 'reconciliation.json'), 'utf8'))
   expect(stored).toMatchObject({ block: 420, ok: true, differences: [], wallets: { exported: 4 } })
   expect((await verifyOutput(output)).problems).toEqual([])
-  const { stdout } = await runInProcess(['status', output])
+  const { stdout } = await runCommand(['status', output])
   expect(stdout).toMatch(/reconciled at block 420 on .* UTC: 4 of 4 wallets\n/)
-  expect((await runInProcess(['balances', output])).stderr).toContain('4 of 4 wallets')
+  expect((await runCommand(['balances', output])).stderr).toContain('4 of 4 wallets')
   const manifest = readManifest(output)
   writeFileSync(join(output, 'manifest.json'), JSON.stringify({ ...manifest, changed: true }))
-  expect((await runInProcess(['status', output])).stdout).toContain('out of date')
+  expect((await runCommand(['status', output])).stdout).toContain('out of date')
 })
 
 test('run --reconcile ends with the verdict', async () => {
   const { url } = await startLoopback(service, withExcess(SELF, 1, 3n))
   const output = join(tempFolder(), 'new')
   const args = ['run', '--chain', '43114', '--output', output, '--base-url', url, '--reconcile', '--quiet']
-  const good = await runInProcess([...args, '--address', INTERNAL])
+  const good = await runCommand([...args, '--address', INTERNAL])
   expect([good.exit, good.stderr]).toEqual([0, ''])
   expect(JSON.parse(readFileSync(join(output, 'reconciliation.json'), 'utf8')).ok).toBe(true)
-  const bad = await runInProcess([...args, '--address', INTERNAL, '--address', SELF])
+  const bad = await runCommand([...args, '--address', INTERNAL, '--address', SELF])
   expect([bad.exit, bad.stderr.includes('VERIFY_FAILED')]).toEqual([10, true])
-  const none = await runInProcess([...args, '--address', INTERNAL, '--tables', 'transactions'])
+  const none = await runCommand([...args, '--address', INTERNAL, '--tables', 'transactions'])
   expect([none.exit, none.stderr.includes('exports no ledger')]).toEqual([2, true])
 })

@@ -8,7 +8,6 @@ import { run } from '../../src/export/run.ts'
 import { type ReindexOptions, reindexOutput } from '../../src/reindex/reindex.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { faultWhere, respondWith } from '../helpers/faults.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -240,7 +239,7 @@ describe('walletlake reindex', () => {
     { args: ['.', '--max-requests', '-1'], says: '--max-requests' },
     { args: ['.', '--deadline', '0s'], says: '--deadline' },
   ])('exits with 2 and a fix for: $says', async ({ args, says: words }) => {
-    const { exit, stderr } = await runInProcess(['reindex', ...args])
+    const { exit, stderr } = await runCommand(['reindex', ...args])
     expect(exit).toBe(2)
     expect(stderr).toMatch(/^USAGE: (.+\n)+fix: .+\n$/)
     expect(stderr).toContain(words)

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -133,7 +132,7 @@ describe('walletlake status', () => {
     const report = { ...ended, startedAt: '2026-01-02T03:04:05Z', ...counts }
     mkdirSync(join(output, 'runs'))
     writeFileSync(join(output, 'runs', '20260102T030405Z-aaaaaa.json'), JSON.stringify(report))
-    const { exit, stdout } = await runInProcess(['status', output])
+    const { exit, stdout } = await runCommand(['status', output])
     expect([exit, stdout.split('\n')]).toEqual([
       0,
       [

@@ -6,7 +6,6 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -142,7 +141,7 @@ test.for([
   const { job } = writeJob()
   copyFileSync(job, join(dirname(job), 'other.json'))
   const words: Record<string, string> = { JOB: job, JOBS: join(dirname(job), '*.json') }
-  const { exit, stderr } = await runInProcess(args.map((arg) => words[arg] ?? arg))
+  const { exit, stderr } = await runCommand(args.map((arg) => words[arg] ?? arg))
   expect(exit).toBe(2)
   expect(stderr).toMatch(/^(USAGE|JOB_INVALID): (.+\n)+fix: .+\n$/)
   expect(stderr).toContain(says)

@@ -76,7 +76,10 @@ function captureWrites(stream: NodeJS.WriteStream) {
     if (typeof done === 'function') process.nextTick(done)
     return true
   }
-  return { written, restore: () => void (stream.write = write) }
+  const restore = () => {
+    stream.write = write
+  }
+  return { written, restore }
 }
 
 const isOurs = (variable: string) => variable.startsWith('WALLETLAKE_')

@@ -9,8 +9,8 @@ import { createDataService } from '../../../src/demo-server/create-data-service.
 import type { JsonObject } from '../../../src/demo-server/json.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { parseCsv } from '../../../src/read/csv-records.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { faultWhere, respondWith } from '../../helpers/faults.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
@@ -242,10 +242,10 @@ test('the command completes a file that convert reads, and says what it requeste
   const { url } = await startLoopback(service)
   const out = join(tempFolder(), 'prices.csv')
   const prices = ['prices', output, '--base-url', url, '--tier', 'free', '--concurrency', '1', '--out', out]
-  const stopped = await runInProcess([...prices, '--max-requests', '2'])
+  const stopped = await runCommand([...prices, '--max-requests', '2'])
   expect(stopped.exit).toBe(9)
   expect(stopped.stderr).toContain(`2 prices added in ${out}: 2 requests (40 compute units)`)
-  const { exit, stderr, stdout } = await runInProcess(prices)
+  const { exit, stderr, stdout } = await runCommand(prices)
   const days = (await coinDays()).length
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' })
   expect(stderr).toContain(`requesting the prices of ${days - 2} days (${(days - 2) * 20} compute units)`)
@@ -257,7 +257,7 @@ test('the command completes a file that convert reads, and says what it requeste
 })
 
 test('the command refuses a currency that is no code', async () => {
-  const { exit, stderr } = await runInProcess(['prices', output, '--currency', '$'])
+  const { exit, stderr } = await runCommand(['prices', output, '--currency', '$'])
   expect(exit).toBe(2)
   expect(stderr).toContain('a code such as usd')
 })

@@ -5,8 +5,8 @@ import { type Statement, statement } from '../../../src/accounting/statement/sta
 import { entryTypeTable, statementTable } from '../../../src/accounting/statement/statement-rows.ts'
 import { run } from '../../../src/export/run.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { readCsvTable, type TextRow } from '../../helpers/read-output.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
@@ -246,20 +246,12 @@ describe('with prices', () => {
 
   test('the table for people shows the values, rounded, below the amounts', async () => {
     const dates = ['--from', period.from, '--until', period.until]
-    const { stdout } = await runInProcess([
-      'statement',
-      madeUp,
-      ...dates,
-      '--prices',
-      prices,
-      '--wallet',
-      ann,
-    ])
+    const { stdout } = await runCommand(['statement', madeUp, ...dates, '--prices', prices, '--wallet', ann])
     const cells = stdout.split('\n').map((line) => line.trim().split(/ {2,}/))
     const below = (symbol: string) => cells[cells.findIndex(([, name]) => name === symbol) + 1]
     expect(below('AVAX')).toEqual(['in USD', '3855.00', '0', '0', '-20.56', '0', '0.15', '4091.63'])
     expect(below('WETH.e')).toEqual(['in USD', '0', '0', '0', '–', '0', '0', '–'])
-    expect((await runInProcess(['statement', madeUp, ...dates])).stdout).not.toContain('in USD')
+    expect((await runCommand(['statement', madeUp, ...dates])).stdout).not.toContain('in USD')
   })
 
   test('takes the prices of the chain by any of its names, however the job names it', async () => {

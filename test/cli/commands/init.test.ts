@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type JobInputs, promptForJob } from '../../../src/cli/prompt-job.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const [A, B] = ['0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', '0x0d3eb21b6b21833a4939cfff4810e9ae0758e12c']
@@ -12,10 +12,10 @@ const GIVEN = ['--chain', '43114', '--address', A, '--base-url', 'https://data.e
 describe('walletlake init', () => {
   test('writes a valid job and creates its folder', async () => {
     const file = join(tempFolder(), 'jobs', 'mine.yaml')
-    const written = await runInProcess(['init', file, ...GIVEN, '--address', `${B}=savings, of mine`])
+    const written = await runCommand(['init', file, ...GIVEN, '--address', `${B}=savings, of mine`])
     expect(written).toMatchObject({ exit: 0, stderr: '' })
     expect(written.stdout).toContain(`Created ${file}: chain 43114, 2 wallets.\nNext:\n`)
-    const { stdout } = await runInProcess(['validate', file])
+    const { stdout } = await runCommand(['validate', file])
     expect(stdout).toBe(`${file}: good (chain 43114, 2 wallets)\n`)
     expect(readFileSync(file, 'utf8')).toContain(
       `- "${A}"\n  - { address: "${B}", label: "savings, of mine" }`,
@@ -25,31 +25,31 @@ describe('walletlake init', () => {
   test('does not overwrite an existing file without --force', async () => {
     const file = join(tempFolder(), 'mine.yaml')
     writeFileSync(file, 'mine\n')
-    const { exit, stderr } = await runInProcess(['init', file, ...GIVEN])
+    const { exit, stderr } = await runCommand(['init', file, ...GIVEN])
     expect([exit, stderr]).toEqual([2, expect.stringContaining(`USAGE: ${file} already exists\nfix: `)])
     expect(readFileSync(file, 'utf8')).toBe('mine\n')
-    expect((await runInProcess(['init', file, ...GIVEN, '--force'])).exit).toBe(0)
-    expect((await runInProcess(['validate', file])).exit).toBe(0)
+    expect((await runCommand(['init', file, ...GIVEN, '--force'])).exit).toBe(0)
+    expect((await runCommand(['validate', file])).exit).toBe(0)
   })
 
   test('names the job if the file name is not a valid job name', async () => {
     const file = join(tempFolder(), 'My Wallets.yaml')
-    expect((await runInProcess(['init', file, ...GIVEN])).exit).toBe(0)
-    expect((await runInProcess(['validate', file])).exit).toBe(0)
+    expect((await runCommand(['init', file, ...GIVEN])).exit).toBe(0)
+    expect((await runCommand(['validate', file])).exit).toBe(0)
     expect(readFileSync(file, 'utf8')).toContain('\nname: my-wallets\n')
   })
 
   test('takes the service from the environment', async () => {
     const file = join(tempFolder(), 'mine.yaml')
     const args = ['init', file, '--chain', '1', '--address', A]
-    expect((await runInProcess(args, { WALLETLAKE_BASE_URL: 'demo' })).exit).toBe(0)
+    expect((await runCommand(args, { WALLETLAKE_BASE_URL: 'demo' })).exit).toBe(0)
     expect(readFileSync(file, 'utf8')).toContain('baseUrl: "demo"')
   })
 
   test('writes the API of the service, from the option or the environment', async () => {
     const [byOption, byVariable] = [join(tempFolder(), 'mine.yaml'), join(tempFolder(), 'mine.yaml')]
-    expect((await runInProcess(['init', byOption, ...GIVEN, '--api', 'blockscout'])).exit).toBe(0)
-    expect((await runInProcess(['init', byVariable, ...GIVEN], { WALLETLAKE_API: 'etherscan' })).exit).toBe(0)
+    expect((await runCommand(['init', byOption, ...GIVEN, '--api', 'blockscout'])).exit).toBe(0)
+    expect((await runCommand(['init', byVariable, ...GIVEN], { WALLETLAKE_API: 'etherscan' })).exit).toBe(0)
     expect(readFileSync(byOption, 'utf8')).toContain('\n  api: blockscout\n')
     expect(readFileSync(byVariable, 'utf8')).toContain('\n  api: etherscan\n')
   })
@@ -69,7 +69,7 @@ describe('walletlake init', () => {
     },
   ])('writes nothing and exits with 2: $says', async ({ args, says }) => {
     const file = join(tempFolder(), 'mine.yaml')
-    const { exit, stderr } = await runInProcess(['init', file, ...args])
+    const { exit, stderr } = await runCommand(['init', file, ...args])
     expect(stderr).toMatch(/^(USAGE|JOB_INVALID): .+\n(.+\n)*fix: .+\n$/)
     expect(stderr.replaceAll('\n  ', ' ')).toContain(says)
     expect(exit).toBe(2)
@@ -77,7 +77,7 @@ describe('walletlake init', () => {
   })
 
   test('rejects a file name that other commands would not accept as a job', async () => {
-    const { stderr } = await runInProcess(['init', 'mine', ...GIVEN])
+    const { stderr } = await runCommand(['init', 'mine', ...GIVEN])
     expect(stderr).toBe('USAGE: mine: a job file ends in .yaml\nfix: Name mine.yaml.\n')
   })
 })

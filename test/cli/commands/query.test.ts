@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { runInProcess } from '../../helpers/in-process.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { goodLake } from '../../verify/export/model-export.ts'
 import { writeLake } from '../../verify/export/write-model-export.ts'
@@ -18,7 +18,7 @@ test.for([
   { where: 'from a file', isTTY: false, says: /^USAGE: there is no statement to run\n/ },
 ])('a query without a statement $where states what is missing', async ({ isTTY, says }) => {
   typeIn(' \n', isTTY)
-  const { exit, stderr } = await runInProcess(['query', '.'])
+  const { exit, stderr } = await runCommand(['query', '.'])
   expect(exit).toBe(2)
   expect(stderr).toMatch(says)
 })
@@ -33,7 +33,7 @@ test.for([
   const { isTTY } = process.stdout
   process.stdout.isTTY = true
   onTestFinished(() => void Object.assign(process.stdout, { isTTY }))
-  const { exit, stdout } = await runInProcess(['query', output, 'from range(150)', ...args])
+  const { exit, stdout } = await runCommand(['query', output, 'from range(150)', ...args])
   const lines = stdout.trimEnd().split('\n')
   expect({ exit, last: lines.at(-1)?.trim() }).toEqual({ exit: 0, last })
   expect(lines.filter((line) => /^ *\d+$/.test(line))).toHaveLength(rows)

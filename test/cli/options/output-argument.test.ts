@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runInProcess } from '../../helpers/in-process.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test.for(['verify', 'query', 'compact'])(
@@ -13,7 +13,7 @@ test.for(['verify', 'query', 'compact'])(
       job,
       JSON.stringify({ chain: 1, addresses, output: 'no/such', service: { baseUrl: 'demo' } }),
     )
-    const { exit, stderr } = await runInProcess([command, job])
+    const { exit, stderr } = await runCommand([command, job])
     expect(stderr).toBe(
       `USAGE: there is no output folder no/such of the job ${job}\n` +
         'fix: Run the job first, or start this in the folder where it was run: output paths are relative to the working folder.\n',
@@ -24,7 +24,7 @@ test.for(['verify', 'query', 'compact'])(
 
 test('verify reports a folder without an export like other commands', async () => {
   const folder = tempFolder()
-  const { exit, stderr } = await runInProcess(['verify', folder])
+  const { exit, stderr } = await runCommand(['verify', folder])
   expect(stderr).toMatch(
     /^USAGE: .+ holds no finished export \(no manifest\.json\)\nfix: Name the output .+\n$/,
   )

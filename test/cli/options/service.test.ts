@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { readAccessOfOutput } from '../../../src/cli/options/service.ts'
 import { run } from '../../../src/export/run.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
@@ -42,10 +42,10 @@ test('with a key, audit says of the export of an explorer that it needs another 
   const output = tempFolder()
   await run([testJob({ addresses: demoWallets.slice(0, 1), endBlock: 60, output })])
   readFromExplorer(output)
-  const audited = await runInProcess(['audit', output], KEY)
+  const audited = await runCommand(['audit', output], KEY)
   expect(audited.exit).toBe(2)
   expect(audited.stderr).toContain('USAGE: this command needs a service with the API data-api')
-  const priced = await runInProcess(['prices', output], KEY)
+  const priced = await runCommand(['prices', output], KEY)
   expect(priced.exit).toBe(0)
   expect(priced.stderr).toContain('the API etherscan states no prices')
 })

@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, write
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import type { Manifest } from '../../../src/core/model/manifest.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
 import { folderTree } from '../../helpers/folder-tree.ts'
 import { HOSTILE_PATHS } from '../../helpers/hostile-paths.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
 import { makeNamedPipe } from '../../helpers/named-pipe.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { startObjectStore } from '../../helpers/object-store.ts'
@@ -62,7 +62,7 @@ test.for(Object.keys(COMMANDS))(
       list(output, path)
       // A run writes its report, which contains the failure.
       const before = folderTree(folder)
-      const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
+      const { exit, stdout, stderr } = await runCommand(COMMANDS[name]?.(output, job) ?? [])
       rmSync(join(output, 'runs'), { recursive: true, force: true })
       expect([path, exit]).toEqual([path, 10])
       expect(stdout + stderr).toContain('tables.ledger.files[0].path')
@@ -105,7 +105,7 @@ test.for(Object.keys(COMMANDS))(
       if (target === undefined) makeNamedPipe(join(output, entry))
       else symlinkSync(target, join(output, entry))
       const before = folderTree(folder)
-      const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
+      const { exit, stdout, stderr } = await runCommand(COMMANDS[name]?.(output, job) ?? [])
       expect([entry, exit]).toEqual([entry, name === 'run' ? 7 : 10])
       expect(stdout + stderr).toContain(join(output, entry))
       expect(withoutReports(folderTree(folder))).toEqual(withoutReports(before))
@@ -117,15 +117,15 @@ test('an output may itself be a symbolic link', async () => {
   const { folder, output } = copyOfExport()
   renameSync(output, join(folder, 'elsewhere'))
   symlinkSync('elsewhere', output)
-  expect((await runInProcess(['verify', output])).exit).toBe(0)
+  expect((await runCommand(['verify', output])).exit).toBe(0)
 })
 
 test('a run with --fresh replaces a manifest with hostile paths', async () => {
   const { folder, output, job } = copyOfExport()
   list(output, '../canary/file.csv')
-  const { exit } = await runInProcess(['run', job, '--fresh', '--base-url', 'demo'])
+  const { exit } = await runCommand(['run', job, '--fresh', '--base-url', 'demo'])
   expect(exit).toBe(0)
-  expect((await runInProcess(['verify', output])).exit).toBe(0)
+  expect((await runCommand(['verify', output])).exit).toBe(0)
   expect(readFileSync(join(folder, 'canary', 'file.csv'), 'utf8')).toBe('a secret')
 })
 
@@ -150,14 +150,14 @@ test.for(['status', 'verify', 'query', 'convert'])(
     mkdirSync(env.TMPDIR)
     const words = COMMANDS[name]?.('s3://lake/mine', '') ?? []
     const out = words.map((word) => (word.endsWith('.csv') ? join(folder, 'out.csv') : word))
-    expect((await runInProcess(out, env)).exit).toBe(0)
+    expect((await runCommand(out, env)).exit).toBe(0)
     const written = folderTree(folder).filter((path) => /abcdef|x\.json/.test(path))
     expect(written).toEqual([])
     const hostile = JSON.parse(String(objects.get('mine/manifest.json'))) as Manifest
     for (const file of hostile.tables.ledger?.files ?? []) file.path = '../../canary.csv'
     objects.set('mine/manifest.json', Buffer.from(JSON.stringify(hostile)))
     objects.set('canary.csv', Buffer.from('planted'))
-    expect((await runInProcess(out, env)).exit).toBe(10)
+    expect((await runCommand(out, env)).exit).toBe(10)
     expect(folderTree(folder).filter((path) => path.includes('canary'))).toEqual([])
   },
 )

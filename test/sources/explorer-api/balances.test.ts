@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import { listen } from '../../../src/demo-server/listen.ts'
 import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
@@ -97,9 +97,9 @@ describe('reconcile with the balances of an explorer', () => {
     onTestFinished(() => close())
     const words = ['reconcile', outputOf('etherscan'), '--base-url', url]
     const differences = { exit: 10, stderr: expect.stringContaining('VERIFY_FAILED: ') }
-    expect(await runInProcess([...words, '--api', 'etherscan'])).toMatchObject(differences)
-    expect(await runInProcess(words, { WALLETLAKE_API: 'etherscan' })).toMatchObject(differences)
-    const misspelt = await runInProcess(words, { WALLETLAKE_API: 'etherscann' })
+    expect(await runCommand([...words, '--api', 'etherscan'])).toMatchObject(differences)
+    expect(await runCommand(words, { WALLETLAKE_API: 'etherscan' })).toMatchObject(differences)
+    const misspelt = await runCommand(words, { WALLETLAKE_API: 'etherscann' })
     expect(misspelt.stderr).toContain('WALLETLAKE_API: found etherscann, expected one of data-api, etherscan')
   })
 })

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import { listen } from '../../../src/demo-server/listen.ts'
-import { runInProcess } from '../../helpers/in-process.ts'
+import { runCommand } from '../../helpers/command.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
@@ -40,12 +40,12 @@ test.for(['etherscan', 'blockscout'])(
     const service = await listen(createDataService({ api: api as 'etherscan', keys: [KEY] }), { port: 0 })
     onTestFinished(() => service.close())
     const output = join(tempFolder(), 'out')
-    const { exit, stdout, stderr } = await runInProcess(jobArguments(api, { url: service.url, output }), {
+    const { exit, stdout, stderr } = await runCommand(jobArguments(api, { url: service.url, output }), {
       WALLETLAKE_API_KEY: KEY,
     })
     // Balances differ, because tokens of the demo chain move without Transfer events. A request without the key exits with 3.
     expect({ exit, withKey: containsKey(stdout + stderr) }).toEqual({ exit: 10, withKey: false })
-    const again = await runInProcess(['reconcile', output, '--base-url', `${service.url}/`], {
+    const again = await runCommand(['reconcile', output, '--base-url', `${service.url}/`], {
       WALLETLAKE_API_KEY: KEY,
     })
     expect({ exit: again.exit, withKey: containsKey(again.stdout + again.stderr) }).toEqual({
@@ -81,7 +81,7 @@ test.for([
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const output = join(tempFolder(), 'out')
-  const { exit, stdout, stderr } = await runInProcess(
+  const { exit, stdout, stderr } = await runCommand(
     [...jobArguments('etherscan', { url, output }), '--max-requests', '5'],
     { WALLETLAKE_API_KEY: KEY },
   )
