@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -38,11 +38,13 @@ describe('a terminal', () => {
   async function runOnTerminal(term: string): Promise<string> {
     const { isTTY } = process.stderr
     process.stderr.isTTY = true
+    vi.stubEnv('TERM', term)
     onTestFinished(() => {
       process.stderr.isTTY = isTTY
+      vi.unstubAllEnvs()
     })
     const words = ['run', ...job(), '--end-block', '421', '--output', join(tempFolder(), 'out')]
-    const { exit, stderr } = await runCommand(words, { TERM: term })
+    const { exit, stderr } = await runCommand(words)
     expect(exit).toBe(0)
     return stderr
   }
