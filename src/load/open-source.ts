@@ -13,9 +13,11 @@ import { checkSize } from '../read/check-files.ts'
 import { checkFile } from './check-file.ts'
 import type { KeyedFile } from './check-keys.ts'
 import { type DownloadOptions, download, downloadText } from './download.ts'
-import type { PlannedFile } from './plan-load.ts'
 import { readManifest } from './read-manifest.ts'
 import type { LocalFile } from './target.ts'
+
+/** A file of the manifest, with its table. */
+export type PlannedFile = { readonly table: Table; readonly file: ManifestFile }
 
 /** An output to load from: the manifest and access to the files. */
 export type LoadSource = {
