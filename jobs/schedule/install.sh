@@ -117,7 +117,7 @@ END
 
 install_units() {
   mkdir -p "$root/etc/systemd/system"
-  for unit in walletlake.service walletlake.timer; do
+  for unit in walletlake.service walletlake-failed.service walletlake.timer; do
     install -m 644 "$root$program/lib/node_modules/walletlake/jobs/schedule/$unit" "$root/etc/systemd/system/$unit"
   done
   [ -n "$root" ] || ! has_systemd || systemctl daemon-reload

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS } from '../core/model/listings.ts'
@@ -156,6 +156,11 @@ export async function removeCheckpoint(folder: string): Promise<void> {
   await requireLock(folder)
   await removeStaleTemporaries(folder)
   await rm(join(folder, CHECKPOINT_FILE), { force: true })
+}
+
+/** Whether the folder has a checkpoint, even an empty one. */
+export async function hasCheckpoint(folder: string): Promise<boolean> {
+  return (await stat(join(folder, CHECKPOINT_FILE)).catch(() => undefined)) !== undefined
 }
 
 /** File name of the log. */

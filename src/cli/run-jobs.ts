@@ -21,7 +21,14 @@ import { abortOnSignals } from './signals.ts'
 
 export type RunArguments = MonitoringArguments &
   RunLimitArguments &
-  KeyArguments & { fresh?: boolean; lookback?: string; queue?: string; json?: boolean; report?: boolean } & {
+  KeyArguments & {
+    fresh?: boolean
+    lookback?: string
+    queue?: string
+    json?: boolean
+    report?: boolean
+    load?: boolean
+  } & {
     /** Reconcile the exports, by the native coin alone or by all assets. */
     reconcile?: ReconcileScope | undefined
   }
@@ -36,17 +43,20 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   try {
     const jobsToRun = await readJobs()
     if (args.reconcile === 'all') requireReconcilable(jobsToRun)
+    const load = args.load ? await openLoad() : undefined
     // The key is in the environment only until it is read.
     const credentials = await readCredentials(args)
     const context = { args, credentials, progress, usage, signal: interruption.signal }
-    const result = await runDirectOrQueued(jobsToRun, context)
+    const exported = await runDirectOrQueued(jobsToRun, context)
     progress.stop()
+    const result = (await load?.(exported, context)) ?? exported
+    printSummary(exported, result, { args, log: progress.log })
+    const verdictExit = await reconcileIfWanted(exported, context)
+    if (args.report) await writeReports(exported, { args, log: progress.log })
+    const exit = exitOf(result) || verdictExit
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
-    await monitor.end({ exit: exitOf(result), jobs })
-    const exit = printSummary(result, { args, log: progress.log })
-    const verdictExit = await reconcileIfWanted(result, context)
-    if (args.report) await writeReports(result, { args, log: progress.log })
-    return exit || verdictExit
+    await monitor.end({ exit, jobs })
+    return exit
   } catch (thrown) {
     progress.stop()
     await monitor.end({ exit: toExportError(thrown).failure.exit, jobs: undefined })
@@ -54,6 +64,13 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   } finally {
     interruption.dispose()
   }
+}
+
+/** Prepares `--load`. Throws USAGE if no database is named. */
+async function openLoad(): Promise<(result: RunResult, context: RunContext) => Promise<RunResult>> {
+  const { loadJobs, readLoadTarget } = await import('./load-jobs.ts')
+  const to = readLoadTarget()
+  return (result, { progress: { log }, signal }) => loadJobs(result, { to, log, signal })
 }
 
 /** Returns 0, or the exit code of a verdict that is not good. */
@@ -117,13 +134,18 @@ async function runQueued(
   })
 }
 
-function printSummary(result: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
-  const { jobs } = result
+/** The summary for people describes the exports. JSON and failures include what was done with them. */
+function printSummary(
+  exported: RunResult,
+  result: RunResult,
+  { args, log }: { args: RunArguments; log: Log },
+): void {
   if (args.json) printJson(summarizeRun(result))
   else if (!args.quiet)
-    print(summaryText(jobs, { now: Date.now(), programName: interactiveProgramName(args) }).split('\n'))
-  for (const job of jobs) for (const failure of failuresOf(job)) log.failure(failure)
-  return exitOf(result)
+    print(
+      summaryText(exported.jobs, { now: Date.now(), programName: interactiveProgramName(args) }).split('\n'),
+    )
+  for (const job of result.jobs) for (const failure of failuresOf(job)) log.failure(failure)
 }
 
 /** Returns the program name for hints in the summary; undefined if stdout is not a terminal or the log is JSON. */

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
-import { REJECTS_FILE } from '../core/model/manifest.ts'
+import { hasCheckpoint, removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
+import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { GENERATOR } from '../core/model/version.ts'
 import { PRIVATE_MODE, readTextIfExists, writeAtomically } from '../core/platform/disk.ts'
 import { columnDifferences } from '../core/table/schema-changes.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { privateFolder } from './private-folder.ts'
-import { areFilesInPlace, type FileSizes } from './resume/find-export.ts'
+import { findChangedSettings } from './resume/changed-settings.ts'
+import { areFilesInPlace, type FileSizes, isSameJob } from './resume/find-export.ts'
+import { hasSameWallets } from './resume/previous-export.ts'
 
 const DONE_FILE = 'done.json'
 
@@ -28,18 +30,39 @@ export const clearComplete = (folder: string): Promise<void> => rm(join(folder, 
  */
 export async function isJobComplete(job: Job, store: FileSizes): Promise<boolean> {
   if (job.endBlock === undefined) return false
-  const marker = await readTextIfExists(join(privateFolder(job), DONE_FILE))
   const manifest = await readManifestIfExists(job.output)
-  if (
-    marker === undefined ||
-    manifest === undefined ||
-    marker.trim() !== JSON.stringify({ job: jobKey(job) })
-  )
-    return false
+  if (manifest === undefined) return false
+  const marker = await readTextIfExists(join(privateFolder(job), DONE_FILE))
+  const isDone =
+    marker === undefined
+      ? isWhole(job, manifest) && !(await hasCheckpoint(privateFolder(job)))
+      : marker.trim() === JSON.stringify({ job: jobKey(job) })
+  if (!isDone) return false
   if (columnDifferences(manifest).length > 0) return false
   const sidecars = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
   const sizes = await Promise.all(sidecars.map((path) => store.size(path)))
   return sizes.every((size) => size !== undefined) && (await areFilesInPlace(store, manifest))
+}
+
+/**
+ * Whether a manifest, without what its run stored beside it, shows that exactly this job is complete. The folder may have
+ * been copied or restored without its private folder.
+ */
+function isWhole(job: Job, manifest: Manifest): boolean {
+  const { generator, coverage } = manifest
+  const isCovered = coverage.every(
+    ({ toBlock, error, removed }) => removed || (error === undefined && toBlock >= (job.endBlock ?? 0)),
+  )
+  return (
+    generator === GENERATOR &&
+    job.kind === 'wallets' &&
+    !job.keepRaw &&
+    isCovered &&
+    manifest.rejects === 0 &&
+    hasSameWallets(job, manifest) &&
+    isSameJob(job, manifest) &&
+    findChangedSettings(job, manifest).length === 0
+  )
 }
 
 /** A hash of all settings that affect the bytes of the output, and of the version of this program. */

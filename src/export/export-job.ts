@@ -64,8 +64,10 @@ export async function exportJob(run: LocalRun): Promise<JobResult> {
  * resume.
  */
 export async function runExport(run: JobRun, make: MakeExport): Promise<JobResult> {
+  // The wall clock may jump while the job runs; its duration must not.
+  const clockOffset = Date.now() - performance.now()
   const result = await tryExport(run, make)
-  endRunStats(run.stats, result.error)
+  endRunStats(run.stats, result.error, Math.round(clockOffset + performance.now()))
   return result
 }
 

@@ -6,7 +6,7 @@ import { BASE_URL_SETTING, proxyPasswordFix } from './connection-error.ts'
 import type { ApiResponse } from './http-client.ts'
 
 /** Whether a response is a web page, as sent by portals, proxies and wrong base URLs. */
-function isWebPage({ headers, body }: ApiResponse): boolean {
+export function isWebPage({ headers, body }: ApiResponse): boolean {
   if (/\bhtml\b/i.test(headers['content-type'] ?? '')) return true
   return /^\s*<(!doctype|html|head|body|\?xml)\b/i.test(body.subarray(0, 200).toString('latin1'))
 }

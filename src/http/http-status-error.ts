@@ -1,6 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
 import { formatMinuteCeil } from '../core/model/utc.ts'
-import { fixForStatus, type RequestedUrl } from './endpoint-hints.ts'
+import { fixForStatus, isWebPage, type RequestedUrl } from './endpoint-hints.ts'
 import type { ApiResponse, Client } from './http-client.ts'
 import { isRetryableStatus, readRemaining, readRetryAfter } from './read-outcome.ts'
 
@@ -18,12 +18,18 @@ export function httpStatusError(
   const details = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 403 && isQuotaError(response, message))
     return new ExportError('RATE_LIMITED', what, { ...details, fix: quotaFix(retryAfterMs) })
+  if (status === 403 && isWebPage(response))
+    return new ExportError('REQUEST_REFUSED', `${what} with a web page`, { ...details, fix: FIREWALL_FIX })
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, details)
   if (isRetryableStatus(status)) return new ExportError('SERVICE_UNAVAILABLE', what, details)
   if (status === 429) return new ExportError('RATE_LIMITED', what, details)
   const fix = STATUS_FIXES[status] ?? fixForStatus(response, requested)
   return new ExportError('REQUEST_REFUSED', what, { ...details, fix })
 }
+
+/** An API states in JSON that it refuses a key. */
+const FIREWALL_FIX =
+  'A firewall or proxy in front of the service refuses requests from this network. Try again from another one, or ask the provider of the service.'
 
 /** Fixes for statuses that mean the same in any context. */
 const STATUS_FIXES: Readonly<Record<number, string>> = {

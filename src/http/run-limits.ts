@@ -61,7 +61,8 @@ export function startRunLimits(
   const onDeadline = () => controller.abort(limitReached('deadline'))
   const timer =
     deadlineMs === undefined ? undefined : setTimeout(onDeadline, Math.min(deadlineMs, MAX_TIMEOUT_MS))
-  const startedMs = Date.now()
+  // The wall clock may jump; a duration must not.
+  const endsAt = performance.now() + (deadlineMs ?? Number.POSITIVE_INFINITY)
   const describeWait = createWaitAnnouncer()
   return {
     signal: controller.signal,
@@ -74,8 +75,7 @@ export function startRunLimits(
     requestsLeft: () => Math.max(0, (maxRequests ?? Number.POSITIVE_INFINITY) - usage.requests),
     checkWait: (waitMs) => {
       if (waitMs > MAX_WAIT_MS) controller.abort(waitTooLongError(waitMs))
-      else if (Date.now() + waitMs > startedMs + (deadlineMs ?? Number.POSITIVE_INFINITY))
-        controller.abort(waitPastDeadline(waitMs))
+      else if (performance.now() + waitMs > endsAt) controller.abort(waitPastDeadline(waitMs))
       return describeWait(waitMs)
     },
     end: () => {

@@ -15,8 +15,6 @@ export type KeyCheck = {
    * Adds the keys of a file that is to be loaded. Throws VERIFY_FAILED if one occurs twice in it or in an earlier file.
    */
   add(file: KeyedFile): Promise<void>
-  /** Compares an already loaded file with the added keys. Throws VERIFY_FAILED for a common key. */
-  compare(file: KeyedFile): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,10 +37,6 @@ export function createKeyCheck(scratchFolder: string, memory: string): KeyCheck 
       const duplicates = `(SELECT a, b FROM (${keyHashesSql(file)}) GROUP BY a, b HAVING count(*) > 1)`
       await assertNoDuplicates(connection, file, duplicates)
       await connection.run(`INSERT INTO ${keys} SELECT a, b FROM (${keyHashesSql(file)})`)
-    },
-    compare: async (file) => {
-      if (engine === undefined || !loadedTables.has(file.table.name)) return
-      await assertNoDuplicates((await engine).connection, file, keysOf(file.table))
     },
     close: async () => (await engine)?.close(),
   }
@@ -67,12 +61,13 @@ async function assertNoDuplicates(
   const query = `SELECT key FROM (${keyHashesSql(file)}) AS rows SEMI JOIN ${keyTable} AS keys USING (a, b) LIMIT 1`
   const [duplicate] = (await connection.runAndReadAll(query)).getRowsJS()
   if (duplicate === undefined) return
-  const key = `${file.table.key.join(', ')} = ${String(duplicate[0]).replaceAll('|', ', ')}`
-  throw new ExportError('VERIFY_FAILED', `${file.name}: the export contains a duplicate row: ${key}`, {
-    fix: DUPLICATE_ROW_FIX,
-  })
+  throw duplicateRowError(file.name, file.table, String(duplicate[0]).split('|'))
 }
 
 /** Does not say that nothing was loaded: remote files are checked one by one, and earlier ones may be committed. */
-export const DUPLICATE_ROW_FIX =
-  'Export again with run --fresh, then load again; walletlake verify lists the duplicate rows.'
+export function duplicateRowError(path: string, table: Table, key: readonly string[]): ExportError {
+  const row = `${table.key.join(', ')} = ${key.join(', ')}`
+  return new ExportError('VERIFY_FAILED', `${path}: the export contains a duplicate row: ${row}`, {
+    fix: 'Export again with run --fresh, then load again; walletlake verify lists the duplicate rows.',
+  })
+}

@@ -1,10 +1,11 @@
-import type { Table } from '../core/table/index.ts'
+import type { TableName } from '../core/table/index.ts'
 import type { LoadRecord, LoadTarget } from './target.ts'
 
 type LostRowsOptions = {
   /** The output that is being loaded. */
   readonly outputId: string
-  readonly tables: readonly Table[]
+  /** Tables without rows. */
+  readonly emptyTables: ReadonlySet<TableName>
   readonly onNotice: (message: string) => void
 }
 
@@ -15,13 +16,12 @@ type LostRowsOptions = {
 export async function forgetLostRows(
   target: LoadTarget,
   records: readonly LoadRecord[],
-  { outputId, tables, onNotice }: LostRowsOptions,
+  { outputId, emptyTables, onNotice }: LostRowsOptions,
 ): Promise<readonly LoadRecord[]> {
   const lost = new Set<string>()
-  for (const table of tables) {
-    const { name } = table
+  for (const name of emptyTables) {
     const loaded = records.filter((record) => record.table === name && record.rows > 0)
-    if (loaded.length === 0 || !(await target.isEmpty(table))) continue
+    if (loaded.length === 0) continue
     lost.add(name)
     onNotice(`${name}: the table is empty, so the files that were loaded into it are loaded again`)
     const others = new Set(loaded.filter((one) => one.outputId !== outputId).map(({ job }) => job))

@@ -1,13 +1,5 @@
 import { ExportError } from '../core/model/errors.ts'
-import { DUPLICATE_ROW_FIX } from './check-keys.ts'
 import type { LoadSource } from './open-source.ts'
-
-export function duplicateRowError(path: string): ExportError {
-  const message = `${path}: the export contains a duplicate row, in this file and in one that is already loaded`
-  return new ExportError('VERIFY_FAILED', message, {
-    fix: DUPLICATE_ROW_FIX,
-  })
-}
 
 /**
  * Replaces VERIFY_FAILED by LOAD_FAILED if the manifest has changed since it was read: a run then replaced the files

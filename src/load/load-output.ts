@@ -1,11 +1,10 @@
 import { ExportError } from '../core/model/errors.ts'
-import type { ManifestFile } from '../core/model/manifest.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatchError } from '../read/check-files.ts'
-import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
+import { createKeyCheck, duplicateRowError, type KeyCheck } from './check-keys.ts'
 import { forgetLostRows } from './forget-lost-rows.ts'
-import { duplicateRowError, explainFailure, noTablesError } from './load-errors.ts'
-import type { LoadSource } from './open-source.ts'
+import { explainFailure, noTablesError } from './load-errors.ts'
+import type { LoadSource, PlannedFile } from './open-source.ts'
 import {
   assertUniqueName,
   identifyOutput,
@@ -13,7 +12,7 @@ import {
   manifestRecord,
   type OutputIdentity,
 } from './output-identity.ts'
-import { type LoadPlan, type LoadStep, type PlannedFile, planLoad } from './plan-load.ts'
+import { type LoadPlan, planLoad, type TableMerge } from './plan-load.ts'
 import type { LoadRecord, LoadTarget } from './target.ts'
 
 export type LoadOptions = {
@@ -36,16 +35,16 @@ export type LoadResult = {
   readonly loaded: Partial<Record<TableName, { rows: number; files: number }>>
   /** Files that had been loaded before. */
   readonly skipped: number
-  /** Number of block ranges whose rows were deleted before files were loaded. */
-  readonly cleared: number
+  /** Number of block ranges of replaced or removed files, whose rows were updated. */
+  readonly updated: number
   /** Messages for the user. */
   readonly notices: readonly string[]
 }
 
 /**
- * Synchronizes a target with an output: skips files that are loaded, adds new ones and replaces changed ones. If the
- * target supports transactions, the load is one transaction, or with `commit: 'file'` one for the corrections and one
- * per new file.
+ * Synchronizes a target with an output: skips files that are loaded, adds new ones and merges changed ones. If the
+ * target supports transactions, the load is one transaction, or with `commit: 'file'` one per new file and one for the
+ * corrections.
  *
  * @throws ExportError VERIFY_FAILED if a file does not match the manifest; its transaction is rolled back
  */
@@ -80,11 +79,8 @@ async function loadChecked(context: LoadContext): Promise<LoadResult> {
 type PreparedLoad = {
   plan: LoadPlan
   identity: OutputIdentity
-  appendableTables: ReadonlySet<TableName>
-  /**
-   * Tables with rows of remote files that earlier loads brought; those files are not downloaded again to compare keys.
-   */
-  uncheckedTables: ReadonlySet<string>
+  /** Tables without rows: files are inserted directly, because they replace nothing. */
+  emptyTables: ReadonlySet<TableName>
 }
 
 async function prepare(source: LoadSource, target: LoadTarget, options: LoadOptions): Promise<PreparedLoad> {
@@ -93,50 +89,22 @@ async function prepare(source: LoadSource, target: LoadTarget, options: LoadOpti
   const listed = tables.filter(({ name }) => manifest.tables[name] !== undefined)
   if (listed.length === 0) throw noTablesError(source)
   await target.prepare(listed)
+  const emptyTables = new Set<TableName>()
+  for (const table of listed) if (await target.isEmpty(table)) emptyTables.add(table.name)
   const recorded = await target.records()
   const identity = identifyOutput(manifest, { location, source: options.source })
   assertUniqueName(identity, recorded)
   const { outputId } = identity
   const records = await forgetLostRows(target, recorded, {
     outputId,
-    tables: listed,
+    emptyTables,
     onNotice: options.onNotice,
   })
   await target.saveRecord(manifestRecord(identity, manifestSha256))
   const plan = planLoad({ manifest, identity, records, tables })
-  await source.requireFiles(plan.steps.flatMap(({ files }) => files.map(({ file }) => file)))
+  await source.requireFiles(plan.steps.flat().flatMap(({ files }) => files))
   for (const notice of plan.notices) options.onNotice(notice)
-  const previous = records.filter((record) => record.outputId === outputId && record.rows > 0)
-  const uncheckedTables = new Set(source.isRemote ? previous.map(({ table }) => table) : [])
-  return {
-    plan,
-    identity,
-    uncheckedTables,
-    appendableTables: await findAppendableTables(target, plan, { records, identity, uncheckedTables }),
-  }
-}
-
-type PreviousLoads = Pick<PreparedLoad, 'identity' | 'uncheckedTables'> & { records: readonly LoadRecord[] }
-
-/**
- * Finds the tables that contain only rows of earlier loads of this output. New files can be appended there, because
- * they replace nothing. Tables with rows of remote files are excluded: new files are not compared with the earlier
- * ones, so they must replace rows with the same key.
- */
-async function findAppendableTables(
-  target: LoadTarget,
-  plan: LoadPlan,
-  { records, identity, uncheckedTables }: PreviousLoads,
-): Promise<ReadonlySet<TableName>> {
-  const appendable = new Set<TableName>()
-  for (const table of new Set(plan.steps.flatMap(({ files }) => files.map((planned) => planned.table)))) {
-    const tableRecords = records.filter((record) => record.table === table.name)
-    if (tableRecords.some(({ outputId }) => outputId !== identity.outputId)) continue
-    if (uncheckedTables.has(table.name)) continue
-    const rows = tableRecords.reduce((sum, record) => sum + record.rows, 0)
-    if (await target.containsOnly(table, rows)) appendable.add(table.name)
-  }
-  return appendable
+  return { plan, identity, emptyTables }
 }
 
 /**
@@ -144,33 +112,19 @@ async function findAppendableTables(
  * they are loaded.
  */
 async function checkRowKeys({ steps }: LoadPlan, { source, keys, options }: LoadContext): Promise<void> {
-  const planned = steps.flatMap(({ files }) => files)
-  const isPlanned = new Set(planned.map(({ file }) => file.path))
-  const compareEach = async (
-    table: Table,
-    file: ManifestFile,
-    compare: (file: KeyedFile) => Promise<void>,
-  ) => {
-    options.signal.throwIfAborted()
-    try {
-      const keyedFile = file.rows === 0 ? undefined : await source.openForKeyCheck(table, file)
-      if (keyedFile !== undefined) await compare(keyedFile).finally(keyedFile.readable.close)
-    } catch (thrown) {
-      // A file that cannot be read is reported when it is loaded.
-      if (thrown instanceof ExportError) throw thrown
+  for (const { table, files } of steps.flat()) {
+    for (const file of files) {
+      options.signal.throwIfAborted()
+      if (file.rows === 0) continue
+      try {
+        const keyedFile = await source.openForKeyCheck(table, file)
+        if (keyedFile !== undefined) await keys.add(keyedFile).finally(keyedFile.readable.close)
+      } catch (thrown) {
+        // A file that cannot be read is reported when it is loaded.
+        if (thrown instanceof ExportError) throw thrown
+      }
     }
   }
-  for (const { table, file } of planned) await compareEach(table, file, keys.add)
-  for (const table of new Set(planned.map((one) => one.table)))
-    for (const file of source.manifest.tables[table.name]?.files ?? [])
-      if (!isPlanned.has(file.path)) await compareEach(table, file, keys.compare)
-}
-
-type LoadStepContext = Omit<PreparedLoad, 'plan'> & {
-  keys: KeyCheck
-  source: LoadSource
-  target: LoadTarget
-  options: LoadOptions
 }
 
 async function runPlan({ plan, ...prepared }: PreparedLoad, context: LoadContext): Promise<LoadResult> {
@@ -183,68 +137,64 @@ async function runPlan({ plan, ...prepared }: PreparedLoad, context: LoadContext
       await target.commit()
       await target.begin()
     }
-    await runStep(step, stepContext)
-    for (const { table, file } of step.files) {
-      const { rows = 0, files = 0 } = loaded[table.name] ?? {}
-      loaded[table.name] = { rows: rows + file.rows, files: files + 1 }
+    for (const merge of step) {
+      await mergeFiles(merge, stepContext)
+      for (const file of merge.files) {
+        const { rows = 0, files = 0 } = loaded[merge.table.name] ?? {}
+        loaded[merge.table.name] = { rows: rows + file.rows, files: files + 1 }
+      }
     }
   }
   options.signal.throwIfAborted()
   await target.commit()
-  const cleared = plan.steps.reduce((sum, { deletions }) => sum + deletions.length, 0)
-  return { loaded, skipped: plan.skipped, cleared, notices: plan.notices }
+  const updated = plan.steps.flat().reduce((sum, { removed }) => sum + removed.ranges.length, 0)
+  return { loaded, skipped: plan.skipped, updated, notices: plan.notices }
 }
 
-async function runStep(
-  { recordsToReload, deletions, files, obsoleteRecords }: LoadStep,
-  stepContext: LoadStepContext,
+type MergeContext = LoadContext & Omit<PreparedLoad, 'plan'>
+
+/**
+ * Inserts or merges files and saves their records. A target without transactions can be interrupted anywhere: files
+ * without a record, and blocks of files that the export no longer has, are merged again.
+ */
+async function mergeFiles(
+  { table, files, removed, kept, obsoleteRecords }: TableMerge,
+  context: MergeContext,
 ): Promise<void> {
-  const { target } = stepContext
-  await target.deleteRecords(recordsToReload)
-  for (const { table, range, chainIds } of deletions)
-    for (const chainId of chainIds) await target.deleteBlocks(table, { ...range, chainId })
+  const { target, emptyTables } = context
+  const into = emptyTables.has(table.name) ? 'table' : 'stage'
+  if (into === 'stage') await target.createStage(table)
+  const records: LoadRecord[] = []
+  for (const file of files) records.push(await insertFile({ table, file }, into, context))
+  if (into === 'stage') {
+    const duplicate = await target.findDuplicate(table, kept)
+    if (duplicate !== undefined)
+      throw duplicateRowError(files.map(({ path }) => path).join(', '), table, duplicate)
+    await target.merge(table, removed)
+  }
+  for (const record of records) await target.saveRecord(record)
   await target.deleteRecords(obsoleteRecords)
-  for (const planned of files) await loadFile(planned, stepContext)
 }
 
-async function loadFile(
+async function insertFile(
   planned: PlannedFile,
-  { source, target, identity, appendableTables, uncheckedTables, options, keys }: LoadStepContext,
-): Promise<void> {
+  into: 'stage' | 'table',
+  { source, target, identity, options, keys }: MergeContext,
+): Promise<LoadRecord> {
   options.signal.throwIfAborted()
-  const { table, file, reload } = planned
+  const { table, file } = planned
   const { path, sha256, rows, fromBlock, toBlock } = file
   const local = await source.open(planned)
   options.onFile(path, rows)
-  let chainIds: readonly string[] = []
   try {
     if (source.isRemote && rows > 0) await keys.add({ table, name: path, readable: local.readable })
-    chainIds = rows === 0 ? [] : await target.chainIds(local)
-    const minExisting = await minExistingRows(table, { target, identity, uncheckedTables })
-    const insertedRows = await target.insert(local, { append: appendableTables.has(table.name) && !reload })
+    const chainIds = rows === 0 ? [] : await target.chainIds(local)
+    const insertedRows = await target.insert(local, into)
     if (insertedRows !== rows) throw mismatchError(path, `expected ${rows} rows, found ${insertedRows}`)
-    if (minExisting > 0 && (await target.countRows(table)) < minExisting + rows) throw duplicateRowError(path)
+    const chainId = joinChainIds(chainIds) ?? identity.chainId
+    const loaded = { table: table.name, path, sha256, fromBlock, toBlock, rows, chainId }
+    return { ...identity, ...loaded, loadedAt: new Date().toISOString() }
   } finally {
     await source.release(local)
   }
-  const chainId = joinChainIds(chainIds) ?? identity.chainId
-  const loaded = { table: table.name, path, sha256, fromBlock, toBlock, rows, chainId }
-  await target.saveRecord({ ...identity, ...loaded, loadedAt: new Date().toISOString() })
-}
-
-/**
- * A lower bound for the rows of this output in the table, or 0 if no check is needed. Remote files are not downloaded
- * again once they are loaded; a new file that repeats the key of an earlier row is detected by the number of rows. Rows
- * of other outputs in the table can hide it.
- */
-async function minExistingRows(
-  table: Table,
-  { target, identity, uncheckedTables }: Pick<LoadStepContext, 'target' | 'identity' | 'uncheckedTables'>,
-): Promise<number> {
-  if (!uncheckedTables.has(table.name)) return 0
-  const ownRecords = (await target.records()).filter(
-    (record) => record.table === table.name && record.outputId === identity.outputId,
-  )
-  const recorded = ownRecords.reduce((sum, { rows }) => sum + rows, 0)
-  return recorded === 0 ? 0 : Math.min(recorded, await target.countRows(table))
 }

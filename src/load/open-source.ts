@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFile, realpath, rm, stat } from 'node:fs/promises'
+import { realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
-import { diskError } from '../core/platform/disk.ts'
+import { diskError, readManifestText } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import type { Table } from '../core/table/index.ts'
@@ -13,9 +13,11 @@ import { checkSize } from '../read/check-files.ts'
 import { checkFile } from './check-file.ts'
 import type { KeyedFile } from './check-keys.ts'
 import { type DownloadOptions, download, downloadText } from './download.ts'
-import type { PlannedFile } from './plan-load.ts'
 import { readManifest } from './read-manifest.ts'
 import type { LocalFile } from './target.ts'
+
+/** A file of the manifest, with its table. */
+export type PlannedFile = { readonly table: Table; readonly file: ManifestFile }
 
 /** An output to load from: the manifest and access to the files. */
 export type LoadSource = {
@@ -122,7 +124,7 @@ const folderOf = (manifest: string) => manifest.replace(/[\\/]?[^\\/]*$/, '') ||
 async function readLocal(path: string): Promise<string> {
   await assertNoSpecialEntries(folderOf(path), 'VERIFY_FAILED')
   try {
-    return await readFile(path, 'utf8')
+    return await readManifestText(path)
   } catch (cause) {
     const folderExists = await stat(folderOf(path)).then(
       (entry) => entry.isDirectory(),

@@ -3,36 +3,26 @@ import type { Manifest, ManifestFile } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 import { chainIdsOf, type OutputIdentity } from './output-identity.ts'
-import type { LoadRecord } from './target.ts'
+import type { LoadRecord, TableBlocks } from './target.ts'
 
-export type PlannedFile = {
+/** Files of a table whose rows are merged into the target together. */
+export type TableMerge = {
   readonly table: Table
-  readonly file: ManifestFile
-  /** Whether the file was loaded before: its rows outside the deleted blocks are still in the target. */
-  readonly reload: boolean
-}
-type BlockDeletion = {
-  readonly table: Table
-  readonly range: BlockRange
-  readonly chainIds: readonly string[]
-}
-
-/**
- * Changes that belong together. They are applied in the order of the fields, so that a target without transactions can
- * be interrupted between any two of them: files without a record are loaded again.
- */
-export type LoadStep = {
-  /** Records of files that the export still has, some of whose rows are about to be deleted. */
-  readonly recordsToReload: readonly LoadRecord[]
-  readonly deletions: readonly BlockDeletion[]
-  /** Records of files that the export no longer has. */
+  readonly files: readonly ManifestFile[]
+  /** Blocks of files that were replaced or removed: rows of these blocks that the files lack are deleted. */
+  readonly removed: TableBlocks
+  /** Blocks of files that stay as they are: a key of `files` that the target has there occurs twice in the export. */
+  readonly kept: TableBlocks
+  /** Records of files that the export no longer has. They are deleted after the merge, so that it can be repeated. */
   readonly obsoleteRecords: readonly LoadRecord[]
-  readonly files: readonly PlannedFile[]
 }
 
 export type LoadPlan = {
-  /** First one step with the corrections of all tables, then one step per new file. */
-  readonly steps: readonly LoadStep[]
+  /**
+   * Merges that belong together: first one step per new file, then one with the corrections of all tables. A row that
+   * moved from a replaced file to a new one is thus updated, and not deleted and inserted again.
+   */
+  readonly steps: readonly (readonly TableMerge[])[]
   /** Number of files that are already loaded. */
   readonly skipped: number
   /** Messages for the user. */
@@ -48,25 +38,20 @@ export type PlanInput = {
 
 /**
  * Compares a manifest with the records of this output's loads. Unchanged files are skipped. If files were replaced or
- * removed, the rows of their blocks are deleted and every file that overlaps these blocks is loaded again, so that rows
- * that the export no longer has disappear. Blocks that another output loaded too are updated without deleting rows.
+ * removed, every file that overlaps their blocks is merged again, so that rows that the export no longer has disappear.
+ * Blocks that another output loaded too are updated without deleting rows.
  */
 export function planLoad({ manifest, identity, records, tables }: PlanInput): LoadPlan {
   const plans = tables.flatMap((table) => {
     const listed = manifest.tables[table.name]
     return listed === undefined ? [] : [planTable({ table, files: listed.files, identity, records })]
   })
-  const corrections: LoadStep = {
-    recordsToReload: plans.flatMap(({ recordsToReload }) => recordsToReload),
-    deletions: plans.flatMap(({ deletions }) => deletions),
-    files: plans.flatMap(({ corrections }) => corrections),
-    obsoleteRecords: plans.flatMap(({ obsoleteRecords }) => obsoleteRecords),
-  }
-  const isEmpty = corrections.files.length === 0 && corrections.obsoleteRecords.length === 0
-  const noCorrections = { recordsToReload: [], deletions: [], obsoleteRecords: [] }
-  const additions = plans.flatMap(({ added }) => added).map((file) => ({ ...noCorrections, files: [file] }))
+  const corrections = plans.flatMap(({ corrections }) => corrections)
   return {
-    steps: isEmpty ? additions : [corrections, ...additions],
+    steps: [
+      ...plans.flatMap(({ additions }) => additions.map((merge) => [merge])),
+      ...(corrections.length === 0 ? [] : [corrections]),
+    ],
     skipped: plans.reduce((sum, { skipped }) => sum + skipped, 0),
     notices: [
       ...plans.flatMap(({ notices }) => notices),
@@ -77,12 +62,10 @@ export function planLoad({ manifest, identity, records, tables }: PlanInput): Lo
 
 type TableInput = Pick<PlanInput, 'identity' | 'records'> & { table: Table; files: readonly ManifestFile[] }
 type TablePlan = {
-  recordsToReload: LoadRecord[]
-  deletions: BlockDeletion[]
-  /** Files that overlap changed blocks. */
-  corrections: PlannedFile[]
-  obsoleteRecords: LoadRecord[]
-  added: PlannedFile[]
+  /** One merge per new file. */
+  additions: TableMerge[]
+  /** A merge of the files that overlap changed blocks, if there are any. */
+  corrections: TableMerge[]
   skipped: number
   notices: string[]
 }
@@ -90,34 +73,42 @@ type TablePlan = {
 function planTable({ table, files, identity, records }: TableInput): TablePlan {
   const tableRecords = records.filter((record) => record.table === table.name)
   const ownRecords = tableRecords.filter(({ outputId }) => outputId === identity.outputId)
-  const recordFor = (file: ManifestFile) => ownRecords.find((record) => isSame(record, file))
-  const obsolete = ownRecords.filter((record) => !files.some((file) => isSame(record, file)))
-  const removedRanges = unionRanges(obsolete.filter(hasRows).map(rangeOf))
+  const isLoaded = (file: ManifestFile) => ownRecords.some((record) => isSame(record, file))
+  const obsoleteRecords = ownRecords.filter((record) => !files.some((file) => isSame(record, file)))
+  const removedRanges = unionRanges(obsoleteRecords.filter(hasRows).map(rangeOf))
   // Earlier loads may have had other chain ids, so the ids of all records count.
   const chainIds = [...new Set([identity.chainId, ...ownRecords.flatMap(chainIdsOf)])]
   const sharesChain = (record: LoadRecord) => chainIdsOf(record).some((id) => chainIds.includes(id))
   const otherRecords = tableRecords.filter(
     (record) => record.outputId !== identity.outputId && sharesChain(record) && hasRows(record),
   )
-  const deletedRanges = otherRecords
-    .map(rangeOf)
-    .reduce((ranges, range) => subtractRange(ranges, range), removedRanges)
-  const unloaded = files.filter((file) => recordFor(file) === undefined)
+  const deletedRanges = subtractAll(removedRanges, otherRecords.map(rangeOf))
+  const [loaded, unloaded] = split(files, isLoaded)
+  const [reloaded, skipped] = split(loaded, (file) => overlaps(deletedRanges, rangeOf(file)))
   const [changed, added] = split(unloaded, (file) => overlaps(removedRanges, rangeOf(file)))
-  const reloaded = files.filter((file) => !unloaded.includes(file) && overlaps(deletedRanges, rangeOf(file)))
+  const keptRanges = subtractAll(unionRanges(skipped.filter(hasRows).map(rangeOf)), [
+    ...removedRanges,
+    ...otherRecords.map(rangeOf),
+  ])
+  const mergeOf = (merged: readonly ManifestFile[], ranges: readonly BlockRange[]) => ({
+    table,
+    files: merged,
+    removed: { chainIds, ranges },
+    // A load that failed may have left rows of these files in blocks that they share with others.
+    kept: { chainIds, ranges: subtractAll(keptRanges, merged.map(rangeOf)) },
+  })
+  const corrected = [...changed, ...reloaded]
+  const isCorrected = corrected.length > 0 || obsoleteRecords.length > 0
   return {
-    recordsToReload: reloaded.flatMap((file) => recordFor(file) ?? []),
-    deletions: deletedRanges.map((range) => ({ table, range, chainIds })),
-    corrections: [
-      ...changed.map((file) => ({ table, file, reload: false })),
-      ...reloaded.map((file) => ({ table, file, reload: true })),
-    ],
-    obsoleteRecords: obsolete,
-    added: added.map((file) => ({ table, file, reload: false })),
-    skipped: files.length - unloaded.length - reloaded.length,
+    additions: added.map((file) => ({ ...mergeOf([file], []), obsoleteRecords: [] })),
+    corrections: isCorrected ? [{ ...mergeOf(corrected, deletedRanges), obsoleteRecords }] : [],
+    skipped: skipped.length,
     notices: sharedNotices(table, removedRanges, otherRecords),
   }
 }
+
+const subtractAll = (ranges: readonly BlockRange[], subtracted: readonly BlockRange[]) =>
+  subtracted.reduce<readonly BlockRange[]>((rest, range) => subtractRange(rest, range), ranges)
 
 function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]

@@ -40,6 +40,9 @@ export type LocalFile = {
   readonly rows: number
 }
 
+/** Block ranges of the rows with one of these chain ids; no rows if there are no ranges. */
+export type TableBlocks = { readonly chainIds: readonly string[]; readonly ranges: readonly BlockRange[] }
+
 /** A database that rows are loaded into. All methods throw ExportErrors, whose messages contain no passwords. */
 export type LoadTarget = {
   /** How many transactions a load may use; with `none`, each change is visible at once and `rollback` does nothing. */
@@ -48,19 +51,23 @@ export type LoadTarget = {
   /** Creates missing schemas, tables and columns. Throws LOAD_FAILED if a table has incompatible columns. */
   prepare(tables: readonly Table[]): Promise<void>
   records(): Promise<LoadRecord[]>
-  /** Whether new files can be appended, given that earlier loads brought this number of rows to the table. */
-  containsOnly(table: Table, rows: number): Promise<boolean>
   isEmpty(table: Table): Promise<boolean>
-  /** Counts the table's rows, each key once. */
-  countRows(table: Table): Promise<number>
-  deleteBlocks(table: Table, blocks: BlockRange & { chainId: string }): Promise<void>
   /** Reads the distinct chain ids of the file's rows. Throws VERIFY_FAILED if the file cannot be read. */
   chainIds(file: LocalFile): Promise<readonly string[]>
+  /** Creates an empty stage for rows of this table. There is one stage at a time. */
+  createStage(table: Table): Promise<void>
   /**
-   * Inserts the file's rows, replacing rows with the same key unless `append`. Resolves with the number of rows in the
-   * file.
+   * Inserts the file's rows into its stage, or into its table if that has no row with the same key. Resolves with the
+   * number of rows in the file.
    */
-  insert(file: LocalFile, options: { append: boolean }): Promise<number>
+  insert(file: LocalFile, into: 'stage' | 'table'): Promise<number>
+  /** Returns the key of a staged row that the table has in one of these blocks; undefined if there is none. */
+  findDuplicate(table: Table, blocks: TableBlocks): Promise<readonly string[] | undefined>
+  /**
+   * Inserts staged rows that the table lacks, updates rows that differ from the staged row with their key, deletes rows
+   * of the blocks that are not staged, and drops the stage. Touches neither other rows nor columns of users.
+   */
+  merge(table: Table, removed: TableBlocks): Promise<void>
   saveRecord(record: LoadRecord): Promise<void>
   deleteRecords(records: readonly LoadRecord[]): Promise<void>
   commit(): Promise<void>

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskFix, PERMISSION_FIX } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/model/manifest.ts'
 import { manifestProblems } from '../core/model/manifest-schema.ts'
-import { diskError } from '../core/platform/disk.ts'
+import { diskError, readManifestText } from '../core/platform/disk.ts'
 import { invalidJsonReason, parseJson } from '../core/platform/json-text.ts'
 import { findSpecialEntry } from '../core/platform/special-entries.ts'
 import { type Findings, formatValue } from './findings.ts'
@@ -16,7 +15,7 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   const special = await findSpecialEntry(folder)
   if (!findings.expect(special === undefined, () => `${special}, which no export contains`)) return
   const path = join(folder, MANIFEST_FILE)
-  const content = await readFile(path, 'utf8').catch((thrown) => failureCode(path, thrown))
+  const content = await readManifestText(path).catch((thrown) => failureCode(path, thrown))
   if (!findings.expect(typeof content === 'string', () => `manifest.json: cannot be read (${content})`))
     return
   const text = content as string

@@ -46,7 +46,7 @@ function jobLines({ job, state, error, stats }: EndedJob, now: number): string[]
   const usage = `${formatCount(stats.requests, 'request')}, ${formatBytes(stats.bytes)}`
   const readText = `${readMessage(job, stats)}, ${formatCount(stats.transactions, 'transaction')}`
   return [
-    `${job.name}: ${stateText(state, stats)} in ${formatDuration(now - stats.startedMs)}`,
+    `${job.name}: ${stateText(state, stats)} in ${formatDuration((stats.endedMs ?? now) - stats.startedMs)}`,
     `  ${readText} (${usage})`,
     ...unitsLine(stats),
     ...retryLine(stats),

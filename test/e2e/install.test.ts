@@ -72,7 +72,7 @@ describe('install.sh', () => {
     expect(readdirSync(join(settings, 'jobs'))).toEqual(['our treasury.yaml'])
     const modes = ['', 'key', 'environment'].map((name) => modeOf(join(settings, name)))
     expect([...modes, modeOf(join(root, 'var/lib/walletlake'))]).toEqual(['750', '600', '600', '750'])
-    for (const unit of ['walletlake.service', 'walletlake.timer'])
+    for (const unit of ['walletlake.service', 'walletlake-failed.service', 'walletlake.timer'])
       expect(readFileSync(join(root, 'etc/systemd/system', unit))).toEqual(
         readFileSync(join(dirname(SCRIPT), unit)),
       )

@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { startReceiver } from '../cli/monitoring/receiver.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
@@ -65,11 +66,22 @@ describe('nightly.sh', () => {
     expect(existsSync(database)).toBe(false)
   })
 
-  test('exits with the exit code of a failed load', async () => {
+  test('reports a failed load by exit code, ping and metrics', async () => {
     const { cwd } = await night()
-    const env = { PATH: process.env.PATH, WALLETLAKE_LOAD_TO: 'duckdb:missing/folder/lake.db' }
-    const child = spawn('sh', [SCRIPT, 'mine.yaml', '--quiet'], { cwd, env })
+    const { url, received } = await startReceiver()
+    const env = {
+      PATH: process.env.PATH,
+      WALLETLAKE_LOAD_TO: 'duckdb:missing/folder/lake.db',
+      WALLETLAKE_PING_URL: `${url}/job`,
+    }
+    const metrics = join(cwd, 'walletlake.prom')
+    const child = spawn('sh', [SCRIPT, 'mine.yaml', '--quiet', '--metrics-file', metrics], { cwd, env })
     expect(await once(child, 'exit')).toEqual([7, null])
+    expect(received.map((request) => request.url)).toEqual(['/job/start', '/job/7'])
+    const text = readFileSync(metrics, 'utf8')
+    expect(text).toContain('walletlake_exit_code 7')
+    expect(text).toContain('walletlake_last_run_exit_code{job="mine"} 7')
+    expect(text).not.toContain('walletlake_last_success_timestamp_seconds{')
   })
 
   test('exits with 2 and a fix if no job is given', () => {

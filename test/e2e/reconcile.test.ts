@@ -12,6 +12,7 @@ import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type ReconcileOptions, reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../../src/verify/reconcile/store-verdict.ts'
 import type { ReconciledBalance } from '../../src/verify/reconcile/verdict.ts'
+import { startReceiver } from '../cli/monitoring/receiver.ts'
 import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, type ReceivedRequest, send, startLoopback } from '../helpers/loopback.ts'
@@ -409,15 +410,18 @@ test('stores the verdict; status and balances show it, and verify accepts it', a
   expect((await runCommand(['status', output])).stdout).toContain('out of date')
 })
 
-test('run --reconcile ends with the verdict', async () => {
+test('run --reconcile ends with the verdict, also for monitoring', async () => {
   const { url } = await startLoopback(service, withExcess(SELF, 1, 3n))
+  const receiver = await startReceiver()
   const output = join(tempFolder(), 'new')
   const args = ['run', '--chain', '43114', '--output', output, '--base-url', url, '--reconcile', '--quiet']
+  args.push('--ping', receiver.url)
   const good = await runCommand([...args, '--address', INTERNAL])
   expect([good.exit, good.stderr]).toEqual([0, ''])
   expect(JSON.parse(readFileSync(join(output, 'reconciliation.json'), 'utf8')).ok).toBe(true)
   const bad = await runCommand([...args, '--address', INTERNAL, '--address', SELF])
   expect([bad.exit, bad.stderr.includes('VERIFY_FAILED')]).toEqual([10, true])
+  expect(receiver.received.map((request) => request.url)).toEqual(['/start', '/', '/start', '/10'])
   const none = await runCommand([...args, '--address', INTERNAL, '--tables', 'transactions'])
   expect([none.exit, none.stderr.includes('exports no ledger')]).toEqual([2, true])
 })

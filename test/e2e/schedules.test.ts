@@ -146,6 +146,7 @@ describe('systemd', () => {
       'KillMode=mixed',
       'TimeoutStopSec=90',
       'Restart=on-failure',
+      'OnFailure=walletlake-failed.service',
     ])
       expect(service.split('\n')).toContain(line)
     const [, prevented = ''] = /^RestartPreventExitStatus=(.*)$/m.exec(service) ?? []
@@ -164,7 +165,10 @@ describe('systemd', () => {
     const service = textOf('walletlake.service').replace('/opt/walletlake/bin/walletlake', process.execPath)
     writeFileSync(join(folder, 'walletlake.service'), service)
     writeFileSync(join(folder, 'walletlake.timer'), textOf('walletlake.timer'))
-    const units = ['walletlake.service', 'walletlake.timer'].map((name) => join(folder, name))
+    writeFileSync(join(folder, 'walletlake-failed.service'), textOf('walletlake-failed.service'))
+    const units = ['walletlake.service', 'walletlake-failed.service', 'walletlake.timer'].map((name) =>
+      join(folder, name),
+    )
     const verdict = spawnSync(analyze, ['verify', ...units], { encoding: 'utf8' })
     expect(verdict).toMatchObject({ status: 0, stderr: '' })
   })

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { inspectJobOutput } from '../../src/export/inspect-output.ts'
@@ -164,4 +166,14 @@ test('if the chain reaches endBlock only while wallets are read, the export is n
   })
   expect((await runOnce(job, listing)).summary).not.toContain('not final')
   expect(await rowsOf(job)).toBe(11)
+})
+
+test('a finished export without its private folder sends no request', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 1_600) })
+  await runOnce(job, listing)
+  rmSync(join(job.output, '.walletlake'), { recursive: true })
+  expect(await runOnce(job, listing)).toMatchObject({ state: 'unchanged', requests: [] })
+  rmSync(join(job.output, '.walletlake'), { recursive: true })
+  const other = { ...job, wallets: testJob({ addresses: [ALICE, BOB] }).wallets }
+  expect((await runOnce(other, listing)).requests).not.toEqual([])
 })

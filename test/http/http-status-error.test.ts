@@ -24,6 +24,20 @@ test.for([
   expect([error.code, error.fix.slice(0, fix.length)]).toEqual(['KEY_REFUSED', fix])
 })
 
+test('a 403 with a web page does not concern the key', async () => {
+  const { url } = await startServer(() => ({
+    status: 403,
+    headers: { 'content-type': 'text/html' },
+    body: '<html>Access denied</html>',
+  }))
+  const error = (await failureOf(clientOf(url).getChain({ chainId: '1' }))) as ExportError
+  expect([error.code, error.message]).toEqual([
+    'REQUEST_REFUSED',
+    expect.stringContaining('403 with a web page'),
+  ])
+  expect(error.fix).toMatch(/^A firewall or proxy in front of the service/)
+})
+
 test('the fix for a 451 refers to the provider', async () => {
   const error = await refusedWith(451, 'Unavailable For Legal Reasons')
   expect(error.code).toBe('REQUEST_REFUSED')

@@ -61,6 +61,21 @@ describe('a ClickHouse database', () => {
     await expectLake(place, within(goodLake(), 0, 300))
   })
 
+  test('inserts only rows that differ, so that the others keep values in own columns', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('ALTER TABLE ledger ADD COLUMN note Nullable(String)')
+    for (const row of standIn?.rows('ledger') ?? []) row.note = 'mine'
+    const lake = goodLake()
+    const changed = String(lake.ledger[0]?.entry_id)
+    for (const row of lake.ledger) if (row.entry_id === changed) row.counterparty_name = 'changed'
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    await expectLake(place, lake)
+    const withoutNote = standIn?.rows('ledger').filter(({ note }) => note !== 'mine')
+    expect(withoutNote?.map((row) => row.entry_id)).toEqual([changed])
+  })
+
   test('loads a file again if its rows arrived without a record', async () => {
     const { folder, place } = await written()
     standIn?.refuse(/^INSERT INTO `lake`\.`ledger`/)

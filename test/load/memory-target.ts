@@ -1,4 +1,5 @@
 import type { Manifest } from '../../src/core/model/manifest.ts'
+import type { BlockRange } from '../../src/core/model/model.ts'
 import { tableByName } from '../../src/core/table/index.ts'
 import type { LoadSource } from '../../src/load/open-source.ts'
 import type { LoadRecord, LoadTarget, LocalFile } from '../../src/load/target.ts'
@@ -54,9 +55,13 @@ export type MemoryTarget = LoadTarget & {
   source: ReturnType<typeof modelSource> | undefined
 }
 
+const isWithin = ({ block }: ModelRow, ranges: readonly BlockRange[]) =>
+  ranges.some(({ from, to }) => block >= from && block < to)
+
 /** Creates a target that stores rows in memory and can fail between any two changes. */
 export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTarget {
   let rows: ModelRow[] = []
+  let stage: readonly ModelRow[] = []
   let records: LoadRecord[] = []
   let before = { rows, records }
   let left = Number.POSITIVE_INFINITY
@@ -71,26 +76,35 @@ export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTa
     },
     prepare: async () => {},
     records: async () => records,
-    containsOnly: async (_, count) => rows.length === count,
     isEmpty: async () => rows.length === 0,
-    countRows: async () => rows.length,
-    deleteBlocks: async (_, { from, to }) => {
-      change()
-      rows = rows.filter(({ block }) => block < from || block >= to)
-    },
     chainIds: async () => ['1'],
-    insert: async (file: LocalFile, { append }) => {
+    createStage: async () => {
+      stage = []
+    },
+    insert: async (file: LocalFile, into) => {
       const added = target.source?.rowsOf(file.name) ?? []
-      const isNew = (row: ModelRow) => added.every(({ key }) => key !== row.key)
-      if (append && transactions !== 'none' && !rows.every(isNew))
-        throw new Error(`appended a key twice from ${file.name}`)
-      change()
-      rows = rows.filter(isNew)
-      for (const row of added) {
-        if (transactions === 'none') change()
-        rows = [...rows, row]
+      if (into === 'stage') stage = [...stage, ...added]
+      else {
+        if (added.some(({ key }) => rows.some((row) => row.key === key)))
+          throw new Error(`inserted a key twice from ${file.name}`)
+        for (const row of added) {
+          change()
+          rows = [...rows, row]
+        }
       }
       return added.length
+    },
+    findDuplicate: async (_, { ranges }) => {
+      const duplicate = rows.find((row) => isWithin(row, ranges) && stage.some(({ key }) => key === row.key))
+      return duplicate && [duplicate.key]
+    },
+    merge: async (_, { ranges }) => {
+      for (const row of stage) {
+        change()
+        rows = [...rows.filter(({ key }) => key !== row.key), row]
+      }
+      change()
+      rows = rows.filter((row) => !isWithin(row, ranges) || stage.some(({ key }) => key === row.key))
     },
     saveRecord: async (record) => {
       change()

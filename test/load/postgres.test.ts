@@ -37,6 +37,22 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
     await expectLake(place, goodLake())
   })
 
+  test('writes no version of a row that did not change', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    const versions = () => place.run('SELECT entry_id, xmin, xmax, ctid FROM ledger ORDER BY entry_id')
+    const before = await versions()
+    const lake = goodLake()
+    const changed = String(lake.ledger[0]?.entry_id)
+    for (const row of lake.ledger) if (row.entry_id === changed) row.counterparty_name = 'changed'
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    const isOther = ({ entry_id: id }: Record<string, unknown>) => id !== changed
+    const after = await versions()
+    expect(after.filter(isOther)).toEqual(before.filter(isOther))
+    expect(after).not.toEqual(before)
+  })
+
   test('stores U+FFFD for U+0000, which its text cannot contain', async () => {
     const { folder, place } = await written()
     const lake = goodLake()

@@ -79,9 +79,10 @@ function fail(response: ServerResponse, { message }: Error): void {
 }
 
 function answer({ query, search, body }: StandInRequest, tables: Map<string, StandInTable>): string {
-  if (/^SELECT 1\b/.test(query)) return '{"1":1}\n'
+  if (/^SELECT 1\s+FORMAT/.test(query)) return '{"1":1}\n'
   if (/FROM system\.columns/.test(query)) return describe(tables, search)
   if (/^CREATE DATABASE/.test(query)) return ''
+  if (/^CREATE TABLE \S+ ENGINE = MergeTree/.test(query)) return createStage(query, tables)
   if (/^CREATE TABLE/.test(query)) return create(query, tables)
   if (/^ALTER TABLE/.test(query)) return alter(query, tables)
   if (/^DROP TABLE/.test(query)) return drop(query, tables)
@@ -91,9 +92,10 @@ function answer({ query, search, body }: StandInRequest, tables: Map<string, Sta
     return merged(tableAt(tables, from))
       .map((row) => `${JSON.stringify(row)}\n`)
       .join('')
-  const [, counted] =
-    /^SELECT count\(\) AS n FROM (\S+)(?: FINAL)?\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
-  if (counted !== undefined) return `{"n":"${merged(tableAt(tables, counted)).length}"}\n`
+  const [, first] = /^SELECT 1 FROM (\S+) LIMIT 1\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
+  if (first !== undefined) return tableAt(tables, first).rows.length === 0 ? '' : '{"1":1}\n'
+  if (/^SELECT \S+(?:, \S+)* FROM \S+ FINAL WHERE/.test(query)) return findStaged(query, { tables, search })
+  if (/^INSERT INTO \S+ \([^)]*\) SELECT/.test(query)) return insertDifference(query, tables)
   const insert = /^INSERT INTO (\S+)\s*(?:\(([^)]*)\))? FORMAT (CSV|JSONEachRow)$/.exec(query.trim())
   if (insert !== null)
     return put({ table: tableAt(tables, insert[1] ?? ''), names: insert[2], format: insert[3] ?? '', body })
@@ -133,7 +135,7 @@ function create(query: string, tables: Map<string, StandInTable>): string {
 }
 
 function drop(query: string, tables: Map<string, StandInTable>): string {
-  tables.delete(bare(query.replace(/^DROP TABLE /, '')))
+  tables.delete(bare(query.replace(/^DROP TABLE (?:IF EXISTS )?/, '')))
   return ''
 }
 
@@ -154,29 +156,75 @@ function alter(query: string, tables: Map<string, StandInTable>): string {
   return ''
 }
 
-/** Deletes rows by `column = {name:Type} AND …`, with the values in the URL. */
-function remove(
-  query: string,
-  { tables, search }: { tables: Map<string, StandInTable>; search: URLSearchParams },
-): string {
-  const [, name = '', where = ''] = /^DELETE FROM (\S+) WHERE ([\s\S]+)$/.exec(query) ?? []
-  const conditions = where.split(' AND ').map((condition) => {
-    const parts = /^(\w+) (=|>=|<) \{(\w+):(String|Int64)\}$/.exec(condition)
-    if (parts === null) throw new Error(`Code: 62. DB::Exception: Syntax error: ${condition}`)
-    return { column: parts[1] ?? '', sign: parts[2], value: search.get(`param_${parts[3]}`) ?? '' }
+/** Creates a table with the columns of another one, without rows and without a key. */
+function createStage(query: string, tables: Map<string, StandInTable>): string {
+  const [, name = '', columns = '', from = ''] =
+    /^CREATE TABLE (\S+) ENGINE = MergeTree ORDER BY tuple\(\) AS SELECT (.+) FROM (\S+) WHERE 1 = 0$/.exec(
+      query,
+    ) ?? []
+  if (tables.has(bare(name))) throw new Error(`Code: 57. Table ${name} already exists`)
+  const { types } = tableAt(tables, from)
+  const names = columns.split(', ').map(bare)
+  tables.set(bare(name), {
+    types: new Map(names.map((column) => [column, types.get(column) ?? ''])),
+    key: [],
+    rows: [],
   })
-  const table = tableAt(tables, name)
-  table.rows = table.rows.filter((row) => !conditions.every((condition) => holds(row, condition)))
   return ''
 }
 
-function holds(
-  row: StandInRow,
-  { column, sign, value }: { column: string; sign: string | undefined; value: string },
-) {
-  const cell = row[column] ?? ''
-  if (sign === '=') return cell === value
-  return sign === '<' ? BigInt(cell) < BigInt(value) : BigInt(cell) >= BigInt(value)
+type Searched = { tables: Map<string, StandInTable>; search: URLSearchParams }
+
+/** The first row whose key is in the stage, of these chains and blocks. */
+function findStaged(query: string, searched: Searched): string {
+  const [, name = '', where = ''] = /FROM (\S+) FINAL WHERE ([\s\S]+) LIMIT 1\s+FORMAT/.exec(query) ?? []
+  const row = merged(tableAt(searched.tables, name)).find(conditionOf(where, searched))
+  return row === undefined ? '' : `${JSON.stringify(row)}\n`
+}
+
+/** Inserts the rows of the stage that differ from the row with their key. */
+function insertDifference(query: string, tables: Map<string, StandInTable>): string {
+  const parts =
+    /^INSERT INTO (\S+) \((.+)\) SELECT \2 FROM (\S+) EXCEPT SELECT \2 FROM \1 FINAL WHERE \((.+)\) IN \(SELECT \4 FROM \3\)$/.exec(
+      query,
+    )
+  if (parts === null) throw new Error(`Code: 62. DB::Exception: Syntax error: ${query}`)
+  const [, name = '', columns = '', stage = ''] = parts
+  const textOf = (row: StandInRow) =>
+    JSON.stringify(columns.split(', ').map((column) => row[bare(column)] ?? null))
+  const existing = new Set(merged(tableAt(tables, name)).map(textOf))
+  const added = tableAt(tables, stage).rows.filter((row) => !existing.has(textOf(row)))
+  tableAt(tables, name).rows.push(...added)
+  return ''
+}
+
+/** Deletes rows by conditions joined with AND. */
+function remove(query: string, searched: Searched): string {
+  const [, name = '', where = ''] = /^DELETE FROM (\S+) WHERE ([\s\S]+)$/.exec(query) ?? []
+  const table = tableAt(searched.tables, name)
+  const isRemoved = conditionOf(where, searched)
+  table.rows = table.rows.filter((row) => !isRemoved(row))
+  return ''
+}
+
+/** Interprets the conditions that a load uses; parameters are in the URL. */
+function conditionOf(where: string, { tables, search }: Searched): (row: StandInRow) => boolean {
+  const conditions = where.split(/ AND (?![^(]*\))/).map((text): ((row: StandInRow) => boolean) => {
+    const [, column = '', parameter] = /^(\w+) = \{(\w+):String\}$/.exec(text) ?? []
+    if (parameter !== undefined) return (row) => row[column] === search.get(`param_${parameter}`)
+    if (text === 'chain_id IN {chains:Array(String)}')
+      return ({ chain_id: id }) => search.get('param_chains')?.includes(`'${id}'`) ?? false
+    const ranges = [...text.matchAll(/\(block_number >= (\d+) AND block_number < (\d+)\)/g)]
+    if (ranges.length > 0)
+      return ({ block_number: block }) =>
+        ranges.some(([, from, to]) => Number(block) >= Number(from) && Number(block) < Number(to))
+    const [, columns = '', not, stage] = /^\((.+?)\) (NOT )?IN \(SELECT \1 FROM (\S+)\)$/.exec(text) ?? []
+    if (stage === undefined) throw new Error(`Code: 62. DB::Exception: Syntax error: ${text}`)
+    const keyOf = (row: StandInRow) => JSON.stringify(columns.split(', ').map((name) => row[bare(name)]))
+    const staged = new Set(tableAt(tables, stage).rows.map(keyOf))
+    return (row) => staged.has(keyOf(row)) === (not === undefined)
+  })
+  return (row) => conditions.every((holds) => holds(row))
 }
 
 type Put = { table: StandInTable; names: string | undefined; format: string; body: string }

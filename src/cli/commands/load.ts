@@ -72,7 +72,7 @@ export const command = defineCommand({
     ],
   ],
   epilogue: `The table walletlake_loads records which files were loaded. A later load adds
-new files and replaces the blocks of files that were replaced.`,
+new files and updates the rows of files that were replaced. Rows that did not change are not touched.`,
   run: ({ output, ...args }) => load(output, args),
 })
 
@@ -142,13 +142,13 @@ function parseTables(lists: readonly string[] | undefined): Table[] | undefined 
   return lists && selectTables(splitNames(lists), { where: '--tables' })
 }
 
-function summaryLines({ loaded, skipped, cleared }: LoadResult, title: string): string[] {
+function summaryLines({ loaded, skipped, updated }: LoadResult, title: string): string[] {
   const lines = Object.entries(loaded).map(
     ([table, { rows, files }]) =>
       `  ${table}: ${formatCount(rows, 'row')} from ${formatCount(files, 'file')}`,
   )
   const skippedText = skipped === 0 ? [] : [`${formatCount(skipped, 'file')} already loaded`]
-  const replaced = cleared === 0 ? [] : [`${formatCount(cleared, 'block range')} replaced`]
-  const message = [lines.length === 0 ? 'nothing new' : 'loaded', ...skippedText, ...replaced].join(', ')
+  const updatedText = updated === 0 ? [] : [`${formatCount(updated, 'block range')} updated`]
+  const message = [lines.length === 0 ? 'nothing new' : 'loaded', ...skippedText, ...updatedText].join(', ')
   return [`${title}: ${message}`, ...lines]
 }

@@ -26,6 +26,11 @@ export const command = defineCommand({
       value: '<url>',
       description: 'Let workers do the work (`walletlake worker`), over redis://host:6379',
     },
+    {
+      name: 'load',
+      description:
+        'Then load each export that ends with 0 or 6 into the database that WALLETLAKE_LOAD_TO names; exit code, ping and metrics include the load',
+    },
     { name: 'report', description: 'Also write an HTML report for each export' },
     {
       name: 'reconcile',

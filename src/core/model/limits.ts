@@ -40,7 +40,7 @@ export const MAX_JSON_DEPTH = 100
  */
 export const MAX_JSON_VALUES = 2_000_000
 
-/** Bytes of a downloaded `manifest.json`. A manifest of 100,000 files has about 20 MB. */
+/** Bytes of a `manifest.json`, downloaded or in a folder. A manifest of 100,000 files has about 20 MB. */
 export const MAX_MANIFEST_BYTES = 64 * MIB
 
 /** Milliseconds without new data after which a download is aborted. */

@@ -205,10 +205,10 @@ export function recordWholeExport(stats: RunStats, manifest: Manifest): void {
   stats.rows = stats.totalRows
 }
 
-/** Records the end of a job and the error that ended it, if any. */
-export function endRunStats(stats: RunStats, error: ExportError | undefined): void {
+/** Records the end of a job, and the error that ended it, if any. */
+export function endRunStats(stats: RunStats, error: ExportError | undefined, now: number): void {
   stats.phase = error === undefined ? 'done' : STOP_CODES.has(error.code) ? 'stopped' : 'failed'
-  stats.endedMs = Date.now()
+  stats.endedMs = now
 }
 
 /** Whether a job has ended, in any way. */

@@ -17,9 +17,15 @@ export const needsQuotes = (text: string): boolean => SPECIAL.test(text)
 
 export const quoteCsv = (text: string): string => `"${text.replaceAll('"', '""')}"`
 
-/** Puts a `'` before text that a spreadsheet would evaluate as a formula. Numbers are not changed. */
+/** A formula after line feeds, which some spreadsheets drop. */
+const FORMULA_AFTER_LINE = /^'*\n+[=+\-@]/
+
+/**
+ * Puts a `'` before text that a spreadsheet would evaluate as a formula. Numbers are not changed. Table files use `isFormula`
+ * alone, because readers of earlier exports remove only the `'` that it writes.
+ */
 export const escapeFormula = (text: string): string =>
-  isFormula(text) && !NUMBER.test(text) ? `'${text}` : text
+  (isFormula(text) && !NUMBER.test(text)) || FORMULA_AFTER_LINE.test(text) ? `'${text}` : text
 
 /**
  * Text that is quoted although RFC 4180 does not require it: with a single carriage return, or with a leading U+FEFF, which

@@ -4,6 +4,7 @@ import { chmod, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/p
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { diskFix, ExportError } from '../model/errors.ts'
+import { MAX_MANIFEST_BYTES } from '../model/limits.ts'
 import { createTemporary, removeStaleTemporaries } from './temporary-file.ts'
 
 /**
@@ -115,14 +116,17 @@ export async function hashFile(path: string): Promise<string> {
 
 /**
  * The text of a small file; undefined if it does not exist. Does not follow a symbolic link or wait for a
- * pipe. Throws OUTPUT_FAILED.
+ * pipe. Throws OUTPUT_FAILED, also for a file of more than `maxBytes`.
  */
-export async function readTextIfExists(path: string): Promise<string | undefined> {
+export async function readTextIfExists(
+  path: string,
+  maxBytes: number = MAX_MANIFEST_BYTES,
+): Promise<string | undefined> {
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       await requireRegularFile(handle, path)
-      return await handle.readFile('utf8')
+      return await readBounded(handle, maxBytes)
     } finally {
       await handle.close()
     }
@@ -130,6 +134,22 @@ export async function readTextIfExists(path: string): Promise<string | undefined
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw diskError(`cannot read ${path}`, cause)
   }
+}
+
+/** The text of a manifest. Throws the error of the file system, or an Error if it is too large to be one. */
+export async function readManifestText(path: string): Promise<string> {
+  const handle = await open(path)
+  try {
+    return await readBounded(handle, MAX_MANIFEST_BYTES)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readBounded(handle: FileHandle, maxBytes: number): Promise<string> {
+  const { size } = await handle.stat()
+  if (size > maxBytes) throw new Error(`larger than ${maxBytes / 2 ** 20} MiB`)
+  return handle.readFile('utf8')
 }
 
 /** Throws OUTPUT_FAILED if an open file is a pipe, a socket or a device. */

@@ -1,7 +1,7 @@
 /**
  * Creates a function that replaces secrets in text with `…`. It finds a secret in any letter case, with any
  * of its characters percent-encoded (once or twice) or escaped as in JSON or HTML, as hexadecimal bytes, and
- * inside base64 of either alphabet at any offset. Secrets of fewer than 4 characters are ignored, because they occur in
+ * inside base64 of either alphabet at any offset; and parts of 12 or more characters in plain text. Secrets of fewer than 4 characters are ignored, because they occur in
  * unrelated text.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
@@ -9,12 +9,49 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
     .filter((secret) => secret.length >= MIN_REDACTED_LENGTH)
     .sort((a, b) => b.length - a.length)
     .flatMap(patternsOf)
+  const redactParts = createPartRedactor(secrets)
   return (text) =>
-    patterns.reduce(
-      (redacted, { prefilter, pattern }) =>
-        prefilter.test(redacted) ? redacted.replace(pattern, '…') : redacted,
-      text,
+    redactParts(
+      patterns.reduce(
+        (redacted, { prefilter, pattern }) =>
+          prefilter.test(redacted) ? redacted.replace(pattern, '…') : redacted,
+        text,
+      ),
     )
+}
+
+/** Number of consecutive characters of a secret that are replaced without the rest of it. */
+const PART_LENGTH = 12
+/** Each part contains a whole block of this length, whatever position the blocks of a text start at. */
+const BLOCK_LENGTH = PART_LENGTH / 2
+
+/** Creates a function that replaces parts of secrets in text with `…`, in any letter case. */
+function createPartRedactor(secrets: readonly string[]): (text: string) => string {
+  const long = secrets.filter((secret) => secret.length > PART_LENGTH).map((secret) => secret.toLowerCase())
+  const blocks = new Set(long.flatMap((secret) => windowsOf(secret, BLOCK_LENGTH)))
+  const parts = new Set(long.flatMap((secret) => windowsOf(secret, PART_LENGTH)))
+  return (text) => {
+    const lower = text.toLowerCase()
+    // A few letters have a lower case of another length.
+    if (long.length === 0 || lower.length !== text.length) return text
+    let hasBlock = false
+    for (let at = 0; at < lower.length && !hasBlock; at += BLOCK_LENGTH)
+      hasBlock = blocks.has(lower.slice(at, at + BLOCK_LENGTH))
+    if (!hasBlock) return text
+    let [redacted, from] = ['', 0]
+    for (let at = 0; at < lower.length; at += 1) {
+      if (!parts.has(lower.slice(at, at + PART_LENGTH))) continue
+      redacted += `${text.slice(from, at)}…`
+      while (parts.has(lower.slice(at + 1, at + 1 + PART_LENGTH))) at += 1
+      from = at + PART_LENGTH
+      at = from - 1
+    }
+    return redacted + text.slice(from)
+  }
+}
+
+function windowsOf(text: string, length: number): string[] {
+  return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) => text.slice(at, at + length))
 }
 
 /** Secrets that this process has read; they are redacted from all output. */
@@ -76,8 +113,21 @@ function spellingPattern(char: string): string {
   const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at).toString(16))
   const json = units.map((unit) => `\\\\u${unit.padStart(4, '0')}`).join('')
   const code = char.codePointAt(0) ?? 0
-  const html = `&#0{0,6}${code};|&#x0{0,6}${code.toString(16)};`
+  const named = HTML_NAMES[char]
+  const html = `&#0{0,6}${code};|&#x0{0,6}${code.toString(16)};${named === undefined ? '' : `|&${named};`}`
   return `(?:\\\\?${escapeRegExp(char)}|${once}|${twice}|${json}|${html})`
+}
+
+/** Characters that HTML encoders write by name. */
+const HTML_NAMES: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+  '/': 'sol',
+  '+': 'plus',
+  '=': 'equals',
 }
 
 const hexOf = (byte: number) => byte.toString(16).padStart(2, '0')

@@ -40,29 +40,38 @@ export async function findExport(job: Job, store: Store): Promise<FoundExport | 
   }
 }
 
-/**
- * Throws OUTPUT_CHANGED if the job's rows do not fit into the export: fewer tables or another fixed setting.
- */
-function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
+/** Whether the job's rows fit into the export: no fewer tables, and the same fixed settings. */
+export function isSameJob(job: Job, manifest: Manifest): boolean {
+  const { settings, removed } = findDifferences(job, manifest)
+  return settings.length + removed.length === 0
+}
+
+/** Throws OUTPUT_CHANGED if the job's rows do not fit into the export. */
+function requireSameJob(job: Job, manifest: Manifest): void {
+  if (isSameJob(job, manifest)) return
+  const { settings, removed } = findDifferences(job, manifest)
+  throw outputChanged({
+    what: `${outputName(job)} contains an export of another job`,
+    settings,
+    others: removed.length > 0 ? [`tables had ${removed.join(', ')}`] : [],
+    fix: 'Choose another --output, or start over with --fresh.',
+  })
+}
+
+/** The fixed settings that differ, and the tables of the export that the job lacks. */
+function findDifferences(job: Job, { job: exported, tables }: Manifest) {
   // Blocks have no listing of internal transactions.
   const keys = FIXED_SETTINGS.filter((key) => job.kind === 'wallets' || key !== 'internals')
-  const settings = { ...job, api: job.service.api }
-  const changed = keys.flatMap((key) => {
+  const jobSettings = { ...job, api: job.service.api }
+  const settings = keys.flatMap((key) => {
     const [previous, current] = [
       exported[key] ?? DEFAULT_SETTINGS[key],
-      settings[key] ?? DEFAULT_SETTINGS[key],
+      jobSettings[key] ?? DEFAULT_SETTINGS[key],
     ]
     return previous === current ? [] : { field: key === 'api' ? API_FIELD : key, previous, current }
   })
   const removed = Object.keys(tables).filter((table) => job.tables.every((name) => name !== table))
-  const others = removed.length > 0 ? [`tables had ${removed.join(', ')}`] : []
-  if (changed.length + others.length === 0) return
-  throw outputChanged({
-    what: `${outputName(job)} contains an export of another job`,
-    settings: changed,
-    others,
-    fix: 'Choose another --output, or start over with --fresh.',
-  })
+  return { settings, removed }
 }
 
 const FIXED_SETTINGS = [

@@ -173,7 +173,7 @@ export async function continueExport(
   const from = checkpoint.written().findLast(({ to }) => to <= latest && isLookbackStart(manifest, to))?.to
   if (from === undefined) return noPreviousExport(job, found)
   const written = checkpoint.written().filter(({ to }) => to <= from)
-  const rejects = (await readTextIfExists(join(job.output, REJECTS_FILE))) ?? ''
+  const rejects = (await readTextIfExists(join(job.output, REJECTS_FILE), Number.POSITIVE_INFINITY)) ?? ''
   return {
     from,
     manifest,

@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { Table } from '../../core/table/index.ts'
 import { mismatchError } from '../../read/check-files.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import type { LoadTarget, LocalFile, Statements } from '../target.ts'
+import { columnList, STAGE } from '../staged-merge.ts'
+import type { LoadTarget, LocalFile, Statements, TableBlocks } from '../target.ts'
 
 export type ClickhouseOptions = {
   /** HTTP or HTTPS URL without credentials and database. */
@@ -31,6 +33,9 @@ const INSERT_SETTINGS = {
   async_insert: 0,
 } as const
 
+/** Settings for other statements that write. */
+const COMMAND_SETTINGS = { insert_deduplicate: 0 } as const
+
 /** Timeout per request, in milliseconds: enough for a file with a million rows. */
 const REQUEST_TIMEOUT_MS = 600_000
 
@@ -46,7 +51,7 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<LoadTa
       throw engineError(operation, cause, { secrets: [password] })
     })
   const command = (query: string, values: Record<string, unknown> = {}) =>
-    withEngineErrors(client.command({ query, query_params: values }))
+    withEngineErrors(client.command({ query, query_params: values, clickhouse_settings: COMMAND_SETTINGS }))
   return {
     transactions: 'none',
     begin: async () => undefined,
@@ -109,7 +114,7 @@ function loadRecords(
   }
 }
 
-/** Implements inserting, replacing and deleting rows. */
+/** Implements the stage, and inserting and merging rows. */
 function loadRows(
   client: ClickHouseClient,
   {
@@ -119,33 +124,66 @@ function loadRows(
     reader,
     title,
   }: ClickhouseContext & Pick<ClickhouseOptions, 'reader' | 'title'>,
-): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
-  const countOf = async (rows: string) => {
-    const query = `SELECT count() AS n FROM ${rows}`
-    const response = await withEngineErrors(client.query({ query, format: 'JSONEachRow' }))
-    return Number(((await withEngineErrors(response.json())) as { n?: unknown }[])[0]?.n)
+): Pick<LoadTarget, 'isEmpty' | 'chainIds' | 'createStage' | 'insert' | 'findDuplicate' | 'merge'> {
+  const { identifier, quote } = sql
+  const query = async (text: string, values: Record<string, unknown> = {}) => {
+    const response = await withEngineErrors(
+      client.query({ query: text, query_params: values, format: 'JSONEachRow' }),
+    )
+    return withEngineErrors(response.json<Record<string, unknown>>())
   }
+  // Temporary tables belong to a session, which a load balancer may not keep.
+  const stage = identifier(STAGE)
+  const keyOf = ({ key }: Table) => `(${key.map(quote).join(', ')})`
   return {
-    containsOnly: async () => true,
-    isEmpty: async ({ name }) => (await countOf(sql.identifier(name))) === 0,
-    countRows: ({ name }) => countOf(`${sql.identifier(name)} FINAL`),
-    deleteBlocks: async ({ name }, { chainId, from, to }) => {
-      const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
-      await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })
-    },
+    isEmpty: async ({ name }) => (await query(`SELECT 1 FROM ${identifier(name)} LIMIT 1`)).length === 0,
     chainIds: reader.chainIds,
-    insert: async (file) => {
+    createStage: async (table) => {
+      await command(`DROP TABLE IF EXISTS ${stage}`)
+      const rows = `SELECT ${columnList(table, sql)} FROM ${identifier(table.name)} WHERE 1 = 0`
+      await command(`CREATE TABLE ${stage} ENGINE = MergeTree ORDER BY tuple() AS ${rows}`)
+    },
+    insert: async (file, into) => {
       const { path, rows } = await reader.toCsv(file, { timeAsText: true })
+      const name = into === 'stage' ? stage : identifier(file.table.name)
       try {
         if (rows !== file.rows) throw mismatchError(file.name, `expected ${file.rows} rows, found ${rows}`)
         if (rows > 0)
-          await withEngineErrors(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
+          await withEngineErrors(insertCsv(client, { file, path, name }), `${file.name} into ${title}`)
         return rows
       } finally {
         await rm(path, { force: true })
       }
     },
+    findDuplicate: async (table, blocks) => {
+      if (blocks.ranges.length === 0) return undefined
+      const from = `${identifier(table.name)} FINAL WHERE ${isWithin(blocks)} AND ${keyOf(table)} IN`
+      const [row] = await query(
+        `SELECT ${table.key.map(quote).join(', ')} FROM ${from} (SELECT ${table.key.map(quote).join(', ')} FROM ${stage}) LIMIT 1`,
+        { chains: blocks.chainIds },
+      )
+      return row && table.key.map((column) => String(row[column]))
+    },
+    merge: async (table, removed) => {
+      const [name, columns, key] = [identifier(table.name), columnList(table, sql), keyOf(table)]
+      const staged = `SELECT ${table.key.map(quote).join(', ')} FROM ${stage}`
+      const unchanged = `SELECT ${columns} FROM ${name} FINAL WHERE ${key} IN (${staged})`
+      await command(`INSERT INTO ${name} (${columns}) SELECT ${columns} FROM ${stage} EXCEPT ${unchanged}`)
+      if (removed.ranges.length > 0)
+        await command(`DELETE FROM ${name} WHERE ${isWithin(removed)} AND ${key} NOT IN (${staged})`, {
+          chains: removed.chainIds,
+        })
+      await command(`DROP TABLE ${stage}`)
+    },
   }
+}
+
+/** SQL condition that a row belongs to one of the chains in the parameter `chains` and one of these blocks. */
+function isWithin({ ranges }: TableBlocks): string {
+  const isInRange = ranges
+    .map(({ from, to }) => `(block_number >= ${from} AND block_number < ${to})`)
+    .join(' OR ')
+  return `chain_id IN {chains:Array(String)} AND (${isInRange})`
 }
 
 async function connect(options: ClickhouseOptions): Promise<ClickHouseClient> {
@@ -183,11 +221,11 @@ async function columnsOf(
 
 async function insertCsv(
   client: ClickHouseClient,
-  { file, path, sql }: { file: LocalFile; path: string; sql: Statements },
+  { file, path, name }: { file: LocalFile; path: string; name: string },
 ): Promise<void> {
   const [first = '', ...others] = file.table.columns.map(({ name }) => name)
   await client.insert({
-    table: sql.identifier(file.table.name),
+    table: name,
     columns: [first, ...others],
     values: createReadStream(path, { highWaterMark: 1 << 18 }),
     format: 'CSV',

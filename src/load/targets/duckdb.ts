@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/model/errors.ts'
 import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
@@ -10,6 +9,7 @@ import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import { readChainIds } from '../read-chain-ids.ts'
 import { readError } from '../read-error.ts'
 import { scanSql } from '../scan-sql.ts'
+import { STAGE, stagedMerge } from '../staged-merge.ts'
 import type { LoadRecord, LoadTarget, Statements } from '../target.ts'
 
 export type DuckdbOptions = {
@@ -20,12 +20,9 @@ export type DuckdbOptions = {
   readonly memory: string
 }
 
-/**
- * Opens a DuckDB file. DuckDB reads the export files directly. There is no index: rows are appended, and rows with the
- * same key are deleted first only if the table may contain some.
- */
+/** Opens a DuckDB file. DuckDB reads the export files directly. */
 export async function openDuckdb(options: DuckdbOptions): Promise<LoadTarget> {
-  const { file, sql } = options
+  const { file, sql, unescapeFormulas } = options
   await removeIncomplete(file)
   let isCommitted = existsSync(file)
   const { connection, close } = await connect(options).catch(async (thrown) => {
@@ -47,7 +44,16 @@ export async function openDuckdb(options: DuckdbOptions): Promise<LoadTarget> {
       for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, queries)
     },
     ...loadRecords(queries),
-    ...loadRows(connection, { ...queries, ...options }),
+    ...stagedMerge(sql, all),
+    chainIds: (file) => readChainIds(connection, file),
+    insert: async (file, into) => {
+      const name = into === 'stage' ? STAGE : sql.identifier(file.table.name)
+      const statement = `INSERT INTO ${name} BY NAME ${scanSql(file, { unescapeFormulas })}`
+      const { rowsChanged } = await connection.run(statement).catch((cause: unknown) => {
+        throw readError(file, cause)
+      })
+      return rowsChanged
+    },
     commit: async () => {
       await run('COMMIT')
       isCommitted = true
@@ -100,44 +106,6 @@ function loadRecords({
       await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
     },
     deleteRecords: (records) => deleteLoads(records),
-  }
-}
-
-type DuckdbLoadContext = DuckdbQueries & Pick<DuckdbOptions, 'unescapeFormulas'>
-
-/** Implements inserting, replacing and deleting rows. */
-function loadRows(
-  connection: DuckDBConnection,
-  { sql, run, all, unescapeFormulas }: DuckdbLoadContext,
-): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
-  const countRows = async ({ name }: NamedTable) => {
-    const [countRow] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
-    return Number(countRow?.n)
-  }
-  return {
-    containsOnly: async (table, rows) => (await countRows(table)) === rows,
-    isEmpty: async (table) => (await countRows(table)) === 0,
-    countRows,
-    deleteBlocks: async ({ name }, { chainId, from, to }) => {
-      const where = `chain_id = ${quoteLiteral(chainId)} AND block_number >= ${from} AND block_number < ${to}`
-      await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`)
-    },
-    chainIds: (from) => readChainIds(connection, from),
-    insert: async (from, { append }) => {
-      const source = scanSql(from, { unescapeFormulas })
-      const table = sql.identifier(from.table.name)
-      const read = (statement: string) =>
-        connection.run(statement).catch((cause: unknown) => {
-          throw readError(from, cause)
-        })
-      if (append) return (await read(`INSERT INTO ${table} BY NAME ${source}`)).rowsChanged
-      await read(`CREATE TEMP TABLE walletlake_stage AS ${source}`)
-      const keyCondition = from.table.key.map((name) => `t."${name}" = s."${name}"`).join(' AND ')
-      await run(`DELETE FROM ${table} AS t USING walletlake_stage AS s WHERE ${keyCondition}`)
-      const { rowsChanged } = await read(`INSERT INTO ${table} BY NAME SELECT * FROM walletlake_stage`)
-      await run('DROP TABLE walletlake_stage')
-      return rowsChanged
-    },
   }
 }
 

@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { ExportError } from '../../core/model/errors.ts'
-import type { Table } from '../../core/table/index.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import type { NamedTable } from '../ddl/create-table.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
+import { columnList, STAGE, stagedMerge } from '../staged-merge.ts'
 import type { LoadTarget, LocalFile, Statements } from '../target.ts'
 import { connectWithFirst, sslConfigs } from './postgres-ssl.ts'
 
@@ -24,9 +24,7 @@ export type PostgresOptions = {
 /** PostgreSQL text cannot contain U+0000, and COPY reads times as text. */
 const CELL_FORMATS = { replaceNul: true, timeAsText: true } as const
 
-const countOf = ({ rows: [row] }: { rows: { n?: unknown }[] }) => Number(row?.n)
-
-/** Opens a PostgreSQL database. Rows are appended with COPY, or copied into a staging table and upserted by key. */
+/** Opens a PostgreSQL database. Rows are copied with COPY, into an empty table or into the stage. */
 export async function openPostgres(options: PostgresOptions): Promise<LoadTarget> {
   const { title, secrets, sql, reader } = options
   const client = await connect(options)
@@ -36,6 +34,7 @@ export async function openPostgres(options: PostgresOptions): Promise<LoadTarget
   const run = async (text: string, values?: unknown[]) =>
     client.query(values === undefined ? { text } : { text, values }).catch((cause: unknown) => fail(cause))
   const loads = sql.identifier(LOADS_TABLE.name)
+  const merge = stagedMerge(sql, async (statement) => (await run(statement)).rows)
   return {
     transactions: 'many',
     begin: async () => void (await run('BEGIN')),
@@ -45,18 +44,22 @@ export async function openPostgres(options: PostgresOptions): Promise<LoadTarget
       for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, { sql, run })
     },
     records: async () => (await run(`SELECT * FROM ${loads}`)).rows.map(parseLoadRecord),
-    ...emptinessOf({ sql, run }),
-    countRows: async ({ name }) => countOf(await run(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)),
-    deleteBlocks: async ({ name }, { chainId, from, to }) => {
-      const where = 'chain_id = $1 AND block_number >= $2 AND block_number < $3'
-      await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to])
+    ...merge,
+    merge: async (table, removed) => {
+      // Without statistics, the planner expects a small stage and may compare each of its rows with every row.
+      await run(`ANALYZE ${STAGE}`)
+      await merge.merge(table, removed)
     },
     chainIds: reader.chainIds,
-    insert: async (file, { append }) => {
+    insert: async (file, into) => {
       const { path } = await reader.toCsv(file, CELL_FORMATS)
       try {
-        if (append) return await copy(path, { client, file, into: sql.identifier(file.table.name), sql })
-        return await upsert(path, { client, file, sql, run })
+        return await copy(path, {
+          client,
+          file,
+          into: into === 'stage' ? STAGE : sql.identifier(file.table.name),
+          sql,
+        })
       } catch (cause) {
         return fail(cause, `${file.name} into ${title}`)
       } finally {
@@ -78,19 +81,6 @@ export async function openPostgres(options: PostgresOptions): Promise<LoadTarget
     rollback: async () => void (await client.query('ROLLBACK').catch(() => undefined)),
     close: () => client.end().catch(() => undefined),
   }
-}
-
-/** Implements the checks for a table without rows. Whether others have only a given number of rows would need a full scan. */
-function emptinessOf({
-  sql,
-  run,
-}: {
-  sql: Statements
-  run: Run
-}): Pick<LoadTarget, 'containsOnly' | 'isEmpty'> {
-  const isEmpty = async ({ name }: Table) =>
-    (await run(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`)).rowCount === 0
-  return { isEmpty, containsOnly: async (table, rows) => rows === 0 && (await isEmpty(table)) }
 }
 
 async function connect({ url, title, secrets }: PostgresOptions): Promise<Client> {
@@ -165,31 +155,13 @@ type CopyOptions = { client: Client; file: LocalFile; into: string; sql: Stateme
 /** Streams plain CSV into a table with COPY. Resolves with the number of rows. */
 async function copy(path: string, { client, file, into, sql }: CopyOptions): Promise<number> {
   const { from } = await importDriver('pg pg-copy-streams', () => import('pg-copy-streams'))
-  const columns = columnsOf(file.table, sql).join(', ')
+  const columns = columnList(file.table, sql)
   const stream = client.query(
     from(`COPY ${into} (${columns}) FROM STDIN WITH (FORMAT csv, NULL '', ENCODING 'UTF8')`),
   )
   await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), stream)
   return stream.rowCount
 }
-
-async function upsert(
-  path: string,
-  { client, file, sql, run }: Omit<CopyOptions, 'into'> & { run: Run },
-): Promise<number> {
-  const table = sql.identifier(file.table.name)
-  await run(`CREATE TEMPORARY TABLE walletlake_stage (LIKE ${table}) ON COMMIT DROP`)
-  const rows = await copy(path, { client, file, into: 'walletlake_stage', sql })
-  const columns = columnsOf(file.table, sql).join(', ')
-  const changed = columnsOf(file.table, sql).map((name) => `t.${name} IS DISTINCT FROM EXCLUDED.${name}`)
-  const merge = `${onConflict(file.table, sql)} WHERE ${changed.join(' OR ')}`
-  await run(`INSERT INTO ${table} AS t (${columns}) SELECT ${columns} FROM walletlake_stage ${merge}`)
-  await run('DROP TABLE walletlake_stage')
-  return rows
-}
-
-const columnsOf = ({ columns }: Pick<Table, 'columns'>, { quote }: Statements) =>
-  columns.map(({ name }) => quote(name))
 
 function onConflict({ columns, key }: NamedTable, { quote }: Statements): string {
   const others = columns.filter(({ name }) => !key.includes(name)).map(({ name }) => quote(name))

@@ -4,13 +4,15 @@ import type { Database } from 'node-sqlite3-wasm'
 import { ExportError } from '../../core/model/errors.ts'
 import { diskError, makeFolder, publishFile } from '../../core/platform/disk.ts'
 import { lockOutput } from '../../core/platform/lock/lock.ts'
+import type { Table } from '../../core/table/index.ts'
 import type { TextRow } from '../../read/scratch-database.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import type { NamedTable } from '../ddl/create-table.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import type { LoadTarget, LocalFile, Statements } from '../target.ts'
+import { columnList, STAGE, stagedMerge } from '../staged-merge.ts'
+import type { LoadTarget, Statements } from '../target.ts'
 
 export type SqliteOptions = {
   readonly file: string
@@ -46,7 +48,19 @@ export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<
       for (const table of [...tables, LOADS_TABLE]) withEngineErrors(() => prepareTable(db, table, sql))
     },
     ...loadRecords(db, { sql, withEngineErrors }),
-    ...loadRows(db, { sql, reader, withEngineErrors }),
+    ...stagedMerge(sql, async (statement) => withEngineErrors(() => db.all(statement))),
+    chainIds: reader.chainIds,
+    insert: async (file, into) => {
+      const name = into === 'stage' ? STAGE : sql.identifier(file.table.name)
+      const inserter = openInsert(db, { table: file.table, name, sql })
+      try {
+        for await (const rows of reader.batches(file, CELL_FORMATS))
+          withEngineErrors(() => inserter.rows(rows), file.name)
+        return inserter.end()
+      } finally {
+        inserter.close()
+      }
+    },
     commit: async () => {
       withEngineErrors(() => db.exec('COMMIT'))
       db.close()
@@ -96,35 +110,6 @@ function loadRecords(
       const where = 'output_id = ? AND table_name = ? AND path = ? AND sha256 = ?'
       for (const { outputId, table, path, sha256 } of records)
         withEngineErrors(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
-    },
-  }
-}
-
-/** Implements inserting, replacing and deleting rows. */
-function loadRows(
-  db: Database,
-  { sql, reader, withEngineErrors }: SqliteContext & { readonly reader: Reader },
-): Pick<LoadTarget, 'containsOnly' | 'isEmpty' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
-  const query = (text: string) => withEngineErrors(() => db.all(text))
-  return {
-    containsOnly: async () => false,
-    isEmpty: async ({ name }) => query(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`).length === 0,
-    countRows: async ({ name }) => Number(query(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)[0]?.n),
-    deleteBlocks: async ({ name }, { chainId, from, to }) => {
-      const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
-      const statement = `DELETE FROM ${sql.identifier(name)} WHERE ${where}`
-      withEngineErrors(() => db.run(statement, [chainId, from, to]))
-    },
-    chainIds: reader.chainIds,
-    insert: async (from) => {
-      const inserter = openInsert(db, from, sql)
-      try {
-        for await (const rows of reader.batches(from, CELL_FORMATS))
-          withEngineErrors(() => inserter.rows(rows), from.name)
-        return inserter.end()
-      } finally {
-        inserter.close()
-      }
     },
   }
 }
@@ -214,13 +199,18 @@ type Insert = {
 /** Maximum number of values per statement, below SQLite's limit of 32,766. */
 const MAX_BOUND_VALUES = 6_000
 
-/** Inserts rows with multi-row statements, replacing rows with the same key. */
-function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert {
-  const rowsPerStatement = Math.floor(MAX_BOUND_VALUES / table.columns.length)
-  const full = db.prepare(insertSql(table, sql, rowsPerStatement))
+type InsertTarget = { readonly table: Table; readonly name: string; readonly sql: Statements }
+
+/** Inserts rows with multi-row statements. */
+function openInsert(db: Database, { table, name, sql }: InsertTarget): Insert {
+  const width = table.columns.length
+  const rowsPerStatement = Math.floor(MAX_BOUND_VALUES / width)
+  const placeholders = `(${table.columns.map(() => '?').join(', ')})`
+  const insertSql = (rows: number) =>
+    `INSERT INTO ${name} (${columnList(table, sql)}) VALUES ${Array(rows).fill(placeholders).join(', ')}`
+  const full = db.prepare(insertSql(rowsPerStatement))
   let pending: (string | null)[] = []
   let count = 0
-  const width = table.columns.length
   return {
     rows: (rows) => {
       for (const row of rows) {
@@ -233,18 +223,9 @@ function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert
     },
     end: () => {
       const remainingRows = pending.length / width
-      if (remainingRows > 0) db.run(insertSql(table, sql, remainingRows), pending)
+      if (remainingRows > 0) db.run(insertSql(remainingRows), pending)
       return count
     },
     close: () => full.finalize(),
   }
-}
-
-function insertSql({ name, columns, key }: LocalFile['table'], sql: Statements, rows: number): string {
-  const row = `(${columns.map(() => '?').join(', ')})`
-  const others = columns.map((column) => column.name).filter((column) => !key.includes(column))
-  const set = others.map((column) => `${sql.quote(column)} = excluded.${sql.quote(column)}`).join(', ')
-  const into = `${sql.identifier(name)} (${columns.map((column) => sql.quote(column.name)).join(', ')})`
-  const values = Array.from({ length: rows }, () => row).join(', ')
-  return `INSERT INTO ${into} VALUES ${values} ON CONFLICT (${key.map(sql.quote).join(', ')}) DO UPDATE SET ${set}`
 }

@@ -54,7 +54,8 @@ export const CAN_THREAD = import.meta.url.endsWith('.js')
 export function openWriteThread(context: WriteContext, { onResult, onCrash }: ThreadEvents): WriteThread {
   /** Posted tasks, in the order in which their results arrive. */
   const queue: QueuedTask[] = []
-  const worker = new Worker(WORKER, { workerData: context })
+  // Options of this process, such as --input-type, may not be valid for a file.
+  const worker = new Worker(WORKER, { workerData: context, execArgv: [] })
   let [isReady, isClosed] = [false, false]
   const rejectAll = (reason: ExportError) => {
     for (const { reject } of queue.splice(0)) reject(reason)

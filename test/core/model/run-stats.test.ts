@@ -19,7 +19,7 @@ test.for([
 ] as const)('a job that ends with $code is $phase', ({ code, phase }) => {
   const stats = newRunStats(1, 0)
   expect(hasEnded(stats)).toBe(false)
-  endRunStats(stats, code === undefined ? undefined : new ExportError(code, 'x'))
+  endRunStats(stats, code === undefined ? undefined : new ExportError(code, 'x'), 0)
   expect([stats.phase, hasEnded(stats)]).toEqual([phase, true])
   expect(stats.endedMs).toBeGreaterThan(0)
 })

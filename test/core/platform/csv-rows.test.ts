@@ -19,11 +19,17 @@ test('writes null as an empty cell, empty text as quotes, and escapes formulas b
   )
 })
 
+test('escapes a formula after a line feed', () => {
+  expect(csvLine(['\n=x', '\nx'])).toBe(`"'\n=x","\nx"\n`)
+})
+
 test('any cells read back unchanged, except for escaped formulas', () => {
   fc.assert(
     fc.property(anyRows, (rows) => {
       const read: string[][] = parse(csvRows(rows), { record_delimiter: '\n', relax_column_count: true })
-      const unescaped = read.map((row) => row.map((cell) => cell.replace(/^'('*[=+\-@\t\r])/, '$1')))
+      const unescaped = read.map((row) =>
+        row.map((cell) => cell.replace(/^'('*(?:[=+\-@\t\r]|\n+[=+\-@]))/, '$1')),
+      )
       expect(unescaped).toEqual(rows.map((row) => row.map((cell) => cell ?? '')))
     }),
   )

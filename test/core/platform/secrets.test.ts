@@ -25,6 +25,13 @@ test.for([
   { form: 'escaped as JSON', text: KEY.replaceAll('/', '\\/') },
   { form: 'escaped as JSON code units', text: Array.from(KEY, (char) => `\\u00${hexOf(char)}`).join('') },
   { form: 'escaped as HTML', text: KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&#43;') },
+  {
+    form: 'escaped as HTML by name',
+    text: KEY.replace('/', '&sol;').replace('+', '&plus;').replace('=', '&equals;'),
+  },
+  { form: 'without its start', text: KEY.slice(5) },
+  { form: 'without its end', text: KEY.slice(0, 17).toUpperCase() },
+  { form: 'by twelve characters from its middle', text: `a${KEY.slice(4, 16)}` },
   { form: 'as hexadecimal', text: Buffer.from(KEY).toString('hex') },
   { form: 'as separated hexadecimal bytes', text: Array.from(KEY, hexOf).join(' ').toUpperCase() },
   { form: 'as base64', text: base64(KEY) },
@@ -54,6 +61,10 @@ const aSecret = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
   minLength: 8,
   maxLength: 40,
+})
+
+test('keeps eleven characters that a secret contains', () => {
+  expect(redact(`before ${KEY.slice(3, 14)} after`)).toBe(`before ${KEY.slice(3, 14)} after`)
 })
 
 test('redacts any secret in the base64 of any surrounding text', () => {

@@ -26,6 +26,7 @@ test('refuses a misspelt label and a decimal comma with what was probably meant'
       'Ann, mian, expected an address or a label of the job (did you mean Ann, main?)',
     ],
     [`${ANN},native,,,"1,5"`, 'found amount 1,5, expected a decimal point, as in 1.5'],
+    [`${ANN},native,,,"10,000"`, 'found amount 10,000, expected digits without thousands separators'],
   ] as const)
     await expect(balances(output, { opening: fileOf(AMOUNTS, line) })).rejects.toMatchObject({
       message: expect.stringContaining(says),
