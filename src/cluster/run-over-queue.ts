@@ -77,9 +77,10 @@ async function runJob(
 ): Promise<JobResult & { stats: RunStats }> {
   const { job, stats } = checkedJobs
   const { fresh = false, onNotice = () => {} } = context.options
-  const locked = { job, stats, fresh, onNotice }
+  const { signal } = context.runLimits
+  const locked = { job, stats, fresh, signal, onNotice }
   const result = await runExport(locked, (store) => runAttempt({ ...checkedJobs, ...locked, store, context }))
-  await saveRunReport({ id: context.id, ...result, stats }, onNotice)
+  await saveRunReport({ id: context.id, ...result, stats }, onNotice, signal)
   return { ...result, stats }
 }
 
@@ -96,7 +97,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
   const { queue, runLimits, options } = context
   const { apiKey, allowPlainHttp } = options
   const { signal, checkWait } = runLimits
-  const objects = await openRunObjects(job)
+  const objects = await openRunObjects(job, signal)
   try {
     const { plan, previous } = await findAttempt(locked, objects)
     noticeRemovedWallets(locked, previous)
