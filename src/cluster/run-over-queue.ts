@@ -30,6 +30,7 @@ import {
   readPlan,
   runStateOf,
 } from './run-state.ts'
+import { toQueueError } from './server/queue-error.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 
 /** Options of a run by workers on several machines. */
@@ -106,14 +107,16 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
     await removeRefusedReads(runState, plan)
     await queue.clear(plan.id)
     const requestOptions = { apiKey, allowPlainHttp, signal, checkWait }
-    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous })
-      .catch(throwQueueError)
-      .finally(() => unregisterRun(queue, plan.id))
+    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous }).finally(() =>
+      unregisterRun(queue, plan.id),
+    )
     // The checkpoint of an earlier run on one machine does not belong to this export.
     await removeCheckpoint(privateFolder(job))
     await removeFeeLog(privateFolder(job))
     await endAttempt(runState)
     return 'complete'
+  } catch (thrown) {
+    throw toQueueError(thrown)
   } finally {
     await objects.close()
   }
@@ -161,12 +164,6 @@ function runEntryOf({ id, job, attempt, version, output, store }: Plan, apiKey: 
   const quota = quotaKey({ baseUrl: job.service.baseUrl ?? '', apiKey })
   const run = { id, name: job.name, attempt, version, output, store, quota }
   return { ...run, signature: signRun(run, apiKey) }
-}
-
-/** Redis responds with an error if another program has replaced the queue's keys. */
-function throwQueueError(thrown: unknown): never {
-  if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') throw thrown
-  throw new ExportError('QUEUE_UNAVAILABLE', `the queue cannot be used: ${thrown.message}`, { cause: thrown })
 }
 
 /**
