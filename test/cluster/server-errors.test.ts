@@ -42,7 +42,13 @@ describe.skipIf(noRedis)('an error that Redis answers', () => {
     await given.break(redis)
     const { url } = await startLoopback(createDataService())
     const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const job = testJob({ addresses: demoWallets.slice(0, 1), service, output: tempFolder() })
+    const job = testJob({
+      addresses: demoWallets.slice(0, 1),
+      service,
+      endBlock: 421,
+      partitionBy: 'blocks:100',
+      output: tempFolder(),
+    })
     const { jobs } = await runOverQueue([job], { queue: { url: server.url } })
     expect(jobs[0]?.error).toMatchObject({
       code: 'QUEUE_UNAVAILABLE',
