@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
-import { runInProcess } from '../helpers/in-process.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -19,19 +18,6 @@ beforeAll(async () => {
 const COLUMNS = 'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,value,amount'
 
 describe('walletlake balances', () => {
-  test('prints at most 1,000 differences from --expect, and counts all', async () => {
-    const wallet = readManifest(output).coverage[0]?.address
-    const token = (number: number) => `0x${String(number).padStart(40, '0')}`
-    const lines = Array.from({ length: 1_002 }, (_, number) => `${wallet},erc20,${token(number)},,1`)
-    const path = join(folder, 'many.csv')
-    writeFileSync(path, ['wallet_address,asset_type,asset_address,token_id,value', ...lines].join('\n'))
-    const { exit, stderr } = await runInProcess(['balances', output, '--expect', path])
-    expect(exit).toBe(10)
-    expect(stderr.match(/many\.csv:\d+:/g)).toHaveLength(1_000)
-    expect(stderr).toContain('and 2 more differences')
-    expect(stderr).toContain('1,002 balances of 1002 differ')
-  })
-
   test('writes CSV that --expect accepts, and reports negative balances', async () => {
     const { exit, stdout, stderr } = await runCommand(['balances', output, '--format', 'csv'])
     expect(exit).toBe(0)
