@@ -4,6 +4,7 @@ import { openQueue, type TaskCounts, type TaskQueue } from './queue.ts'
 import { type QuotaState, readQuotaState } from './rate-limit/redis-rate-limiter.ts'
 import { READ_RESULTS } from './read-results.ts'
 import { openRunObjects, runStateOf } from './run-state.ts'
+import { toQueueError } from './server/queue-error.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 import { WRITE_RESULTS } from './write-results.ts'
 
@@ -27,6 +28,8 @@ export async function inspectQueue(address: QueueAddress): Promise<{ workers: nu
     const { runs } = await queue.server.runs()
     const inspected = await Promise.all(runs.map((run) => inspectRun(queue, run)))
     return { workers: (await queue.server.liveWorkers()).size, runs: inspected }
+  } catch (thrown) {
+    throw toQueueError(thrown)
   } finally {
     await queue.close()
   }

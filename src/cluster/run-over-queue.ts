@@ -30,6 +30,7 @@ import {
   readPlan,
   runStateOf,
 } from './run-state.ts'
+import { toQueueError } from './server/queue-error.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 
 /** Options of a run by workers on several machines. */
@@ -77,9 +78,10 @@ async function runJob(
 ): Promise<JobResult & { stats: RunStats }> {
   const { job, stats } = checkedJobs
   const { fresh = false, onNotice = () => {} } = context.options
-  const locked = { job, stats, fresh, onNotice }
+  const { signal } = context.runLimits
+  const locked = { job, stats, fresh, signal, onNotice }
   const result = await runExport(locked, (store) => runAttempt({ ...checkedJobs, ...locked, store, context }))
-  await saveRunReport({ id: context.id, ...result, stats }, onNotice)
+  await saveRunReport({ id: context.id, ...result, stats }, onNotice, signal)
   return { ...result, stats }
 }
 
@@ -96,7 +98,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
   const { queue, runLimits, options } = context
   const { apiKey, allowPlainHttp } = options
   const { signal, checkWait } = runLimits
-  const objects = await openRunObjects(job)
+  const objects = await openRunObjects(job, signal)
   try {
     const { plan, previous } = await findAttempt(locked, objects)
     noticeRemovedWallets(locked, previous)
@@ -105,14 +107,16 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
     await removeRefusedReads(runState, plan)
     await queue.clear(plan.id)
     const requestOptions = { apiKey, allowPlainHttp, signal, checkWait }
-    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous })
-      .catch(throwQueueError)
-      .finally(() => unregisterRun(queue, plan.id))
+    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous }).finally(() =>
+      unregisterRun(queue, plan.id),
+    )
     // The checkpoint of an earlier run on one machine does not belong to this export.
     await removeCheckpoint(privateFolder(job))
     await removeFeeLog(privateFolder(job))
     await endAttempt(runState)
     return 'complete'
+  } catch (thrown) {
+    throw toQueueError(thrown)
   } finally {
     await objects.close()
   }
@@ -160,12 +164,6 @@ function runEntryOf({ id, job, attempt, version, output, store }: Plan, apiKey: 
   const quota = quotaKey({ baseUrl: job.service.baseUrl ?? '', apiKey })
   const run = { id, name: job.name, attempt, version, output, store, quota }
   return { ...run, signature: signRun(run, apiKey) }
-}
-
-/** Redis responds with an error if another program has replaced the queue's keys. */
-function throwQueueError(thrown: unknown): never {
-  if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') throw thrown
-  throw new ExportError('QUEUE_UNAVAILABLE', `the queue cannot be used: ${thrown.message}`, { cause: thrown })
 }
 
 /**

@@ -37,8 +37,10 @@ export type RunState = {
 export const RUN_STATE_FOLDER = `${PRIVATE_FOLDER}/cluster`
 
 /** Opens the run states of an output. */
-export const openRunObjects = (output: Pick<Job, 'output' | 'store'>): Promise<ObjectFolder> =>
-  openObjectFolder(output, RUN_STATE_FOLDER)
+export const openRunObjects = (
+  output: Pick<Job, 'output' | 'store'>,
+  signal?: AbortSignal,
+): Promise<ObjectFolder> => openObjectFolder(output, RUN_STATE_FOLDER, signal)
 
 /** The run state of one attempt. */
 export function runStateOf(objects: ObjectFolder, attempt: string): RunState {

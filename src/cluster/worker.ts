@@ -16,6 +16,7 @@ import { quotaKey } from './rate-limit/redis-store.ts'
 import { runReadTask } from './read-task.ts'
 import { signRun } from './run-entry.ts'
 import { openRunObjects, type RunState, readCurrentAttempt, readPlan, runStateOf } from './run-state.ts'
+import { toQueueError } from './server/queue-error.ts'
 import type { OpenRun, QueueAddress, TaskKind } from './server/shared-server.ts'
 import { openSharedRequestContext } from './shared-request-context.ts'
 import { parseTask, type Task } from './task.ts'
@@ -88,7 +89,8 @@ export async function runWorker(options: WorkOptions): Promise<void> {
 const noticeQueueError =
   ({ options, rejectedRuns }: Worker) =>
   (thrown: unknown) => {
-    const message = `the queue cannot be read: ${toExportError(thrown).message}`
+    const { message: problem, fix } = toExportError(toQueueError(thrown))
+    const message = `${problem}: ${fix}`
     if (!options.signal.aborted && !rejectedRuns.has(message)) options.onNotice(message)
     rejectedRuns.add(message)
   }

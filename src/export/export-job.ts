@@ -14,7 +14,7 @@ import type { Store } from '../storage/store.ts'
 import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
 import { clearComplete, isJobComplete, markComplete } from './completion.ts'
 import { fetchAndWrite, isOpen, restoreStats, type WriteState } from './fetch-and-write.ts'
-import { checkForeignFiles } from './foreign-files.ts'
+import { checkForeignFiles, requireOwnManifest } from './foreign-files.ts'
 import { privateFolder } from './private-folder.ts'
 import { isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 import { type StartedRun, startRun } from './resume/start-run.ts'
@@ -25,6 +25,8 @@ export type JobRun = {
   stats: RunStats
   /** Delete the checkpoint and start over. */
   fresh: boolean
+  /** Ends requests to the store of the job; see `openBucket`. */
+  signal: AbortSignal
   onNotice: (notice: string) => void
 }
 
@@ -96,7 +98,7 @@ async function tryExport(run: JobRun, make: MakeExport): Promise<JobResult> {
 }
 
 async function exportToStore(run: JobRun, make: MakeExport): Promise<JobResult['state']> {
-  const store = await openStore(run.job)
+  const store = await openStore(run.job, run.signal)
   try {
     return await exportUnlessComplete({ ...run, store }, make)
   } finally {
@@ -110,6 +112,7 @@ async function exportUnlessComplete(
 ): Promise<JobResult['state']> {
   const { job, store, stats, fresh } = run
   const folder = privateFolder(job)
+  await requireOwnManifest(store)
   if (!fresh) await requireSafeManifest(job.output)
   if (fresh) await resetOutput(store, folder)
   else if (await isJobComplete(job, store)) {

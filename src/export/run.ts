@@ -184,11 +184,12 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
     requestContext,
     stats,
     fresh: options.fresh ?? false,
+    signal: shared.signal,
     lookbackBlocks: options.lookbackBlocks,
     onNotice,
   })
   await close()
-  await saveRunReport({ id, ...result, stats }, onNotice)
+  await saveRunReport({ id, ...result, stats }, onNotice, shared.signal)
   return { ...result, stats }
 }
 

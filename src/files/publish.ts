@@ -38,7 +38,9 @@ export async function publish({ store, manifest, parts, rejects, raw }: Publicat
   try {
     const previous = await readManifestIfExists(store.folder)
     if (previous === undefined) await store.removeManifest()
-    else if (wouldInvalidate(previous, { parts: visible, rejects })) await store.backUpManifest()
+    else await store.confirmManifest()
+    if (previous !== undefined && wouldInvalidate(previous, { parts: visible, rejects }))
+      await store.backUpManifest()
     await store.putFiles(visible)
     if (rejects !== undefined) await publishRejects(store, rejects)
     await store.putManifest(`${JSON.stringify(manifest, null, 2)}\n`)

@@ -13,8 +13,8 @@ export type ServedReport = { url: string; close(): Promise<void> }
 const HOST = '127.0.0.1'
 
 /**
- * Serves a report on a free port of 127.0.0.1. The page is rendered again when a manifest has changed since the last
- * request. If that fails, the response is a 503 with the error as text.
+ * Serves a report on a free port of 127.0.0.1. The page is rendered again when a manifest, or a file that the options name, has
+ * changed since the last request, and after a failure. If that fails, the response is a 503 with the error as text.
  *
  * @throws the same errors as `report` if the page cannot be rendered the first time
  */
@@ -34,19 +34,30 @@ export async function serveReport(
 
 type Pages = () => Promise<string>
 
-/** Renders the page if a manifest has changed. Concurrent requests wait for the same rendering. */
+/**
+ * Renders the page if a file that it is made from has changed, or if the last rendering failed: its cause need not be in
+ * one of these files. Concurrent requests wait for the same rendering.
+ */
 function cachePages(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
+  const { names, opening, prices } = options
+  const inputs = [names, opening, prices].filter((file) => file !== undefined)
+  const files = [...outputs.map((output) => join(output, MANIFEST_FILE)), ...inputs]
   let cached: { version: string; page: Promise<string> } | undefined
   return async () => {
-    const version = (await Promise.all(outputs.map(manifestVersion))).join()
-    if (cached?.version !== version)
-      cached = { version, page: renderReport(outputs, options).then(({ page }) => page) }
+    const version = (await Promise.all(files.map(fileVersion))).join()
+    if (cached?.version !== version) {
+      const rendered = { version, page: renderReport(outputs, options).then(({ page }) => page) }
+      cached = rendered
+      rendered.page.catch(() => {
+        if (cached === rendered) cached = undefined
+      })
+    }
     return cached.page
   }
 }
 
-async function manifestVersion(output: string): Promise<string> {
-  const entry = await stat(join(output, MANIFEST_FILE)).catch(() => undefined)
+async function fileVersion(file: string): Promise<string> {
+  const entry = await stat(file).catch(() => undefined)
   return `${entry?.mtimeMs} ${entry?.ino} ${entry?.size}`
 }
 

@@ -108,6 +108,16 @@ function semicolonError({ file, line }: LineLocation): ExportError {
   })
 }
 
+/** Maximum number of lines of a user's file whose records are kept in memory: about 1 kB each. */
+const MAX_KEPT_LINES = 250_000
+
+/** Throws USAGE for a line beyond the maximum of a file that is kept in memory. */
+export function requireKeptLine(location: LineLocation): void {
+  if (location.line <= MAX_KEPT_LINES) return
+  const expected = `at most ${MAX_KEPT_LINES}: leave out what the export does not contain`
+  throw recordError(location, { found: 'more lines', expected })
+}
+
 /** USAGE error for an invalid record of a file. */
 export function recordError(
   { file, line }: LineLocation,

@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import {
@@ -27,8 +27,12 @@ const CONCURRENT_UPLOADS = 4
  * `folder` holds private files and copies of the manifest and the rejects. Throws OUTPUT_LOCKED if another
  * run holds the location.
  */
-export async function openBucketStore(location: BucketLocation, folder: string): Promise<Store> {
-  const bucket = await openBucket(location)
+export async function openBucketStore(
+  location: BucketLocation,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<Store> {
+  const bucket = await openBucket(location, { signal })
   try {
     const lease = await acquireLease(bucket)
     try {
@@ -137,6 +141,15 @@ class BucketStore implements Store {
 
   /** Object stores have no folders. */
   async removeEmptyPartitions(): Promise<void> {}
+
+  async confirmManifest(): Promise<void> {
+    await this.#lease.require()
+    if (this.#version === undefined) return
+    const text = await readFile(join(this.folder, MANIFEST_FILE), 'utf8')
+    const version = await this.#bucket.confirm(MANIFEST_FILE, text, this.#version)
+    if (version === undefined) throw publishConflict(this.#bucket)
+    this.#version = version
+  }
 
   async putManifest(text: string): Promise<void> {
     await this.#lease.require()

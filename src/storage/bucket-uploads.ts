@@ -2,6 +2,7 @@ import type { ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3'
 import type { BucketClient } from './bucket-client.ts'
 import { isNotFound, storeError } from './bucket-error.ts'
 import { bucketUrl } from './bucket-url.ts'
+import { requireNewPage } from './store-response.ts'
 
 /** Aborts unfinished multipart uploads of the selected paths. Throws OUTPUT_FAILED. */
 export async function abortUploads(
@@ -13,7 +14,9 @@ export async function abortUploads(
   const prefixLength = keyOf('').length
   try {
     let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
+    const pages = new Set<string>()
     while (from !== undefined) {
+      requireNewPage(pages, `${from.KeyMarker} ${from.UploadIdMarker}`)
       const page: ListMultipartUploadsCommandOutput = await client.send(
         new s3.ListMultipartUploadsCommand({ ...request, ...from }),
       )

@@ -1,15 +1,17 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { GetObjectCommandOutput } from '@aws-sdk/client-s3'
 import { isSafePath, resolveInside } from '../core/model/export-path.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { makeParentFolder } from '../core/platform/disk.ts'
 import { openHashStream } from '../core/platform/hash-stream.ts'
 import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
-import { type BucketClient, connectBucket } from './bucket-client.ts'
-import { isConflict, isConnectionLost, isNotFound, isPreconditionFailed, storeError } from './bucket-error.ts'
+import { type BucketClient, type BucketLimits, connectBucket } from './bucket-client.ts'
+import { isBodyLost, isConflict, isNotFound, isPreconditionFailed, storeError } from './bucket-error.ts'
 import { abortUploads } from './bucket-uploads.ts'
 import { bucketUrl } from './bucket-url.ts'
+import { requireNewPage } from './store-response.ts'
 
 /** A small object. Its version changes with every write. */
 type StoredText = { text: string; version: string; writtenMs: number }
@@ -27,6 +29,11 @@ export type Bucket = {
   readText(path: string): Promise<StoredText | undefined>
   /** Writes a small object; resolves with its version, or with undefined if the condition is not met. */
   putText(path: string, text: string, condition?: Condition): Promise<string | undefined>
+  /**
+   * Writes the text of an object again if it has this version; resolves with its new version, or with undefined
+   * if it has another one. Reads may be stale; a conditional write is not.
+   */
+  confirm(path: string, text: string, version: string): Promise<string | undefined>
   /** Uploads a file, in parts if it is large. The object becomes visible as a whole or not at all. */
   putFile(path: string, from: string): Promise<void>
   /** Copies an object within the store. */
@@ -59,12 +66,13 @@ const DELETE_BATCH_SIZE = 1_000
  * Opens a location in an object store. Loads the S3 client on first use; credentials come from its default
  * provider chain.
  */
-export async function openBucket(location: BucketLocation): Promise<Bucket> {
-  const bucket = await connectBucket(location)
+export async function openBucket(location: BucketLocation, limits?: BucketLimits): Promise<Bucket> {
+  const bucket = await connectBucket(location, limits)
   return {
     name: bucketUrl(location),
     readText: (path) => readText(bucket, path),
     putText: (path, text, condition) => putText(bucket, { path, text, condition }),
+    confirm: (path, text, version) => put(bucket, { path, text, condition: { ifVersion: version } }),
     putFile: (path, from) => putFile(bucket, path, from),
     copy: (from, to) => copyObject(bucket, from, to),
     fetch: async (path, folder) => fetchObject(bucket, path, resolveInside(folder, path)),
@@ -76,14 +84,28 @@ export async function openBucket(location: BucketLocation): Promise<Bucket> {
   }
 }
 
-async function readText(
-  { s3, client, location, keyOf }: BucketClient,
+function readText(bucket: BucketClient, path: string): Promise<StoredText | undefined> {
+  return receive(bucket, path, async ({ Body, ETag, LastModified }) => {
+    const text = (await Body?.transformToString('utf8')) ?? ''
+    return { text, version: versionOf(ETag), writtenMs: LastModified?.getTime() ?? 0 }
+  })
+}
+
+/** Requests an object and uses the response; undefined if the object does not exist. */
+async function receive<T>(
+  bucket: BucketClient,
   path: string,
-): Promise<StoredText | undefined> {
+  use: (response: GetObjectCommandOutput) => Promise<T>,
+): Promise<T | undefined> {
+  const { s3, client, location, keyOf } = bucket
+  const get = { Bucket: location.bucket, Key: keyOf(path) }
   try {
-    const found = await client.send(new s3.GetObjectCommand({ Bucket: location.bucket, Key: keyOf(path) }))
-    const text = (await found.Body?.transformToString('utf8')) ?? ''
-    return { text, version: versionOf(found.ETag), writtenMs: found.LastModified?.getTime() ?? 0 }
+    // The SDK retries requests, but not a connection that is lost while a body arrives.
+    return await retry(
+      RETRY_POLICIES.objectStore,
+      async () => use(await client.send(new s3.GetObjectCommand(get))),
+      { isRetryable: isBodyLost },
+    )
   } catch (cause) {
     if (isNotFound(cause)) return undefined
     throw storeError(`cannot read ${bucketUrl(location, path)}`, cause)
@@ -95,36 +117,32 @@ const versionOf = (etag: string | undefined) => (etag ?? '').replaceAll('"', '')
 
 type PutOptions = { path: string; text: string; condition?: Condition | undefined }
 
-async function putText(
-  bucket: BucketClient,
-  { path, text, condition }: PutOptions,
-): Promise<string | undefined> {
+/**
+ * If the response to a successful write was lost, the retry fails because of that write: compare the content.
+ */
+async function putText(bucket: BucketClient, options: PutOptions): Promise<string | undefined> {
+  const version = await put(bucket, options)
+  if (version !== undefined) return version
+  const stored = await readText(bucket, options.path)
+  return stored?.text === options.text ? stored.version : undefined
+}
+
+/** Resolves with the version, or with undefined if the condition is not met. */
+async function put(bucket: BucketClient, { path, text, condition }: PutOptions): Promise<string | undefined> {
   const { s3, client, location, keyOf } = bucket
-  const put = { Bucket: location.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
+  const request = { Bucket: location.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
   try {
     // A conflict means that another write of the same object is in progress.
     const { ETag } = await retry(
       RETRY_POLICIES.objectStore,
-      () => client.send(new s3.PutObjectCommand(put)),
+      () => client.send(new s3.PutObjectCommand(request)),
       { isRetryable: isConflict },
     )
     return versionOf(ETag)
   } catch (cause) {
-    if (isPreconditionFailed(cause)) return versionIfWritten(bucket, path, text)
+    if (isPreconditionFailed(cause)) return undefined
     throw storeError(`cannot write ${bucketUrl(location, path)}`, cause)
   }
-}
-
-/**
- * If the response to a successful write was lost, the retry fails because of that write: compare the content.
- */
-async function versionIfWritten(
-  bucket: BucketClient,
-  path: string,
-  text: string,
-): Promise<string | undefined> {
-  const found = await readText(bucket, path)
-  return found?.text === text ? found.version : undefined
 }
 
 function conditionOf(condition: Condition | undefined) {
@@ -160,28 +178,13 @@ async function copyObject(
   }
 }
 
-async function fetchObject(bucket: BucketClient, path: string, to: string): Promise<string | undefined> {
-  try {
-    // The SDK retries requests, but not a connection that is lost while a body arrives.
-    return await retry(RETRY_POLICIES.objectStore, () => download(bucket, path, to), {
-      isRetryable: isConnectionLost,
-    })
-  } catch (cause) {
-    if (isNotFound(cause)) return undefined
-    throw storeError(`cannot read ${bucketUrl(bucket.location, path)}`, cause)
-  }
-}
-
-async function download(
-  { s3, client, location, keyOf }: BucketClient,
-  path: string,
-  to: string,
-): Promise<string> {
-  const found = await client.send(new s3.GetObjectCommand({ Bucket: location.bucket, Key: keyOf(path) }))
-  const { stream, sha256 } = openHashStream()
-  await makeParentFolder(to)
-  await pipeline(found.Body as Readable, stream, createWriteStream(to))
-  return sha256()
+function fetchObject(bucket: BucketClient, path: string, to: string): Promise<string | undefined> {
+  return receive(bucket, path, async ({ Body }) => {
+    const { stream, sha256 } = openHashStream()
+    await makeParentFolder(to)
+    await pipeline(Body as Readable, stream, createWriteStream(to))
+    return sha256()
+  })
 }
 
 async function listSizes(
@@ -191,8 +194,10 @@ async function listSizes(
   const sizes = new Map<string, number>()
   const prefixLength = keyOf('').length
   try {
+    const tokens = new Set<string>()
     let token: string | undefined
     do {
+      if (token !== undefined) requireNewPage(tokens, token)
       const request = { Bucket: location.bucket, Prefix: keyOf(start), ContinuationToken: token }
       const page = await client.send(new s3.ListObjectsV2Command(request))
       for (const { Key = '', Size = 0 } of page.Contents ?? []) {

@@ -40,12 +40,11 @@ export type ObjectFolder = {
 export async function openObjectFolder(
   { output, store }: Pick<Job, 'output' | 'store'>,
   below: string,
+  signal?: AbortSignal,
 ): Promise<ObjectFolder> {
   if (store === undefined) return localObjectFolder(join(output, below))
-  return bucketObjectFolder({
-    ...store,
-    prefix: [store.prefix, below].filter((part) => part !== '').join('/'),
-  })
+  const prefix = [store.prefix, below].filter((part) => part !== '').join('/')
+  return bucketObjectFolder({ ...store, prefix }, signal)
 }
 
 const TEMPORARY_SUFFIX = '.unfinished'
@@ -127,8 +126,11 @@ async function filesFrom(folder: string, start: string): Promise<string[]> {
   }
 }
 
-async function bucketObjectFolder(location: BucketLocation): Promise<ObjectFolder> {
-  const bucket = await openBucket(location)
+async function bucketObjectFolder(
+  location: BucketLocation,
+  signal: AbortSignal | undefined,
+): Promise<ObjectFolder> {
+  const bucket = await openBucket(location, { signal })
   const cacheFolder = await createScratchFolder('objects')
   const fetched = new Map<string, Promise<string>>()
   const fetch = async (path: string) => {

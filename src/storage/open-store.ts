@@ -6,6 +6,9 @@ import { folderStore, type Store } from './store.ts'
  * Opens the location to which a job's export is published: its folder, or an object store. Throws
  * OUTPUT_LOCKED and OUTPUT_FAILED.
  */
-export async function openStore({ output, store }: Pick<Job, 'output' | 'store'>): Promise<Store> {
-  return store === undefined ? folderStore(output) : openBucketStore(store, output)
+export async function openStore(
+  { output, store }: Pick<Job, 'output' | 'store'>,
+  signal?: AbortSignal,
+): Promise<Store> {
+  return store === undefined ? folderStore(output) : openBucketStore(store, output, signal)
 }

@@ -35,6 +35,11 @@ export type Store = {
   pathsBelow(folder: string): Promise<readonly string[]>
   /** Removes empty partition folders of a table, and temporary files of ended processes. */
   removeEmptyPartitions(table: string): Promise<void>
+  /**
+   * Throws OUTPUT_LOCKED unless the manifest of the store is the one in `folder`. What another manifest lists must
+   * not be removed or replaced.
+   */
+  confirmManifest(): Promise<void>
   /** Publishes the manifest: from now on the export consists of the files that it lists. */
   putManifest(text: string): Promise<void>
   removeManifest(): Promise<void>
@@ -101,11 +106,16 @@ export function folderStore(folder: string): Store {
   }
 }
 
-type ManifestStore = Pick<Store, 'putManifest' | 'removeManifest' | 'backUpManifest' | 'removeManifestBackup'>
+type ManifestStore = Pick<
+  Store,
+  'confirmManifest' | 'putManifest' | 'removeManifest' | 'backUpManifest' | 'removeManifestBackup'
+>
 
 function folderManifest(folder: string, requireOwnLock: () => Promise<void>): ManifestStore {
   const path = join(folder, MANIFEST_FILE)
   return {
+    // Reads of a folder are never stale.
+    confirmManifest: requireOwnLock,
     putManifest: async (text) => {
       await requireOwnLock()
       await writeAtomically(path, text)

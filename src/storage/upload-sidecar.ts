@@ -3,17 +3,18 @@ import type { Job } from '../core/model/model.ts'
 import { openBucket } from './bucket.ts'
 
 /**
- * Uploads files of an output that are not part of the export, such as run reports; does nothing for a folder,
- * where they are in place already. Their names are unique, so no lease is needed. Throws OUTPUT_FAILED.
+ * Uploads a file of an output that is not part of the export, such as a run report; does nothing for a folder,
+ * where it is in place already. No lease is needed. Throws OUTPUT_FAILED.
  */
 export async function uploadSidecar(
   { output, store }: Pick<Job, 'output' | 'store'>,
-  ...paths: readonly string[]
+  path: string,
+  signal?: AbortSignal,
 ): Promise<void> {
   if (store === undefined) return
-  const bucket = await openBucket(store)
+  const bucket = await openBucket(store, { signal })
   try {
-    for (const path of paths) await bucket.putFile(path, join(output, path))
+    await bucket.putFile(path, join(output, path))
   } finally {
     bucket.close()
   }

@@ -27,6 +27,8 @@ const NATIVE_FIELDS = [
   ...(['transaction_type', 'status', 'nonce', 'from_address', 'to_address', 'value'] as const),
   ...(['gas_limit', 'gas_used', 'gas_price'] as const),
 ] satisfies readonly (keyof Cells<'transactions'>)[]
+/** Fields of the call, which a listing may omit. Only two different statements contradict each other. */
+const CALL_FIELDS = ['call_type', 'method_id'] as const satisfies readonly (keyof Cells<'transactions'>)[]
 
 function differsInNative(a: Native, b: Native): boolean {
   if (a === b) return false
@@ -35,7 +37,8 @@ function differsInNative(a: Native, b: Native): boolean {
     one !== other && !isUnknown(one, a) && !isUnknown(other, b)
   return (
     PREFIX_FIELDS.some((name) => differs(a.prefix[name], b.prefix[name])) ||
-    NATIVE_FIELDS.some((name) => differs(a.row[name], b.row[name]))
+    NATIVE_FIELDS.some((name) => differs(a.row[name], b.row[name])) ||
+    CALL_FIELDS.some((name) => a.row[name] !== null && b.row[name] !== null && a.row[name] !== b.row[name])
   )
 }
 

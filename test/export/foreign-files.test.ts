@@ -15,6 +15,7 @@ function folderWith(entries: Readonly<Record<string, string | undefined>>): stri
   return folder
 }
 
+const OWN_MANIFEST = '{"manifestVersion":1,"generator":"walletlake 9.9.9"}'
 const WALLET = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
 
 test.for(['manifest.json', 'rejects.ndjson'])(
@@ -28,6 +29,20 @@ test.for(['manifest.json', 'rejects.ndjson'])(
       fix: expect.stringContaining('--output'),
     })
     expect(readFileSync(join(output, name), 'utf8')).toBe('{"name":"a web app"}')
+  },
+)
+
+test.for([true, false])(
+  'a run (fresh: %s) does not replace it in the folder of an export either',
+  async (fresh) => {
+    const manifest = '{"schemaVersion":2,"name":"a web app"}'
+    const output = folderWith({ 'manifest.json': manifest, '.walletlake': undefined, ledger: undefined })
+    const { jobs } = await run([testJob({ addresses: [WALLET], output, startBlock: 419 })], { fresh })
+    expect(jobs[0]?.error).toMatchObject({
+      code: 'USAGE',
+      message: `${join(output, 'manifest.json')} belongs to no export, and would be replaced`,
+    })
+    expect(readFileSync(join(output, 'manifest.json'), 'utf8')).toBe(manifest)
   },
 )
 
@@ -49,15 +64,15 @@ test('the first run into a folder with other files says that it leaves them as t
 test.for([
   { what: 'an empty folder', entries: {} },
   { what: 'a folder with hidden files only', entries: { '.gitignore': '*' } },
-  { what: 'an export', entries: { 'manifest.json': '{"schemaVersion":1}', ledger: undefined } },
-  { what: 'an export of a later version', entries: { 'manifest.json': '{"schemaVersion":99}' } },
+  { what: 'an export', entries: { 'manifest.json': OWN_MANIFEST, ledger: undefined } },
+  { what: 'an export of a later version', entries: { 'manifest.json': OWN_MANIFEST } },
   { what: 'an export whose manifest is damaged', entries: { 'manifest.json': '{"sch', runs: undefined } },
 ])('nothing is said about $what', async ({ entries }) => {
   expect(await checkForeignFiles(folderWith(entries))).toBeUndefined()
 })
 
 test.for(['ledger', 'runs/2026'])('a run does not write to %s of another export', async (name) => {
-  const output = folderWith({ 'manifest.json': '{"schemaVersion":1}' })
+  const output = folderWith({ 'manifest.json': OWN_MANIFEST })
   await expect(checkForeignFiles(join(output, name))).rejects.toMatchObject({
     code: 'USAGE',
     message: `${join(output, name)} is part of the export ${output}`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { BucketLocation } from '../../src/core/model/model.ts'
@@ -9,6 +9,8 @@ export type ObjectStore = {
   location: BucketLocation
   endpoint: string
   objects: Map<string, Buffer>
+  /** Answers a request instead of the store if it returns true. */
+  intercept?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** Stops the server. The end of the test also stops it. */
   close(): void
 }
@@ -20,6 +22,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
+    if (store.intercept?.(request, response)) return
     const { status, body } = handleRequest(objects, request, Buffer.concat(chunks))
     const headers = { etag: `"${versionOf(body)}"`, 'last-modified': new Date().toUTCString() }
     response.writeHead(status, headers).end(body)
@@ -31,7 +34,8 @@ export async function startObjectStore(): Promise<ObjectStore> {
   }
   onTestFinished(close)
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { endpoint, objects, close, location: { bucket: 'lake', prefix: '', endpoint } }
+  const store: ObjectStore = { endpoint, objects, close, location: { bucket: 'lake', prefix: '', endpoint } }
+  return store
 }
 
 const versionOf = (body: Buffer) => createHash('md5').update(body).digest('hex')

@@ -1,13 +1,15 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { PageOptions } from '../../src/html-report/report.ts'
 import { serveReport } from '../../src/html-report/serve-report.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-async function served(output: string) {
-  const report = await serveReport([output])
+async function served(output: string, options: PageOptions = {}) {
+  const report = await serveReport([output], options)
   onTestFinished(() => report.close())
   return report
 }
@@ -35,6 +37,28 @@ test('a served report is rendered again when the export has changed', async () =
     503,
     expect.stringContaining('holds no finished export'),
   ])
+})
+
+test('a served report follows the file of names, and recovers once the cause of a failure is gone', async () => {
+  const output = tempFolder()
+  const names = join(tempFolder(), 'names.csv')
+  const [wallet = ''] = demoWallets
+  writeFileSync(names, `address,name\n${wallet},first name\n`)
+  await exportDemo(output, { endBlock: 20 })
+  const { url } = await served(output, { names })
+  const page = async () => {
+    const response = await fetch(url)
+    return { status: response.status, text: await response.text() }
+  }
+  writeFileSync(names, `address,name\n${wallet},another name\n`)
+  expect((await page()).text).toContain('another name')
+  // The manifest is unchanged, and a file that it lists is missing for a while.
+  const ledger = join(output, 'ledger')
+  renameSync(ledger, `${ledger}-away`)
+  writeFileSync(names, `address,name\n${wallet},third name\n`)
+  expect((await page()).status).toBe(503)
+  renameSync(`${ledger}-away`, ledger)
+  expect(await page()).toMatchObject({ status: 200, text: expect.stringContaining('third name') })
 })
 
 test("only requests for the report's path with the local Host header are answered", async () => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { readRawRecords, readRecords } from '../../src/read/csv-records.ts'
+import { readRawRecords, readRecords, requireKeptLine } from '../../src/read/csv-records.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -101,4 +101,11 @@ describe('records of a CSV file', () => {
     await expect(reading).rejects.toBe(refusal)
     expect(read).toBe(3)
   })
+})
+
+test('refuses lines beyond the maximum of a file that is kept in memory', () => {
+  requireKeptLine({ file: 'a.csv', line: 250_000 })
+  expect(() => requireKeptLine({ file: 'a.csv', line: 250_001 })).toThrow(
+    'a.csv:250001: found more lines, expected at most 250000',
+  )
 })

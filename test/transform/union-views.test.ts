@@ -104,6 +104,29 @@ test('if a later run has other fields of a transaction, the later fields win', (
   expect(flatten(views).isContradicted).toBe(true)
 })
 
+test.for([
+  {
+    what: 'another kind of call',
+    method: { callType: 'NATIVE_TRANSFER', methodHash: '0xa9059cbb' },
+    isContradicted: true,
+  },
+  {
+    what: 'another method',
+    method: { callType: 'CONTRACT_CALL', methodHash: '0x12345678' },
+    isContradicted: true,
+  },
+  {
+    what: 'the same call',
+    method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb' },
+    isContradicted: false,
+  },
+  { what: 'no call', method: undefined, isContradicted: false },
+])('two views contradict each other if one states $what: $isContradicted', ({ method, isContradicted }) => {
+  const call = { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb' }
+  const views = { [ALICE]: item({ method: call }), [BOB]: item({ method }) }
+  expect(flatten(views).isContradicted).toBe(isContradicted)
+})
+
 const ONE_LOG = {
   erc20: item({}, { erc20Transfers: [erc20({ logIndex: 6, value: '77' })] }),
   erc721: item({}, { erc721Transfers: [erc721({ logIndex: 6 })] }),

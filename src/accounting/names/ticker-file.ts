@@ -1,7 +1,7 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { parseChain } from '../../core/model/chains.ts'
 import { NATIVE } from '../../ledger/prices/priced-asset.ts'
-import { readRecords, recordError } from '../../read/csv-records.ts'
+import { readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
 
 /** A line of the user's file of tickers. */
 export type TickerLine = {
@@ -59,6 +59,7 @@ export async function readTickerFile(file: string, programs: readonly string[]):
   const lines = new Map<string, TickerLine>()
   const tickers = new Map<string, TickerLine>()
   await readRecords(file, REQUIRED_COLUMNS, ({ line, cells: untrimmed }) => {
+    requireKeptLine({ file, line })
     const cells = Object.fromEntries(Object.entries(untrimmed).map(([name, text]) => [name, text.trim()]))
     const problem = validateCells(cells, programs)
     if (problem !== undefined) throw recordError({ file, line }, problem)

@@ -95,7 +95,10 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   const { differences } = comparison
   if (differences.length === 0)
     return log.info(`${formatCount(comparison.compared, 'balance')} compared with ${expect}: all equal`)
-  for (const difference of differences) log.warn(differenceLine(difference, expect as string))
+  for (const difference of differences.slice(0, MAX_PRINTED))
+    log.warn(differenceLine(difference, expect as string))
+  if (differences.length > MAX_PRINTED)
+    log.warn(`and ${formatCount(differences.length - MAX_PRINTED, 'more difference')}`)
   throw new ExportError(
     'VERIFY_FAILED',
     `${formatCount(differences.length, 'balance')} of ${comparison.compared} ${differences.length === 1 ? 'differs' : 'differ'} from ${expect}`,
@@ -104,6 +107,9 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
     },
   )
 }
+
+/** Differences that are printed; the number of all of them is in the error. */
+const MAX_PRINTED = 1_000
 
 /**
  * Writes a CSV template with the columns of `--format csv` and empty values and amounts. It has one line for the native

@@ -1,9 +1,7 @@
 import { ExportError } from '../../core/model/errors.ts'
 import { errorMessage } from './error-message.ts'
+import { queueFix } from './queue-error.ts'
 import type { QueueAddress, SharedServer } from './shared-server.ts'
-
-/** Redis errors about a wrong or missing password. */
-const AUTH_ERROR = /\b(NOAUTH|WRONGPASS|NOPERM)\b/
 
 /** Connect timeout in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -45,14 +43,6 @@ function queueUnavailable(host: string, cause: unknown): ExportError {
   const message = errorMessage(cause).replace(/\s+/g, ' ')
   return new ExportError('QUEUE_UNAVAILABLE', `the queue at ${host} cannot be used: ${message}`, {
     cause,
-    fix: fixOf(message),
+    fix: queueFix(message),
   })
-}
-
-function fixOf(message: string): string | undefined {
-  if (AUTH_ERROR.test(message))
-    return 'Set WALLETLAKE_REDIS_PASSWORD, or WALLETLAKE_REDIS_PASSWORD_FILE; the user name of an ACL belongs in the URL.'
-  if (/certificate/i.test(message))
-    return 'Set NODE_EXTRA_CA_CERTS to a file with the CA certificate of the server.'
-  return undefined
 }

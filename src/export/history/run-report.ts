@@ -15,21 +15,25 @@ import { uploadSidecar } from '../../storage/upload-sidecar.ts'
  * Writes the report of a job's run to `runs/<run id>.json` of its output. A write error does not fail the
  * run; it is passed to `onNotice`, unless the run itself failed with OUTPUT_FAILED.
  */
-export async function saveRunReport(report: RunReport, onNotice?: (message: string) => void): Promise<void> {
+export async function saveRunReport(
+  report: RunReport,
+  onNotice?: (message: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   const { job, error } = report
   if (error?.code === 'OUTPUT_LOCKED') return
-  await writeRunReport(report).catch(() => {
+  await writeRunReport(report, signal).catch(() => {
     if (error?.code !== 'OUTPUT_FAILED') onNotice?.(`${job.name}: the run's report could not be written`)
   })
 }
 
-async function writeRunReport(report: RunReport): Promise<void> {
+async function writeRunReport(report: RunReport, signal: AbortSignal | undefined): Promise<void> {
   const folder = join(report.job.output, RUNS_FOLDER)
   await assertNotSpecial(folder)
   await makeFolder(folder)
   const file = `${report.id}.json`
   await writeAtomically(join(folder, file), `${JSON.stringify(summarizeJob(report), null, 2)}\n`)
-  await uploadSidecar(report.job, `${RUNS_FOLDER}/${file}`)
+  await uploadSidecar(report.job, `${RUNS_FOLDER}/${file}`, signal)
 }
 
 /**

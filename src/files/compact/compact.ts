@@ -63,6 +63,7 @@ async function compactLocked(store: Store, maxRows: number): Promise<CompactionR
   // The checkpoint has pages from this block on only. A file that begins here lets the next run continue from it.
   const lookback = await firstCheckpointedBlock(privateFolder)
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
+  await store.confirmManifest()
   const orphans = await removeOrphans(store, new Set(listed))
   const tables: Manifest['tables'] = {}
   const parts = []

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { INVALID_UTF8 } from '../../core/platform/text-encoding.ts'
 
 /** One line without its line end. `problem` states why its text is not available. */
 export type Line =
@@ -39,7 +40,7 @@ function appendBytes(partial: Buffer, rest: Buffer): Buffer {
 
 function decodeLine(number: number, bytes: Buffer): Line {
   if (bytes.length > MAX_LINE_BYTES) return { number, problem: `a line of more than ${MAX_LINE_BYTES} bytes` }
-  if (!isUtf8(bytes)) return { number, problem: 'bytes that are not UTF-8' }
+  if (!isUtf8(bytes)) return { number, problem: INVALID_UTF8 }
   const text = bytes.toString('utf8').replace(/\r$/, '')
   return { number, text: number === 1 ? text.replace(/^\ufeff/, '') : text }
 }

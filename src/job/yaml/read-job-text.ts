@@ -1,12 +1,12 @@
-import { isUtf8 } from 'node:buffer'
 import { open, readFile, stat } from 'node:fs/promises'
 import {
   decodeText,
   detectEncoding,
   type Encoding,
+  firstInvalidLine,
   INVALID_UTF16,
   TEXT_EXPECTED,
-} from '../addresses/encoding.ts'
+} from '../../core/platform/text-encoding.ts'
 import type { ReportDiagnostic } from '../diagnostics.ts'
 
 /**
@@ -71,16 +71,3 @@ export function describeReadError(thrown: unknown): FileProblem {
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: INVALID_UTF16, expected: TEXT_EXPECTED }
   return { found: `a file that cannot be read (${code})`, expected: 'a readable file' }
 }
-
-function firstInvalidLine(bytes: Uint8Array): number {
-  let line = 1
-  for (let start = 0; start < bytes.length; line++) {
-    const newline = bytes.indexOf(NEWLINE, start)
-    const end = newline === -1 ? bytes.length : newline
-    if (!isUtf8(bytes.subarray(start, end))) return line
-    start = end + 1
-  }
-  return 1
-}
-
-const NEWLINE = 0x0a

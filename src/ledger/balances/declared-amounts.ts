@@ -1,7 +1,7 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, type Asset, assetBalanceKey, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
 import { suggest } from '../../core/model/suggest.ts'
-import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
+import { type CsvRecord, readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
 import { describePlainNumber } from '../describe-plain-number.ts'
 
 /** A line of a file of opening or expected balances. */
@@ -45,6 +45,7 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
   const lines = new Map<string, number>()
   let unfilled = 0
   await readRecords(file, REQUIRED_COLUMNS, (record) => {
+    requireKeptLine({ file, line: record.line })
     const amount = amountOf(record, file, context)
     if (amount === undefined) {
       unfilled += 1

@@ -23,6 +23,42 @@ test('opens a regular file', async () => {
 })
 
 test.for([
+  {
+    what: 'Latin-1',
+    bytes: Buffer.from('name,a\nx,1\nGrün,2\ny,3\n', 'latin1'),
+    line: 3,
+    found: 'bytes that are not UTF-8',
+  },
+  {
+    what: 'a character that is cut off',
+    bytes: Buffer.from('name,a\nGrü').subarray(0, -1),
+    line: 2,
+    found: 'bytes that are not UTF-8',
+  },
+  {
+    what: 'UTF-16 without a mark',
+    bytes: Buffer.from('name', 'utf16le'),
+    line: 1,
+    found: 'UTF-16 without a byte order mark',
+  },
+  { what: 'broken UTF-16', bytes: Buffer.from('\ufeffn\udc00', 'utf16le'), line: 1, found: 'broken UTF-16' },
+])('refuses $what with the line', async ({ bytes, line, found }) => {
+  const file = join(folder, 'encoded.csv')
+  writeFileSync(file, bytes)
+  const refusal = { code: 'USAGE', message: `${file}:${line}: found ${found}, expected UTF-8 text` }
+  await expect(openUserFile(file, FIX).then(text)).rejects.toMatchObject(refusal)
+  await expect(readRawRecords(file, () => {})).rejects.toMatchObject(refusal)
+  await expect(checkFile(file, 'hledger', () => {})).rejects.toMatchObject(refusal)
+})
+
+test.for(['utf8', 'utf16le'] as const)('reads %s, wherever its chunks end', async (encoding) => {
+  const lines = 'Grün,€,𝒳,1\n'.repeat(60_000)
+  const file = join(folder, 'encoded.csv')
+  writeFileSync(file, Buffer.from(`\ufeff${lines}`, encoding))
+  expect((await text(await openUserFile(file, FIX))).replace('\ufeff', '')).toBe(lines)
+})
+
+test.for([
   [fifo, 'it is a pipe or a device'],
   ['/dev/zero', 'it is a pipe or a device'],
   [folder, 'it is a folder'],

@@ -51,13 +51,17 @@ export async function machineId(): Promise<string | undefined> {
   }
 }
 
+/** Maximum length of the name of a host, and of a longer time. Both are printed, and other programs can write them. */
+const MAX_NAME_LENGTH = 255
+
 /** Parses the content of a lock; undefined if it is not valid. */
 export function parseHolder(content: string): Holder | undefined {
   try {
     const { pid, host, startedAt, ticks, machine } = JSON.parse(content) as Record<keyof Holder, unknown>
     if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0 || pid >= 2 ** 31) return undefined
     if (typeof host !== 'string' || typeof startedAt !== 'string') return undefined
-    const holder = { pid, host, startedAt, ticks: typeof ticks === 'string' ? ticks : null }
+    const printed = { host: host.slice(0, MAX_NAME_LENGTH), startedAt: startedAt.slice(0, MAX_NAME_LENGTH) }
+    const holder = { pid, ...printed, ticks: typeof ticks === 'string' ? ticks : null }
     return machine === undefined
       ? holder
       : { ...holder, machine: typeof machine === 'string' ? machine : null }

@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { inspectQueue } from '../../src/cluster/inspect-queue.ts'
+import { runOverQueue } from '../../src/cluster/run-over-queue.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { demoWallets } from '../helpers/node-data.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+describe.skipIf(noRedis)('an error that Redis answers', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer()
+  })
+  afterAll(() => server.stop())
+
+  const RUNS_KEY = 'walletlake:runs'
+  const cases = [
+    {
+      what: 'a key of another type',
+      break: (redis: Redis) => redis.set(RUNS_KEY, 'of another program'),
+      message: 'the queue cannot be used: WRONGTYPE',
+      fix: 'redis://host:6379/1',
+    },
+    {
+      what: 'a full server',
+      break: (redis: Redis) => redis.config('SET', 'maxmemory', '1'),
+      message: 'the queue cannot be used: OOM',
+      fix: 'maxmemory',
+    },
+  ]
+
+  test.for(cases)('$what ends a run with advice', async ({ message, fix, ...given }) => {
+    await server.flush()
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      await redis.config('SET', 'maxmemory', '0')
+      redis.disconnect()
+    })
+    await given.break(redis)
+    const { url } = await startLoopback(createDataService())
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const job = testJob({
+      addresses: demoWallets.slice(0, 1),
+      service,
+      endBlock: 421,
+      partitionBy: 'blocks:100',
+      output: tempFolder(),
+    })
+    const { jobs } = await runOverQueue([job], { queue: { url: server.url } })
+    expect(jobs[0]?.error).toMatchObject({
+      code: 'QUEUE_UNAVAILABLE',
+      message: expect.stringContaining(message),
+      fix: expect.stringContaining(fix),
+    })
+  })
+
+  test('a key of another type is no bug when a queue is inspected', async () => {
+    await server.flush()
+    const redis = new Redis(server.url)
+    onTestFinished(() => redis.disconnect())
+    await redis.set(RUNS_KEY, 'of another program')
+    await expect(inspectQueue({ url: server.url })).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+  })
+})
