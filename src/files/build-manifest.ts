@@ -14,6 +14,7 @@ import { GENERATOR } from '../core/model/version.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
 import { FORMATS } from '../formats/index.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { Part } from './write-table.ts'
 
 export type ManifestSource = {
@@ -82,9 +83,10 @@ export function buildManifest(source: ManifestSource): Manifest {
   }
 }
 
-/** `listed` if a fee may be an upper bound, or the job requests listed prices. */
-function describeFees({ fees }: Job, unknowns: Unknowns | undefined): 'exact' | 'listed' {
-  return fees === 'listed' || (unknowns?.feesUpperBound ?? 0) > 0 ? 'listed' : 'exact'
+/** `listed` if a fee may be an upper bound, the job requests listed prices, or the source may misstate them. */
+function describeFees({ fees, service }: Job, unknowns: Unknowns | undefined): 'exact' | 'listed' {
+  const mayDiffer = fees === 'listed' || sourceOf(service.api).mayMisstateGas === true
+  return mayDiffer || (unknowns?.feesUpperBound ?? 0) > 0 ? 'listed' : 'exact'
 }
 
 function describeUnknowns(unknowns: Unknowns | undefined): Partial<Unknowns> {

@@ -97,7 +97,7 @@ export function unknownLines({
       : []),
     ...(feeUnknown > 0
       ? [
-          `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas, price, L1 or blob fee absent or 0`,
+          `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas or price absent or 0, or a part for L1 or blobs not stated`,
         ]
       : []),
     ...(feesUpperBound > 0 ? [upperBoundLine(feesUpperBound)] : []),

@@ -220,8 +220,29 @@ export function isOfChain(recordChain: unknown, requested: string): boolean {
   return id === undefined || evmIdOf(recordChain) === id
 }
 
-/** Whether the transactions of a chain pay for publishing on L1 separately. */
-export const hasL1Fees = (chain: string): boolean => L1_FEE_CHAINS.has(chainIdOf(chain))
+/**
+ * Whether a transaction costs gas used × gas price and nothing else, apart from blobs; undefined for a chain that the
+ * table does not have.
+ */
+export function paysGasOnly(chain: string): boolean | undefined {
+  const id = chainOf(chain)?.id
+  return id === undefined ? undefined : GAS_ONLY_CHAINS.has(id)
+}
 
-/** Rollups with such fees (OP stack and Scroll). */
-const L1_FEE_CHAINS: ReadonlySet<string> = new Set(['10', '204', '5000', '8453', '81457', '534352'])
+/** Chains of which this is documented. The fee of any other chain may have further parts, such as one for publishing on L1. */
+const GAS_ONLY_CHAINS: ReadonlySet<string> = new Set([
+  // Ethereum, Holesky, Sepolia: https://eips.ethereum.org/EIPS/eip-1559
+  ...['1', '17000', '11155111'],
+  // BNB Smart Chain and its testnet, EIP-1559 with a base fee of 0: https://github.com/bnb-chain/BEPs/blob/master/BEPs/BEP226.md
+  ...['56', '97'],
+  // Gnosis, EIP-1559 with a collector of the base fee: https://docs.gnosischain.com/about/specs/hard-forks/london
+  '100',
+  // Polygon PoS, Mumbai and Amoy: https://docs.polygon.technology/pos/concepts/transactions/eip-1559/
+  ...['137', '80001', '80002'],
+  // Arbitrum One and Nova, whose gas used contains the part for L1: https://docs.dune.com/data-tables/evm-blockchains/raw-data/chains/arbitrum
+  ...['42161', '42170'],
+  // Avalanche C-Chain and Fuji: https://build.avax.network/docs/dapps/advanced-tutorials/dynamic-gas-fees
+  ...['43113', '43114'],
+  // Linea, whose gas price contains the part for L1: https://docs.linea.build/network/overview/predictable-pricing
+  '59144',
+])

@@ -70,8 +70,8 @@ type ManifestJob = {
    */
   escapeFormulas?: boolean
   /**
-   * Only in wallet jobs: `listed` if a fee may be an upper bound or the job takes listed prices; absent in manifests of
-   * older versions.
+   * Only in wallet jobs: `listed` if a fee may be an upper bound, the job takes listed prices, or the source may misstate
+   * them; absent in manifests of older versions.
    */
   fees?: 'exact' | 'listed'
   /** `full` if internal transactions were read from their own listing too; otherwise absent. */

@@ -1,5 +1,4 @@
 import { atomicNetworkOf, wrappedCoinOf } from '../../core/model/chains.ts'
-import { paysExtraFee } from '../../core/model/fees.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
@@ -39,13 +38,12 @@ export type DivergentCoin = ExportedChain & {
 
 /** The transaction that most likely causes a difference; undefined if it is none of the wallet's. */
 export function suspectOf({
-  chain,
   divergence: { excess },
   transactions,
-}: Pick<DivergentCoin, 'chain' | 'divergence' | 'transactions'>): DivergentTransaction | undefined {
+}: Pick<DivergentCoin, 'divergence' | 'transactions'>): DivergentTransaction | undefined {
   return (
     transactions.find(({ overstatedBy }) => overstatedBy !== undefined) ??
-    transactions.find((one) => explainsFee(one, excess) || mayLackFee(one, { chain, excess })) ??
+    transactions.find((one) => explainsFee(one, excess) || explainsMissingPart(one, excess)) ??
     transactions[0]
   )
 }
@@ -55,10 +53,8 @@ const explainsFee = ({ hasFeeCap, fee }: DivergentTransaction, excess: bigint): 
   hasFeeCap && excess > 0n && excess < fee
 
 /** The fee may lack what the transaction paid for blobs or on L1. */
-const mayLackFee = (
-  { type, fee }: DivergentTransaction,
-  { chain, excess }: { chain: string; excess: bigint },
-): boolean => excess < 0n && fee > 0n && paysExtraFee(type, chain)
+const explainsMissingPart = ({ mayLackFee, fee }: DivergentTransaction, excess: bigint): boolean =>
+  mayLackFee && excess < 0n && fee > 0n
 
 /** Names the likely cause of a difference of the native coin, and how to confirm it. */
 export function coinCause(coin: DivergentCoin): string {
@@ -97,7 +93,7 @@ function describeSuspect(
   const { overstatedBy = explainsFee(suspect, excess) ? excess : undefined } = suspect
   if (overstatedBy !== undefined)
     return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
-  if (mayLackFee(suspect, { chain, excess }))
+  if (explainsMissingPart(suspect, excess))
     return `the fee may lack what the transaction paid for blobs or for publishing on L1 (${amount}): ${(suspect.type ?? 0) >= 2 ? 'run the job with --fees exact, which adds it if the service states it, or ' : ''}compare the fee with the receipt`
   const payment =
     excess > 0n
