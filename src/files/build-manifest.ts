@@ -45,7 +45,7 @@ export type RetainedContent = {
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
-  const { nativeSymbol, wraps, atomic, internals, escapeFormulas, service } = job
+  const { nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -62,6 +62,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
       wraps,
+      ...(wrappedCoins.length > 0 ? { wrappedCoins: [...wrappedCoins] } : {}),
       ...(atomic ? { atomic } : {}),
       ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
       ...(kind === 'blocks' ? {} : { fees: describeFees(job, unknowns) }),

@@ -332,8 +332,20 @@ test('auto keeps the listed prices of a rollup, without L1 fees, if details exce
 /** An explorer whose only wallet sent two transactions at 5 wei a unit of gas; the second states what it paid on L1. */
 async function serveExplorer() {
   const sent = (index: number, fields: Record<string, string>) => ({
-    ...{ blockNumber: '7', timeStamp: '1600000007', hash: `0x${String(index).repeat(64)}`, blockHash: '0xb7' },
-    ...{ transactionIndex: String(index), nonce: String(index), from: ALICE, to: BOB, value: '0', input: '0x' },
+    ...{
+      blockNumber: '7',
+      timeStamp: '1600000007',
+      hash: `0x${String(index).repeat(64)}`,
+      blockHash: '0xb7',
+    },
+    ...{
+      transactionIndex: String(index),
+      nonce: String(index),
+      from: ALICE,
+      to: BOB,
+      value: '0',
+      input: '0x',
+    },
     ...{ gas: '21000', gasUsed: '21000', gasPrice: '5', isError: '0', txreceipt_status: '1' },
     ...fields,
   })
@@ -352,13 +364,16 @@ test.for([
   { chain: '8453', extra: ['', '9'], feeUnknown: 1 },
   { chain: '7777777', extra: ['', '9'], feeUnknown: 1 },
   { chain: '1', extra: ['0', '9'], feeUnknown: 0 },
-])('an explorer proves a fee on chain $chain only by stating its L1 part', async ({ chain, extra, feeUnknown }) => {
-  const baseUrl = await serveExplorer()
-  const service = { baseUrl, api: 'etherscan', apiKeyHeader: 'x', timeoutMs: 30_000 } as const
-  const job = testJob({ addresses: [ALICE], chain, endBlock: 8, output: tempFolder(), service })
-  expect((await runAndVerify(job)).fees).toEqual(['exact', 0])
-  const rows = await readCsvTable(job.output, 'transactions')
-  expect(rows.map((row) => row.transaction_fee)).toEqual([String(21_000 * 5), String(21_000 * 5 + 9)])
-  expect(rows.map((row) => row.extra_fee)).toEqual(extra)
-  expect(readManifest(job.output).feeUnknown).toBe(feeUnknown)
-})
+])(
+  'an explorer proves a fee on chain $chain only by stating its L1 part',
+  async ({ chain, extra, feeUnknown }) => {
+    const baseUrl = await serveExplorer()
+    const service = { baseUrl, api: 'etherscan', apiKeyHeader: 'x', timeoutMs: 30_000 } as const
+    const job = testJob({ addresses: [ALICE], chain, endBlock: 8, output: tempFolder(), service })
+    expect((await runAndVerify(job)).fees).toEqual(['exact', 0])
+    const rows = await readCsvTable(job.output, 'transactions')
+    expect(rows.map((row) => row.transaction_fee)).toEqual([String(21_000 * 5), String(21_000 * 5 + 9)])
+    expect(rows.map((row) => row.extra_fee)).toEqual(extra)
+    expect(readManifest(job.output).feeUnknown).toBe(feeUnknown)
+  },
+)

@@ -167,25 +167,30 @@ export function blockchainIdOf(chain: string): string | undefined {
   return chainOf(chain)?.blockchainId
 }
 
-/** The wrapped native coin of a chain. It has the decimals of the coin. */
+/** The wrapped native coin of a job. It has the decimals of the coin. */
 export type WrappedCoin = {
   /** In lower case; most chains have one. */
   contracts: readonly string[]
-  /** Such as WAVAX. */
-  symbol: string
+  /** Such as WAVAX; null if the symbol of the coin is unknown. */
+  symbol: string | null
 }
 
-/** The wrapped native coin of a chain, by any spelling of the chain's id; undefined if the table has none. */
-export function wrappedCoinOf(chain: string): WrappedCoin | undefined {
-  const id = chainOf(chain)?.id
-  return id === undefined ? undefined : WRAPPED_COINS.get(id)
+/** The fields of a job, or of the job in a manifest, that its wrapped coin depends on. */
+export type WrapSettings = {
+  chain: string
+  /** Contracts besides those of the table, in lower case. @default none */
+  wrappedCoins?: readonly string[] | undefined
+  nativeSymbol?: string | null | undefined
 }
 
-const WRAPPED_COINS: ReadonlyMap<string, WrappedCoin> = new Map(
-  CHAINS.flatMap(({ id, symbol, wrappedCoins: contracts }) =>
-    contracts === undefined ? [] : [[id, { contracts, symbol: `W${symbol.toUpperCase()}` }] as const],
-  ),
-)
+/** The wrapped native coin of a job: that of its chain in the table, and the contracts that the job adds; undefined if there are none. */
+export function wrappedCoinOf({ chain, wrappedCoins, nativeSymbol }: WrapSettings): WrappedCoin | undefined {
+  const entry = chainOf(chain)
+  const contracts = [...(entry?.wrappedCoins ?? NONE), ...(wrappedCoins ?? NONE)]
+  if (contracts.length === 0) return undefined
+  const coin = entry?.symbol ?? nativeSymbol ?? null
+  return { contracts, symbol: coin === null ? null : `W${coin.toUpperCase()}` }
+}
 
 /**
  * Converts a number, decimal or hex digits, or a known blockchain id to a decimal EVM chain id; undefined for

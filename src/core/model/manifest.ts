@@ -62,6 +62,8 @@ type ManifestJob = {
   nativeSymbol?: string | null
   /** Absent in manifests of older versions, whose ledgers have no rows for wrapping. */
   wraps?: Wraps
+  /** Contracts that the job adds to the wrapped coins of the table of chains, in lower case; absent if there are none. */
+  wrappedCoins?: string[]
   /** Only if atomic transactions were read. */
   atomic?: true
   /**

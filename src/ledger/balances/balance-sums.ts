@@ -35,6 +35,8 @@ export class BalanceSums {
   #block = 0
   #rows = 0
   readonly #wrappers = new Set<string>()
+  /** Parties of the transaction's native rows that may have been called to wrap or unwrap coins. */
+  #coinParties = new Set<string>()
 
   /** Adds an opening balance: what a wallet held before the first row. */
   open(wallet: string, asset: Asset, value: bigint): void {
@@ -58,8 +60,8 @@ export class BalanceSums {
       sum.decimalsRow = this.#rows
     }
     this.#touched.add(sum)
-    if (type === 'native' && WRAP_METHODS.has(row.method_name ?? '') && counterparty !== null)
-      this.#wrappers.add(counterparty)
+    if (type === 'native' && counterparty !== null && mayWrap(row.method_name))
+      this.#coinParties.add(counterparty)
   }
 
   /** Returns all sums of the rows up to here. Call it between two transactions. */
@@ -79,7 +81,10 @@ export class BalanceSums {
     })
   }
 
-  /** Whether native coins moved to or from the contract in a call of one of `WRAP_METHODS`. */
+  /**
+   * Whether native coins moved to or from the contract in a transaction without rows of its token, in a call of `deposit()`,
+   * of `withdraw(uint256)` or of a method that is not known.
+   */
   isWrapper(address: string | null): boolean {
     return address !== null && this.#wrappers.has(address)
   }
@@ -89,7 +94,14 @@ export class BalanceSums {
       if (sum.value < 0n)
         sum.firstNegative ??= { transaction: this.#transaction, block: this.#block, value: sum.value }
     }
+    if (this.#coinParties.size > 0) this.#addWrappers()
     this.#touched.clear()
+  }
+
+  #addWrappers(): void {
+    for (const { address } of this.#touched) if (address !== null) this.#coinParties.delete(address)
+    for (const party of this.#coinParties) if (this.#wrappers.size < MAX_WRAPPERS) this.#wrappers.add(party)
+    this.#coinParties.clear()
   }
 
   #sumOf(wallet: string, asset: Asset): Sum {
@@ -111,5 +123,9 @@ export class BalanceSums {
   }
 }
 
-/** Methods that wrap and unwrap the native coin, as written in `method_name`. */
-const WRAP_METHODS = new Set(['deposit()', 'withdraw(uint256)'])
+/** Most of them are plain accounts that coins were sent to. The number bounds the memory for them. */
+const MAX_WRAPPERS = 100_000
+
+/** Whether a method wraps or unwraps the native coin, as written in `method_name`, where explorers add the names of arguments. */
+const mayWrap = (method: string | null): boolean =>
+  method === null || /^(deposit(\(\))?|withdraw(\(uint256( \w+)?\))?)$/.test(method)

@@ -42,7 +42,9 @@ export async function readDivergentTransactions(
        FROM ${source} WHERE asset_type = 'native' AND
        (wallet_address, CAST(block_number AS BIGINT)) IN (SELECT (wallet, block) FROM places)`,
   )
-  await database.run('CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN, lacks_fee BOOLEAN)')
+  await database.run(
+    'CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN, lacks_fee BOOLEAN)',
+  )
   await eachFile(
     'transactions',
     (source) =>

@@ -1,5 +1,6 @@
 import { atomicNetworkOf, wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import { addWrappedCoin } from '../../ledger/balances/causes.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
 import type { Divergence } from './find-divergence.ts'
@@ -9,6 +10,8 @@ export type ExportedChain = {
   internals: Manifest['job']['internals'] | undefined
   wraps: Manifest['job']['wraps'] | undefined
   chain: string
+  /** Contracts that the job adds to the wrapped coins of the chain. @default none */
+  wrappedCoins?: readonly string[] | undefined
   /** Whether the export contains the atomic transactions of the C-Chain. */
   hasAtomic: boolean
   /** Whether the service states current balances of the coin only, so that those at genesis are unknown. @default false */
@@ -130,20 +133,19 @@ export const unlocatedCoinCause = (
 /** Names the likely cause of a difference of a token, and how to confirm it. */
 export function tokenCause(
   { type, address, ledger, service }: ComparedBalance,
-  { chain, wraps, internals }: ExportedChain,
+  { chain, wrappedCoins, wraps, internals }: ExportedChain,
   isWrapper: boolean,
 ): string {
   if (type === 'erc721')
     return "the contract does not emit a Transfer event for every change of owner: confirm with the contract's ownerOf"
   if (type === 'erc1155')
     return "the contract changes balances without events, or the service lacks some: confirm with the contract's balanceOf"
-  if (address !== null && wrappedCoinOf(chain)?.contracts.includes(address)) {
+  if (address !== null && wrappedCoinOf({ chain, wrappedCoins })?.contracts.includes(address)) {
     if (wraps !== 'ledger')
       return 'the token wraps the coin, and the ledger lacks its side of wrapping: run the job with --wraps ledger'
     return `coins were wrapped or unwrapped by a call that is not listed: ${internals === 'full' ? '' : `${READ_INTERNALS}, or `}confirm with the contract's balanceOf`
   }
-  if (isWrapper)
-    return "the token wraps the coin, and deposits and withdrawals emit no Transfer event: confirm with the contract's balanceOf"
+  if (address !== null && isWrapper) return addWrappedCoin(address)
   if (ledger < 0n || service === 0n)
     return "the token's Transfer events do not match its balances, as is usual for spam: confirm with the contract's balanceOf"
   return "the token changes balances without Transfer events (rebasing, or a fee on transfers): confirm with the contract's balanceOf"

@@ -71,7 +71,8 @@ test.for([
   { wraps: undefined, says: /run the job with --wraps ledger$/ },
   { wraps: 'ledger', says: /a call that is not listed: run the job with --internals full --fresh/ },
   { wraps: 'ledger', internals: 'full', says: /a call that is not listed: confirm with/ },
-  { wraps: 'off', chain: '1', says: /deposits and withdrawals emit no Transfer event/ },
+  { wraps: 'off', chain: '1', says: /add it to the job \(wrappedCoins: \[0xb31f66/ },
+  { wraps: 'off', chain: '1', wrappedCoins: [WAVAX], says: /run the job with --wraps ledger$/ },
 ] as const)('a wrapped coin differs by its wrapping: $wraps, $internals, $chain', ({ says, ...changes }) => {
   const token = { type: 'erc20', address: WAVAX, tokenId: null, symbol: 'WAVAX', wallet: '0x1' } as const
   expect(tokenCause({ ...token, ledger: -1n, service: 5n }, exported(changes), true)).toMatch(says)
