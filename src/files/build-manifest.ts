@@ -28,6 +28,8 @@ export type ManifestSource = {
   rejects: number
   /** Counts of transactions whose status or fee is unknown, in the whole export; undefined if an older version did not count them. */
   unknowns: Unknowns | undefined
+  /** Contracts whose rows disagree on the decimals of a token, in the whole export. @default 0 */
+  decimalsConflict?: number
   /** Content of the previous export that the new one retains. */
   retained?: RetainedContent | undefined
   /** Wallets whose listing the service refused, with the block up to which the export covers them. @default none */
@@ -43,7 +45,7 @@ export type RetainedContent = {
 
 /** Builds the manifest of an export (CONTRACT section 3). Deterministic: equal API responses give equal manifests. */
 export function buildManifest(source: ManifestSource): Manifest {
-  const { job, range, parts, missing, rejects, unknowns, retained } = source
+  const { job, range, parts, missing, rejects, unknowns, decimalsConflict = 0, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const { nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
@@ -81,6 +83,7 @@ export function buildManifest(source: ManifestSource): Manifest {
     ),
     rejects,
     ...describeUnknowns(unknowns),
+    ...(decimalsConflict > 0 ? { decimalsConflict } : {}),
   }
 }
 

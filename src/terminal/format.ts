@@ -104,6 +104,15 @@ export function unknownLines({
   ]
 }
 
+/** A line about contracts whose rows disagree on decimals; empty if there are none. */
+export function decimalsLines({ decimalsConflict = 0 }: Pick<Manifest, 'decimalsConflict'>): string[] {
+  return decimalsConflict === 0
+    ? []
+    : [
+        `rows of ${formatCount(decimalsConflict, 'contract')} disagree on the decimals of a token: amounts add up by the decimals of each row, and may be wrong`,
+      ]
+}
+
 function upperBoundLine(count: number): string {
   const fees =
     count === 1

@@ -137,6 +137,7 @@ const FIELDS = {
   statusUnknown: v.optional(count),
   feeUnknown: v.optional(count),
   feesUpperBound: v.optional(count),
+  decimalsConflict: v.optional(count),
 }
 
 const MANIFEST = v.pipe(

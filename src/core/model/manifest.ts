@@ -19,6 +19,8 @@ export type Manifest = {
   feeUnknown?: number
   /** Transactions sent by a wallet of the export whose fee is an upper bound; absent if there are none. */
   feesUpperBound?: number
+  /** Contracts whose rows disagree on the decimals of a token; absent if there are none. */
+  decimalsConflict?: number
 }
 
 export type Coverage = {

@@ -19,10 +19,12 @@ type Sum = BalanceSum & { decimalsRow: number }
 /** The ledger columns that `add` reads. */
 export const SUMMED_COLUMNS = [
   ...['transaction_hash', 'block_number', 'wallet_address', 'asset_type', 'asset_address', 'token_id'],
-  ...['asset_symbol', 'asset_decimals', 'value', 'counterparty_address', 'method_name'],
+  ...['asset_symbol', 'value', 'counterparty_address', 'method_name'],
 ] as const
 
-type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]>
+/** Without decimals, the values are as they are on the chain. */
+type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]> &
+  Partial<Pick<TextRows['ledger'], 'asset_decimals'>>
 
 /**
  * Sums ledger rows by wallet and asset. Whether a sum is negative is checked only after the last row of each
@@ -55,7 +57,7 @@ export class BalanceSums {
     sum.value += BigInt(row.value)
     sum.symbol = row.asset_symbol ?? sum.symbol
     this.#rows += 1
-    if (row.asset_decimals !== null) {
+    if (row.asset_decimals != null) {
       sum.decimals = Number(row.asset_decimals)
       sum.decimalsRow = this.#rows
     }

@@ -107,7 +107,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const opening = await readOpening(options.opening, { opened, labels, wallets: covered })
     for (const { wallet, asset, value } of opening.amounts)
       if (selected.has(wallet)) sums.open(wallet, asset, value)
-    const columns = ['wallet_label', 'block_timestamp', ...SUMMED_COLUMNS] as const
+    const columns = ['wallet_label', 'block_timestamp', 'asset_decimals', ...SUMMED_COLUMNS] as const
     for await (const rows of opened.stream('ledger', columns)) {
       for (const row of rows) {
         const wallet = row.wallet_address

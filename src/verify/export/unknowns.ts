@@ -54,3 +54,30 @@ async function countUncertain({ database, completeTables, manifest }: CheckedExp
   )
   return Number(found?.n)
 }
+
+/** Checks that the manifest counts the contracts whose rows disagree on the decimals of a token. */
+export async function checkDecimals({
+  database,
+  manifest,
+  findings,
+  completeTables,
+}: CheckedExport): Promise<void> {
+  const sources = (['erc20_transfers', 'erc1155_transfers', 'ledger'] as const)
+    .filter((table) => completeTables.has(table))
+    .map((table) => DECIMALS[table])
+  if (sources.length === 0) return
+  const [found] = await database.all(
+    `SELECT count(DISTINCT address) AS n FROM (SELECT address, id FROM (${sources.join(' UNION ALL ')})
+     GROUP BY address, id HAVING count(DISTINCT decimals) > 1)`,
+  )
+  const { decimalsConflict = 0 } = manifest
+  findings.expect(decimalsConflict >= Number(found?.n), () =>
+    differenceMessage(LOCATION, 'decimalsConflict', { expected: found?.n, found: decimalsConflict }),
+  )
+}
+
+const DECIMALS = {
+  erc20_transfers: `SELECT token_address AS address, '' AS id, token_decimals AS decimals FROM erc20_transfers`,
+  erc1155_transfers: `SELECT token_address, token_id, metadata_decimals FROM erc1155_transfers`,
+  ledger: `SELECT asset_address, coalesce(token_id, ''), asset_decimals FROM ledger WHERE asset_type IN ('erc20', 'erc1155')`,
+}
