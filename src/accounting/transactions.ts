@@ -35,7 +35,7 @@ export const MOVEMENT_COLUMNS = [
 
 export type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>
 
-/** Returns the movement of a ledger row. Symbol and decimals are those of the contract, if it is in `contracts`. */
+/** Returns the movement of a ledger row. Symbol and, if the row has none, decimals are those of the contract, if it is in `contracts`. */
 export function movementOf(row: MovementRow, contracts: Contracts): Movement {
   const type = row.asset_type as Asset['type']
   const asset: Asset = {
@@ -47,6 +47,8 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     decimals: decimalsOf(type, row.asset_decimals),
     tokenId: row.token_id,
   }
+  const named = withContract(asset, contracts)
+  const hasOwn = row.asset_decimals !== null && named.decimals !== asset.decimals
   return {
     time: row.block_timestamp,
     transaction: row.transaction_hash,
@@ -58,7 +60,7 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     isOut: row.direction === 'out',
     counterparty: row.counterparty_address,
     isOwn: row.counterparty_is_own === 'true' && !isWrap(row.entry_type),
-    asset: withContract(asset, contracts),
+    asset: hasOwn ? { ...named, decimals: asset.decimals } : named,
     value: BigInt(row.value.startsWith('-') ? row.value.slice(1) : row.value),
     method: row.method_name,
     block: row.block_number,

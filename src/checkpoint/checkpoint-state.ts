@@ -1,6 +1,7 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
+import type { TokenDecimals } from '../core/model/token-decimals.ts'
 import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
 import { type BlockState, replayBlockRecord } from './block-checkpoint.ts'
 import type { CheckpointIdentity } from './checkpoint-identity.ts'
@@ -19,7 +20,12 @@ import { isRecordHeader } from './record-header.ts'
 import type { RecordLocation, WholeRecordLocation } from './record-log.ts'
 
 /** A range that a run has published, with its number of transactions by wallet (`seen`) and the unknowns. */
-export type WrittenRange = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns>
+export type WrittenRange = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns> & {
+    /** The decimals in its rows. @default unknown */
+    decimals?: TokenDecimals | undefined
+    /** If these are unknown, the number of contracts whose rows disagreed. @default 0 */
+    decimalsConflict?: number | undefined
+  }
 
 /** State of a checkpoint, replayed from its records and updated as records are written. */
 export type CheckpointState = {
@@ -139,10 +145,10 @@ export function applyBase(state: CheckpointState, before: WrittenRange | undefin
 
 /** Ends the run: the files of these blocks are published. */
 export function applyDone(state: CheckpointState, done: WrittenRange): void {
-  const { from, to, seen } = done
+  const { from, to, seen, decimals, decimalsConflict } = done
   state.isDone = true
   state.isFresh = false
-  const written = { from, to, seen, ...sumUnknownsIfPresent([done]) }
+  const written = { from, to, seen, ...sumUnknownsIfPresent([done]), decimals, decimalsConflict }
   if (from < to) state.written = [...state.written.filter((one) => one.to <= from), written]
   dropUnusedHashes(state)
 }

@@ -86,7 +86,14 @@ const UNKNOWN_COUNTS = {
   feeUnknown: optional(isCount),
   feesUpperBound: optional(isCount),
 }
-const hasWritten = hasFields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN_COUNTS })
+const isDecimals: Validator = (value) =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((one) => Array.isArray(one) && one.every(Number.isSafeInteger))
+const hasWritten = hasFields({
+  ...{ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN_COUNTS },
+  ...{ decimals: optional(isDecimals), decimalsConflict: optional(isCount) },
+})
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 

@@ -5,6 +5,7 @@ import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/model/manif
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
 import { type RunStats, recordWholeExport, type Times } from '../core/model/run-stats.ts'
+import { countDecimalsConflicts, uniteDecimals } from '../core/model/token-decimals.ts'
 import { sumUnknownsIfPresent } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { publishExport } from '../export/publish-export.ts'
@@ -59,6 +60,7 @@ export async function publishRun(
     parts,
     seen,
     unknowns: sumUnknownsIfPresent(partitions.map(({ manifest }) => manifest)),
+    decimalsConflict: countDecimalsConflicts(uniteDecimals(writes.map(({ decimals }) => decimals))),
     rejects,
     missing: [],
     refused: refusedWallets(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),

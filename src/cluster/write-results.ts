@@ -6,6 +6,7 @@ import { MANIFEST_FILE } from '../core/model/manifest.ts'
 import { isManifest } from '../core/model/manifest-schema.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { Times } from '../core/model/run-stats.ts'
+import type { TokenDecimals } from '../core/model/token-decimals.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { partitionPath, type RunState, verifiedPath } from './run-state.ts'
@@ -30,6 +31,8 @@ export type WriteResult = {
   /** Transactions whose views contradict each other, and the listing positions of the first of them. */
   contradicted: number
   contradictions: readonly ListingPosition[]
+  /** The decimals in its rows. */
+  decimals: TokenDecimals
   /** Times of its first and last transaction. */
   times: Times | null
 }
@@ -47,6 +50,7 @@ const WRITE_SCHEMA: v.GenericSchema<unknown, WriteResult> = v.strictObject({
     contradicted: count,
     contradictions: v.array(POSITION_SCHEMA),
   },
+  decimals: v.record(v.string(), v.array(v.pipe(v.number(), v.integer()))),
   times: v.nullable(v.strictObject({ first: timeMs, last: timeMs })),
 })
 

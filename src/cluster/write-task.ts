@@ -106,7 +106,7 @@ type PartitionContext = {
   signal: AbortSignal
 }
 
-type PartitionFindings = Pick<WriteResult, 'contradicted' | 'contradictions'>
+type PartitionFindings = Pick<WriteResult, 'contradicted' | 'contradictions' | 'decimals'>
 
 async function writePartition({
   job,
@@ -129,8 +129,9 @@ async function writePartition({
     const { hashes, contradicted, contradictions } = await output.merge(endBlock)
     await appendFile(fingerprints, '')
     for (const one of hashes) await appendFile(fingerprints, fingerprintBytes([...readFingerprints(one)]))
-    await output.finish(endBlock)
+    const { decimals = {} } = await output.finish(endBlock)
     return {
+      decimals,
       contradicted,
       contradictions: contradictions.flatMap(({ views }) => views).slice(0, MAX_CONTRADICTIONS),
     }

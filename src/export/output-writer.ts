@@ -7,6 +7,7 @@ import { PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
+import { countDecimalsConflicts, uniteDecimals } from '../core/model/token-decimals.ts'
 import { sumUnknowns, sumUnknownsIfPresent } from '../core/model/unknowns.ts'
 import { raceAbort } from '../core/platform/abort-signal.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
@@ -189,6 +190,7 @@ async function finish(
   const seen = addCounts(batches.map((batch) => seenIn(batch, names)))
   const totalSeen = addCounts([...previous.written.map((one) => Object.entries(one.seen)), seen])
   const unknowns = sumUnknowns(batches.map((batch) => batch.unknowns))
+  const decimals = uniteDecimals(batches.map((batch) => batch.decimals))
   stats.written = { ...range, times: timesIn(batches) }
   await publishExport({
     ...output,
@@ -197,13 +199,20 @@ async function finish(
     rejects,
     seen: totalSeen,
     unknowns: sumUnknownsIfPresent([...previous.written, unknowns]),
+    decimalsConflict: countConflicts([...previous.written, { decimals }]),
     missing: output.checkpoint.missing(),
     refused: stats.refused.map((one) => ({ ...one, toBlock: previous.refusedEnds?.get(one.address) ?? to })),
     begunMs: output.checkpoint.begunMs,
     localPath: async ({ staged = '' }) => staged,
     raw: (covered) => new Set(job.keepRaw ? [...names, ...covered, ...covered.map(atomicListing)] : []),
   })
-  return { ...range, seen: Object.fromEntries(seen), ...unknowns }
+  return { ...range, seen: Object.fromEntries(seen), ...unknowns, decimals }
+}
+
+/** An export whose checkpoint was removed has only a count. */
+function countConflicts(parts: readonly Pick<WrittenRange, 'decimals' | 'decimalsConflict'>[]): number {
+  const counted = parts.map(({ decimalsConflict = 0 }) => decimalsConflict)
+  return Math.max(countDecimalsConflicts(uniteDecimals(parts.map(({ decimals }) => decimals))), ...counted)
 }
 
 /** Returns the batches of the range. Every transaction is in exactly one of them. */

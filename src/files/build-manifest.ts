@@ -14,6 +14,7 @@ import { GENERATOR } from '../core/model/version.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
 import { FORMATS } from '../formats/index.ts'
+import { sourceOf } from '../sources/index.ts'
 import type { Part } from './write-table.ts'
 
 export type ManifestSource = {
@@ -27,6 +28,8 @@ export type ManifestSource = {
   rejects: number
   /** Counts of transactions whose status or fee is unknown, in the whole export; undefined if an older version did not count them. */
   unknowns: Unknowns | undefined
+  /** Contracts whose rows disagree on the decimals of a token, in the whole export. @default 0 */
+  decimalsConflict?: number
   /** Content of the previous export that the new one retains. */
   retained?: RetainedContent | undefined
   /** Wallets whose listing the service refused, with the block up to which the export covers them. @default none */
@@ -42,9 +45,9 @@ export type RetainedContent = {
 
 /** Builds the manifest of an export (CONTRACT section 3). Deterministic: equal API responses give equal manifests. */
 export function buildManifest(source: ManifestSource): Manifest {
-  const { job, range, parts, missing, rejects, unknowns, retained } = source
+  const { job, range, parts, missing, rejects, unknowns, decimalsConflict = 0, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
-  const { nativeSymbol, wraps, atomic, internals, escapeFormulas, service } = job
+  const { nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -61,6 +64,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
       wraps,
+      ...(wrappedCoins.length > 0 ? { wrappedCoins: [...wrappedCoins] } : {}),
       ...(atomic ? { atomic } : {}),
       ...(FORMATS[format].escapesFormulas ? { escapeFormulas } : {}),
       ...(kind === 'blocks' ? {} : { fees: describeFees(job, unknowns) }),
@@ -79,12 +83,14 @@ export function buildManifest(source: ManifestSource): Manifest {
     ),
     rejects,
     ...describeUnknowns(unknowns),
+    ...(decimalsConflict > 0 ? { decimalsConflict } : {}),
   }
 }
 
-/** `listed` if a fee may be an upper bound, or the job requests listed prices. */
-function describeFees({ fees }: Job, unknowns: Unknowns | undefined): 'exact' | 'listed' {
-  return fees === 'listed' || (unknowns?.feesUpperBound ?? 0) > 0 ? 'listed' : 'exact'
+/** `listed` if a fee may be an upper bound, the job requests listed prices, or the source may misstate them. */
+function describeFees({ fees, service }: Job, unknowns: Unknowns | undefined): 'exact' | 'listed' {
+  const mayDiffer = fees === 'listed' || sourceOf(service.api).mayMisstateGas === true
+  return mayDiffer || (unknowns?.feesUpperBound ?? 0) > 0 ? 'listed' : 'exact'
 }
 
 function describeUnknowns(unknowns: Unknowns | undefined): Partial<Unknowns> {

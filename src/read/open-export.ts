@@ -15,6 +15,7 @@ import { FORMATS, hasEscapedText, openDataFile, sourceSql } from '../formats/ind
 import { checkContent } from './check-files.ts'
 import { type CsvColumns, readExportCsvRows } from './export-csv-rows.ts'
 import { formatValue, openFindings } from './findings.ts'
+import { readLargestDecimals, readsDecimals, scalerOf } from './largest-decimals.ts'
 import { readManifest } from './read-manifest.ts'
 import { exportReplacedError, watchExport } from './replaced-export.ts'
 import { openScratchDatabase, type ScratchDatabase, type TextRow } from './scratch-database.ts'
@@ -36,7 +37,8 @@ export type OpenExport = {
   textSql(cell: string): string
   /**
    * Reads columns of a table in batches, in file order, which is chain order. Cells have their CSV notation;
-   * untrusted text is unescaped. The properties of a row are getters, so a spread (`{ ...row }`) does not copy them. Throws
+   * untrusted text is unescaped. If rows of a token have different decimals, readers of `value` and `asset_decimals` get both in
+   * the largest of them, so that values can be added and amounts stay those of the rows. The properties of a row are getters, so a spread (`{ ...row }`) does not copy them. Throws
    * like `eachFile`.
    */
   stream<T extends StreamedTable, N extends keyof TextRows[T] & string>(
@@ -76,7 +78,8 @@ export async function openExport(folder: string): Promise<OpenExport> {
   }
   const { format } = manifest.job
   const isEscaped = hasEscapedText(manifest.job)
-  return {
+  let largest: Promise<ReadonlyMap<string, number>> | undefined
+  const opened: OpenExport = {
     ...{ manifest, database },
     textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),
     eachFile: async (table, statement) => {
@@ -98,10 +101,15 @@ export async function openExport(folder: string): Promise<OpenExport> {
       const { columns } = tableByName(table)
       const toRow = rowFactory<Pick<TextRows[typeof table], (typeof names)[number]>>(names)
       const read = ROW_READERS[format] ?? duckDbReader(format, database)
+      let scale = (cells: TextRow) => cells
+      if (table === 'ledger' && (manifest.decimalsConflict ?? 0) > 0 && readsDecimals(names)) {
+        largest ??= readLargestDecimals(opened)
+        scale = scalerOf(await largest, names)
+      }
       for (const listed of filesOf(table)) {
         try {
           const batches = read(await checkedPathOf(listed), { columns, names, isEscaped })
-          for await (const batch of batches) yield batch.map(toRow)
+          for await (const batch of batches) yield batch.map((cells) => toRow(scale(cells)))
         } catch (thrown) {
           throw await errorFor(listed, thrown)
         }
@@ -109,6 +117,7 @@ export async function openExport(folder: string): Promise<OpenExport> {
     },
     close: () => database.close(),
   }
+  return opened
 }
 
 /**

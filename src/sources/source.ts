@@ -87,6 +87,8 @@ export type Source = {
    * does not state the price in them, or has the transaction in another block. Absent if the service has no details.
    */
   readFee?(requestContext: RequestContext, transaction: FeeRequest): Promise<FeeDetails | undefined>
+  /** Whether the listed gas used and gas price can differ from those that were paid. @default false */
+  mayMisstateGas?: boolean
   /**
    * Opens the balances that a service states, for one command.
    *

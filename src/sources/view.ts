@@ -22,8 +22,6 @@ export type Native = {
    * Whether the view lacks the record of the transaction itself: what other records do not state is null. @default false
    */
   isPartial?: boolean
-  /** Whether the fee contains what the transaction pays for publishing on L1. @default false */
-  includesL1Fee?: boolean
 }
 
 /** A validated atomic transaction: the prefix of its rows, and one row per input or output on the C-Chain. */

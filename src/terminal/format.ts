@@ -97,11 +97,20 @@ export function unknownLines({
       : []),
     ...(feeUnknown > 0
       ? [
-          `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas, price, L1 or blob fee absent or 0`,
+          `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas or price absent or 0, or a part for L1 or blobs not stated`,
         ]
       : []),
     ...(feesUpperBound > 0 ? [upperBoundLine(feesUpperBound)] : []),
   ]
+}
+
+/** A line about contracts whose rows disagree on decimals; empty if there are none. */
+export function decimalsLines({ decimalsConflict = 0 }: Pick<Manifest, 'decimalsConflict'>): string[] {
+  return decimalsConflict === 0
+    ? []
+    : [
+        `rows of ${formatCount(decimalsConflict, 'contract')} disagree on the decimals of a token: amounts add up by the decimals of each row, and may be wrong`,
+      ]
 }
 
 function upperBoundLine(count: number): string {

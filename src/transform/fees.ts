@@ -1,4 +1,4 @@
-import { feeKey, type PaidPrice, paysExtraFee } from '../core/model/fees.ts'
+import { feeKey, type PaidPrice } from '../core/model/fees.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { Native } from '../sources/view.ts'
 
@@ -31,34 +31,34 @@ export type PaidNative = {
   openPrice?: string | undefined
 }
 
-/** Sets the `effective_gas_price` and the `transaction_fee` of a transaction that a wallet of the job sent. */
+/**
+ * Sets the `effective_gas_price` and the `transaction_fee` of a transaction that a wallet of the job sent, unless the source
+ * states the price that was paid.
+ */
 export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
   const { prefix, row } = native
   const { transaction_type: type, gas_price: listed } = row
-  const paysExtra = native.includesL1Fee !== true && paysExtraFee(type, prefix.chain_id)
-  if (type === null || type < FIRST_CAPPED_TYPE)
-    return { native, isFeeUnknown: hasNoFee(row) || paysExtra, isFeeUpperBound: false }
+  const isFeeUnknown = isUnknown(row)
+  if (type === null || type < FIRST_CAPPED_TYPE || row.effective_gas_price !== null)
+    return { native, isFeeUnknown, isFeeUpperBound: false }
   const paid = paidPrice(fees, { key: feeKey(prefix.block_hash ?? '', prefix.transaction_hash), listed })
-  if (paid === undefined) {
-    const isUnknown = hasNoFee(row)
-    const openListed = openPrice(fees, listed)
-    return {
-      native,
-      isFeeUnknown: isUnknown || paysExtra,
-      isFeeUpperBound: !isUnknown,
-      openPrice: openListed,
-    }
+  if (paid === undefined)
+    return { native, isFeeUnknown, isFeeUpperBound: !hasNoFee(row), openPrice: openPrice(fees, listed) }
+  const { price, extra = row.extra_fee } = paid
+  const fee = feeOf({ used: row.gas_used, price, extra: extra ?? '0' })
+  const paidRow = {
+    ...row,
+    effective_gas_price: price,
+    transaction_fee: fee,
+    extra_fee: fee === null ? null : extra,
   }
-  const fee = feeOf({ used: row.gas_used, ...paid })
-  const paidRow = { ...row, effective_gas_price: paid.price, transaction_fee: fee }
-  return {
-    native: { prefix, row: paidRow },
-    isFeeUnknown: hasNoFee(paidRow) || (paysExtra && paid.extra === undefined),
-    isFeeUpperBound: false,
-  }
+  return { native: { prefix, row: paidRow }, isFeeUnknown: isUnknown(paidRow), isFeeUpperBound: false }
 }
 
 const hasNoFee = ({ transaction_fee: fee }: Cells<'transactions'>) => fee === null || fee === '0'
+
+/** Whether the fee is unknown or zero, or may lack a part. */
+const isUnknown = (row: Cells<'transactions'>) => hasNoFee(row) || row.extra_fee === null
 
 function paidPrice(
   fees: FeeSource,
@@ -73,8 +73,10 @@ function openPrice({ from }: FeeSource, listed: string | null): string | undefin
   return mayAsk && listed !== null && listed !== '0' ? listed : undefined
 }
 
+type FeeParts = { used: number | string | null; price: string; extra: string }
+
 /** gas used × price + extra, as exact digits; null if it is unknown or exceeds 256 bits. */
-function feeOf({ used, price, extra = '0' }: PaidPrice & { used: number | string | null }): string | null {
+function feeOf({ used, price, extra }: FeeParts): string | null {
   if (used === null || Number(used) < 0) return null
   const fee = BigInt(used) * BigInt(price) + BigInt(extra)
   return fee >> 256n === 0n ? fee.toString() : null

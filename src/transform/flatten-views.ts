@@ -1,4 +1,4 @@
-import { wrappedCoinOf } from '../core/model/chains.ts'
+import { type WrappedCoin, wrappedCoinOf } from '../core/model/chains.ts'
 import { isAtomicListing } from '../core/model/listings.ts'
 import type { Wraps } from '../core/model/model.ts'
 import { toBytes } from '../core/platform/byte-text.ts'
@@ -17,6 +17,7 @@ export type RowContext = {
   chain: string
   nativeSymbol: string | null
   wraps: Wraps
+  wrappedCoins: readonly string[]
   /** Addresses of the wallets whose rows are built. */
   addresses: readonly string[]
   /** By address, for wallets removed from the job: only blocks before this one count. */
@@ -40,7 +41,7 @@ export type Flattener = (
 
 /** A wallet removed from the job has rows, and counts as an own wallet, only before its end block. */
 export function createFlattener(context: RowContext, source: Source, fees: () => FeeSource): Flattener {
-  const { chain, nativeSymbol, wraps, addresses, endBlocks } = context
+  const { chain, nativeSymbol, addresses, endBlocks } = context
   const own = new Set(addresses)
   const labels = new Map([...context.labels].map(([address, label]) => [address, toBytes(label)]))
   const get = (address: string) => labels.get(address)
@@ -50,7 +51,7 @@ export function createFlattener(context: RowContext, source: Source, fees: () =>
     source,
     chain: toBytes(chain),
     nativeSymbol: nativeSymbol === null ? null : toBytes(nativeSymbol),
-    wrappedCoinOf: wraps === 'ledger' ? wrappedCoinOf : () => undefined,
+    wrappedCoinOf: openWrappedCoins(context),
     tables: new Set(context.tables),
     wallets,
     onReject: (reject: Reject) => onLine(rejectLine(chain, reject)),
@@ -66,5 +67,19 @@ export function createFlattener(context: RowContext, source: Source, fees: () =>
     const has = (address: string) => own.has(address) && isIncluded(address)
     const includedViews = views.filter(({ wallet }) => isIncluded(wallet))
     return flattenItems(includedViews, { ...settings, wallets: { has, get } })
+  }
+}
+
+/** Returns the wrapped coin by chain id; always undefined if the ledger leaves it out. */
+function openWrappedCoins({ wraps, wrappedCoins, nativeSymbol }: RowContext) {
+  const coins = new Map<string, WrappedCoin | undefined>()
+  return (chain: string): WrappedCoin | undefined => {
+    if (wraps === 'off') return undefined
+    if (!coins.has(chain)) {
+      const coin = wrappedCoinOf({ chain, wrappedCoins, nativeSymbol })
+      const symbol = coin?.symbol == null ? null : toBytes(coin.symbol)
+      coins.set(chain, coin === undefined ? undefined : { ...coin, symbol })
+    }
+    return coins.get(chain)
   }
 }

@@ -1,6 +1,7 @@
 import { isAtomicListing } from '../core/model/listings.ts'
 import type { BlockRange, PartitionBy } from '../core/model/model.ts'
 import type { Times } from '../core/model/run-stats.ts'
+import { type DecimalsOfRow, groupDecimals, type TokenDecimals } from '../core/model/token-decimals.ts'
 import { NO_UNKNOWNS, type Unknowns } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { appendLines, type Chunk } from '../files/chunk.ts'
@@ -41,6 +42,8 @@ export type BatchRows = {
   seen: Uint32Array
   /** Counts of transactions with an unknown status or fee. */
   unknowns: Unknowns
+  /** The decimals in the rows of its pages. */
+  decimals: TokenDecimals
   /** Lines of `rejects.ndjson`. */
   rejects: readonly string[]
   /**
@@ -93,9 +96,15 @@ export function writeBatch(
   const reader = openStagedReader(batchContext)
   const writer = new BatchWriter(batchContext, reader)
   try {
-    const context = { readIndex: reader.readIndex, range, reorged }
+    const decimals: DecimalsOfRow[] = []
+    const readIndex: StagedReader['readIndex'] = (location) => {
+      const index = reader.readIndex(location)
+      for (const one of index.decimals) decimals.push(one)
+      return index
+    }
+    const context = { readIndex, range, reorged }
     for (const views of mergeItems(pages.map((page) => openStagedSource(page, context)))) writer.add(views)
-    return { range, ...writer.finish() }
+    return { range, ...writer.finish(), decimals: groupDecimals(decimals) }
   } finally {
     reader.close()
   }
@@ -132,7 +141,7 @@ class BatchWriter {
     else this.#addUnion(views)
   }
 
-  finish(): Omit<BatchRows, 'range'> {
+  finish(): Omit<BatchRows, 'range' | 'decimals'> {
     const { files, addresses } = this.#context
     const indexOf = new Map(addresses.map((address, at) => [address, at]))
     const seen = [...this.#seen].flatMap(([listing, count]) => [indexOf.get(listing) ?? 0, count])

@@ -9,7 +9,15 @@ import type { WriteContext } from './threads/task.ts'
 export type WriteContextOptions = {
   job: Pick<
     Job,
-    'chain' | 'nativeSymbol' | 'wraps' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy' | 'service'
+    | 'chain'
+    | 'nativeSymbol'
+    | 'wraps'
+    | 'wrappedCoins'
+    | 'tables'
+    | 'format'
+    | 'escapeFormulas'
+    | 'partitionBy'
+    | 'service'
   >
   checkpoint: Pick<Checkpoint, 'cutoffMs' | 'path'>
   listings: Listings
@@ -33,10 +41,22 @@ export function writeContext({
   folder,
   fees,
 }: WriteContextOptions): WriteContext {
-  const { chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy } = job
+  const { chain, nativeSymbol, wraps, wrappedCoins, tables, format, escapeFormulas, partitionBy } = job
   return {
     api: job.service.api,
-    ...{ chain, nativeSymbol, wraps, tables, format, escapeFormulas, partitionBy, from, folder, fees },
+    ...{
+      chain,
+      nativeSymbol,
+      wraps,
+      wrappedCoins,
+      tables,
+      format,
+      escapeFormulas,
+      partitionBy,
+      from,
+      folder,
+      fees,
+    },
     addresses: [...listings.keys()],
     endBlocks: endBlocksOf(listings),
     labels: labelsOf(wallets),

@@ -200,7 +200,7 @@ describe('the selection of reads for partitions', () => {
   })
 
   test('determines which partitions count', async () => {
-    const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [] }
+    const facts = { fingerprints: SHA, repeatedLogs: 0, decimals: {}, contradicted: 0, contradictions: [] }
     const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
     const write = { ...ofPlan, ...facts, manifest: SHA, times: null }
     await WRITE_RESULTS.put(runState, { ...write, token: '1'.repeat(16), reading: SHA })
@@ -215,7 +215,14 @@ test('damaged results are removed after an output failure and after no other', a
   await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 100 })
   await READ_RESULTS.put(runState, readOf(plan, '1'))
   const selection = await requireSelection(runState, plan)
-  const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [], times: null }
+  const facts = {
+    fingerprints: SHA,
+    repeatedLogs: 0,
+    decimals: {},
+    contradicted: 0,
+    contradictions: [],
+    times: null,
+  }
   const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
   const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: selection.sha256 }
   await WRITE_RESULTS.put(runState, write)

@@ -18,7 +18,7 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { ALICE, item } from '../transform/items.ts'
+import { ALICE, BOB, item } from '../transform/items.ts'
 
 const DETAILS = /\/transactions\/0x[0-9a-f]{64}$/
 const SMALL_WALLETS = demoWallets.slice(37, 44)
@@ -328,3 +328,52 @@ test('auto keeps the listed prices of a rollup, without L1 fees, if details exce
   expect(row).toMatchObject({ effective_gas_price: '32', transaction_fee: String(21_000 * 32) })
   expect(readManifest(job.output).feeUnknown).toBe(2)
 })
+
+/** An explorer whose only wallet sent two transactions at 5 wei a unit of gas; the second states what it paid on L1. */
+async function serveExplorer() {
+  const sent = (index: number, fields: Record<string, string>) => ({
+    ...{
+      blockNumber: '7',
+      timeStamp: '1600000007',
+      hash: `0x${String(index).repeat(64)}`,
+      blockHash: '0xb7',
+    },
+    ...{
+      transactionIndex: String(index),
+      nonce: String(index),
+      from: ALICE,
+      to: BOB,
+      value: '0',
+      input: '0x',
+    },
+    ...{ gas: '21000', gasUsed: '21000', gasPrice: '5', isError: '0', txreceipt_status: '1' },
+    ...fields,
+  })
+  return serve((request, response) => {
+    const query = new URL(request.url ?? '/', 'http://loopback').searchParams
+    const isAsked = Number(query.get('startblock')) <= 7 && Number(query.get('endblock')) >= 7
+    const result =
+      query.get('action') === 'txlist' && isAsked ? [sent(1, {}), sent(2, { L1FeesPaid: '9' })] : []
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ status: '1', message: 'OK', result }))
+  })
+}
+
+test.for([
+  { chain: '424242', extra: ['', '9'], feeUnknown: 1 },
+  { chain: '8453', extra: ['', '9'], feeUnknown: 1 },
+  { chain: '7777777', extra: ['', '9'], feeUnknown: 1 },
+  { chain: '1', extra: ['0', '9'], feeUnknown: 0 },
+])(
+  'an explorer proves a fee on chain $chain only by stating its L1 part',
+  async ({ chain, extra, feeUnknown }) => {
+    const baseUrl = await serveExplorer()
+    const service = { baseUrl, api: 'etherscan', apiKeyHeader: 'x', timeoutMs: 30_000 } as const
+    const job = testJob({ addresses: [ALICE], chain, endBlock: 8, output: tempFolder(), service })
+    expect((await runAndVerify(job)).fees).toEqual(['exact', 0])
+    const rows = await readCsvTable(job.output, 'transactions')
+    expect(rows.map((row) => row.transaction_fee)).toEqual([String(21_000 * 5), String(21_000 * 5 + 9)])
+    expect(rows.map((row) => row.extra_fee)).toEqual(extra)
+    expect(readManifest(job.output).feeUnknown).toBe(feeUnknown)
+  },
+)

@@ -135,7 +135,8 @@ test('accepts an export of an older version without counts, and does not add the
 })
 
 const STATUS = '2 transactions with unknown status, counted as successful'
-const OWN = '3 own transactions with unknown fee: gas, price, L1 or blob fee absent or 0'
+const OWN =
+  '3 own transactions with unknown fee: gas or price absent or 0, or a part for L1 or blobs not stated'
 const REJECTS = '1 record rejected, listed in rejects.ndjson with the reason'
 
 test('every command that reads an export reports what is unknown and what was rejected', async () => {

@@ -126,6 +126,36 @@ test('without wraps, a negative sum of the token is explained and not taken for 
   expect(flagged).toEqual([])
 })
 
+test('wrappedCoins adds the rows of a contract that the table of chains lacks, and balances name it as the fix', async () => {
+  const onChain = ({ nativeTransaction, ...lists }: ListedItem) => ({
+    ...lists,
+    nativeTransaction: { ...nativeTransaction, chainId: '999' },
+  })
+  const { url } = await startListing(CHAIN.map(onChain))
+  const output = join(tempFolder(), 'out')
+  const wallets = [ALICE, BOB].flatMap((address) => ['--address', address])
+  const run = (...words: string[]) =>
+    command('run', '--chain', '999', ...wallets, '--base-url', url, '--output', output, ...words)
+  expect((await run()).exit).toBe(0)
+  expect(await wrappedRows({ output })).toEqual([])
+  const { belowZero } = await balances(output)
+  expect(belowZero.map(({ causes }) => causes)).toEqual([
+    [expect.stringContaining(`(wrappedCoins: [${WAVAX}], or --wrapped-coins ${WAVAX})`)],
+  ])
+
+  const named = await run('--wrapped-coins', WAVAX.toUpperCase().replace('0X', '0x'))
+  expect([named.exit, named.stderr]).toEqual([0, expect.stringContaining('wrappedCoins changed')])
+  expect(readManifest(output).job.wrappedCoins).toEqual([WAVAX])
+  expect(await wrappedRows({ output })).toHaveLength(5)
+  expect((await verifyOutput(output)).problems).toEqual([])
+  expect((await balances(output)).belowZero).toEqual([])
+
+  const again = await run('--wrapped-coins', WAVAX)
+  expect([again.exit, again.stderr]).toEqual([0, expect.not.stringContaining('changed')])
+  const wrong = await run('--wrapped-coins', 'WHYPE')
+  expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('0x and 40 hexadecimal digits')])
+})
+
 test('an export of an older version, without the setting, gets the rows', async () => {
   const job = await startJob()
   await exportListed({ ...job, wraps: 'off' })

@@ -23,8 +23,8 @@ const part = (rows: number, n: number) => ({
 test('a manifest names the API only if it is not the default one', () => {
   const [range, parts, seen] = [{ from: 5, to: 9 }, new Map(), new Map()]
   const content = { range, parts, seen, rejects: 0, unknowns: undefined }
-  const job = { ...JOB, service: { api: 'another' } } as unknown as Job
-  expect(buildManifest({ job, ...content }).job).toMatchObject({ api: 'another' })
+  const job = { ...JOB, service: { ...JOB.service, api: 'etherscan' as const } }
+  expect(buildManifest({ job, ...content }).job).toMatchObject({ api: 'etherscan' })
   expect(buildManifest({ job: JOB, ...content }).job).not.toHaveProperty('api')
 })
 
@@ -75,4 +75,14 @@ test('a manifest states the job, the coverage and the files', () => {
   })
   expect(manifest.tables.ledger?.columns[0]).toEqual({ name: 'chain_id', type: 'text', nullable: false })
   expect(JSON.stringify(manifest)).not.toContain('secret-place')
+})
+
+test.for([
+  { api: 'etherscan', fees: 'exact' },
+  { api: 'blockscout', fees: 'listed' },
+] as const)('fees from $api are $fees', ({ api, fees }) => {
+  const job = { ...JOB, service: { ...JOB.service, api } }
+  const unknowns = { statusUnknown: 0, feeUnknown: 0, feesUpperBound: 0 }
+  const source = { range: { from: 5, to: 9 }, parts: new Map(), seen: new Map(), rejects: 0, unknowns }
+  expect(buildManifest({ job, ...source }).job.fees).toBe(fees)
 })

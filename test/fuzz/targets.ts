@@ -138,7 +138,7 @@ async function exportPage(body: Buffer): Promise<void> {
     source: dataApi,
     chain: '43114',
     nativeSymbol: 'AVAX',
-    wrappedCoinOf,
+    wrappedCoinOf: (chain: string) => wrappedCoinOf({ chain }),
     tables: new Set(TABLE_NAMES),
     wallets: new Map([[WALLET, null]]),
     fees: { from: 'listing' } as const,

@@ -28,6 +28,7 @@ export function testJob(overrides: TestFields & { addresses: readonly string[] }
     finalityMs: 0,
     nativeSymbol: null,
     wraps: 'ledger',
+    wrappedCoins: [],
     internals: 'listing',
     atomic: false,
     keepRaw: false,

@@ -100,7 +100,9 @@ test('counts transactions whose status or fee is unknown', () => {
   expect(jobs[0]).toMatchObject({ exit: 0, statusUnknown: 1, feeUnknown: 2 })
   const text = summaryText([withUnknowns], { now: 0, programName: 'walletlake' })
   expect(text).toContain('\n  1 transaction with unknown status, counted as successful\n')
-  expect(text).toContain('\n  2 own transactions with unknown fee: gas, price, L1 or blob fee absent or 0\n')
+  expect(text).toContain(
+    '\n  2 own transactions with unknown fee: gas or price absent or 0, or a part for L1 or blobs not stated\n',
+  )
 })
 
 test('gives each job its own exit code and the run that of the given code', () => {

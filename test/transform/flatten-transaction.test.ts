@@ -48,6 +48,7 @@ test('a transaction row contains every field of its item', () => {
       method_id: '0xa9059cbb',
       method_name: 'Transfer(address)',
       block_min_delay_excess: 7,
+      extra_fee: '0',
     },
   ])
 })

@@ -95,7 +95,7 @@ export function flatten(
     source: dataApi,
     chain: '43114',
     nativeSymbol: 'AVAX',
-    wrappedCoinOf,
+    wrappedCoinOf: (chain: string) => wrappedCoinOf({ chain }),
     tables: new Set(TABLE_NAMES),
     wallets,
     fees: { from: 'listing' } as const,

@@ -81,6 +81,7 @@ export function writeContext(folder: string, given: Partial<WriteContext> = {}):
       chain: '43114',
       nativeSymbol: 'AVAX',
       wraps: 'ledger',
+      wrappedCoins: [],
       addresses: [A, B],
       labels: new Map([[A, 'hot']]),
       endBlocks: new Map(),

@@ -12,9 +12,9 @@ type Contract = {
   digits: string
   /** ERC-20 only: the name that the user or the table of well-known tokens gives to the contract. */
   ticker: TokenName | undefined
-  /** ERC-20 only: the decimals in the newest row that has them, as for balances; null if none has. */
+  /** ERC-20 only: the largest decimals in its rows, as for balances; null if none has any. */
   decimals: number | null
-  /** ERC-1155 only: decimals by token id from the newest row that has them, as for balances; ids without decimals are left out. */
+  /** ERC-1155 only: the largest decimals by token id, as for balances; ids without decimals are left out. */
   decimalsOfIds?: ReadonlyMap<string, number> | undefined
 }
 
@@ -111,9 +111,9 @@ function uniteRows(rows: readonly ContractRow[]): ContractRow[] {
 }
 
 function uniteTwo(a: ContractRow, b: ContractRow): ContractRow {
-  const [first, last] = [a.oldest <= b.oldest ? a : b, (a.newest ?? -1n) >= (b.newest ?? -1n) ? a : b]
-  const { decimals, newest } = last
-  return { ...first, decimals, newest, most: Math.max(a.most ?? 0, b.most ?? 0) }
+  const known = [a, b].flatMap(({ decimals }) => decimals ?? [])
+  const decimals = known.length === 0 ? null : Math.max(...known)
+  return { ...(a.oldest <= b.oldest ? a : b), decimals, most: Math.max(a.most ?? 0, b.most ?? 0) }
 }
 
 /** The name of an ERC-20 token whose decimals, if they are known, are those that belong to the name. */
@@ -126,8 +126,8 @@ function tokenNameOf({ type, address, decimals }: ContractRow, tickers?: TokenNa
 const POSITION = 'block_number::HUGEINT * 4294967296 + coalesce(transaction_index::HUGEINT, 2147483646)'
 
 /**
- * The rows of a contract. `oldest` is the position of the first one, and `newest` that of the last one with decimals. `most`
- * is the maximum of the decimals of its ERC-1155 tokens.
+ * The rows of a contract. `oldest` is the position of the first one. `most` is the maximum of the decimals of its ERC-1155
+ * tokens.
  */
 type ContractRow = Pick<Asset, 'type'> &
   Pick<Contract, 'decimals'> & {
@@ -135,7 +135,6 @@ type ContractRow = Pick<Asset, 'type'> &
     address: string
     symbol: string
     oldest: bigint
-    newest: bigint | null
     most: number | null
   }
 
@@ -143,64 +142,55 @@ async function readContractRows(
   { eachFile, database, textSql }: OpenExport,
   chain: string,
 ): Promise<ContractRow[]> {
-  const decimals = `CASE asset_type WHEN 'erc20' THEN asset_decimals::INTEGER END`
+  const isRegular = 'asset_decimals::INTEGER BETWEEN 0 AND 255'
+  const decimals = `CASE WHEN asset_type = 'erc20' AND ${isRegular} THEN asset_decimals::INTEGER END`
   const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
   await database.run(
     'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, oldest HUGEINT, ' +
-      'decimals INTEGER, newest HUGEINT, most INTEGER)',
+      'decimals INTEGER, most INTEGER)',
   )
   await eachFile(
     'ledger',
     (source) =>
       `INSERT INTO contracts SELECT asset_type, asset_address, ` +
-      `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${POSITION}), min(${POSITION}), arg_max(${decimals}, ${POSITION}), ` +
-      `max(${POSITION}) FILTER (WHERE asset_decimals IS NOT NULL), ${most} ` +
+      `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${POSITION}), min(${POSITION}), max(${decimals}), ${most} ` +
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
   const found = await database.all(
     'SELECT type, address, arg_min(symbol, oldest) AS symbol, min(oldest)::VARCHAR AS oldest, ' +
-      'arg_max(decimals, newest) AS decimals, max(newest)::VARCHAR AS newest, max(most) AS most ' +
+      'max(decimals) AS decimals, max(most) AS most ' +
       'FROM contracts GROUP BY type, address',
   )
-  return found.map(({ oldest, newest, ...row }) => ({
+  return found.map(({ oldest, ...row }) => ({
     ...(row as Pick<ContractRow, 'type' | 'address' | 'symbol' | 'decimals' | 'most'>),
-    ...{ chain, oldest: BigInt(String(oldest)), newest: newest === null ? null : BigInt(String(newest)) },
+    ...{ chain, oldest: BigInt(String(oldest)) },
   }))
 }
 
-/** Reads the decimals of ERC-1155 tokens from exports of one chain; of each token, those of its newest row that has them. */
+/** Reads the decimals of ERC-1155 tokens from exports of one chain: the largest of each token. */
 async function readDecimalsOfIds(exports: readonly OpenExport[]): Promise<DecimalsOfIds> {
   const byContract = new Map<string, Map<string, number>>()
-  const newestRows = new Map<string, bigint>()
   for (const opened of exports)
-    for (const { address, id, decimals, newest } of await readIds(opened)) {
+    for (const { address, id, decimals } of await readIds(opened)) {
       const key = contractKey({ type: 'erc1155', address })
-      if (newest < (newestRows.get(`${key}|${id}`) ?? 0n)) continue
-      newestRows.set(`${key}|${id}`, newest)
       const ofIds = byContract.get(key) ?? new Map<string, number>()
-      byContract.set(key, ofIds.set(id, decimals))
+      byContract.set(key, ofIds.set(id, Math.max(decimals, ofIds.get(id) ?? 0)))
     }
   return byContract
 }
 
-/** The ERC-1155 tokens of an export with decimals. `newest` is the position of the newest row that has them. */
+/** The ERC-1155 tokens of an export with decimals, several times if several files have rows of them. */
 async function readIds({ eachFile, database }: OpenExport) {
-  await database.run(
-    'CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER, newest HUGEINT)',
-  )
+  await database.run('CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER)')
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO ids SELECT asset_address, token_id, arg_max(asset_decimals::INTEGER, ${POSITION}), max(${POSITION}) ` +
-      `FROM ${source} WHERE asset_type = 'erc1155' AND asset_decimals IS NOT NULL GROUP BY asset_address, token_id`,
+      `INSERT INTO ids SELECT asset_address, token_id, max(asset_decimals::INTEGER) ` +
+      `FROM ${source} WHERE asset_type = 'erc1155' AND asset_decimals::INTEGER BETWEEN 0 AND 255 GROUP BY asset_address, token_id`,
   )
-  const found = await database.all(
-    'SELECT address, id, arg_max(decimals, newest) AS decimals, max(newest)::VARCHAR AS newest FROM ids ' +
-      'GROUP BY address, id',
-  )
-  return found.map(({ address, id, decimals, newest }) => ({
-    ...{ address: String(address), id: String(id) },
-    ...{ decimals: Number(decimals), newest: BigInt(String(newest)) },
+  const found = await database.all('SELECT address, id, decimals FROM ids')
+  return found.map(({ address, id, decimals }) => ({
+    ...{ address: String(address), id: String(id), decimals: Number(decimals) },
   }))
 }
 

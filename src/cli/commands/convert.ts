@@ -183,13 +183,17 @@ async function writeConversion(
   await warnUnmatched(outputs, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
   for (const output of outputs) {
-    const { rejects, coverage } = await warnIfIncomplete(output)
-    isIncomplete ||= rejects > 0 || coverage.some(({ error }) => error !== undefined)
+    const { rejects, coverage, decimalsConflict = 0 } = await warnIfIncomplete(output)
+    isIncomplete ||= rejects > 0 || decimalsConflict > 0 || coverage.some(({ error }) => error !== undefined)
   }
   if (strict && isIncomplete)
-    throw new ExportError('RECORDS_REJECTED', `the file does not contain all of ${nameAll(located)}`, {
-      fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
-    })
+    throw new ExportError(
+      'RECORDS_REJECTED',
+      `the file does not contain all of ${nameAll(located)}, or amounts that may be wrong`,
+      {
+        fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
+      },
+    )
 }
 
 /** Determines the file and its format. Throws USAGE if the ending of the file says otherwise. */

@@ -167,25 +167,30 @@ export function blockchainIdOf(chain: string): string | undefined {
   return chainOf(chain)?.blockchainId
 }
 
-/** The wrapped native coin of a chain. It has the decimals of the coin. */
+/** The wrapped native coin of a job. It has the decimals of the coin. */
 export type WrappedCoin = {
   /** In lower case; most chains have one. */
   contracts: readonly string[]
-  /** Such as WAVAX. */
-  symbol: string
+  /** Such as WAVAX; null if the symbol of the coin is unknown. */
+  symbol: string | null
 }
 
-/** The wrapped native coin of a chain, by any spelling of the chain's id; undefined if the table has none. */
-export function wrappedCoinOf(chain: string): WrappedCoin | undefined {
-  const id = chainOf(chain)?.id
-  return id === undefined ? undefined : WRAPPED_COINS.get(id)
+/** The fields of a job, or of the job in a manifest, that its wrapped coin depends on. */
+export type WrapSettings = {
+  chain: string
+  /** Contracts besides those of the table, in lower case. @default none */
+  wrappedCoins?: readonly string[] | undefined
+  nativeSymbol?: string | null | undefined
 }
 
-const WRAPPED_COINS: ReadonlyMap<string, WrappedCoin> = new Map(
-  CHAINS.flatMap(({ id, symbol, wrappedCoins: contracts }) =>
-    contracts === undefined ? [] : [[id, { contracts, symbol: `W${symbol.toUpperCase()}` }] as const],
-  ),
-)
+/** The wrapped native coin of a job: that of its chain in the table, and the contracts that the job adds; undefined if there are none. */
+export function wrappedCoinOf({ chain, wrappedCoins, nativeSymbol }: WrapSettings): WrappedCoin | undefined {
+  const entry = chainOf(chain)
+  const contracts = [...(entry?.wrappedCoins ?? NONE), ...(wrappedCoins ?? NONE)]
+  if (contracts.length === 0) return undefined
+  const coin = entry?.symbol ?? nativeSymbol ?? null
+  return { contracts, symbol: coin === null ? null : `W${coin.toUpperCase()}` }
+}
 
 /**
  * Converts a number, decimal or hex digits, or a known blockchain id to a decimal EVM chain id; undefined for
@@ -220,8 +225,29 @@ export function isOfChain(recordChain: unknown, requested: string): boolean {
   return id === undefined || evmIdOf(recordChain) === id
 }
 
-/** Whether the transactions of a chain pay for publishing on L1 separately. */
-export const hasL1Fees = (chain: string): boolean => L1_FEE_CHAINS.has(chainIdOf(chain))
+/**
+ * Whether a transaction costs gas used × gas price and nothing else, apart from blobs; undefined for a chain that the
+ * table does not have.
+ */
+export function paysGasOnly(chain: string): boolean | undefined {
+  const id = chainOf(chain)?.id
+  return id === undefined ? undefined : GAS_ONLY_CHAINS.has(id)
+}
 
-/** Rollups with such fees (OP stack and Scroll). */
-const L1_FEE_CHAINS: ReadonlySet<string> = new Set(['10', '204', '5000', '8453', '81457', '534352'])
+/** Chains of which this is documented. The fee of any other chain may have further parts, such as one for publishing on L1. */
+const GAS_ONLY_CHAINS: ReadonlySet<string> = new Set([
+  // Ethereum, Holesky, Sepolia: https://eips.ethereum.org/EIPS/eip-1559
+  ...['1', '17000', '11155111'],
+  // BNB Smart Chain and its testnet, EIP-1559 with a base fee of 0: https://github.com/bnb-chain/BEPs/blob/master/BEPs/BEP226.md
+  ...['56', '97'],
+  // Gnosis, EIP-1559 with a collector of the base fee: https://docs.gnosischain.com/about/specs/hard-forks/london
+  '100',
+  // Polygon PoS, Mumbai and Amoy: https://docs.polygon.technology/pos/concepts/transactions/eip-1559/
+  ...['137', '80001', '80002'],
+  // Arbitrum One and Nova, whose gas used contains the part for L1: https://docs.dune.com/data-tables/evm-blockchains/raw-data/chains/arbitrum
+  ...['42161', '42170'],
+  // Avalanche C-Chain and Fuji: https://build.avax.network/docs/dapps/advanced-tutorials/dynamic-gas-fees
+  ...['43113', '43114'],
+  // Linea, whose gas price contains the part for L1: https://docs.linea.build/network/overview/predictable-pricing
+  '59144',
+])

@@ -1,5 +1,3 @@
-import { hasL1Fees } from './chains.ts'
-
 /** What the details of a transaction state about its fee. All numbers are digits. */
 export type PaidPrice = {
   /** Price per unit of gas that was paid. */
@@ -22,8 +20,4 @@ export type ListedPrice = (typeof LISTED_PRICES)[number]
 export const feeKey = (blockHash: string, transactionHash: string) => `${blockHash} ${transactionHash}`
 
 /** Transactions with blobs (EIP-4844) pay for them separately. */
-const BLOB_TYPE = 3
-
-/** Whether a transaction pays for blobs or for publishing on L1, in addition to its gas. */
-export const paysExtraFee = (type: number | null, chain: string): boolean =>
-  type === BLOB_TYPE || hasL1Fees(chain)
+export const BLOB_TYPE = 3

@@ -101,6 +101,7 @@ const JOB = fields({
   addressesSha256: sha256,
   nativeSymbol: v.optional(textOrNull),
   wraps: v.optional(oneOf(...WRAPS)),
+  wrappedCoins: v.optional(list(checked<string>('an address in lower case', matches(/^0x[0-9a-f]{40}$/)))),
   atomic: v.optional(exactly(true)),
   escapeFormulas: v.optional(flag),
   fees: v.optional(oneOf('exact', 'listed')),
@@ -136,6 +137,7 @@ const FIELDS = {
   statusUnknown: v.optional(count),
   feeUnknown: v.optional(count),
   feesUpperBound: v.optional(count),
+  decimalsConflict: v.optional(count),
 }
 
 const MANIFEST = v.pipe(

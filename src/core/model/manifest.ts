@@ -19,6 +19,8 @@ export type Manifest = {
   feeUnknown?: number
   /** Transactions sent by a wallet of the export whose fee is an upper bound; absent if there are none. */
   feesUpperBound?: number
+  /** Contracts whose rows disagree on the decimals of a token; absent if there are none. */
+  decimalsConflict?: number
 }
 
 export type Coverage = {
@@ -62,6 +64,8 @@ type ManifestJob = {
   nativeSymbol?: string | null
   /** Absent in manifests of older versions, whose ledgers have no rows for wrapping. */
   wraps?: Wraps
+  /** Contracts that the job adds to the wrapped coins of the table of chains, in lower case; absent if there are none. */
+  wrappedCoins?: string[]
   /** Only if atomic transactions were read. */
   atomic?: true
   /**
@@ -70,8 +74,8 @@ type ManifestJob = {
    */
   escapeFormulas?: boolean
   /**
-   * Only in wallet jobs: `listed` if a fee may be an upper bound or the job takes listed prices; absent in manifests of
-   * older versions.
+   * Only in wallet jobs: `listed` if a fee may be an upper bound, the job takes listed prices, or the source may misstate
+   * them; absent in manifests of older versions.
    */
   fees?: 'exact' | 'listed'
   /** `full` if internal transactions were read from their own listing too; otherwise absent. */

@@ -95,6 +95,8 @@ export type Job = {
   readonly finalityMs: number
   readonly nativeSymbol: string | null
   readonly wraps: Wraps
+  /** Contracts that wrap the native coin, besides those in the table of chains; in lower case, sorted. */
+  readonly wrappedCoins: readonly string[]
   readonly internals: Internals
   /** Whether the atomic transactions of the C-Chain (imports from, and exports to, the X- and P-Chain) are read too. */
   readonly atomic: boolean

@@ -18,9 +18,9 @@ export type WellKnownToken = { ticker: string; decimals: number }
 export function wellKnownTokens(chain: string): ReadonlyMap<string, WellKnownToken> {
   const id = chainOf(chain)?.id ?? chain
   const tokens = new Map<string, WellKnownToken>()
-  const wrapped = wrappedCoinOf(id)
+  const wrapped = wrappedCoinOf({ chain: id })
   const [contract] = wrapped?.contracts ?? []
-  if (wrapped !== undefined && contract !== undefined)
+  if (wrapped?.symbol != null && contract !== undefined)
     tokens.set(contract, { ticker: wrapped.symbol, decimals: COIN_DECIMALS })
   for (const [ticker, decimals, contract] of WELL_KNOWN_CONTRACTS[id] ?? [])
     tokens.set(contract, { ticker, decimals })
@@ -29,5 +29,5 @@ export function wellKnownTokens(chain: string): ReadonlyMap<string, WellKnownTok
 
 /** Contracts of a chain that are known to be genuine: those with a ticker, and all wrapped coins. In lower case. */
 export function knownContracts(chain: string): ReadonlySet<string> {
-  return new Set([...wellKnownTokens(chain).keys(), ...(wrappedCoinOf(chain)?.contracts ?? [])])
+  return new Set([...wellKnownTokens(chain).keys(), ...(wrappedCoinOf({ chain })?.contracts ?? [])])
 }

@@ -39,6 +39,10 @@ export const transactions = {
     col('method_id text?', 'Selector of the called method.'),
     col('method_name text?', 'Signature of the called method (untrusted text).'),
     col('block_min_delay_excess int64?', 'Delay-excess value of the block, on chains that have one.'),
+    col(
+      'extra_fee u256?',
+      'Part of transaction_fee beyond gas (blobs, publishing on L1), 0 where it has none; null if such a part may be missing.',
+    ),
   ],
 } as const satisfies TableDeclaration
 

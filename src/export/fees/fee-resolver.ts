@@ -1,5 +1,5 @@
 import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
-import { hasL1Fees } from '../../core/model/chains.ts'
+import { paysGasOnly } from '../../core/model/chains.ts'
 import { feeKey } from '../../core/model/fees.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
@@ -108,8 +108,8 @@ class DetailsResolver implements FeeResolver {
     if (job.fees !== 'auto') return undefined
     const { listedPrice } = checkpoint.fees
     if (listedPrice === 'no details') return LISTING
-    // Only details state the L1 fees of a rollup.
-    return listedPrice === 'effective' && !hasL1Fees(job.chain) ? EFFECTIVE : undefined
+    // Only details state the parts of a fee beyond its gas.
+    return listedPrice === 'effective' && paysGasOnly(job.chain) !== false ? EFFECTIVE : undefined
   }
 
   async #finishProbe(transactions: () => OpenFees): Promise<void> {

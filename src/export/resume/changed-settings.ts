@@ -1,4 +1,4 @@
-import { wrappedCoinOf } from '../../core/model/chains.ts'
+import { type WrapSettings, wrappedCoinOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { Job, Wraps } from '../../core/model/model.ts'
 import type { TableName } from '../../core/table/index.ts'
@@ -16,7 +16,7 @@ export function findChangedSettings(job: Job, manifest: Manifest): string[] {
   const isRenamed = ({ address, label }: Job['wallets'][number]) => differs(labels.get(address), label)
   return [
     ...(differs(exportedJob.nativeSymbol, job.nativeSymbol) ? ['nativeSymbol'] : []),
-    ...(differs(wrapsOf(manifest), job.wraps) ? ['wraps'] : []),
+    ...changedWraps(job, manifest),
     ...(job.kind === 'wallets' && (exportedJob.atomic ?? false) !== job.atomic ? ['atomic'] : []),
     ...(FORMATS[job.format].escapesFormulas && differs(exportedJob.escapeFormulas, job.escapeFormulas)
       ? ['escapeFormulas']
@@ -33,11 +33,15 @@ export function missingTables({ tables }: Job, manifest: Pick<Manifest, 'tables'
   return tables.filter((table) => manifest.tables[table] === undefined)
 }
 
-/** The setting that the exported rows follow; undefined if they are the same with any. */
-function wrapsOf({ job: { wraps, chain }, tables }: Manifest): Wraps | undefined {
-  if (tables.ledger === undefined || wrappedCoinOf(chain) === undefined) return undefined
-  return wraps ?? 'off'
+/** The name of the setting by which the ledger now adds the movements of other wrapped coins. */
+function changedWraps(job: Job, { job: exportedJob, tables }: Manifest): string[] {
+  if (tables.ledger === undefined || addedCoins(exportedJob) === addedCoins(job)) return []
+  return [exportedJob.wraps === job.wraps ? 'wrappedCoins' : 'wraps']
 }
+
+/** The contracts whose movements the ledger adds, as text for comparison. */
+const addedCoins = (job: WrapSettings & { wraps?: Wraps }): string =>
+  job.wraps === 'ledger' ? [...new Set(wrappedCoinOf(job)?.contracts)].sort().join() : ''
 
 function differs<T>(previous: T | undefined, current: T): boolean {
   return previous !== undefined && previous !== current

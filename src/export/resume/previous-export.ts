@@ -112,7 +112,9 @@ export function writtenRangeOf(job: Job, manifest: Manifest): WrittenRange | und
   const to = endOfExport(manifest)
   if (commonEndBlock(job, manifest) < to) return undefined
   const seen = manifest.coverage.map(({ address, transactions }) => [address, transactions])
-  return { from: job.startBlock, to, seen: Object.fromEntries(seen), ...sumUnknownsIfPresent([manifest]) }
+  const { decimalsConflict } = manifest
+  const unknowns = sumUnknownsIfPresent([manifest])
+  return { from: job.startBlock, to, seen: Object.fromEntries(seen), ...unknowns, decimalsConflict }
 }
 
 /**

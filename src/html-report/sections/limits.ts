@@ -13,8 +13,8 @@ const SOME_WRAPS =
   'A token that changes balances without a transfer can appear to be spent more often than it was received. The wrapped coin of this chain is counted correctly, except for wallets on whose behalf a contract wrapped it.'
 
 /** Whether the ledger contains the token side of wrapping. */
-const hasWraps = ({ wraps, chain }: LedgerStats['manifest']['job']) =>
-  wraps === 'ledger' && wrappedCoinOf(chain) !== undefined
+const hasWraps = (job: LedgerStats['manifest']['job']) =>
+  job.wraps === 'ledger' && wrappedCoinOf(job) !== undefined
 
 /** Limitations of the figures of an export with a ledger. */
 export const ledgerLimits = ({ fiatValues, manifest }: LedgerStats): string[] => [

@@ -7,6 +7,7 @@ import {
   type Wraps,
 } from '../../core/model/model.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
+import { addressList } from './address-list.ts'
 import { compression, compressionChoices, compressionNames } from './compression.ts'
 import { duration } from './duration.ts'
 import { FEE_FIELDS } from './fee-fields.ts'
@@ -143,11 +144,26 @@ export const FIELDS = {
       'Wrapped native coins (WAVAX, WETH, …), which emit no Transfer event when they are wrapped and unwrapped: ledger adds the movement of the token to the ledger, off leaves it out.',
     default: 'ledger',
     examples: ['off'],
-    synonyms: 'wrap unwrap wrapped wrappedcoin weth wavax',
+    synonyms: 'wrap unwrap wrapped',
     option: {
       name: 'wraps',
       value: '<mode>',
       description: 'Token side of wrapped native coins: ledger, off',
+    },
+  },
+  /** Addresses of contracts. */
+  wrappedCoins: {
+    ...addressList(),
+    description:
+      'Contracts that wrap the native coin of the chain one to one, without Transfer events, besides those that walletlake knows: wraps treats all of them alike.',
+    default: [],
+    examples: [['0x5555555555555555555555555555555555555555']],
+    synonyms: 'wrappedcoin wrappedtoken wrappednative weth wavax',
+    option: {
+      name: 'wrapped-coins',
+      value: '<addresses>',
+      description: 'Further contracts that wrap the native coin, comma-separated',
+      repeatable: true,
     },
   },
   /** `listing` or `full`. */

@@ -19,10 +19,12 @@ type Sum = BalanceSum & { decimalsRow: number }
 /** The ledger columns that `add` reads. */
 export const SUMMED_COLUMNS = [
   ...['transaction_hash', 'block_number', 'wallet_address', 'asset_type', 'asset_address', 'token_id'],
-  ...['asset_symbol', 'asset_decimals', 'value', 'counterparty_address', 'method_name'],
+  ...['asset_symbol', 'value', 'counterparty_address', 'method_name'],
 ] as const
 
-type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]>
+/** Without decimals, the values are as they are on the chain. */
+type SummedRow = Pick<TextRows['ledger'], (typeof SUMMED_COLUMNS)[number]> &
+  Partial<Pick<TextRows['ledger'], 'asset_decimals'>>
 
 /**
  * Sums ledger rows by wallet and asset. Whether a sum is negative is checked only after the last row of each
@@ -35,6 +37,8 @@ export class BalanceSums {
   #block = 0
   #rows = 0
   readonly #wrappers = new Set<string>()
+  /** Parties of the transaction's native rows that may have been called to wrap or unwrap coins. */
+  #coinParties = new Set<string>()
 
   /** Adds an opening balance: what a wallet held before the first row. */
   open(wallet: string, asset: Asset, value: bigint): void {
@@ -53,13 +57,13 @@ export class BalanceSums {
     sum.value += BigInt(row.value)
     sum.symbol = row.asset_symbol ?? sum.symbol
     this.#rows += 1
-    if (row.asset_decimals !== null) {
+    if (row.asset_decimals != null) {
       sum.decimals = Number(row.asset_decimals)
       sum.decimalsRow = this.#rows
     }
     this.#touched.add(sum)
-    if (type === 'native' && WRAP_METHODS.has(row.method_name ?? '') && counterparty !== null)
-      this.#wrappers.add(counterparty)
+    if (type === 'native' && counterparty !== null && mayWrap(row.method_name))
+      this.#coinParties.add(counterparty)
   }
 
   /** Returns all sums of the rows up to here. Call it between two transactions. */
@@ -79,7 +83,10 @@ export class BalanceSums {
     })
   }
 
-  /** Whether native coins moved to or from the contract in a call of one of `WRAP_METHODS`. */
+  /**
+   * Whether native coins moved to or from the contract in a transaction without rows of its token, in a call of `deposit()`,
+   * of `withdraw(uint256)` or of a method that is not known.
+   */
   isWrapper(address: string | null): boolean {
     return address !== null && this.#wrappers.has(address)
   }
@@ -89,7 +96,14 @@ export class BalanceSums {
       if (sum.value < 0n)
         sum.firstNegative ??= { transaction: this.#transaction, block: this.#block, value: sum.value }
     }
+    if (this.#coinParties.size > 0) this.#addWrappers()
     this.#touched.clear()
+  }
+
+  #addWrappers(): void {
+    for (const { address } of this.#touched) if (address !== null) this.#coinParties.delete(address)
+    for (const party of this.#coinParties) if (this.#wrappers.size < MAX_WRAPPERS) this.#wrappers.add(party)
+    this.#coinParties.clear()
   }
 
   #sumOf(wallet: string, asset: Asset): Sum {
@@ -111,5 +125,9 @@ export class BalanceSums {
   }
 }
 
-/** Methods that wrap and unwrap the native coin, as written in `method_name`. */
-const WRAP_METHODS = new Set(['deposit()', 'withdraw(uint256)'])
+/** Most of them are plain accounts that coins were sent to. The number bounds the memory for them. */
+const MAX_WRAPPERS = 100_000
+
+/** Whether a method wraps or unwraps the native coin, as written in `method_name`, where explorers add the names of arguments. */
+const mayWrap = (method: string | null): boolean =>
+  method === null || /^(deposit(\(\))?|withdraw(\(uint256( \w+)?\))?)$/.test(method)

@@ -8,7 +8,7 @@ import { openExport, requireLedger, uncoveredWalletError } from '../../read/open
 import { isIncluded, parseAsOf } from './as-of.ts'
 import { balanceColumns } from './balance-columns.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
-import { EVENTS_MISMATCH, likelyCauses } from './causes.ts'
+import { type CauseContext, EVENTS_MISMATCH, likelyCauses } from './causes.ts'
 import { compareSums, compareTexts } from './compare-sums.ts'
 import { readOpening } from './read-opening.ts'
 import { selectWallets } from './select-wallets.ts'
@@ -107,7 +107,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const opening = await readOpening(options.opening, { opened, labels, wallets: covered })
     for (const { wallet, asset, value } of opening.amounts)
       if (selected.has(wallet)) sums.open(wallet, asset, value)
-    const columns = ['wallet_label', 'block_timestamp', ...SUMMED_COLUMNS] as const
+    const columns = ['wallet_label', 'block_timestamp', 'asset_decimals', ...SUMMED_COLUMNS] as const
     for await (const rows of opened.stream('ledger', columns)) {
       for (const row of rows) {
         const wallet = row.wallet_address
@@ -169,7 +169,7 @@ export function toBalances(
     const { transaction, block, value } = firstNegative
     const { chain, atomic: hasAtomic = false } = manifest.job
     const context = { chain, hasAtomic, fromBlock: firstBlocks.get(sum.wallet) ?? 0, newest }
-    const causes = likelyCauses(sum, { ...context, ...wrapsOf(sum, sums, manifest) })
+    const causes = likelyCauses(sum, { ...context, wraps: wrapsOf(sum, sums, manifest) })
     const atThatTime = { transaction_hash: transaction, block_number: block, value_then: value }
     return [{ ...toBalance(sum), ...atThatTime, causes }]
   })
@@ -178,7 +178,7 @@ export function toBalances(
     belowZero,
     flagged: flagTokens(sorted, {
       nativeSymbol: manifest.job.nativeSymbol ?? null,
-      known: knownContracts(manifest.job.chain),
+      known: new Set([...knownContracts(manifest.job.chain), ...(manifest.job.wrappedCoins ?? [])]),
       misreporting: new Set(
         belowZero.flatMap(({ causes, asset_address }) =>
           causes.includes(EVENTS_MISMATCH) ? (asset_address ?? []) : [],
@@ -188,10 +188,11 @@ export function toBalances(
   }
 }
 
-/** Whether a token wraps the native coin, and whether the ledger contains its side of wrapping. */
-function wrapsOf({ address }: BalanceSum, sums: BalanceSums, { job }: Manifest) {
-  const isKnown = address !== null && wrappedCoinOf(job.chain)?.contracts.includes(address) === true
-  return { wraps: isKnown || sums.isWrapper(address), hasWraps: isKnown && job.wraps === 'ledger' }
+/** Whether a token wraps the native coin. */
+function wrapsOf({ address }: BalanceSum, sums: BalanceSums, { job }: Manifest): CauseContext['wraps'] {
+  if (address === null) return undefined
+  if (wrappedCoinOf(job)?.contracts.includes(address)) return job.wraps ?? 'off'
+  return sums.isWrapper(address) ? 'probably' : undefined
 }
 
 function balanceOf(sum: BalanceSum, label: string | null) {

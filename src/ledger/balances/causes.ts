@@ -13,23 +13,30 @@ export type CauseContext = {
   newest: NewestRow | undefined
   /** Whether the export contains the atomic transactions of the C-Chain. @default false */
   hasAtomic?: boolean
-  /** Whether the token's contract wraps the native coin. */
-  wraps: boolean
-  /** Whether the ledger contains the token side of wrapping. @default false */
-  hasWraps?: boolean
+  /**
+   * Whether the token's contract wraps the native coin: the ledger contains the token side of wrapping, or leaves it out, or
+   * the contract probably does and is in no list. @default no
+   */
+  wraps?: 'ledger' | 'off' | 'probably' | undefined
 }
 
 /** The cause of a negative sum of a token whose history is complete. */
 export const EVENTS_MISMATCH =
   "the token's Transfer events do not match its balances, so its sums are not meaningful"
 
+/** What to do about a contract that probably wraps the coin. */
+export const addWrappedCoin = (contract: string): string =>
+  `its contract takes and pays coins without Transfer events, as a wrapped coin does: if it is one, add it to the job (wrappedCoins: [${contract}], or --wrapped-coins ${contract})`
+
 /** Lists the likely causes of a negative sum, the most likely first. */
-export function likelyCauses({ type }: BalanceSum, context: CauseContext): string[] {
+export function likelyCauses({ type, address }: BalanceSum, context: CauseContext): string[] {
   if (type === 'native') return nativeCauses(context)
-  if (context.wraps && !context.hasWraps)
-    return ['the token wraps the coin without Transfer events, so its sums are not its balances']
+  if (context.wraps === 'off')
+    return ['the token wraps the coin without Transfer events, and the job leaves that out (wraps: off)']
+  if (context.wraps === 'probably') return [addWrappedCoin(address ?? '')]
   const earlier = context.fromBlock > 0 ? [earlierHistory(context.fromBlock)] : []
-  if (context.wraps) return [...earlier, 'coins were wrapped by a call that the service does not list']
+  if (context.wraps === 'ledger')
+    return [...earlier, 'coins were wrapped by a call that the service does not list']
   return earlier.length > 0 ? earlier : [EVENTS_MISMATCH]
 }
 

@@ -1,22 +1,23 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 
-/** Reads the decimals of each asset from its newest ledger row that has them; null if none has. */
+/** Reads the largest decimals in the ledger rows of each asset; null if none has decimals. */
 export async function readDecimals({
   eachFile,
   database,
 }: OpenExport): Promise<ReadonlyMap<string, number | null>> {
   await database.run(
-    'CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER, block HUGEINT)',
+    'CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER)',
   )
+  const decimals = 'asset_decimals::INTEGER'
   await eachFile(
     'ledger',
     (source) =>
-      'INSERT INTO places SELECT asset_type, asset_address, token_id, arg_max(asset_decimals::INTEGER, block_number::HUGEINT), ' +
-      `max(block_number::HUGEINT) FILTER (WHERE asset_decimals IS NOT NULL) FROM ${source} GROUP BY ALL`,
+      'INSERT INTO places SELECT asset_type, asset_address, token_id, ' +
+      `max(${decimals}) FILTER (WHERE ${decimals} BETWEEN 0 AND 255) FROM ${source} GROUP BY ALL`,
   )
   const found = await database.all(
-    'SELECT type, address, id, arg_max(decimals, block) AS decimals FROM places GROUP BY type, address, id',
+    'SELECT type, address, id, max(decimals) AS decimals FROM places GROUP BY type, address, id',
   )
   return new Map(
     found.map(({ type, address, id, decimals }) => [

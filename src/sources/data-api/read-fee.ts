@@ -1,10 +1,10 @@
-import { hasL1Fees } from '../../core/model/chains.ts'
+import { paysGasOnly } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import type { FeeDetails } from '../../core/model/fees.ts'
+import { BLOB_TYPE, type FeeDetails } from '../../core/model/fees.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../core/platform/check-json-size.ts'
 import { type RequestContext, request } from '../../http/request.ts'
-import { type Fields, lowerAt, optionalObjectAt, u256At } from '../fields.ts'
+import { type Fields, int32At, lowerAt, optionalObjectAt, u256At } from '../fields.ts'
 import type { FeeRequest } from '../source.ts'
 import { path } from './operations/path.ts'
 import { malformedResponse } from './operations/read-response.ts'
@@ -59,13 +59,15 @@ function feeDetailsOf(native: Fields, chain: string): FeeDetails | undefined {
 }
 
 /**
- * The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none. On a rollup, the
- * L1 fee is required: some services state blob fields of 0 for every transaction.
+ * The fees for blobs and for publishing on L1 that the details name, in wei; undefined if they name none, or lack one that
+ * the transaction pays. Blob fields prove nothing about L1: some services state 0 for every transaction.
  */
 function extraFeeOf(native: Fields, chain: string): string | undefined {
   const [used, price] = [u256At(native, 'blobGasUsed'), u256At(native, 'blobGasPrice')]
   const blobFee = used === null || price === null ? undefined : BigInt(used) * BigInt(price)
-  if (!hasL1Fees(chain)) return blobFee?.toString()
   const l1Fee = u256At(native, 'l1Fee')
-  return l1Fee === null ? undefined : String((blobFee ?? 0n) + BigInt(l1Fee))
+  const lacksL1Fee = l1Fee === null && paysGasOnly(chain) === false
+  const lacksBlobFee = blobFee === undefined && int32At(native, 'txType') === BLOB_TYPE
+  if (lacksL1Fee || lacksBlobFee || (l1Fee === null && blobFee === undefined)) return undefined
+  return String((blobFee ?? 0n) + BigInt(l1Fee ?? 0))
 }

@@ -9,6 +9,8 @@ export type Dialect = {
   mayListErc1155InTokentx: boolean
   /** Whether a transfer from a wallet to itself may be listed twice, once for each party. */
   mayListSelfTransfersTwice: boolean
+  /** Whether the listed gas used and gas price can differ from those of the receipt. */
+  mayMisstateGas: boolean
   /** The newest block: module and action, with an answer in the shape of JSON-RPC. */
   head: { module: string; action: string }
   /** The balance of the native coin at a block, if the API has it, with an answer in the shape of JSON-RPC. */
@@ -19,6 +21,7 @@ export const ETHERSCAN: Dialect = {
   path: '/v2/api',
   mayListErc1155InTokentx: false,
   mayListSelfTransfersTwice: true,
+  mayMisstateGas: false,
   head: { module: 'proxy', action: 'eth_blockNumber' },
 }
 
@@ -26,6 +29,7 @@ export const BLOCKSCOUT: Dialect = {
   path: '/api',
   mayListErc1155InTokentx: true,
   mayListSelfTransfersTwice: false,
+  mayMisstateGas: true,
   head: { module: 'block', action: 'eth_block_number' },
   balanceAtBlock: { module: 'account', action: 'eth_get_balance' },
 }

@@ -34,6 +34,7 @@ function explorerSource(dialect: Dialect): Source {
     keyOf: (item) => keyOf(item),
     readView: (item, context) => readView(item, context, dialect),
     onChainFieldsOf,
+    mayMisstateGas: dialect.mayMisstateGas,
     balanceRequests: (wallet) => balanceRequests(dialect, wallet),
     openBalances: async (access, chain) =>
       (await import('./read-balances.ts')).openBalances(dialect, access, chain),

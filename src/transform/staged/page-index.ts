@@ -1,3 +1,4 @@
+import type { DecimalsOfRow } from '../../core/model/token-decimals.ts'
 import type { ByteText } from '../../core/platform/byte-text.ts'
 
 /**
@@ -25,6 +26,8 @@ export type PageIndex = {
   rejects: [at: number, line: string][]
   /** Transactions with logs in more than one of the ERC lists, and the number of such logs. */
   repeatedLogs: [at: number, count: number][]
+  /** The decimals of its tokens, each once. */
+  decimals: DecimalsOfRow[]
   /** Number of entries in the page's list, including those without a valid position. */
   entries: number
 }

@@ -1,4 +1,5 @@
 import { threadId } from 'node:worker_threads'
+import type { DecimalsOfRow } from '../../core/model/token-decimals.ts'
 import type { TableName } from '../../core/table/index.ts'
 import type { FlatTransaction } from '../flatten-transaction.ts'
 import type { Flattener } from '../flatten-views.ts'
@@ -30,6 +31,7 @@ export type StagedPage = {
  */
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flattener): StagedPage {
   const index = emptyIndex(files, entries)
+  const decimals = new PageDecimals(index.decimals)
   for (const [at, item] of items.entries()) {
     const flat = flatten([item], (line) => index.rejects.push([at, line]))
     index.block.push(item.key.block)
@@ -45,6 +47,7 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     if (openPrice !== undefined && typeof prefix?.block_hash === 'string')
       index.openFees.push([at, prefix.block_hash, openPrice])
     if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
+    if (flat !== undefined) decimals.add(flat.rows)
     addLines(index, files, flat)
   }
   if (files.isFull()) files.flush()
@@ -59,6 +62,34 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     rows: Object.fromEntries(
       files.tables.map(({ name }, table) => [name, index.lines[table]?.rows.at(-1) ?? 0]),
     ),
+  }
+}
+
+/** Collects the decimals of the tokens in the rows of a page. */
+class PageDecimals {
+  readonly #all: DecimalsOfRow[]
+  /** The decimals of the newest row by token: usually those of the next one too. */
+  readonly #newest = new Map<string, number>()
+
+  constructor(all: DecimalsOfRow[]) {
+    this.#all = all
+  }
+
+  add({ erc20_transfers, erc1155_transfers, ledger }: FlatTransaction['rows']): void {
+    for (const row of erc20_transfers) this.#add(row.token_address, row.token_decimals)
+    for (const row of erc1155_transfers)
+      if (row.metadata_decimals !== null)
+        this.#add(`${row.token_address}/${row.token_id}`, row.metadata_decimals)
+    for (const { asset_type: type, asset_address: address, token_id: id, asset_decimals } of ledger)
+      if (type === 'erc20') this.#add(address ?? '', asset_decimals)
+      else if (type === 'erc1155' && asset_decimals !== null) this.#add(`${address}/${id}`, asset_decimals)
+  }
+
+  #add(token: string, decimals: number | null): void {
+    if (decimals === null || this.#newest.get(token) === decimals) return
+    this.#newest.set(token, decimals)
+    if (!this.#all.some(([one, known]) => one === token && known === decimals))
+      this.#all.push([token, decimals])
   }
 }
 
@@ -78,6 +109,7 @@ function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
     lines,
     rejects: [],
     repeatedLogs: [],
+    decimals: [],
     entries,
   }
 }

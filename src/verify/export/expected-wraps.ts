@@ -1,4 +1,3 @@
-import { wrappedCoinOf } from '../../core/model/chains.ts'
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import { type CheckedExport, fillTable } from './checked-export.ts'
 
@@ -17,7 +16,7 @@ export async function wrapEntriesSql(
   await database.run('CREATE TABLE wrapped_coins (chain VARCHAR, contract VARCHAR)')
   for (const chain of await chainsOf(database, sources))
     await fillTable(database, 'wrapped_coins', {
-      items: wrappedCoinOf(chain)?.contracts ?? [],
+      items: [...(WRAPPED_COINS[chain] ?? []), ...(manifest.job.wrappedCoins ?? [])],
       toValues: (contract) => `(${quoteLiteral(chain)}, ${quoteLiteral(contract)})`,
     })
   const hasTransactions = sources.includes('transactions')
@@ -25,6 +24,28 @@ export async function wrapEntriesSql(
   return [WRAP, UNWRAP]
     .map((type) => entriesSql(type, { hasEvents, method: hasTransactions ? type.method : undefined }))
     .join(' UNION ALL ')
+}
+
+/** WETH9 and its copies by chain id, apart from those whose Transfer events contain their wraps. */
+const WRAPPED_COINS: Readonly<Record<string, readonly string[]>> = {
+  1: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'],
+  10: ['0x4200000000000000000000000000000000000006'],
+  25: ['0x5c7f8a570d578ed84e63fdfa7b1ee72deae1ae23'],
+  56: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'],
+  97: ['0xae13d989dac2f0debff460ac112a837c89baa7cd'],
+  100: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'],
+  137: ['0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'],
+  204: ['0x4200000000000000000000000000000000000006'],
+  1284: ['0xacc15dc74880c9944775448304b263d191c6077f'],
+  5000: ['0x78c1b0c915c4faa5fffa6cabf0219da63d7f4cb8'],
+  8453: ['0x4200000000000000000000000000000000000006'],
+  17000: ['0x94373a4919b3240d86ea41593d5eba789fef3848'],
+  43113: ['0xd00ae08403b9bbb9124bb305c09058e32c39a48c'],
+  43114: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'],
+  59144: ['0xe5d7c2a44ffddf6b295a15c148167daaaf5cf34f'],
+  81457: ['0x4300000000000000000000000000000000000004'],
+  7777777: ['0x4200000000000000000000000000000000000006'],
+  11155111: ['0xfff9976782d46cc05630d1f6ebab18b2324d6b14', '0x7b79995e5f793a07bc00c21412e50ecae098e7f9'],
 }
 
 const COIN_SOURCES = ['transactions', 'internal_transactions']

@@ -1,7 +1,6 @@
 import { amountSql, productSql } from '../../read/amount-sql.ts'
 import { MAX_U256 } from './cells.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
-import { PAYS_EXTRA } from './unknowns.ts'
 
 /** Checks arithmetic within the fact tables: one chain, success from status, fee from gas, amount from decimals. */
 export async function checkFactTables(checkedExport: CheckedExport): Promise<void> {
@@ -40,22 +39,22 @@ async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
 }
 
 /**
- * Checks transaction_fee = gas_used × effective_gas_price, or × gas_price if that is null, exactly. The fee must be null
- * if either factor is null or the product is not between 0 and 2^256-1. A transaction that pays for blobs or for L1 may
- * have cost more.
+ * Checks transaction_fee = gas_used × effective_gas_price, or × gas_price if that is null, + extra_fee, exactly. The fee and
+ * extra_fee must be null if either factor is null or the sum is not between 0 and 2^256-1.
  */
 async function checkFees(checkedExport: CheckedExport): Promise<void> {
   const { carries, product } = productSql('gas_used', 'price')
   const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`
-  const mayExceed = `${PAYS_EXTRA} AND effective_gas_price IS NOT NULL AND ${isAbove('transaction_fee', 'fee')}`
+  const sum = `CASE WHEN coalesce(extra_fee, '0') = '0' THEN ${product} ELSE ((${product})::BIGNUM + extra_fee::BIGNUM)::VARCHAR END`
   const prices = 'SELECT *, coalesce(effective_gas_price, gas_price) AS price FROM transactions'
   await expectNone(checkedExport, {
-    sql: `SELECT f, r, gas_used, price, transaction_fee
-          FROM (SELECT *, ${product} AS fee FROM (SELECT *, ${carries} FROM (${prices})))
-          WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END) AND (${mayExceed}) IS NOT TRUE`,
+    sql: `SELECT f, r, gas_used, price, extra_fee, transaction_fee
+          FROM (SELECT *, ${sum} AS fee FROM (SELECT *, ${carries} FROM (${prices})))
+          WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END)
+            OR (transaction_fee IS NULL AND extra_fee IS NOT NULL)`,
     describe: (found) => {
       const location = rowLocation(checkedExport, 'transactions', found)
-      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.price}, found ${found.transaction_fee}`
+      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.price} + extra_fee ${found.extra_fee}, found ${found.transaction_fee}`
     },
   })
 }

@@ -113,6 +113,7 @@ const CHECKED_COLUMNS: ReadonlySet<string> = new Set([
   ...['chain_id', 'block_number', 'transaction_hash', 'transaction_index', 'log_index', 'transfer_ordinal'],
   'transfer_id',
   ...['success', 'status', 'from_address', 'to_address', 'value', 'gas_used', 'gas_price', 'transaction_fee'],
+  'extra_fee',
   ...['gas_limit', 'call_type', 'method_id', 'method_name', 'transaction_type', 'effective_gas_price'],
   ...['token_address', 'token_id', 'token_decimals', 'metadata_decimals', 'amount'],
   ...['internal_id', 'internal_type', 'reverted', 'wallet_address', 'is_sender', 'is_receiver'],

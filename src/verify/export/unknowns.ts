@@ -13,7 +13,7 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
   if (!completeTables.has('transactions')) return
   const [found] = await database.all(
     `SELECT count(*) FILTER (WHERE success IS NULL AND value IS NOT NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee,
-       count(*) FILTER (WHERE ${EXTRA_FEE}) AS extra_fee, count(*) FILTER (WHERE ${UPPER_BOUND}) AS bound
+       count(*) FILTER (WHERE ${UPPER_BOUND}) AS bound
      FROM transactions LEFT JOIN wallets ON from_address = address`,
   )
   const [status, fee, bound] = [Number(found?.status), Number(found?.fee), Number(found?.bound)]
@@ -23,7 +23,7 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
       differenceMessage(LOCATION, 'statusUnknown', { expected: status, found: statusUnknown }),
     )
   if (feeUnknown !== undefined)
-    findings.expect(feeUnknown >= fee && feeUnknown <= fee + Number(found?.extra_fee), () =>
+    findings.expect(feeUnknown === fee, () =>
       differenceMessage(LOCATION, 'feeUnknown', { expected: fee, found: feeUnknown }),
     )
   if (manifest.job.fees !== undefined && feeUnknown !== undefined)
@@ -32,19 +32,10 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
     )
 }
 
-/**
- * Transactions that pay for blobs, or for publishing on L1, separately. The chains are rollups of the OP stack, and
- * Scroll.
- */
-export const PAYS_EXTRA = `(transaction_type IS NOT DISTINCT FROM 3
-  OR chain_id IN ('10', '204', '5000', '8453', '81457', '534352'))`
-
 /** Transactions that a wallet sent within its covered blocks. */
 const OWN = 'address IS NOT NULL AND block_number < to_block'
-/** With an unknown or zero fee, or with an extra fee and an unknown price. */
-const FEE = `${OWN} AND (coalesce(transaction_fee, '0') = '0' OR (${PAYS_EXTRA} AND effective_gas_price IS NULL))`
-/** With an extra fee that may be unknown although the price is known. */
-const EXTRA_FEE = `${OWN} AND ${PAYS_EXTRA} AND effective_gas_price IS NOT NULL AND coalesce(transaction_fee, '0') <> '0'`
+/** With an unknown or zero fee, or one that may lack a part. */
+const FEE = `${OWN} AND (coalesce(transaction_fee, '0') = '0' OR extra_fee IS NULL)`
 /** With a fee that is computed from what may be the fee cap. */
 const UPPER_BOUND = `${OWN} AND transaction_type >= 2 AND effective_gas_price IS NULL
   AND coalesce(transaction_fee, '0') <> '0'`
@@ -62,4 +53,31 @@ async function countUncertain({ database, completeTables, manifest }: CheckedExp
      WHERE NOT reverted`,
   )
   return Number(found?.n)
+}
+
+/** Checks that the manifest counts the contracts whose rows disagree on the decimals of a token. */
+export async function checkDecimals({
+  database,
+  manifest,
+  findings,
+  completeTables,
+}: CheckedExport): Promise<void> {
+  const sources = (['erc20_transfers', 'erc1155_transfers', 'ledger'] as const)
+    .filter((table) => completeTables.has(table))
+    .map((table) => DECIMALS[table])
+  if (sources.length === 0) return
+  const [found] = await database.all(
+    `SELECT count(DISTINCT address) AS n FROM (SELECT address, id FROM (${sources.join(' UNION ALL ')})
+     GROUP BY address, id HAVING count(DISTINCT decimals) > 1)`,
+  )
+  const { decimalsConflict = 0 } = manifest
+  findings.expect(decimalsConflict >= Number(found?.n), () =>
+    differenceMessage(LOCATION, 'decimalsConflict', { expected: found?.n, found: decimalsConflict }),
+  )
+}
+
+const DECIMALS = {
+  erc20_transfers: `SELECT token_address AS address, '' AS id, token_decimals AS decimals FROM erc20_transfers`,
+  erc1155_transfers: `SELECT token_address, token_id, metadata_decimals FROM erc1155_transfers`,
+  ledger: `SELECT asset_address, coalesce(token_id, ''), asset_decimals FROM ledger WHERE asset_type IN ('erc20', 'erc1155')`,
 }

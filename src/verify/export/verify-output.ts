@@ -25,7 +25,7 @@ import { loadTables } from './load-tables.ts'
 import { checkKeys, checkOrder } from './order.ts'
 import { checkRejects } from './rejects.ts'
 import { checkTotals } from './totals.ts'
-import { checkUnknowns } from './unknowns.ts'
+import { checkDecimals, checkUnknowns } from './unknowns.ts'
 
 export type Verdict = {
   /** True if no check failed. */
@@ -185,6 +185,7 @@ async function checkTables(
   await checkLinks(checkedExport)
   await checkWalletsCovered(checkedExport)
   await checkUnknowns(checkedExport)
+  await checkDecimals(checkedExport)
   await checkJobSettings(checkedExport)
   await checkMissingBlocks(checkedExport)
   if (checkedExport.completeTables.has('ledger')) await checkLedger(checkedExport, onProgress)

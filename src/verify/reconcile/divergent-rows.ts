@@ -8,6 +8,8 @@ export type DivergentTransaction = {
   hasFeeCap: boolean
   /** Its type; null if unknown. */
   type: number | null
+  /** Whether its fee may lack a part beyond gas. */
+  mayLackFee: boolean
   /** The fee that the wallet paid, or 0. */
   fee: bigint
   /** By how much the fee exceeds what the transaction's details state; undefined if it does not, or was not looked up. */
@@ -40,16 +42,18 @@ export async function readDivergentTransactions(
        FROM ${source} WHERE asset_type = 'native' AND
        (wallet_address, CAST(block_number AS BIGINT)) IN (SELECT (wallet, block) FROM places)`,
   )
-  await database.run('CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN)')
+  await database.run(
+    'CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN, lacks_fee BOOLEAN)',
+  )
   await eachFile(
     'transactions',
     (source) =>
       `INSERT INTO typed SELECT transaction_hash, CAST(transaction_type AS INTEGER),
-         nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL
+         nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL, nullif(CAST(extra_fee AS VARCHAR), '') IS NULL
        FROM ${source} WHERE transaction_hash IN (SELECT hash FROM moved)`,
   )
   const rows = await database.all(
-    `SELECT moved.*, typed.type, typed.is_listed FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved
+    `SELECT moved.*, typed.type, typed.is_listed, typed.lacks_fee FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved
      LEFT JOIN typed USING (hash) ORDER BY position`,
   )
   return groupTransactions(rows)
@@ -65,7 +69,8 @@ function groupTransactions(rows: readonly Record<string, unknown>[]): Map<string
     if (transaction === undefined) {
       const type = typed.type === null ? null : Number(typed.type)
       const hasFeeCap = typed.is_listed === true && (type ?? 0) >= 2
-      transaction = { hash: String(hash), type, hasFeeCap, fee: 0n, moves: false }
+      const mayLackFee = typed.lacks_fee === true
+      transaction = { hash: String(hash), type, hasFeeCap, mayLackFee, fee: 0n, moves: false }
       transactions.push(transaction)
     }
     if (entry === 'fee') transaction.fee -= BigInt(String(value))

@@ -1,6 +1,6 @@
 import { atomicNetworkOf, wrappedCoinOf } from '../../core/model/chains.ts'
-import { paysExtraFee } from '../../core/model/fees.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import { addWrappedCoin } from '../../ledger/balances/causes.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
 import type { DivergentTransaction } from './divergent-rows.ts'
 import type { Divergence } from './find-divergence.ts'
@@ -10,6 +10,8 @@ export type ExportedChain = {
   internals: Manifest['job']['internals'] | undefined
   wraps: Manifest['job']['wraps'] | undefined
   chain: string
+  /** Contracts that the job adds to the wrapped coins of the chain. @default none */
+  wrappedCoins?: readonly string[] | undefined
   /** Whether the export contains the atomic transactions of the C-Chain. */
   hasAtomic: boolean
   /** Whether the service states current balances of the coin only, so that those at genesis are unknown. @default false */
@@ -39,13 +41,12 @@ export type DivergentCoin = ExportedChain & {
 
 /** The transaction that most likely causes a difference; undefined if it is none of the wallet's. */
 export function suspectOf({
-  chain,
   divergence: { excess },
   transactions,
-}: Pick<DivergentCoin, 'chain' | 'divergence' | 'transactions'>): DivergentTransaction | undefined {
+}: Pick<DivergentCoin, 'divergence' | 'transactions'>): DivergentTransaction | undefined {
   return (
     transactions.find(({ overstatedBy }) => overstatedBy !== undefined) ??
-    transactions.find((one) => explainsFee(one, excess) || mayLackFee(one, { chain, excess })) ??
+    transactions.find((one) => explainsFee(one, excess) || explainsMissingPart(one, excess)) ??
     transactions[0]
   )
 }
@@ -55,10 +56,8 @@ const explainsFee = ({ hasFeeCap, fee }: DivergentTransaction, excess: bigint): 
   hasFeeCap && excess > 0n && excess < fee
 
 /** The fee may lack what the transaction paid for blobs or on L1. */
-const mayLackFee = (
-  { type, fee }: DivergentTransaction,
-  { chain, excess }: { chain: string; excess: bigint },
-): boolean => excess < 0n && fee > 0n && paysExtraFee(type, chain)
+const explainsMissingPart = ({ mayLackFee, fee }: DivergentTransaction, excess: bigint): boolean =>
+  mayLackFee && excess < 0n && fee > 0n
 
 /** Names the likely cause of a difference of the native coin, and how to confirm it. */
 export function coinCause(coin: DivergentCoin): string {
@@ -97,7 +96,7 @@ function describeSuspect(
   const { overstatedBy = explainsFee(suspect, excess) ? excess : undefined } = suspect
   if (overstatedBy !== undefined)
     return `the listed gas price is the fee cap, so the fee is ${overstatedBy} too high: run the job with --fees exact, or compare effectiveGasPrice in the receipt`
-  if (mayLackFee(suspect, { chain, excess }))
+  if (explainsMissingPart(suspect, excess))
     return `the fee may lack what the transaction paid for blobs or for publishing on L1 (${amount}): ${(suspect.type ?? 0) >= 2 ? 'run the job with --fees exact, which adds it if the service states it, or ' : ''}compare the fee with the receipt`
   const payment =
     excess > 0n
@@ -134,20 +133,19 @@ export const unlocatedCoinCause = (
 /** Names the likely cause of a difference of a token, and how to confirm it. */
 export function tokenCause(
   { type, address, ledger, service }: ComparedBalance,
-  { chain, wraps, internals }: ExportedChain,
+  { chain, wrappedCoins, wraps, internals }: ExportedChain,
   isWrapper: boolean,
 ): string {
   if (type === 'erc721')
     return "the contract does not emit a Transfer event for every change of owner: confirm with the contract's ownerOf"
   if (type === 'erc1155')
     return "the contract changes balances without events, or the service lacks some: confirm with the contract's balanceOf"
-  if (address !== null && wrappedCoinOf(chain)?.contracts.includes(address)) {
+  if (address !== null && wrappedCoinOf({ chain, wrappedCoins })?.contracts.includes(address)) {
     if (wraps !== 'ledger')
       return 'the token wraps the coin, and the ledger lacks its side of wrapping: run the job with --wraps ledger'
     return `coins were wrapped or unwrapped by a call that is not listed: ${internals === 'full' ? '' : `${READ_INTERNALS}, or `}confirm with the contract's balanceOf`
   }
-  if (isWrapper)
-    return "the token wraps the coin, and deposits and withdrawals emit no Transfer event: confirm with the contract's balanceOf"
+  if (address !== null && isWrapper) return addWrappedCoin(address)
   if (ledger < 0n || service === 0n)
     return "the token's Transfer events do not match its balances, as is usual for spam: confirm with the contract's balanceOf"
   return "the token changes balances without Transfer events (rebasing, or a fee on transfers): confirm with the contract's balanceOf"

@@ -84,10 +84,10 @@ function undefinedIfUnavailable(thrown: unknown): undefined {
 
 /** The properties of an export on which likely causes depend. What its API does not offer is not advised. */
 export function exportedChainOf({ manifest: { job } }: OpenExport): ExportedChain {
-  const { chain, internals, wraps, atomic = false, api = DEFAULT_API } = job
+  const { chain, internals, wraps, wrappedCoins, atomic = false, api = DEFAULT_API } = job
   const { listsFullInternals = false, openAtomic } = sourceOf(api)
   return {
-    ...{ chain, wraps, hasAtomic: atomic || openAtomic === undefined },
+    ...{ chain, wraps, wrappedCoins, hasAtomic: atomic || openAtomic === undefined },
     internals: listsFullInternals ? internals : 'full',
   }
 }

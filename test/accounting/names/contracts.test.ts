@@ -120,7 +120,7 @@ describe('the names of contracts', () => {
 })
 
 describe('the decimals of tokens', () => {
-  test('come from the newest row that has them, for all rows of an ERC-20 token', async () => {
+  test('are the largest of the rows, for rows of an ERC-20 token without decimals', async () => {
     const contracts = await contractsOf(
       [{ block: 5, address: OTHER, symbol: 'OTHER' }],
       [
@@ -134,7 +134,7 @@ describe('the decimals of tokens', () => {
       expect(withContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
   })
 
-  test('come from the newest row of an ERC-1155 token that has them, also for opening balances', async () => {
+  test('are the largest of the rows of an ERC-1155 token, also for opening balances', async () => {
     const row = { address: OTHER, symbol: null, type: 'erc1155' }
     const contracts = await contractsOf(
       [

@@ -27,7 +27,7 @@ test.for(chains)('the rows of chain %s have the form that look-ups rely on, and 
 
 test.for([...new Set([...chains, ...WRAPPED])])('each ticker of chain %s stands for one asset', (chain) => {
   const rows = WELL_KNOWN_CONTRACTS[chain] ?? []
-  const wrapped = wrappedCoinOf(chain)?.contracts ?? []
+  const wrapped = wrappedCoinOf({ chain })?.contracts ?? []
   const contracts = [...wrapped, ...rows.map(([, , contract]) => contract)]
   expect(new Set(contracts).size).toBe(contracts.length)
   const names = [...wellKnownTokens(chain).values()].map(({ ticker }) => ticker.toLowerCase())
@@ -36,7 +36,7 @@ test.for([...new Set([...chains, ...WRAPPED])])('each ticker of chain %s stands 
 })
 
 test.for(WRAPPED)('the wrapped coin of chain %s has the symbol of the table of chains', (chain) => {
-  const { contracts, symbol } = wrappedCoinOf(chain) ?? { contracts: [], symbol: '' }
+  const { contracts, symbol } = wrappedCoinOf({ chain }) ?? { contracts: [], symbol: '' }
   expect(wellKnownTokens(chain).get(contracts[0] ?? '')).toEqual({ ticker: symbol, decimals: 18 })
   for (const contract of contracts) expect(knownContracts(chain)).toContain(contract)
 })

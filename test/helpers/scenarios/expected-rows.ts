@@ -117,5 +117,6 @@ function transactionRow(content: TransactionContent, { listed, effective, fee }:
     method_id: content.method.methodHash,
     method_name: text(content.method.methodName),
     block_min_delay_excess: null,
+    extra_fee: content.type === 3 ? null : '0',
   }
 }

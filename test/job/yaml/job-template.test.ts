@@ -55,6 +55,7 @@ test('a new job explains every field that wallet jobs often use', () => {
     'targetFileSize',
     'nativeSymbol',
     'wraps',
+    'wrappedCoins',
     'internals',
     'atomic',
     'keepRaw',

@@ -21,3 +21,20 @@ test('the decimals of an asset are the same for all wallets: those of the newest
     ['0xc', 3],
   ])
 })
+
+const WRAPPED = `0x${'5'.repeat(40)}`
+
+test.for([
+  { method_name: 'deposit()', wraps: true },
+  { method_name: 'withdraw(uint256 wad)', wraps: true },
+  { method_name: null, wraps: true },
+  { method_name: 'buy(uint256)', wraps: false },
+  { method_name: 'deposit()', hasEvent: true, wraps: false },
+])('coins for a token are a wrap: $method_name, event: $hasEvent', ({ method_name, hasEvent, wraps }) => {
+  const sums = new BalanceSums()
+  const coin = { ...row(1, '0xa', '18'), asset_type: 'native', asset_address: null, token_id: null }
+  sums.add({ ...coin, method_name, counterparty_address: WRAPPED })
+  if (hasEvent) sums.add({ ...row(1, '0xa', '18'), asset_address: WRAPPED })
+  sums.finish()
+  expect(sums.isWrapper(WRAPPED)).toBe(wraps)
+})

@@ -6,7 +6,7 @@ const sum = (type: string, address: string | null = null) => ({
   ...{ value: -1n, symbol: null, decimals: null, firstNegative: undefined },
 })
 const public2024 = { block: 41_000_000, time: '2024-02-29T23:59:59.000Z' }
-const known = { chain: '1', fromBlock: 0, newest: public2024, wraps: false }
+const known = { chain: '1', fromBlock: 0, newest: public2024 }
 
 test('lists the likely causes of a negative coin balance on a public chain in order, without coins at genesis', () => {
   expect(likelyCauses(sum('native'), { ...known, fromBlock: 100 })).toEqual([
@@ -37,10 +37,13 @@ test('lists coins at genesis for the embedded demo chain only', () => {
 test('explains a negative token balance by earlier history, wraps without events or wrong events', () => {
   const token = sum('erc20', `0x${'c'.repeat(40)}`)
   expect(likelyCauses(token, { ...known, fromBlock: 7 })).toEqual([expect.stringContaining('before block 7')])
-  expect(likelyCauses(token, { ...known, wraps: true })).toEqual([
-    expect.stringContaining('without Transfer events'),
+  expect(likelyCauses(token, { ...known, wraps: 'off' })).toEqual([
+    expect.stringContaining('without Transfer events, and the job leaves that out (wraps: off)'),
   ])
-  expect(likelyCauses(token, { ...known, wraps: true, hasWraps: true, fromBlock: 7 })).toEqual([
+  expect(likelyCauses(token, { ...known, wraps: 'probably' })).toEqual([
+    expect.stringContaining(`wrappedCoins: [${token.address}]`),
+  ])
+  expect(likelyCauses(token, { ...known, wraps: 'ledger', fromBlock: 7 })).toEqual([
     expect.stringContaining('before block 7'),
     expect.stringContaining('wrapped by a call that the service does not list'),
   ])

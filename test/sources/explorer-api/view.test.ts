@@ -95,3 +95,11 @@ test('an empty position of a transaction is an unknown one', () => {
   const { native: read } = viewOf({ normal: { ...native, transactionIndex: '' } })
   expect(read).toMatchObject({ row: { value: '7' }, prefix: { transaction_index: null } })
 })
+
+test('a transaction with blobs may have paid for them', () => {
+  const gas = { gasUsed: '21000', gasPrice: '5' }
+  const feeOf = (fields: object) => viewOf({ normal: { ...native, ...gas, ...fields } }).native.row
+  expect(feeOf({ type: '2' })).toMatchObject({ transaction_type: 2, extra_fee: '0' })
+  expect(feeOf({ type: '3' })).toMatchObject({ transaction_type: 3, extra_fee: null })
+  expect(feeOf({ type: '3', L1FeesPaid: '9' })).toMatchObject({ transaction_fee: '105000', extra_fee: null })
+})

@@ -1,4 +1,5 @@
-import { evmIdOf } from '../../../core/model/chains.ts'
+import { evmIdOf, paysGasOnly } from '../../../core/model/chains.ts'
+import { BLOB_TYPE } from '../../../core/model/fees.ts'
 import type { ItemKey } from '../../../core/model/item-key.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
 import {
@@ -36,6 +37,7 @@ export function readNative(native: Fields, chain: string): Native {
   const nonce = int64At(native, 'nonce')
   const from = partyAt(native, 'from')
   const to = partyAt(native, 'to')
+  const fee = feeOf(gas)
   const row: Cells<'transactions'> = {
     transaction_type: type,
     status,
@@ -50,14 +52,19 @@ export function readNative(native: Fields, chain: string): Native {
     gas_used: gas.used,
     gas_price: gas.price,
     effective_gas_price: type === null || type > 1 ? null : gas.price,
-    transaction_fee: feeOf(gas),
+    transaction_fee: fee,
     call_type: textAt(method, 'callType'),
     method_id: lowerAt(method, 'methodHash'),
     method_name: textAt(method, 'methodName'),
     block_min_delay_excess: int64At(native, 'blockMinDelayExcess'),
+    extra_fee: fee !== null && paysNoExtraFee(type, prefix.chain_id) ? '0' : null,
   }
   return { prefix, row }
 }
+
+/** The service serves Avalanche chains, whose ids anyone can choose, and Ethereum: there, only blobs cost more than gas. */
+const paysNoExtraFee = (type: number | null, chain: string) =>
+  type !== BLOB_TYPE && paysGasOnly(chain) !== false
 
 function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, chain: string): Prefix {
   return {

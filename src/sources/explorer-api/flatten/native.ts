@@ -1,9 +1,11 @@
-import { evmIdOf } from '../../../core/model/chains.ts'
+import { evmIdOf, paysGasOnly } from '../../../core/model/chains.ts'
+import { BLOB_TYPE } from '../../../core/model/fees.ts'
 import { type ItemKey, UNKNOWN_INDEX } from '../../../core/model/item-key.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
 import {
   boolAt,
   type Fields,
+  int32At,
   int64At,
   isAbsent,
   lowerAt,
@@ -33,18 +35,14 @@ export function readNative(item: Item, key: ItemKey, chain: string): Native {
     transaction_hash: key.hash,
     transaction_index: key.index === UNKNOWN_INDEX ? null : key.index,
   }
-  const row = { ...UNKNOWN, ...sharedColumns(position) }
+  const row = { ...UNKNOWN, ...sharedColumns(position, chain) }
   if (normal === null) return { prefix, row, isPartial: true }
   const own = isCreation(normal) ? { ...ownColumns(normal), method_id: null } : ownColumns(normal)
-  return { prefix, row: { ...row, ...own }, includesL1Fee: !isAbsent(normal, L1_FEE) }
+  return { prefix, row: { ...row, ...own } }
 }
-
-/** The part of the fee that rollups of the OP Stack charge for publishing on L1. */
-const L1_FEE = 'L1FeesPaid'
 
 /** Columns that explorers do not state, or only in the record of the transaction itself. */
 const UNKNOWN = {
-  transaction_type: null,
   status: null,
   success: null,
   from_address: null,
@@ -57,16 +55,21 @@ const UNKNOWN = {
 } satisfies Partial<Cells<'transactions'>>
 
 /** The columns that transfers state too. */
-function sharedColumns(record: Fields) {
+function sharedColumns(record: Fields, chain: string) {
   const price = u256At(record, 'gasPrice')
   const used = int64At(record, 'gasUsed')
+  const type = int32At(record, 'type')
+  const extra = extraFeeOf(record, type, chain)
+  const fee = feeOf({ used, price, extra: extra ?? '0' })
   return {
+    transaction_type: type,
     nonce: int64At(record, 'nonce'),
     gas_limit: int64At(record, 'gas'),
     gas_used: used,
     gas_price: price,
     effective_gas_price: price,
-    transaction_fee: feeOf({ used, price, l1Fee: u256At(record, L1_FEE) ?? '0' }),
+    transaction_fee: fee,
+    extra_fee: fee === null ? null : extra,
     method_id: methodIdAt(record),
     method_name: textAt(record, 'functionName'),
   }
@@ -100,11 +103,19 @@ function succeededAt(record: Fields): boolean | null {
   return status ?? (isError === undefined ? null : !isError)
 }
 
-type Gas = { used: number | string | null; price: string | null; l1Fee: string }
+/**
+ * The part of the fee beyond gas: what rollups of the OP Stack charge for publishing on L1. Null if the transaction may pay
+ * such a part, and the record does not state it; no explorer states the fee for blobs.
+ */
+function extraFeeOf(record: Fields, type: number | null, chain: string): string | null {
+  return type === BLOB_TYPE ? null : (u256At(record, 'L1FeesPaid') ?? (paysGasOnly(chain) ? '0' : null))
+}
 
-/** gas used × gas price + L1 fee, as exact digits; null if one of them is unknown or the sum exceeds 256 bits. */
-function feeOf({ used, price, l1Fee }: Gas): string | null {
+type FeeParts = { used: number | string | null; price: string | null; extra: string }
+
+/** gas used × gas price + extra, as exact digits; null if one of them is unknown or the sum exceeds 256 bits. */
+function feeOf({ used, price, extra }: FeeParts): string | null {
   if (used === null || price === null || Number(used) < 0) return null
-  const fee = BigInt(used) * BigInt(price) + BigInt(l1Fee)
+  const fee = BigInt(used) * BigInt(price) + BigInt(extra)
   return fee > U256.max ? null : fee.toString()
 }
