@@ -16,14 +16,19 @@ import { fetchIfRemote } from './options/output-argument.ts'
 import { readQueueAddress } from './options/queue-address.ts'
 import { programName } from './program-name.ts'
 import { type LiveProgress, openProgress } from './progress.ts'
-import { type ReconcileScope, reconcileJobs, requireReconcilable } from './reconcile-jobs.ts'
+import {
+  notReconciledLines,
+  type ReconcileRule,
+  reconcileJobs,
+  requireReconcilable,
+} from './reconcile-jobs.ts'
 import { abortOnSignals } from './signals.ts'
 
 export type RunArguments = MonitoringArguments &
   RunLimitArguments &
   KeyArguments & { fresh?: boolean; lookback?: string; queue?: string; json?: boolean; report?: boolean } & {
-    /** Reconcile the exports, by the native coin alone or by all assets. */
-    reconcile?: ReconcileScope | undefined
+    /** Reconcile the exports. @default no */
+    reconcile?: ReconcileRule | undefined
   }
 
 /** Exports jobs with a progress display, reports to monitoring, and prints a summary. Returns the exit code. */
@@ -35,7 +40,7 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   monitor.start()
   try {
     const jobsToRun = await readJobs()
-    if (args.reconcile === 'all') requireReconcilable(jobsToRun)
+    if (args.reconcile?.scope === 'all') requireReconcilable(jobsToRun)
     // The key is in the environment only until it is read.
     const credentials = await readCredentials(args)
     const context = { args, credentials, progress, usage, signal: interruption.signal }
@@ -44,7 +49,7 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await monitor.end({ exit: exitOf(result), jobs })
     const exit = printSummary(result, { args, log: progress.log })
-    const verdictExit = await reconcileIfWanted(result, context)
+    const verdictExit = await reconcileOrAdvise(result, context)
     if (args.report) await writeReports(result, { args, log: progress.log })
     return exit || verdictExit
   } catch (thrown) {
@@ -57,12 +62,17 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
 }
 
 /** Returns 0, or the exit code of a verdict that is not good. */
-async function reconcileIfWanted(result: RunResult, context: RunContext): Promise<number> {
+async function reconcileOrAdvise(result: RunResult, context: RunContext): Promise<number> {
   const { args, credentials, progress, usage, signal } = context
-  if (args.reconcile === undefined) return 0
+  if (args.reconcile === undefined) {
+    const lines = await notReconciledLines(result)
+    if (args.json || args.quiet) for (const line of lines) progress.log.info(line)
+    else print(lines)
+    return 0
+  }
   const limits = { maxRequests: readRunLimits(args).maxRequests, usage }
   return reconcileJobs(result, {
-    ...{ args, credentials, scope: args.reconcile, limits, log: progress.log, signal },
+    ...{ args, credentials, rule: args.reconcile, limits, log: progress.log, signal },
   })
 }
 

@@ -1,7 +1,8 @@
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { type ExportError, toExportError } from '../core/model/errors.ts'
+import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { clockLagOf, endRunStats, type RunStats } from '../core/model/run-stats.ts'
+import { clockLagOf, endRunStats, type RunStats, recordEarlierExport } from '../core/model/run-stats.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
@@ -108,7 +109,10 @@ async function exportUnlessComplete(
 ): Promise<JobResult['state']> {
   const { job, store, stats, fresh } = run
   const folder = privateFolder(job)
-  if (!fresh) await requireSafeManifest(job.output)
+  if (!fresh) {
+    await requireSafeManifest(job.output)
+    recordEarlierExport(stats, await readManifestIfExists(job.output).catch(() => undefined))
+  }
   if (fresh) await resetOutput(store, folder)
   else if (await isJobComplete(job, store)) {
     await removeCheckpoint(folder)
@@ -206,6 +210,8 @@ export function noticeRemovedWallets(
 
 async function resetOutput(store: Store, folder: string): Promise<void> {
   await discardChanges(store)
+  // What `reconcile` learned of the discarded export may be about another chain or service.
+  await store.remove(RECONCILIATION_FILE)
   await store.removeManifestBackup()
   await removeCheckpoint(folder)
   await clearComplete(folder)

@@ -19,6 +19,19 @@ export type Manifest = {
   feeUnknown?: number
   /** Transactions sent by a wallet of the export whose fee is an upper bound; absent if there are none. */
   feesUpperBound?: number
+  /** What wallets held at genesis, according to the source; absent if it states nothing. */
+  opening?: OpeningBalance[]
+}
+
+/** A balance that no transaction shows. `value` is in the smallest unit, as decimal text. */
+export type OpeningBalance = {
+  walletAddress: string
+  /** native, erc20, erc721 or erc1155. */
+  assetType: string
+  /** null for the native coin. */
+  assetAddress: string | null
+  tokenId: string | null
+  value: string
 }
 
 export type Coverage = {

@@ -2,7 +2,7 @@ import type { TableName } from '../table/index.ts'
 import type { ExportError, FailureCode } from './errors.ts'
 import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
-import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
+import { NO_UNKNOWNS, sumUnknowns, UNKNOWN_NAMES, type Unknowns } from './unknowns.ts'
 import { utcDay } from './utc.ts'
 import { emptyWalletsIn, type WalletSample } from './wallet-sample.ts'
 
@@ -59,6 +59,8 @@ export type RunStats = {
   statusUnknown: number
   feeUnknown: number
   feesUpperBound: number
+  /** The same counts of the complete export that the run continues; undefined if there was none. */
+  earlier: Unknowns | undefined
   /**
    * Transactions whose views contradict each other (`found`), and those that still did after being read again
    * (`unresolved`).
@@ -148,6 +150,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
     endedMs: undefined,
     endBlock: undefined,
     written: undefined,
+    earlier: undefined,
     emptyWallets: undefined,
     rows: {},
     totalRows: {},
@@ -197,6 +200,19 @@ export function recordExport(stats: RunStats, manifest: Manifest): void {
   stats.rejects = rejects
   Object.assign(stats, sumUnknowns([manifest]))
   if (job.kind !== 'blocks') stats.emptyWallets = emptyWalletsIn(coverage)
+}
+
+/** Records the export before the run. One that lacks wallets does not count as complete. */
+export function recordEarlierExport(stats: RunStats, manifest: Manifest | undefined): void {
+  if (manifest === undefined || manifest.coverage.some(({ error }) => error !== undefined)) return
+  stats.earlier = sumUnknowns([manifest])
+}
+
+/** Whether a complete export is the first one of its job, or has more unknowns than before the run. */
+export function hasNewDoubts(stats: RunStats): boolean {
+  const { earlier } = stats
+  if (earlier === undefined) return true
+  return UNKNOWN_NAMES.some((name) => stats[name] > earlier[name])
 }
 
 /** Records an export whose rows were all written, or left unchanged, by this run. */
