@@ -1,10 +1,13 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
 import { chainIdOf } from '../../core/model/chains.ts'
-import { labelsOf } from '../../ledger/balances/balances.ts'
+import type { Manifest } from '../../core/model/manifest.ts'
+import { labelsOf } from '../../core/model/wallet-sample.ts'
 import { readAssetLines } from '../../ledger/balances/declared-amounts.ts'
 import { recordError } from '../../read/csv-records.ts'
-import type { OpenExport } from '../../read/open-export.ts'
 import type { ComparedBalance } from './compare-wallet.ts'
+
+/** The parts of a manifest that the lines refer to. */
+type ExportedWallets = { job: Pick<Manifest['job'], 'chain'>; coverage: Manifest['coverage'] }
 
 /** Returns the line of the user's file that accepts a difference; undefined if there is none. */
 export type Accepted = (balance: ComparedBalance) => number | undefined
@@ -16,16 +19,16 @@ export type Accepted = (balance: ComparedBalance) => number | undefined
  *
  * @throws ExportError USAGE with the line number if a line is invalid
  */
-export async function readAccepted(file: string | undefined, { manifest }: OpenExport): Promise<Accepted> {
+export async function readAccepted(file: string | undefined, { job, coverage }: ExportedWallets): Promise<Accepted> {
   if (file === undefined) return () => undefined
-  const labels = [...labelsOf(manifest)]
+  const labels = [...labelsOf(coverage)]
   const lines = new Map<string, { line: number; difference: string }>()
   const context = {
-    labels: labels.flatMap(([, label]) => label ?? []),
+    labels: labels.map(([, label]) => label),
     walletsLabelled: (name: string) =>
       labels.flatMap(([address, label]) => (label === name ? [address] : [])),
     wallets: undefined,
-    chain: { id: chainIdOf(manifest.job.chain), isRequired: false },
+    chain: { id: chainIdOf(job.chain), isRequired: false },
   }
   await readAssetLines(file, context, ({ line, wallet, asset, cells: { difference = '' } }) => {
     if (!/^(-?\d{1,100})?$/.test(difference))

@@ -139,7 +139,7 @@ async function reconcile(
   { folder, source, reader, wallets, opening, options }: ReconcileContext,
 ): Promise<ReconcileVerdict> {
   const { all = false, bisect = true, onProgress = () => {} } = options
-  const accepted = await readAccepted(options.accept, output)
+  const accepted = await readAccepted(options.accept, output.manifest)
   onProgress('summing the ledger')
   const sums = await readLedgerSums(output, wallets, opening)
   const { reconciled = {} } = (options.onlyChanged && (await readReconciliation(folder))) || {}
