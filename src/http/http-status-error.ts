@@ -18,12 +18,23 @@ export function httpStatusError(
   const details = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 403 && isQuotaError(response, message))
     return new ExportError('RATE_LIMITED', what, { ...details, fix: quotaFix(retryAfterMs) })
-  if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, details)
+  if (status === 401 || status === 403)
+    return new ExportError('KEY_REFUSED', what, {
+      ...details,
+      fix: status === 403 && message !== '' && !KEY_MESSAGE.test(message) ? FORBIDDEN_FIX : undefined,
+    })
   if (isRetryableStatus(status)) return new ExportError('SERVICE_UNAVAILABLE', what, details)
   if (status === 429) return new ExportError('RATE_LIMITED', what, details)
   const fix = STATUS_FIXES[status] ?? fixForStatus(response, requested)
   return new ExportError('REQUEST_REFUSED', what, { ...details, fix })
 }
+
+/** Whether the message of a 403 is about the key. */
+const KEY_MESSAGE =
+  /\bkeys?\b|\b(api|access|bearer)[ _-]?(key|token)|\bauth|\bcredential|\bforbidden\b|\bunauthori[sz]ed\b|\b(log|sign)[ -]?in\b/i
+
+const FORBIDDEN_FIX =
+  'The service forbids this request, and its message says why: change the request, or use a key that may send it.'
 
 /** Fixes for statuses that mean the same in any context. */
 const STATUS_FIXES: Readonly<Record<number, string>> = {
