@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ComparedBalance } from '../../../src/verify/reconcile/compare-wallet.ts'
 import { readAccepted } from '../../../src/verify/reconcile/accepted.ts'
+import type { ComparedBalance } from '../../../src/verify/reconcile/compare-wallet.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const WALLET = `0x${'ab'.repeat(20)}`
