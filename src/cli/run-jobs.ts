@@ -65,9 +65,9 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
 async function reconcileOrAdvise(result: RunResult, context: RunContext): Promise<number> {
   const { args, credentials, progress, usage, signal } = context
   if (args.reconcile === undefined) {
-    const lines = await notReconciledLines(result)
-    if (args.json || args.quiet) for (const line of lines) progress.log.info(line)
-    else print(lines)
+    const lines = args.quiet ? [] : await notReconciledLines(result)
+    if (args.json) for (const line of lines) progress.log.info(line)
+    else if (lines.length > 0) print(lines)
     return 0
   }
   const limits = { maxRequests: readRunLimits(args).maxRequests, usage }

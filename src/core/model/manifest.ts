@@ -24,7 +24,7 @@ export type Manifest = {
 }
 
 /** A balance that no transaction shows. `value` is in the smallest unit, as decimal text. */
-export type OpeningBalance = {
+type OpeningBalance = {
   walletAddress: string
   /** native, erc20, erc721 or erc1155. */
   assetType: string
