@@ -1,6 +1,7 @@
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import { hasNewDoubts } from '../core/model/run-stats.ts'
+import type { RunStats } from '../core/model/run-stats.ts'
+import { UNKNOWN_NAMES } from '../core/model/unknowns.ts'
 import { unitsUsedToday } from '../export/quota.ts'
 import type { RunResult } from '../export/run.ts'
 import type { RunLimits } from '../http/run-limits.ts'
@@ -73,6 +74,12 @@ export async function notReconciledLines({ jobs }: RunResult): Promise<string[]>
     )
   }
   return lines
+}
+
+/** Whether a complete export is the first one of its job, or has more unknowns than before the run. */
+function hasNewDoubts(stats: RunStats): boolean {
+  const { earlier } = stats
+  return earlier === undefined || UNKNOWN_NAMES.some((name) => stats[name] > earlier[name])
 }
 
 async function reconcileJob(

@@ -2,7 +2,8 @@ import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { type ExportError, toExportError } from '../core/model/errors.ts'
 import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { clockLagOf, endRunStats, type RunStats, recordEarlierExport } from '../core/model/run-stats.ts'
+import { clockLagOf, endRunStats, type RunStats } from '../core/model/run-stats.ts'
+import { sumUnknowns } from '../core/model/unknowns.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
@@ -111,7 +112,10 @@ async function exportUnlessComplete(
   const folder = privateFolder(job)
   if (!fresh) {
     await requireSafeManifest(job.output)
-    recordEarlierExport(stats, await readManifestIfExists(job.output).catch(() => undefined))
+    const manifest = await readManifestIfExists(job.output).catch(() => undefined)
+    // An export that lacks wallets does not count as complete.
+    const isComplete = manifest?.coverage.every(({ error }) => error === undefined)
+    if (manifest !== undefined && isComplete) stats.earlier = sumUnknowns([manifest])
   }
   if (fresh) await resetOutput(store, folder)
   else if (await isJobComplete(job, store)) {

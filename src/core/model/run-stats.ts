@@ -2,7 +2,7 @@ import type { TableName } from '../table/index.ts'
 import type { ExportError, FailureCode } from './errors.ts'
 import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
-import { NO_UNKNOWNS, sumUnknowns, UNKNOWN_NAMES, type Unknowns } from './unknowns.ts'
+import { NO_UNKNOWNS, sumUnknowns, type Unknowns } from './unknowns.ts'
 import { utcDay } from './utc.ts'
 import { emptyWalletsIn, type WalletSample } from './wallet-sample.ts'
 
@@ -200,19 +200,6 @@ export function recordExport(stats: RunStats, manifest: Manifest): void {
   stats.rejects = rejects
   Object.assign(stats, sumUnknowns([manifest]))
   if (job.kind !== 'blocks') stats.emptyWallets = emptyWalletsIn(coverage)
-}
-
-/** Records the export before the run. One that lacks wallets does not count as complete. */
-export function recordEarlierExport(stats: RunStats, manifest: Manifest | undefined): void {
-  if (manifest === undefined || manifest.coverage.some(({ error }) => error !== undefined)) return
-  stats.earlier = sumUnknowns([manifest])
-}
-
-/** Whether a complete export is the first one of its job, or has more unknowns than before the run. */
-export function hasNewDoubts(stats: RunStats): boolean {
-  const { earlier } = stats
-  if (earlier === undefined) return true
-  return UNKNOWN_NAMES.some((name) => stats[name] > earlier[name])
 }
 
 /** Records an export whose rows were all written, or left unchanged, by this run. */
