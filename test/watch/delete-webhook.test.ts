@@ -5,7 +5,7 @@ import { deleteOrEmptyWebhook } from '../../src/watch/delete-webhook.ts'
 const refusal = (status: number) => async (): Promise<never> => {
   throw new ExportError('REQUEST_REFUSED', 'not offered', { status })
 }
-const accept = async () => {}
+const accept = async () => undefined
 
 test.for([
   { what: 'a deletion', remove: accept, empty: refusal(500), outcome: 'removed' },
