@@ -183,8 +183,9 @@ test('what a refused key prevented is requested as soon as the key is right', as
   const olderThanMs = 30 * 24 * HOUR_MS
   expect((await reindex({ olderThanMs })).error).toMatchObject({ code: 'KEY_REFUSED' })
   isWrong = false
-  const { accepted, old, missing, recentlyRequested } = await reindex({ olderThanMs })
-  expect([accepted, recentlyRequested]).toEqual([old + missing, 0])
+  // The embedded service has processed the requests whose responses were replaced, so it limits those tokens.
+  const { accepted, limited, old, missing, recentlyRequested } = await reindex({ olderThanMs })
+  expect([accepted + limited, recentlyRequested]).toEqual([old + missing, 0])
   expect(old).toBeGreaterThan(0)
 })
 
