@@ -132,8 +132,7 @@ async function reindex(context: ReindexContext): Promise<ReindexResult> {
 function unfinishedError({ unconfirmed }: TokenCounts, counts: OutcomeCounts): ExportError | undefined {
   const { accepted, limited, unknown, refused } = counts
   if (accepted + limited > 0) return undefined
-  if (unknown + refused > 0)
-    return new ExportError('REQUEST_REFUSED', 'the service refused every token')
+  if (unknown + refused > 0) return new ExportError('REQUEST_REFUSED', 'the service refused every token')
   if (unconfirmed === 0) return undefined
   return new ExportError(
     'SERVICE_UNAVAILABLE',

@@ -86,10 +86,7 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
   }
 }
 
-function outcomeOf({
-  code,
-  status,
-}: ExportError): Exclude<keyof OutcomeCounts, 'unanswered'> | undefined {
+function outcomeOf({ code, status }: ExportError): Exclude<keyof OutcomeCounts, 'unanswered'> | undefined {
   if (code === 'RATE_LIMITED') return 'limited'
   if (code !== 'REQUEST_REFUSED') return undefined
   return status === 404 ? 'unknown' : 'refused'

@@ -71,9 +71,9 @@ test.for([
   expect(await coinsOf(output, { opening: false })).toEqual(sums)
   expect(sums).not.toEqual(held)
   const { lines } = await statement([output], { from: '1970-01-01', until: '2999-12-31', wallets: PLAIN })
-  expect(lines.flatMap(({ asset_type, amounts }) => (asset_type === 'native' ? [amounts.closing] : []))).toEqual(
-    held.filter((value) => value !== 0n),
-  )
+  expect(
+    lines.flatMap(({ asset_type, amounts }) => (asset_type === 'native' ? [amounts.closing] : [])),
+  ).toEqual(held.filter((value) => value !== 0n))
   expect((await verifyOutput(output)).problems).toEqual([])
 })
 
@@ -178,7 +178,9 @@ test('the first complete run says that nothing was reconciled, and how to; a lat
   const args = ['run', '--chain', '43114', '--address', FIRST, '--output', output, '--base-url', url]
   const first = await runInProcess(args)
   const [line = ''] = first.stdout.trimEnd().split('\n').slice(-1)
-  expect(line).toMatch(/^not reconciled; `.*walletlake reconcile \/.*` compares with the service \(1 request\)$/)
+  expect(line).toMatch(
+    /^not reconciled; `.*walletlake reconcile \/.*` compares with the service \(1 request\)$/,
+  )
   expect(line).toContain(output)
   expect((await runInProcess(args)).stdout).not.toContain('not reconciled')
   const reconciled = await runInProcess([...args, '--fresh', '--reconcile'])

@@ -19,7 +19,10 @@ export type Accepted = (balance: ComparedBalance) => number | undefined
  *
  * @throws ExportError USAGE with the line number if a line is invalid
  */
-export async function readAccepted(file: string | undefined, { job, coverage }: ExportedWallets): Promise<Accepted> {
+export async function readAccepted(
+  file: string | undefined,
+  { job, coverage }: ExportedWallets,
+): Promise<Accepted> {
   if (file === undefined) return () => undefined
   const labels = [...labelsOf(coverage)]
   const lines = new Map<string, { line: number; difference: string }>()
