@@ -78,7 +78,7 @@ function namesOnChain(chain: string, all: readonly NamedOutput[]): AddressNames 
   ])
 }
 
-function requireFit(all: readonly NamedOutput[], { opening, chainName }: Partial<ConvertOptions>): void {
+function requireFit(all: readonly NamedOutput[], { chainName }: Partial<ConvertOptions>): void {
   const exports = all.map(({ output, chain, opened }) => ({
     ...{ output, chain, wallets: opened.manifest.coverage },
   }))
@@ -86,11 +86,6 @@ function requireFit(all: readonly NamedOutput[], { opening, chainName }: Partial
     requireNewWallets(one, exports.slice(0, at), 'leave out one of the exports')
   const chains = exports.map(({ chain }) => chain)
   const refuse = (message: string, fix: string) => new ExportError('USAGE', message, { fix })
-  if (opening !== undefined && all.length > 1)
-    throw refuse(
-      '--opening applies to one export',
-      'Convert each export with its opening balances to a file of its own.',
-    )
   if (chainName !== undefined && new Set(chains).size > 1)
     throw refuse(
       `--chain-name names one chain, but these exports are of chains ${[...new Set(chains)].join(' and ')}`,

@@ -1,5 +1,6 @@
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
+import { type OpeningFindings, type OpeningOption, sumFindings } from '../ledger/balances/read-opening.ts'
 import { readConversionPrices } from './conversion-prices.ts'
 import { type ConversionSource, type Outputs, withSources } from './conversion-sources.ts'
 import { type ConversionTarget, extensionOf, openConversionTarget } from './conversion-target.ts'
@@ -10,7 +11,7 @@ import type { Asset, Movement } from './movement.ts'
 import { matchMultisends } from './multisends.ts'
 import { tickerName } from './names/asset-name.ts'
 import { openOmissions } from './omissions.ts'
-import { NO_OPENING, type Opening, readOpeningMovements } from './opening.ts'
+import { readOpeningMovements } from './opening.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
 import { type Period, parsePeriod, readTimeRange, type TimeRange } from './period.ts'
 import { streamTransactions } from './source-transactions.ts'
@@ -42,8 +43,7 @@ export type ConversionResult = {
   ledgerTimeRange: TimeRange | undefined
   /** The list of omitted movements; undefined if there are none, or if the text went to `write`. */
   omittedFile: string | undefined
-  /** Number of lines of `opening` without a value and an amount. */
-  unfilledOpening: number
+  opening: OpeningFindings
   /** Number of amounts per asset without a price in the user's price list. */
   unpriced: Record<string, number>
   /** The numbered names, such as `NULL1`, that the file has for tokens without a ticker; undefined if it has none. */
@@ -97,12 +97,13 @@ async function convertSources(
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
   const prices = await readConversionPrices(sources, options.prices)
-  const opening = await readOpeningOf(sources, { file: options.opening, period })
+  const opened = await openWithBalances(sources, { option: options.opening, period })
+  const opening = opened.flatMap((source) => source.opening)
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
     ...{ options, sources, prices, onOmitted: omissions.add },
-    opening: opening.movements,
+    opening,
     onUnpriced: (asset) => increment(unpriced, asset),
   })
   const converted = { movements: 0, lines: 0, merged: 0, split: 0 }
@@ -113,9 +114,7 @@ async function convertSources(
       omissions.add(toOmitted(movement, reason))
     }
     const { excludeSpam } = options
-    const transactions = await streamTransactions(sources, {
-      ...{ period, opening: opening.movements, excludeSpam, onSpam },
-    })
+    const transactions = await streamTransactions(opened, { period, excludeSpam, onSpam })
     await writeTransactions(transactions, { writer, target, converted })
   } finally {
     await writer.close()
@@ -123,7 +122,8 @@ async function convertSources(
   const written = await files.finish()
   await omissions.removeStaleList()
   return {
-    ...{ ...converted, files: written, ...omissions.summary(), unfilledOpening: opening.unfilled },
+    ...{ ...converted, files: written, ...omissions.summary() },
+    opening: sumFindings(opened.map(({ findings }) => findings)),
     staleFiles: await findStaleFiles(options, extensionOf(options), written),
     ...{ unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() },
     placeholders: writer.placeholders?.(),
@@ -156,11 +156,18 @@ async function writeTransactions(
   await target.end()
 }
 
-async function readOpeningOf(
-  [source]: readonly ConversionSource[],
-  { file, period }: { file: string | undefined; period: Period },
-): Promise<Opening> {
-  return source === undefined ? NO_OPENING : readOpeningMovements(file, { ...source, period })
+/** Adds the opening balances of each export. */
+async function openWithBalances(
+  sources: readonly ConversionSource[],
+  { option, period }: { option: OpeningOption; period: Period },
+) {
+  const exports = sources.map(({ chain, opened }) => ({ chain, coverage: opened.manifest.coverage }))
+  return Promise.all(
+    sources.map(async (source) => {
+      const { movements, findings } = await readOpeningMovements(option, { ...source, period, exports })
+      return { ...source, opening: movements, findings }
+    }),
+  )
 }
 
 /** The time range of all ledgers; undefined if none has rows. */

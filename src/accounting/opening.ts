@@ -4,8 +4,13 @@ import { ExportError } from '../core/model/errors.ts'
 import { UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import { labelsOf } from '../ledger/balances/balances.ts'
-import { readOpening } from '../ledger/balances/read-opening.ts'
-import { selectWallets } from '../ledger/balances/select-wallets.ts'
+import {
+  type ChainWallets,
+  NO_FINDINGS,
+  type OpeningFindings,
+  type OpeningOption,
+  readOpening,
+} from '../ledger/balances/read-opening.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 import { type Contracts, withContract } from './names/contracts.ts'
@@ -15,29 +20,38 @@ import type { Period } from './period.ts'
 const METHOD = 'opening balance'
 
 /** Opening balances as movements, by wallet. */
-export type Opening = {
-  movements: Movement[]
-  /** Number of lines of the file without a value and an amount. */
-  unfilled: number
+type OpeningMovements = { movements: Movement[]; findings: OpeningFindings }
+
+type OpenedExport = {
+  opened: OpenExport
+  contracts: Contracts
+  period: Period
+  /** All converted exports. */
+  exports: readonly ChainWallets[]
 }
 
-export const NO_OPENING: Opening = { movements: [], unfilled: 0 }
-
 /**
- * Reads a file of opening balances, and returns them as movements of the second before the first row of the export. They
+ * Reads the opening balances of an export, and returns them as movements of the second before its first row. They
  * belong to the period that contains this row, so that of several converted periods only one has them. Throws USAGE
- * if the file is invalid, or if the export has no rows.
+ * if a file of opening balances is invalid, or has balances of an export without rows.
  */
 export async function readOpeningMovements(
-  file: string | undefined,
-  { opened, contracts, period }: { opened: OpenExport; contracts: Contracts; period: Period },
-): Promise<Opening> {
-  if (file === undefined) return NO_OPENING
+  option: OpeningOption,
+  { opened, contracts, period, exports }: OpenedExport,
+): Promise<OpeningMovements> {
   const { manifest } = opened
   const labels = labelsOf(manifest)
-  const wallets = selectWallets(manifest, undefined)
-  const { amounts, unfilled } = await readOpening(file, { opened, labels, wallets })
-  const first = await readFirstRow(opened, file)
+  const { amounts, findings } = await readOpening(option, { opened, labels, exports })
+  if (amounts.length === 0) return { movements: [], findings }
+  const first = await readFirstRow(opened)
+  if (first === undefined) {
+    if (typeof option !== 'string') return { movements: [], findings: NO_FINDINGS }
+    throw new ExportError(
+      'USAGE',
+      `the export has no movement, so the opening balances of ${option} have no date`,
+      { fix: 'Omit --opening.' },
+    )
+  }
   const isInPeriod = first.block_timestamp >= period.from && first.block_timestamp < period.to
   const time = new Date(Date.parse(first.block_timestamp) - 1_000).toISOString()
   const coin = manifest.job.nativeSymbol ?? chainOf(manifest.job.chain)?.symbol ?? null
@@ -55,21 +69,15 @@ export async function readOpeningMovements(
   const held = isInPeriod ? movements.filter(({ value }) => value !== 0n) : []
   return {
     movements: held.sort((a, b) => (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0)),
-    unfilled,
+    findings,
   }
 }
 
 const FIRST_ROW = ['block_timestamp', 'chain_id', 'block_number', 'transaction_index'] as const
 
-async function readFirstRow(opened: OpenExport, file: string) {
+async function readFirstRow(opened: OpenExport) {
   for await (const [row] of opened.stream('ledger', FIRST_ROW)) if (row !== undefined) return row
-  throw new ExportError(
-    'USAGE',
-    `the export has no movement, so the opening balances of ${file} have no date`,
-    {
-      fix: 'Omit --opening.',
-    },
-  )
+  return undefined
 }
 
 type DeclaredAsset = { type: string; address: string | null; tokenId: string | null }

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
 import { resolveOutputPath } from '../core/platform/user-file.ts'
+import type { OpeningOption } from '../ledger/balances/read-opening.ts'
 import type { SwapMode } from './import-rows.ts'
 
 /** Options of `convert`. */
@@ -49,10 +50,10 @@ export type ConvertOptions = {
    */
   prices?: string | undefined
   /**
-   * CSV file of opening balances, held before the first row of the export, in the format of `balances`. Each becomes a
-   * line one second before that row. For one export only. @default none
+   * Opening balances, held before the first row of each export, as for `balances`. Each becomes a line one second before
+   * that row. @default those that are known
    */
-  opening?: string | undefined
+  opening?: OpeningOption
   /**
    * File that stores the placeholder numbers of assets, for formats that use placeholders. Several exports may share
    * one file. Required if such a format is written for several exports.
@@ -74,7 +75,7 @@ export async function resolveOutputFile(
 ): Promise<string> {
   const inputs = {
     ...{ '--prices': prices, '--labels': labels, '--names': names, '--tickers': tickers },
-    '--opening': opening,
+    '--opening': opening || undefined,
     '--map': map ?? (outputs.length === 1 ? await defaultMapPath(outputs) : undefined),
   }
   return resolveOutputPath(

@@ -1,5 +1,6 @@
 import { isNft } from '../core/model/asset.ts'
 import { chainIdOf } from '../core/model/chains.ts'
+import type { ChainWallets } from '../ledger/balances/read-opening.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
 import type { OpenExport } from '../read/open-export.ts'
 import { readConversionPrices } from './conversion-prices.ts'
@@ -52,12 +53,13 @@ export async function pricesNeeded(
   return withSources(outputs, options, async (sources) => {
     const prices = await readConversionPrices(sources, options.prices)
     const spamOf = await readSpam(sources, options.excludeSpam)
+    const exports = sources.map(({ chain, opened }) => ({ chain, coverage: opened.manifest.coverage }))
     const needed = new Map<string, PriceNeeded>()
     for (const source of sources) {
       const { chain } = source
       const known = prices?.ofChain(chain)
       for await (const { asset, time } of pricedMovements(
-        source,
+        { ...source, exports },
         options,
         await readPricing({ ...source, spam: spamOf(chain) }, options),
       ))
@@ -67,8 +69,16 @@ export async function pricesNeeded(
   })
 }
 
-/** `spam` are the spam tokens of the chain. @default those of this export */
-type PricedExport = { output: string; opened: OpenExport; spam?: SpamTokens }
+/**
+ * `spam` are the spam tokens of the chain. @default those of this export. `exports` are all exports that a file of opening
+ * balances is about. @default this one
+ */
+type PricedExport = {
+  output: string
+  opened: OpenExport
+  spam?: SpamTokens
+  exports?: readonly ChainWallets[]
+}
 
 /** The contracts of an export, and which assets can have a price. */
 type Pricing = { contracts: Contracts; isPriced: (one: { asset: Asset }) => boolean }
@@ -91,12 +101,15 @@ export async function readPricing(
 
 /** Streams the movements that a conversion with these options contains and that can have a price. */
 export async function* pricedMovements(
-  { opened }: PricedExport,
+  {
+    opened,
+    exports = [{ chain: opened.manifest.job.chain, coverage: opened.manifest.coverage }],
+  }: PricedExport,
   options: NeededOptions,
   { contracts, isPriced }: Pricing,
 ): AsyncGenerator<Movement, void, void> {
   const period = parsePeriod(options.from, options.until)
-  const opening = await readOpeningMovements(options.opening, { opened, contracts, period })
+  const opening = await readOpeningMovements(options.opening, { opened, contracts, period, exports })
   yield* opening.movements.filter(isPriced)
   for await (const movements of transactionsOf(opened, { period, contracts }))
     yield* movements.filter(isPriced)

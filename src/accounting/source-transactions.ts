@@ -11,16 +11,17 @@ import { transactionsOf } from './transactions.ts'
 
 type StreamOptions = {
   period: Period
-  /** Opening balances, which precede the transactions of the only export. */
-  opening: readonly Movement[]
   excludeSpam?: boolean | undefined
   /** Called for each movement that is excluded as spam, with the reason. */
   onSpam: (movement: Movement, reason: string) => void
 }
 
+/** An export, and the opening balances that precede its transactions. */
+type OpenedSource = ConversionSource & { opening: readonly Movement[] }
+
 /** Streams the movements of exports, grouped by transaction, in the order of `mergeTransactions`. */
 export async function streamTransactions(
-  sources: readonly ConversionSource[],
+  sources: readonly OpenedSource[],
   options: StreamOptions,
 ): Promise<Transactions> {
   const spamOf = await readSpam(sources, options.excludeSpam)
@@ -50,12 +51,14 @@ function describeChain({ chain }: ConversionSource, sources: readonly Conversion
 }
 
 async function* describeTransactions(
-  { opened, contracts, names }: ConversionSource,
-  { period, opening, chainName, ownWallets, ...filter }: StreamOptions & ChainDescription & SpamFilter,
+  { opened, contracts, names, opening }: OpenedSource,
+  { period, chainName, ownWallets, ...filter }: StreamOptions & ChainDescription & SpamFilter,
 ): Transactions {
-  const held = withoutSpam(opening, filter)
-  if (held.length > 0) yield held
-  for await (const movements of transactionsOf(opened, { period, contracts })) {
+  async function* withOpening(): Transactions {
+    if (opening.length > 0) yield [...opening]
+    yield* transactionsOf(opened, { period, contracts })
+  }
+  for await (const movements of withOpening()) {
     nameParties(movements, names)
     if (chainName !== undefined) for (const movement of movements) movement.chainName = chainName
     if (ownWallets !== undefined) markOwnTransfers(movements, ownWallets)

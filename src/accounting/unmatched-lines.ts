@@ -2,6 +2,7 @@ import { ADDRESS } from '../core/model/address.ts'
 import { chainIdOf, parseChain } from '../core/model/chains.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import { quoteLiteral } from '../core/platform/sql.ts'
+import type { OpeningOption } from '../ledger/balances/read-opening.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
 import { readRecords } from '../read/csv-records.ts'
@@ -10,7 +11,9 @@ import { readTickerFile } from './names/ticker-file.ts'
 import { FORMAT_NAMES } from './writers.ts'
 
 /** The user's files about tokens and addresses, and that of opening balances, whose tokens may have no rows. */
-export type UserFiles = Partial<Record<'tickers' | 'names' | 'prices' | 'opening', string | undefined>>
+export type UserFiles = Partial<Record<'tickers' | 'names' | 'prices', string | undefined>> & {
+  opening?: OpeningOption
+}
 
 /** Lines of a user's file that apply to nothing in the exports. */
 export type UnmatchedLines = {
@@ -48,7 +51,7 @@ export async function findUnmatchedLines(
   if (names !== undefined) files.push({ file: names, lines: await readCells(names, nameLine) })
   if (prices !== undefined) files.push({ file: prices, lines: await readCells(prices, priceLine) })
   if (files.every(({ lines }) => lines.length === 0)) return []
-  const opened = opening === undefined ? [] : await readCells(opening, openingLine)
+  const opened = typeof opening !== 'string' ? [] : await readCells(opening, openingLine)
   const parties = names === undefined ? [] : await readCells(names, nameLine)
   const chains = new Map<string, KnownKeys>()
   for (const output of outputs) {

@@ -50,8 +50,13 @@ export type Option = Parameter & {
   readonly alias?: string
   /** Placeholder of the value in the help, such as `<n>`. Without it, the option is a flag. */
   readonly value?: string
-  /** The flag can also be given as `--no-name`, which is the form that the help shows. The last form counts. */
+  /**
+   * The option can also be given as `--no-name`, which is false and, for a flag, the form that the help shows. The last form
+   * counts.
+   */
   readonly negatable?: true
+  /** The value may be left out, and is then true. Otherwise it follows an equals sign: `--name=value`. */
+  readonly optionalValue?: true
   /** Names of options that exclude this one. */
   readonly conflicts?: readonly string[]
   /** Accepted, but not shown in the help. */
@@ -99,7 +104,13 @@ type Values<Parameters extends Option, AlwaysSet> = {
   [P in Exclude<Parameters, AlwaysSet> as CamelCase<P['name']>]?: Value<P>
 }
 
-type Value<P extends Option> = P extends { readonly value: string }
+type Value<P extends Option> = P extends { readonly optionalValue: true }
+  ? Text<P> | true
+  : P extends { readonly value: string; readonly negatable: true }
+    ? Text<P> | false
+    : Text<P>
+
+type Text<P extends Option> = P extends { readonly value: string }
   ? P extends { readonly repeatable: true }
     ? string[]
     : P extends { readonly choices: readonly (infer Choice extends string)[] }

@@ -50,9 +50,10 @@ export function commandHelp(command: Command): string {
 }
 
 /** Formats an option for help and messages: `--output <location>`, `--no-escape-formulas`, `-h, --help`. */
-export function optionTerm({ name, alias, value, negatable }: Option): string {
+export function optionTerm({ name, alias, value, negatable, optionalValue }: Option): string {
   const short = alias === undefined ? '' : `-${alias}, `
-  return `${short}--${negatable ? 'no-' : ''}${name}${value === undefined ? '' : ` ${value}`}`
+  if (value === undefined) return `${short}--${negatable ? 'no-' : ''}${name}`
+  return `${short}--${name}${optionalValue ? `[=${value}]` : ` ${value}`}`
 }
 
 /** Returns all spellings of an option. */

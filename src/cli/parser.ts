@@ -37,7 +37,7 @@ export async function parseArguments(
 }
 
 async function splitWords(words: readonly string[], options: readonly Option[]): Promise<Given> {
-  const parser = yargs([...words])
+  const parser = yargs(writeEmptyValues(words, options))
     // Disabled before the options are declared, because two of them have the same names.
     .help(false)
     .version(false)
@@ -58,6 +58,17 @@ async function splitWords(words: readonly string[], options: readonly Option[]):
   } catch (thrown) {
     throw thrown instanceof Error ? toUsageError(thrown, options) : thrown
   }
+}
+
+/** Writes `--name` of an option whose value may be left out as `--name=`, so that the next word is not its value. */
+function writeEmptyValues(words: readonly string[], options: readonly Option[]): string[] {
+  const end = words.indexOf('--')
+  return words.map((word, at) =>
+    (end === -1 || at < end) &&
+    options.some(({ name, optionalValue }) => optionalValue && word === `--${name}`)
+      ? `${word}=`
+      : word,
+  )
 }
 
 /** Flags are declared with 0 values. Otherwise yargs would use a following `true` or `false` as their value. */
@@ -112,6 +123,8 @@ const stringsIn = (given: unknown) => [given].flat().filter((value) => typeof va
 
 function optionValue(option: Option, given: unknown, forms: readonly string[]) {
   if (option.value === undefined) return given === undefined ? undefined : given === true
+  if (option.negatable && [given].flat().at(-1) === false) return false
+  if (option.optionalValue && [given].flat().at(-1) === '') return true
   const values = stringsIn(given)
   for (const value of values) {
     if (forms.includes(value)) throw usageError(`option '${optionTerm(option)}' has no value before ${value}`)

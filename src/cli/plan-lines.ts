@@ -101,17 +101,20 @@ function pastTimeText(estimate: Estimate, { concurrency }: Job): string {
   return `about ${range}: ${perSecond.toFixed(1)} requests/s as in the last run, up to ${concurrency} at once`
 }
 
-/** The requests of `run --reconcile`: predicted from the ledger of an existing local export, else the minimum. */
-export async function reconcileLine(job: Job, isExported: boolean): Promise<string> {
+/** The requests that reconciling takes: predicted from the ledger of an existing local export, else the minimum. */
+export async function reconcileRequests(job: Job, isExported: boolean): Promise<number> {
   const source = sourceOf(job.service.api)
   const minPerWallet = source.balanceRequests({
     fromBlock: job.startBlock,
     countOf: (kind) => (kind === 'native' ? 1 : 0),
   })
-  const requests =
-    isExported && job.store === undefined
-      ? await predictReconcile(job.output, source)
-      : minPerWallet * job.wallets.length
+  return isExported && job.store === undefined
+    ? predictReconcile(job.output, source)
+    : minPerWallet * job.wallets.length
+}
+
+export async function reconcileLine(job: Job, isExported: boolean): Promise<string> {
+  const requests = await reconcileRequests(job, isExported)
   const each = meterOf(job)?.costs.balances
   const units = each === undefined ? '' : ` (${formatCount(requests * each, 'compute unit')})`
   return `  check  at least ${formatCount(requests, 'request')}${units} to reconcile`

@@ -5,6 +5,7 @@ import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, formatInteger } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'
 import {
+  acceptedAndUnchangedLines,
   reconciliationHeadline,
   selectionLine,
   tokenDifferencesLine,
@@ -17,8 +18,19 @@ import {
   reconcileOutput,
 } from '../verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../verify/reconcile/store-verdict.ts'
+import { defineOptions } from './command.ts'
 import { throttledProgress } from './options/log.ts'
 import type { LocatedOutput } from './options/output-argument.ts'
+
+/** The option `--accept` of all commands that reconcile. */
+export const acceptOptions = defineOptions([
+  {
+    name: 'accept',
+    value: '<file>',
+    description:
+      'CSV file of differences that are no error, as `reconcile --format csv` writes it: of tokens with any amount, of the native coin with the same one',
+  },
+])
 
 /** The service, and what is compared with it. */
 export type ReconcileRequest = Omit<ReconcileOptions, 'service' | 'onStart' | 'onProgress'> & {
@@ -55,7 +67,7 @@ export async function reconcileAndStore(
 /** The verdict as lines of at most 80 columns: the headline, and what was not compared. */
 export function verdictLines(result: ReconcileResult): string[] {
   const { genesisWallets, skipped, requests } = result
-  const details = [tokenDifferencesLine(result), selectionLine(result)]
+  const details = [tokenDifferencesLine(result), selectionLine(result), ...acceptedAndUnchangedLines(result)]
   return [
     `${reconciliationHeadline(result)} (${formatCount(requests, 'request')})`,
     ...details.flatMap((line) => (line === undefined ? [] : [`  ${line}`])),
@@ -89,7 +101,7 @@ export function verdictError(
   fix = CAUSES_FIX,
 ): ExportError | undefined {
   if (!ok) {
-    const different = Object.values(balances).reduce((sum, kind) => sum + kind.different, 0)
+    const different = Object.values(balances).reduce((sum, kind) => sum + kind.different - kind.accepted, 0)
     const message = `${name}: ${formatCount(different, 'balance')} not as the service states`
     return new ExportError('VERIFY_FAILED', message, { fix })
   }

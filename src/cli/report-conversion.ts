@@ -4,7 +4,7 @@ import type { ConvertOptions } from '../accounting/options.ts'
 import { isJournal } from '../accounting/writers.ts'
 import { formatCount } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
-import { unfilledLines } from './unfilled-lines.ts'
+import { openingLines } from './options/opening-option.ts'
 import { unmatchedText } from './warn-unmatched.ts'
 
 type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
@@ -23,7 +23,7 @@ export function reportConversion(converted: ConversionResult, options: Conversio
       `${formatCount(converted.split, 'movement')} added: payments through a contract are split into transfers to your wallets`,
     )
   if (converted.placeholders !== undefined) log.info(placeholderLine(converted.placeholders))
-  for (const line of unfilledLines(options.opening, converted.unfilledOpening)) log.warn(line)
+  for (const line of openingLines(options.opening, converted.opening)) log.warn(line)
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(
       `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,

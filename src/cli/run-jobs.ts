@@ -16,7 +16,12 @@ import { fetchIfRemote } from './options/output-argument.ts'
 import { readQueueAddress } from './options/queue-address.ts'
 import { programName } from './program-name.ts'
 import { type LiveProgress, openProgress } from './progress.ts'
-import { type ReconcileScope, reconcileJobs, requireReconcilable } from './reconcile-jobs.ts'
+import {
+  notReconciledLines,
+  type ReconcileRule,
+  reconcileJobs,
+  requireReconcilable,
+} from './reconcile-jobs.ts'
 import { abortOnSignals } from './signals.ts'
 
 export type RunArguments = MonitoringArguments &
@@ -29,8 +34,8 @@ export type RunArguments = MonitoringArguments &
     report?: boolean
     load?: boolean
   } & {
-    /** Reconcile the exports, by the native coin alone or by all assets. */
-    reconcile?: ReconcileScope | undefined
+    /** Reconcile the exports. @default no */
+    reconcile?: ReconcileRule | undefined
   }
 
 /** Exports jobs with a progress display, reports to monitoring, and prints a summary. Returns the exit code. */
@@ -42,7 +47,7 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
   monitor.start()
   try {
     const jobsToRun = await readJobs()
-    if (args.reconcile === 'all') requireReconcilable(jobsToRun)
+    if (args.reconcile?.scope === 'all') requireReconcilable(jobsToRun)
     const load = args.load ? await openLoad() : undefined
     // The key is in the environment only until it is read.
     const credentials = await readCredentials(args)
@@ -51,7 +56,7 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
     progress.stop()
     const result = (await load?.(exported, context)) ?? exported
     printSummary(exported, result, { args, log: progress.log })
-    const verdictExit = await reconcileIfWanted(exported, context)
+    const verdictExit = await reconcileOrAdvise(exported, context)
     if (args.report) await writeReports(exported, { args, log: progress.log })
     const exit = exitOf(result) || verdictExit
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
@@ -74,12 +79,17 @@ async function openLoad(): Promise<(result: RunResult, context: RunContext) => P
 }
 
 /** Returns 0, or the exit code of a verdict that is not good. */
-async function reconcileIfWanted(result: RunResult, context: RunContext): Promise<number> {
+async function reconcileOrAdvise(result: RunResult, context: RunContext): Promise<number> {
   const { args, credentials, progress, usage, signal } = context
-  if (args.reconcile === undefined) return 0
+  if (args.reconcile === undefined) {
+    const lines = args.quiet ? [] : await notReconciledLines(result)
+    if (args.json) for (const line of lines) progress.log.info(line)
+    else if (lines.length > 0) print(lines)
+    return 0
+  }
   const limits = { maxRequests: readRunLimits(args).maxRequests, usage }
   return reconcileJobs(result, {
-    ...{ args, credentials, scope: args.reconcile, limits, log: progress.log, signal },
+    ...{ args, credentials, rule: args.reconcile, limits, log: progress.log, signal },
   })
 }
 

@@ -1,7 +1,9 @@
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { type ExportError, toExportError } from '../core/model/errors.ts'
+import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { clockLagOf, endRunStats, type RunStats } from '../core/model/run-stats.ts'
+import { sumUnknowns } from '../core/model/unknowns.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
@@ -113,7 +115,13 @@ async function exportUnlessComplete(
   const { job, store, stats, fresh } = run
   const folder = privateFolder(job)
   await requireOwnManifest(store)
-  if (!fresh) await requireSafeManifest(job.output)
+  if (!fresh) {
+    await requireSafeManifest(job.output)
+    const manifest = await readManifestIfExists(job.output).catch(() => undefined)
+    // An export that lacks wallets does not count as complete.
+    const isComplete = manifest?.coverage.every(({ error }) => error === undefined)
+    if (manifest !== undefined && isComplete) stats.earlier = sumUnknowns([manifest])
+  }
   if (fresh) await resetOutput(store, folder)
   else if (await isJobComplete(job, store)) {
     await removeCheckpoint(folder)
@@ -211,6 +219,8 @@ export function noticeRemovedWallets(
 
 async function resetOutput(store: Store, folder: string): Promise<void> {
   await discardChanges(store)
+  // What `reconcile` learned of the discarded export may be about another chain or service.
+  await store.remove(RECONCILIATION_FILE)
   await store.removeManifestBackup()
   await removeCheckpoint(folder)
   await clearComplete(folder)

@@ -59,8 +59,8 @@ export type OutputStatus = {
   lastRun: PastRun | null
 }
 
-/** A verdict without its differences. */
-type ReconciliationSummary = Omit<StoredReconciliation, 'differences'>
+/** A verdict without its lists. */
+type ReconciliationSummary = Omit<StoredReconciliation, 'differences' | 'opening' | 'reconciled'>
 
 /** Returns the status of a job's output. Throws OUTPUT_CHANGED if its checkpoint belongs to another job. */
 export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
@@ -156,7 +156,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
 
 function summarize(verdict: StoredReconciliation | undefined): ReconciliationSummary | null {
   if (verdict === undefined) return null
-  const { differences: _, ...summary } = verdict
+  const { differences: _, opening: _opening, reconciled: _reconciled, ...summary } = verdict
   return summary
 }
 

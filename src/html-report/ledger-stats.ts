@@ -13,7 +13,7 @@ import { computeFiatValues, type FiatValues } from './fiat-values.ts'
 import { AGGREGATED_COLUMNS, type AggregatedRow, LedgerAggregates } from './ledger-aggregates.ts'
 import { type NftStats, NO_NFTS, readNftIds } from './nft-ids.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
-import { sumYears, type YearlySums } from './year-sums.ts'
+import { sumYears, type YearlySums, type YearSumOptions } from './year-sums.ts'
 
 /** Everything that a report shows of one export with a ledger. */
 export type LedgerStats = {
@@ -38,13 +38,7 @@ export type LedgerStats = {
   rows: PackedRows
 }
 
-export type LedgerStatsOptions = {
-  /** CSV file of opening balances: what the wallets held before the first row. */
-  opening?: string | undefined
-  /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
-  names?: string | undefined
-  /** CSV file of prices, in the format of `convert`. */
-  prices?: string | undefined
+export type LedgerStatsOptions = YearSumOptions & {
   /** Maximum number of rows on the page. The newest are included. */
   maxRows: number
 }
@@ -59,9 +53,9 @@ export type LedgerStatsOptions = {
  */
 export async function collectLedgerStats(
   output: string,
-  { opening, names, prices: priceFile, maxRows }: LedgerStatsOptions,
+  { opening, exports, names, prices: priceFile, maxRows }: LedgerStatsOptions,
 ): Promise<LedgerStats> {
-  const yearly = await sumYears(output, { opening, names, prices: priceFile })
+  const yearly = await sumYears(output, { opening, exports, names, prices: priceFile })
   const opened = await openExport(output)
   try {
     const { manifest, names: addressNames } = await applyNames(names, opened.manifest)

@@ -3,6 +3,7 @@ import { chainIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
+import type { ChainWallets, OpeningOption } from '../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../ledger/prices/prices.ts'
 import { requireManifest } from '../read/open-export.ts'
 import { ledgerPageModel } from './ledger-sections.ts'
@@ -18,8 +19,8 @@ export type ReportOptions = {
   out?: string | undefined
   /** Title of the page. @default the name of the job; with several exports, all names */
   title?: string | undefined
-  /** CSV file of opening balances, in the format of `balances`: what the wallets held before the first row; for one export only. */
-  opening?: string | undefined
+  /** Opening balances, held before the first row of each export, as for `balances`. @default those that are known */
+  opening?: OpeningOption
   /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
   names?: string | undefined
   /** CSV file of prices, in the format of `convert` (date, asset, currency, price, and chain for several chains). Adds fiat values to the page. */
@@ -57,7 +58,11 @@ export async function report(
   options: ReportOptions = {},
 ): Promise<ReportResult> {
   const file = options.out ?? join(outputs[0], REPORT_FILE)
-  const inputs = { '--prices': options.prices, '--names': options.names, '--opening': options.opening }
+  const inputs = {
+    '--prices': options.prices,
+    '--names': options.names,
+    '--opening': options.opening || undefined,
+  }
   const destination = await resolveOutputPath(file, { inputs, exports: outputs }, FIX)
   await assertNotFolder(file)
   const { page, rows } = await renderReport(outputs, options)
@@ -76,23 +81,22 @@ export async function renderReport(
   outputs: readonly [string, ...string[]],
   options: PageOptions,
 ): Promise<{ page: string; rows: number }> {
-  if (options.opening !== undefined && outputs.length > 1)
-    throw new ExportError('USAGE', '--opening applies to one export', {
-      fix: 'Write one report per export, each with its opening balances.',
-    })
   const manifests = await Promise.all(outputs.map(requireManifest))
   if (options.prices !== undefined)
     await requireChainOfEachPrice(
       options.prices,
       manifests.map(({ job }) => chainIdOf(job.chain)),
     )
+  const exports = manifests.map(({ job, coverage }) => ({ chain: job.chain, coverage }))
   const models: PageModel[] = []
   for (const [at, output] of outputs.entries()) {
     const { job, tables } = manifests[at] as Manifest
     const title = (outputs.length === 1 ? options.title : undefined) ?? job.name
     const hasLedger = tables.ledger !== undefined
     models.push(
-      hasLedger ? await ledgerModel(output, title, options) : await overviewModel(output, title, options),
+      hasLedger
+        ? await ledgerModel(output, title, { ...options, exports })
+        : await overviewModel(output, title, options),
     )
   }
   const title = options.title ?? models.map((one) => one.title).join(', ')
@@ -102,9 +106,14 @@ export async function renderReport(
   }
 }
 
-async function ledgerModel(output: string, title: string, options: PageOptions): Promise<PageModel> {
-  const { opening, names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
-  return ledgerPageModel(await collectLedgerStats(output, { opening, names, prices, maxRows }), title)
+type LedgerOptions = PageOptions & { exports: readonly ChainWallets[] }
+
+async function ledgerModel(output: string, title: string, options: LedgerOptions): Promise<PageModel> {
+  const { opening, names, prices, exports, maxRows = REPORT_DEFAULTS.maxRows } = options
+  return ledgerPageModel(
+    await collectLedgerStats(output, { opening, names, prices, exports, maxRows }),
+    title,
+  )
 }
 
 async function overviewModel(
@@ -112,7 +121,7 @@ async function overviewModel(
   title: string,
   { opening, prices, names }: PageOptions,
 ): Promise<PageModel> {
-  if (opening !== undefined || prices !== undefined)
+  if (typeof opening === 'string' || prices !== undefined)
     throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
       fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again.',
     })

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { toExportError } from '../core/model/errors.ts'
-import { MANIFEST_FILE } from '../core/model/manifest.ts'
+import { MANIFEST_FILE, RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import { bindServer, closeServer, createLimitedServer } from '../core/platform/http-server.ts'
 import { type PageOptions, renderReport } from './report.ts'
 
@@ -40,8 +40,9 @@ type Pages = () => Promise<string>
  */
 function cachePages(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
   const { names, opening, prices } = options
-  const inputs = [names, opening, prices].filter((file) => file !== undefined)
-  const files = [...outputs.map((output) => join(output, MANIFEST_FILE)), ...inputs]
+  const inputs = [names, opening, prices].filter((file) => typeof file === 'string')
+  const ofOutput = (output: string) => [MANIFEST_FILE, RECONCILIATION_FILE].map((file) => join(output, file))
+  const files = [...outputs.flatMap(ofOutput), ...inputs]
   let cached: { version: string; page: Promise<string> } | undefined
   return async () => {
     const version = (await Promise.all(files.map(fileVersion))).join()

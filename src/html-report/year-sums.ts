@@ -3,6 +3,7 @@ import { decimalsOf, type StatementLine } from '../accounting/statement/statemen
 import { statementsByYear } from '../accounting/statement/yearly-statements.ts'
 import { isNft } from '../core/model/asset.ts'
 import { type Balances, balances } from '../ledger/balances/balances.ts'
+import type { ChainWallets, OpeningOption } from '../ledger/balances/read-opening.ts'
 import { aggregateKey } from './ledger-aggregates.ts'
 
 /** The lines of a year's statement, summed over wallets and token ids. */
@@ -37,11 +38,19 @@ export type YearlySums = {
   suspicious: ReadonlySet<string>
 }
 
+export type YearSumOptions = {
+  /** Opening balances, held before the first row. @default those that are known */
+  opening?: OpeningOption
+  /** All exports that a file of opening balances is about. @default this one */
+  exports?: readonly ChainWallets[] | undefined
+  /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
+  names?: string | undefined
+  /** CSV file of prices, in the format of `convert`. */
+  prices?: string | undefined
+}
+
 /** Sums the statements of all years with rows, in one pass over the ledger. Throws as `balances` and `statement` do. */
-export async function sumYears(
-  output: string,
-  options: { opening: string | undefined; names: string | undefined; prices: string | undefined },
-): Promise<YearlySums> {
+export async function sumYears(output: string, options: YearSumOptions): Promise<YearlySums> {
   const years: Pick<YearSums, 'year' | 'assets'>[] = []
   let atEnd: YearlySums['balances'] | undefined
   for await (const { year, lines, balances, belowZero, flagged } of statementsByYear(output, options)) {
@@ -49,8 +58,8 @@ export async function sumYears(
     atEnd = { balances, belowZero, flagged }
   }
   // Without rows there are only opening balances.
-  const { opening, names } = options
-  const last = atEnd ?? (await balances(output, { opening, names, all: true }))
+  const { opening, exports, names } = options
+  const last = atEnd ?? (await balances(output, { opening, exports, names, all: true }))
   const suspicious = new Set(last.flagged.map(({ asset_address }) => asset_address))
   return { years: years.map((one) => ({ ...one, ...valuesOf(one, suspicious) })), balances: last, suspicious }
 }

@@ -1,6 +1,7 @@
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { HUGE_BODY_BYTES, MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/model/limits.ts'
 import { requireEncryptedKey } from '../core/model/service-key.ts'
+import { USER_AGENT } from '../core/model/version.ts'
 import { collectGarbage } from '../core/platform/collect-garbage.ts'
 import { proxyFor, proxySettings } from '../core/platform/proxy.ts'
 import { createRedactor } from '../core/platform/secrets.ts'
@@ -75,7 +76,11 @@ export function createClient(options: ClientOptions): Client {
   requireEncryptedKey(options)
   const { origin, pathname } = new URL(options.baseUrl)
   const dispatcher = openDispatcher({ ...options, maxBodyBytes })
-  const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip, br',
+    'user-agent': USER_AGENT,
+  }
   const isInQuery = apiKeyParameter !== undefined && apiKey !== undefined
   if (apiKey !== undefined && !isInQuery) headers[apiKeyHeader] = apiKey
   const context: ClientContext = {

@@ -20,7 +20,11 @@ export function httpStatusError(
     return new ExportError('RATE_LIMITED', what, { ...details, fix: quotaFix(retryAfterMs) })
   if (status === 403 && isWebPage(response))
     return new ExportError('REQUEST_REFUSED', `${what} with a web page`, { ...details, fix: FIREWALL_FIX })
-  if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, details)
+  if (status === 401 || status === 403)
+    return new ExportError('KEY_REFUSED', what, {
+      ...details,
+      fix: status === 403 && message !== '' && !KEY_MESSAGE.test(message) ? FORBIDDEN_FIX : undefined,
+    })
   if (isRetryableStatus(status)) return new ExportError('SERVICE_UNAVAILABLE', what, details)
   if (status === 429) return new ExportError('RATE_LIMITED', what, details)
   const fix = STATUS_FIXES[status] ?? fixForStatus(response, requested)
@@ -30,6 +34,13 @@ export function httpStatusError(
 /** An API states in JSON that it refuses a key. */
 const FIREWALL_FIX =
   'A firewall or proxy in front of the service refuses requests from this network. Try again from another one, or ask the provider of the service.'
+
+/** Whether the message of a 403 is about the key. */
+const KEY_MESSAGE =
+  /\bkeys?\b|\b(api|access|bearer)[ _-]?(key|token)|\bauth|\bcredential|\bforbidden\b|\bunauthori[sz]ed\b|\b(log|sign)[ -]?in\b/i
+
+const FORBIDDEN_FIX =
+  'The service forbids this request, and its message says why: change the request, or use a key that may send it.'
 
 /** Fixes for statuses that mean the same in any context. */
 const STATUS_FIXES: Readonly<Record<number, string>> = {

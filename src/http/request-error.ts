@@ -37,7 +37,7 @@ function fixFor(
   error: ExportError,
   { hasResponded, redactKey, keyIn }: Pick<ErrorContext, 'hasResponded' | 'redactKey' | 'keyIn'>,
 ): string {
-  if (error.code === 'KEY_REFUSED') return KEY_FIXES[keyIn ?? 'none']
+  if (error.code === 'KEY_REFUSED' && error.fix === error.failure.fix) return KEY_FIXES[keyIn ?? 'none']
   return hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
 }
 

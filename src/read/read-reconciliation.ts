@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { MANIFEST_FILE, RECONCILIATION_FILE } from '../core/model/manifest.ts'
-import { isReconciliation, type Reconciliation } from '../core/model/reconciliation.ts'
+import { type Reconciliation, toReconciliation } from '../core/model/reconciliation.ts'
 import { readTextIfExists } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 
@@ -11,8 +11,8 @@ export type StoredReconciliation = Reconciliation & { isCurrent: boolean }
 /** Reads the verdict of the last `reconcile` of an output; undefined if there is none, or if it is damaged. */
 export async function readReconciliation(folder: string): Promise<StoredReconciliation | undefined> {
   const text = await readTextIfExists(join(folder, RECONCILIATION_FILE))
-  const verdict = text === undefined ? undefined : parseJson(text)
-  if (!isReconciliation(verdict)) return undefined
+  const verdict = text === undefined ? undefined : toReconciliation(parseJson(text))
+  if (verdict === undefined) return undefined
   return { ...verdict, isCurrent: (await hashManifest(folder)) === verdict.manifestSha256 }
 }
 

@@ -83,7 +83,7 @@ function requireTokens(folder: string, { tables }: Manifest): void {
 type ReindexContext = { output: OpenExport; folder: string; options: ReindexOptions }
 
 const NO_REQUESTS = {
-  ...{ accepted: 0, limited: 0, unknown: 0, refused: 0 },
+  ...{ accepted: 0, limited: 0, unknown: 0, refused: 0, unanswered: 0 },
   ...{ requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 },
   ...{ messages: [], error: undefined },
 }
@@ -114,20 +114,34 @@ async function reindex(context: ReindexContext): Promise<ReindexResult> {
         concurrency: options.service.concurrency ?? 16,
       },
     }).finally(() => requestLog.close())
-    const { accepted, limited, unknown, refused } = result.counts
-    const remaining = tokensToRequest(counts) - accepted - limited - unknown - refused
+    const done = Object.values(result.counts).reduce((sum, count) => sum + count, 0)
     return {
       ...counts,
       ...result.counts,
       ...service.counts,
-      remaining,
+      remaining: tokensToRequest(counts) - done,
       messages: result.messages,
-      error: result.error,
+      error: result.error ?? unfinishedError(counts, result.counts),
     }
   } finally {
     await service.close()
   }
 }
+
+/** The error of a run without failures that achieved nothing, so that a later command does not take it for done. */
+function unfinishedError({ unconfirmed }: TokenCounts, counts: OutcomeCounts): ExportError | undefined {
+  const { accepted, limited, unknown, refused } = counts
+  if (accepted + limited > 0) return undefined
+  if (unknown + refused > 0) return new ExportError('REQUEST_REFUSED', 'the service refused every token')
+  if (unconfirmed === 0) return undefined
+  return new ExportError(
+    'SERVICE_UNAVAILABLE',
+    `the responses to requests for ${formatTokens(unconfirmed)} were lost: they may be refreshed or not`,
+    { fix: 'Run the same command again an hour after these requests: it sends them again.' },
+  )
+}
+
+const formatTokens = (count: number) => (count === 1 ? '1 token' : `${count} tokens`)
 
 function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal }).catch(() => {})

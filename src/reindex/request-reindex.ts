@@ -14,7 +14,8 @@ export type ReindexTools = {
   concurrency: number
 }
 
-export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'pending' | 'unsent'>, number>
+/** `unanswered`: requests that may have taken effect, although their response was lost. */
+export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'pending' | 'unsent'> | 'unanswered', number>
 export type RequestResult = {
   counts: OutcomeCounts
   /** Messages about the first tokens that the service does not know (404) or refuses (400). */
@@ -29,13 +30,14 @@ const MAX_REPORTED = 20
 /**
  * Requests each token once. The request is logged before it is sent and its outcome afterwards, so that no token is
  * requested twice within an hour, even if the process is killed. A token's own limit (429), an unknown token (404) and
- * a refused token (400) are not errors. Any other failure stops it after the requests in flight.
+ * a refused token (400) are not errors. Any other failure stops it after the requests in flight. One that proves that
+ * nothing happened, such as a refused key, does not count as a request; a lost response does.
  */
 export async function requestReindexOfAll(
   tokens: AsyncGenerator<Token, void, void>,
   tools: ReindexTools,
 ): Promise<RequestResult> {
-  const counts = { accepted: 0, limited: 0, unknown: 0, refused: 0 }
+  const counts = { accepted: 0, limited: 0, unknown: 0, refused: 0, unanswered: 0 }
   const result: RequestResult = { counts, messages: [], error: undefined }
   const pause: Pause = { ended: Promise.resolve() }
   const worker = async () => {
@@ -73,7 +75,8 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
     const outcome = outcomeOf(error)
     if (outcome === undefined) {
       result.error ??= error
-      if (error.code === 'BUDGET_REACHED' && !error.mayHaveActed) await recordOutcome('unsent')
+      if (error.mayHaveActed) result.counts.unanswered += 1
+      else await recordOutcome('unsent')
       return
     }
     result.counts[outcome] += 1
@@ -83,7 +86,7 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
   }
 }
 
-function outcomeOf({ code, status }: ExportError): keyof OutcomeCounts | undefined {
+function outcomeOf({ code, status }: ExportError): Exclude<keyof OutcomeCounts, 'unanswered'> | undefined {
   if (code === 'RATE_LIMITED') return 'limited'
   if (code !== 'REQUEST_REFUSED') return undefined
   return status === 404 ? 'unknown' : 'refused'

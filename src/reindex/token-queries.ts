@@ -81,6 +81,8 @@ export type TokenCounts = {
   old: number
   /** Of `missing` and `old`, tokens that must not be requested yet. */
   recentlyRequested: number
+  /** Of these, tokens whose request no response has confirmed. */
+  unconfirmed: number
 }
 
 /** Creates the table of tokens to request, and counts them. */
@@ -89,11 +91,11 @@ export async function selectStaleTokens(
   { nowMs, olderThanMs }: StalenessLimit,
 ): Promise<TokenCounts> {
   // An accepted request counts as an update, because until the next export nothing else shows that metadata is newer.
-  const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'pending', 'limited') THEN at_ms END)`
+  const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'limited') THEN at_ms END)`
   const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
   await sql.run(
     `CREATE TABLE stale_tokens AS SELECT *, row_number() OVER (ORDER BY address, id) AS seq FROM (
-       SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS is_recent, CASE
+       SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS is_recent, answer, CASE
          WHEN status IS NULL THEN 'no status'
          WHEN upper(status) <> 'INDEXED' THEN status
          WHEN NOT named THEN 'no name'
@@ -102,14 +104,16 @@ export async function selectStaleTokens(
   )
   const [counts] = await sql.all(
     `SELECT (SELECT count(*) FROM tokens) AS tokens, count(*) FILTER (reason <> 'old') AS missing,
-     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (is_recent) AS recent FROM stale_tokens`,
+     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (is_recent) AS recent,
+     count(*) FILTER (is_recent AND answer = 'pending') AS unconfirmed FROM stale_tokens`,
   )
-  const { tokens, missing, old: oldCount, recent } = counts ?? {}
+  const { tokens, missing, old: oldCount, recent, unconfirmed } = counts ?? {}
   return {
     tokens: Number(tokens),
     missing: Number(missing),
     old: Number(oldCount),
     recentlyRequested: Number(recent),
+    unconfirmed: Number(unconfirmed),
   }
 }
 

@@ -6,7 +6,10 @@ export type Token = {
   id: string
 }
 
-/** The outcome of a reindex request. `pending`: it may have been sent. `unsent`: it was certainly not sent. */
+/**
+ * The outcome of a reindex request. `pending`: it may have taken effect, but no response says so. `unsent`: it certainly had no
+ * effect.
+ */
 export type ReindexOutcome = (typeof REINDEX_OUTCOMES)[number]
 export const REINDEX_OUTCOMES = ['accepted', 'limited', 'unknown', 'refused', 'pending', 'unsent'] as const
 

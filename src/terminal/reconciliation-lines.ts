@@ -3,7 +3,7 @@ import { formatCount, formatInteger, formatMinute } from './format.ts'
 
 /** What the lines state about a verdict. */
 type Verdict = Pick<Reconciliation, 'block' | 'balances'> & {
-  wallets: Pick<Reconciliation['wallets'], 'exported' | 'selected' | 'nativeReconciled'>
+  wallets: Pick<Reconciliation['wallets'], 'exported' | 'selected' | 'nativeReconciled' | 'unchanged'>
 }
 
 /**
@@ -32,6 +32,20 @@ export function selectionLine({ wallets: { exported, selected } }: Pick<Verdict,
   return `selected ${formatInteger(selected)} of the ${formatCount(exported, 'wallet')} of the export`
 }
 
+/** What a verdict does not claim by itself: differences that the user accepts, and wallets that were not compared again. */
+export function acceptedAndUnchangedLines({
+  balances,
+  wallets,
+}: Pick<Verdict, 'balances' | 'wallets'>): string[] {
+  const accepted = Object.values(balances).reduce((sum, kind) => sum + kind.accepted, 0)
+  return [
+    ...(accepted === 0 ? [] : [`${formatCount(accepted, 'difference')} accepted by the user`]),
+    ...(wallets.unchanged === 0
+      ? []
+      : [`${formatCount(wallets.unchanged, 'wallet')} unchanged since an earlier comparison`]),
+  ]
+}
+
 export const NOT_RECONCILED = 'not reconciled with the balances of the service (`walletlake reconcile`)'
 
 /** What a reader of a stored verdict has to know in addition to the number of wallets. */
@@ -39,6 +53,7 @@ export const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean })
   [
     tokenDifferencesLine(verdict),
     selectionLine(verdict),
+    ...acceptedAndUnchangedLines(verdict),
     verdict.isCurrent ? undefined : 'out of date: a later run changed the export',
   ].filter((remark) => remark !== undefined)
 

@@ -44,7 +44,7 @@ export async function findWebhooks(
 }
 
 /** Whether the service responded that the operation or resource does not exist (404, 405 or 501). */
-export function isUnsupported(thrown: unknown): boolean {
+export function isUnsupported(thrown: unknown): thrown is ExportError {
   return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
 }
 

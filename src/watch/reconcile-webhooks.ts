@@ -168,11 +168,14 @@ async function createWebhook(
   })
 }
 
+const isAddressLimit = ({ status, message }: ExportError): boolean =>
+  status === 400 || (status === 403 && /answered 403: .*\baddress/i.test(message))
+
 function addAddressLimitHint(thrown: unknown): never {
-  if (!(thrown instanceof ExportError) || thrown.status !== 400) throw thrown
+  if (!(thrown instanceof ExportError) || thrown.status === undefined || !isAddressLimit(thrown)) throw thrown
   throw new ExportError(thrown.code, thrown.message, {
     cause: thrown,
-    status: 400,
+    status: thrown.status,
     fix: 'Set --addresses-per-webhook to the limit of your plan, and check the chain and --receiver-url.',
   })
 }

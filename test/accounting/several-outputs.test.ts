@@ -66,6 +66,10 @@ beforeAll(async () => {
   const coins = ['2024-01-01', '2024-02-29', '2024-03-01'].map((day) => `${day},ethereum,native,USD,3`)
   writeFileSync(at('coin-of-ethereum.csv'), ['date,chain,asset,currency,price', ...coins, ''].join('\n'))
   const tickers = [`43114,${address('c')},USD`, `1,${USDC.address},USD`]
+  writeFileSync(
+    at('opening.csv'),
+    `wallet_address,asset_type,asset_address,token_id,value\n${ANN},native,,,1\n`,
+  )
   writeFileSync(at('tickers.csv'), `chain,contract,ticker\n${tickers.join('\n')}\n`)
 })
 
@@ -105,7 +109,7 @@ describe('two outputs of one chain with one wallet each', () => {
         ...{
           staleFiles: [],
           ledgerTimeRange: undefined,
-          unfilledOpening: 0,
+          opening: whole.opening,
           unpriced: whole.unpriced,
           labels: whole.labels,
         },
@@ -370,6 +374,36 @@ describe('outputs of two chains', () => {
   })
 })
 
+describe('a file of opening balances for several outputs', () => {
+  const HEADER = 'chain,wallet_address,asset_type,asset_address,token_id,value'
+  const openingsOf = async (outputs: Outputs, ...lines: string[]) => {
+    writeFileSync(at('openings.csv'), [HEADER, ...lines, ''].join('\n'))
+    const rows = await rowsOf(outputs, 'generic', { opening: at('openings.csv') })
+    const cells = rows.map((row) => Object.values(row).slice(1, 4))
+    return cells.flatMap(([type, amount, asset]) => (type === 'opening' ? [`${amount} ${asset}`] : [])).sort()
+  }
+
+  test('gives each chain its lines', async () => {
+    const opened = await openingsOf(
+      [BOTH, ETHEREUM],
+      `avalanche,${ANN},native,,,1000000000000000000`,
+      `1,${ANN},native,,,2000000000000000000`,
+      `137,${ANN},native,,,3000000000000000000`,
+    )
+    expect(opened).toEqual(['1 AVAX', '2 ETH'])
+  })
+
+  test('gives each output of one chain the lines of its wallets, without a chain', async () => {
+    const opened = await openingsOf(
+      [OF_ANN, OF_BEN],
+      `,${ANN},native,,,1000000000000000000`,
+      `,${BEN},native,,,2000000000000000000`,
+      `,${BEN},erc20,0x${'c'.repeat(40)},,`,
+    )
+    expect(opened).toEqual(['1 AVAX', '2 AVAX'])
+  })
+})
+
 describe('several outputs are refused', () => {
   const bothChains = [BOTH, ETHEREUM] as const
   const out = at('refused')
@@ -389,10 +423,10 @@ describe('several outputs are refused', () => {
       fix: 'Name the chain of each price',
     },
     {
-      what: 'with opening balances',
+      what: 'with an opening balance for two chains',
       options: { to: 'generic', opening: at('opening.csv') },
-      message: '--opening applies to one export',
-      fix: 'file of its own',
+      message: 'opening.csv:2: found chain empty, expected an id such as 43114 or a name such as avalanche',
+      fix: 'Correct the line',
     },
     {
       what: 'with one name for two chains',

@@ -157,7 +157,11 @@ test('compares an export that begins later with current balances if it is given 
     opening: await writeOpening(),
   })
   expect(result.wallets).toMatchObject({ compared: 6, nativeReconciled: 6 })
-  expect([result.skipped, result.genesisWallets, result.unfilledOpening]).toEqual([[], 0, 0])
+  expect([result.skipped, result.genesisWallets, result.opening]).toEqual([
+    [],
+    0,
+    { unfilled: 0, ofOtherChains: 0, withoutRows: [] },
+  ])
   expect(result.balances.erc721.compared).toBeGreaterThan(0)
   expect([result.balances.erc721.different, result.balances.erc1155.different]).toEqual([0, 0])
   expect(rows.length).toBeGreaterThanOrEqual(earlier.rows.length)

@@ -169,10 +169,46 @@ test.for([
   { when: 'the service stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
 ])('ends resumable if $when', async ({ fault, code }) => {
   const { reindex, orders } = await exported({ fault: faultWhere(asksReindex, fault) })
-  const { error, missing, remaining } = await reindex({ service: { concurrency: 1 } })
+  const { error, missing, remaining, unanswered } = await reindex({ service: { concurrency: 1 } })
   expect(error).toMatchObject({ code })
-  expect(remaining).toBe(missing)
+  expect(remaining + unanswered).toBe(missing)
   expect(new Set(orders()).size).toBe(1)
+})
+
+test('what a refused key prevented is requested as soon as the key is right', async () => {
+  let isWrong = true
+  const fault = faultWhere((one) => asksReindex(one) && isWrong, respondWith(403, '{}'))
+  const { reindex } = await exported({ fault })
+  const olderThanMs = 30 * 24 * HOUR_MS
+  expect((await reindex({ olderThanMs })).error).toMatchObject({ code: 'KEY_REFUSED' })
+  isWrong = false
+  // The embedded service has processed the requests whose responses were replaced, so it limits those tokens.
+  const { accepted, limited, old, missing, recentlyRequested } = await reindex({ olderThanMs })
+  expect([accepted + limited, recentlyRequested]).toEqual([old + missing, 0])
+  expect(old).toBeGreaterThan(0)
+})
+
+test('a lost response blocks a token for an hour, visibly, and does not count as a refresh', async () => {
+  let isDown = true
+  const fault = faultWhere((one) => asksReindex(one) && isDown, respondWith(502, '{}'))
+  const { reindex, time } = await exported({ fault })
+  const olderThanMs = 30 * 24 * HOUR_MS
+  const first = await reindex({ olderThanMs, service: { concurrency: 1 } })
+  expect(first).toMatchObject({ unanswered: 1, error: { code: 'SERVICE_UNAVAILABLE' } })
+  isDown = false
+  const second = await reindex({ olderThanMs })
+  expect(second).toMatchObject({ recentlyRequested: 1, unconfirmed: 1, accepted: first.remaining })
+  expect(await reindex({ olderThanMs })).toMatchObject({
+    unconfirmed: 1,
+    error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('1 token were lost') },
+  })
+  time.now += HOUR_MS
+  expect(await reindex({ olderThanMs })).toMatchObject({ unconfirmed: 0, error: undefined })
+})
+
+test('ends with an error if the service refuses every token', async () => {
+  const { reindex } = await exported({ fault: faultWhere(asksReindex, respondWith(404, '{}')) })
+  expect(await reindex()).toMatchObject({ accepted: 0, error: { code: 'REQUEST_REFUSED' } })
 })
 
 test('refuses to run twice at the same time on one output', async () => {

@@ -35,7 +35,7 @@ async function requestTokens(
 
 test('requests every token once and blocks it for an hour', async () => {
   const { counts, sent, last, error } = await requestTokens(undefined, { count: 40, concurrency: 7 })
-  expect(counts).toEqual({ accepted: 40, limited: 0, unknown: 0, refused: 0 })
+  expect(counts).toEqual({ accepted: 40, limited: 0, unknown: 0, refused: 0, unanswered: 0 })
   expect(new Set(sent).size).toBe(40)
   expect(last('39')).toMatchObject({ answer: 'accepted', atMs: 1_000, untilMs: 1_000 + HOUR_MS })
   expect(error).toBeUndefined()
@@ -66,7 +66,7 @@ test.for([
   'continues after $code ($about) and blocks the token until $until',
   async ({ answer, code, about, until }) => {
     const { counts, last, error, messages } = await requestTokens({ code, about })
-    expect(counts).toEqual({ accepted: 1, limited: 0, unknown: 0, refused: 0, ...{ [answer]: 1 } })
+    expect(counts).toEqual({ accepted: 1, limited: 0, unknown: 0, refused: 0, unanswered: 0, [answer]: 1 })
     expect(last('0')).toMatchObject({ answer, untilMs: until })
     expect(error).toBeUndefined()
     expect(messages).toEqual(answer === 'limited' ? [] : ['said so'])
@@ -103,6 +103,22 @@ test.for([
 ])('logs a request that exceeds the budget and $when', async ({ about, answer, until }) => {
   const { last } = await requestTokens({ code: 'BUDGET_REACHED', about })
   expect(last('0')).toMatchObject({ answer, untilMs: until })
+})
+
+test.for([
+  { code: 'KEY_REFUSED', about: { status: 401 }, answer: 'unsent', until: 1_000, unanswered: 0 },
+  { code: 'KEY_REFUSED', about: { status: 403 }, answer: 'unsent', until: 1_000, unanswered: 0 },
+  {
+    code: 'SERVICE_UNAVAILABLE',
+    about: { mayHaveActed: true },
+    answer: 'pending',
+    until: 1_000 + HOUR_MS,
+    unanswered: 1,
+  },
+] as const)('logs $answer after $code ($about)', async ({ code, about, answer, until, unanswered }) => {
+  const { counts, last } = await requestTokens({ code, about })
+  expect(last('0')).toMatchObject({ answer, untilMs: until })
+  expect(counts.unanswered).toBe(unanswered)
 })
 
 test('stops before the request if the log cannot be written', async () => {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { isNft } from '../../core/model/asset.ts'
+import { chainIdOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { csvRows } from '../../core/platform/csv-rows.ts'
 import { readTextIfExists } from '../../core/platform/disk.ts'
@@ -76,7 +77,8 @@ async function updateNumbers(
   { opened, contracts, opening, isOnly }: ExportedAssets,
 ): Promise<{ keys: string[]; numbers: PlaceholderNumbers }> {
   const destination = await resolveWritePath(file, 'Name a file with --map.')
-  const tokens = opening.filter(({ asset }) => asset.address !== null)
+  const ownChain = chainIdOf(opened.manifest.job.chain)
+  const tokens = opening.filter(({ asset, chain }) => asset.address !== null && chain === ownChain)
   const assets = [...(await assetsInOrder({ opened, contracts })), ...tokens]
   const keys = assets.map(keyOf)
   const chain = isOnly ? (keys[0]?.split('|')[0] ?? '') : undefined

@@ -1,5 +1,6 @@
 import { isNft } from '../../core/model/asset.ts'
 import { type Balance, balances } from '../../ledger/balances/balances.ts'
+import type { OpeningOption } from '../../ledger/balances/read-opening.ts'
 import type { Asset } from '../movement.ts'
 import { instantBefore, type Period } from '../period.ts'
 
@@ -12,7 +13,7 @@ type HeldAsset = { asset: Asset; time: string }
  */
 export async function heldAssets(
   output: string,
-  { period: { from, to }, opening }: { period: Period; opening?: string | undefined },
+  { period: { from, to }, opening }: { period: Period; opening?: OpeningOption },
 ): Promise<HeldAsset[]> {
   const before = from === '' ? undefined : instantBefore(from)
   const until = to === '9999' ? undefined : instantBefore(to)

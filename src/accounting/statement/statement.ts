@@ -1,6 +1,6 @@
 import { chainIdOf } from '../../core/model/chains.ts'
-import { ExportError } from '../../core/model/errors.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
+import type { ChainWallets, OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
 import { openExport, requireManifest } from '../../read/open-export.ts'
 import { requireNewWallets } from '../distinct-wallets.ts'
@@ -24,8 +24,7 @@ export type StatementExport = {
   wallets: NamedWallet[]
   /** Balances that were negative up to the end of the period. */
   belowZero: NegativeBalance[]
-  /** Number of lines of `opening` without a value and an amount. */
-  unfilledOpening: number
+  opening: OpeningFindings
   /** Times of the first and last movement of the selected wallets. Set only if the period contains none of them. */
   ledgerTimeRange: TimeRange | undefined
 }
@@ -60,10 +59,6 @@ export async function statement(
   options: StatementOptions,
 ): Promise<Statement> {
   const period = parseStatementPeriod(options)
-  if (options.opening !== undefined && outputs.length > 1)
-    throw new ExportError('USAGE', '--opening applies to one export', {
-      fix: 'Write one statement per export, each with its opening balances.',
-    })
   const all = outputs.length > 1 ? await readWallets(outputs) : []
   if (options.prices !== undefined && all.length > 1)
     await requireChainOfEachPrice(
@@ -73,7 +68,7 @@ export async function statement(
   const parts: Part[] = []
   for (const [at, output] of outputs.entries()) {
     const ownWallets = all[at] && ownWalletsOf(all[at].chain, all)
-    const part = await stateExport(output, { period, options, ownWallets })
+    const part = await stateExport(output, { period, options, ownWallets, exports: all[at] && all })
     const exports = parts.map(({ about }) => about)
     requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
     parts.push(part)
@@ -102,6 +97,8 @@ type StatementContext = {
   period: Period
   options: StatementOptions
   ownWallets: OwnWallets | undefined
+  /** All exports of the statement; undefined if there is only one. */
+  exports: readonly ChainWallets[] | undefined
 }
 
 /** The part of a statement about one export. */
@@ -113,7 +110,7 @@ async function stateExport(output: string, context: StatementContext): Promise<P
   try {
     const { manifest } = opened
     const sums = await openLedgerSums(opened, { output, ...context })
-    const { labels, selected, valuation, unfilledOpening } = sums
+    const { labels, selected, valuation, opening } = sums
     let range: TimeRange | undefined
     let isEmpty = true
     for await (const rows of readSelectedRows(opened, selected))
@@ -128,7 +125,7 @@ async function stateExport(output: string, context: StatementContext): Promise<P
     const lastBlock = lastBlockOf(manifest, selected)
     const { newest } = sums
     const ledgerTimeRange = isEmpty ? range : undefined
-    const about = { output, chain, newest, belowZero, wallets, lastBlock, unfilledOpening, ledgerTimeRange }
+    const about = { output, chain, newest, belowZero, wallets, lastBlock, opening, ledgerTimeRange }
     return { about, lines, currency: valuation.currency, pricesNeeded: valuation.needed() }
   } finally {
     await opened.close()

@@ -1,6 +1,12 @@
 import { BalanceSums } from '../../ledger/balances/balance-sums.ts'
 import { labelsOf } from '../../ledger/balances/balances.ts'
-import { readOpening } from '../../ledger/balances/read-opening.ts'
+import {
+  type ChainWallets,
+  type Opening,
+  type OpeningFindings,
+  type OpeningOption,
+  readOpening,
+} from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { applyNames } from '../../read/address-book.ts'
 import { type OpenExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
@@ -17,8 +23,8 @@ import { openValuation, type Valuation, type ValuationOptions } from './valuatio
 export type SumOptions = ValuationOptions & {
   /** Addresses or labels of the wallets. @default all wallets */
   wallets?: readonly string[]
-  /** CSV file of opening balances, held before the first row of the export; for one export only. */
-  opening?: string | undefined
+  /** Opening balances, held before the first row of each export, as for `balances`. @default those that are known */
+  opening?: OpeningOption
   /** CSV file with the columns address and name: labels of wallets that have none in the job. */
   names?: string | undefined
 }
@@ -34,8 +40,7 @@ export class LedgerSums {
   readonly labels: Map<string, string | null>
   /** The wallets that are summed. */
   readonly selected: ReadonlySet<string>
-  /** Number of lines of `opening` without a value and an amount. */
-  readonly unfilledOpening: number
+  readonly opening: OpeningFindings
   newest: Newest
   #period: Period
   #statement: StatementSums
@@ -49,7 +54,7 @@ export class LedgerSums {
     this.valuation = valuation
     this.labels = labels
     this.selected = selected
-    this.unfilledOpening = opening.unfilled
+    this.opening = opening.findings
     this.#statement = this.#newStatement()
     for (const { wallet, asset, value } of opening.amounts) {
       if (!selected.has(wallet)) continue
@@ -105,7 +110,7 @@ export class LedgerSums {
 }
 
 type Inputs = {
-  opening: Awaited<ReturnType<typeof readOpening>>
+  opening: Opening
   labels: Map<string, string | null>
   selected: ReadonlySet<string>
   valuation: Valuation
@@ -113,24 +118,25 @@ type Inputs = {
   ownWallets: OwnWallets | undefined
 }
 
-type SummedExport = {
+export type SummedExport = {
   output: string
   options: SumOptions
   period: Period
   ownWallets?: OwnWallets | undefined
+  /** All exports that are summed. @default this one */
+  exports?: readonly ChainWallets[] | undefined
 }
 
 /** Opens the sums of an export. Throws USAGE if it has no ledger, or as `readOpening` and `openValuation` do. */
 export async function openLedgerSums(
   opened: OpenExport,
-  { output, options, period, ownWallets }: SummedExport,
+  { output, options, period, ownWallets, exports }: SummedExport,
 ): Promise<LedgerSums> {
   requireLedger(opened.manifest, output, 'statements are made from')
   const { manifest } = await applyNames(options.names, opened.manifest)
   const labels = labelsOf(manifest)
   const selected = selectWallets(manifest, options.wallets)
-  const wallets = selectWallets(manifest, undefined)
-  const opening = await readOpening(options.opening, { opened, labels, wallets })
+  const opening = await readOpening(options.opening, { opened, labels, exports })
   return new LedgerSums(
     { opening, labels, selected, ownWallets, valuation: await openValuation(opened, options) },
     period,

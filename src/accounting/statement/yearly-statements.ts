@@ -1,7 +1,7 @@
 import { openExport } from '../../read/open-export.ts'
 import { type Period, parsePeriod } from '../period.ts'
 import { type ClosedPeriod, closePeriod } from './statement-lines.ts'
-import { openLedgerSums, readSelectedRows, type SumOptions } from './sum-ledger.ts'
+import { openLedgerSums, readSelectedRows, type SummedExport, type SumOptions } from './sum-ledger.ts'
 
 /** The statement of a UTC year. */
 export type YearStatement = ClosedPeriod & { year: string; currency: string | undefined }
@@ -12,11 +12,14 @@ export type YearStatement = ClosedPeriod & { year: string; currency: string | un
  *
  * @throws ExportError as `statement` does
  */
-export async function* statementsByYear(output: string, options: SumOptions): AsyncGenerator<YearStatement> {
+export async function* statementsByYear(
+  output: string,
+  { exports, ...options }: SumOptions & Pick<SummedExport, 'exports'>,
+): AsyncGenerator<YearStatement> {
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    const sums = await openLedgerSums(opened, { output, options, period: ALL })
+    const sums = await openLedgerSums(opened, { output, options, period: ALL, exports })
     const { currency } = sums.valuation
     const close = (year: string): YearStatement => ({
       ...closePeriod(sums, { manifest, period: periodOf(year) }),

@@ -9,10 +9,10 @@ import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../te
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { negativeLines } from '../negative-lines.ts'
 import { openLog } from '../options/log.ts'
+import { openingLines, openingOptions, unfilledLines } from '../options/opening-option.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
-import { unfilledLines } from '../unfilled-lines.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 
@@ -28,7 +28,7 @@ const options = defineOptions([
     repeatable: true,
     description: 'Only this wallet, by address or label (repeatable)',
   },
-  { name: 'opening', value: '<file>', description: 'CSV file of opening balances; see --template' },
+  ...openingOptions,
   {
     name: 'expect',
     value: '<file>',
@@ -85,7 +85,7 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   if (at !== undefined) log.info(asOfLine(at, result))
   await warnUnmatched([output], { names })
   const unfilled = [
-    ...unfilledLines(opening, result.unfilledOpening),
+    ...openingLines(opening, result.opening),
     ...unfilledLines(expect, comparison?.unfilled ?? 0),
   ]
   for (const line of unfilled) log.warn(line)
@@ -119,7 +119,7 @@ async function writeTemplate(
   output: string,
   { at, wallet = [], opening, names, expect }: BalancesArguments,
 ): Promise<void> {
-  if (opening !== undefined || expect !== undefined)
+  if (typeof opening === 'string' || expect !== undefined)
     throw new ExportError('USAGE', '--template reads no file of amounts', {
       fix: 'Leave --opening and --expect out: the template is what they read, once it is filled in.',
     })

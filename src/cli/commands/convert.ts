@@ -15,6 +15,7 @@ import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { chooseFormat, fileOf, formatOfEnding } from '../options/file-format.ts'
+import { openingOptions } from '../options/opening-option.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { reportConversion, unitOf } from '../report-conversion.ts'
@@ -58,11 +59,7 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file of prices (date,asset,currency,price; chain for several chains) for fiat values',
   },
-  {
-    name: 'opening',
-    value: '<file>',
-    description: 'CSV file of opening balances, as for `balances` (one output only)',
-  },
+  ...openingOptions,
   { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
   {
     name: 'tickers',

@@ -17,7 +17,8 @@ export const command = defineCommand({
     { name: 'json', description: 'Print a JSON summary on stdout at the end' },
     ...logOptions,
   ],
-  run: (args) => runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true, reconcile: 'coin' }),
+  run: (args) =>
+    runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true, reconcile: { scope: 'coin' } }),
 })
 
 /** The job file is part of the package. */

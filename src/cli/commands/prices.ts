@@ -8,6 +8,7 @@ import type { Log } from '../../terminal/log.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
+import { openingOptions } from '../options/opening-option.ts'
 import { readRunLimits, runLimitOptions } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { periodOptions, resolveYear } from '../options/period-options.ts'
@@ -34,11 +35,7 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file of tickers (chain,contract,ticker) for tokens that are no spam',
   },
-  {
-    name: 'opening',
-    value: '<file>',
-    description: 'CSV file of opening balances, as for `balances`, which need prices too',
-  },
+  ...openingOptions,
   ...serviceOptions,
   { name: 'tier', value: '<name>', choices: TIERS, description: 'Tier of the API key' },
   ...runLimitOptions,
@@ -71,7 +68,10 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
   const { output } = located
   const file = await openResultFile({
     ...{ out, isBinary: false },
-    protectedPaths: { inputs: { '--tickers': tickers, '--opening': opening }, exports: [output] },
+    protectedPaths: {
+      inputs: { '--tickers': tickers, '--opening': opening || undefined },
+      exports: [output],
+    },
   })
   const interruption = out === undefined ? STARTS_OVER : { outcome: 'received prices are kept' }
   await withSignals({ ...args, interruption }, async ({ log, signal }) => {

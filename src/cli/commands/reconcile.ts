@@ -7,14 +7,14 @@ import type { ReconcileResult } from '../../verify/reconcile/reconcile.ts'
 import type { ReconciledBalance } from '../../verify/reconcile/verdict.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { logOptions, withSignals } from '../options/log.ts'
+import { openingLines, openingOptions } from '../options/opening-option.ts'
 import { readCount } from '../options/option-parsers.ts'
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
-import { reconcileAndStore, verdictError, verdictLines } from '../reconcile-output.ts'
+import { acceptOptions, reconcileAndStore, verdictError, verdictLines } from '../reconcile-output.ts'
 import { STARTS_OVER } from '../signals.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
-import { unfilledLines } from '../unfilled-lines.ts'
 
 const options = defineOptions([
   ...serviceOptions,
@@ -32,11 +32,8 @@ const options = defineOptions([
     description: 'Only this wallet, by address or label (repeatable)',
   },
   { name: 'sample', value: '<n>', description: 'Only this number of wallets, always the same ones' },
-  {
-    name: 'opening',
-    value: '<file>',
-    description: 'CSV file of balances before the first row; see balances --template',
-  },
+  ...openingOptions,
+  ...acceptOptions,
   {
     name: 'bisect',
     negatable: true,
@@ -66,19 +63,20 @@ export const command = defineCommand({
     ['reconcile output/mine --sample 50', 'Compare 50 wallets, with a fraction of the requests'],
     ['reconcile output/mine --opening opening.csv', 'With balances that no exported block shows'],
     ['reconcile output/mine --format csv > differences.csv', 'All columns, as a file'],
+    ['reconcile output/mine --accept differences.csv', 'Without an error for these differences'],
   ],
   run: ({ output, ...args }) => reconcile(output, args),
 })
 
 async function reconcile(outputArg: string, args: ReconcileArguments): Promise<number> {
-  const { wallet: wallets = [], opening, all, bisect, format, quiet = false } = args
+  const { wallet: wallets = [], opening, accept, all, bisect, format, quiet = false } = args
   const sample = readCount('sample', args.sample)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   return withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, { args, operation: 'balances', onNotice: log.info })
-    const request = { access, signal, wallets, sample, opening, all, bisect }
+    const request = { access, signal, wallets, sample, opening, accept, all, bisect }
     const result = await reconcileAndStore(located, request, log)
-    for (const line of unfilledLines(opening, result.unfilledOpening)) log.warn(line)
+    for (const line of openingLines(opening, result.opening)) log.warn(line)
     const lines = [...(format === 'table' ? causeLines(result) : []), ...verdictLines(result)]
     if (format !== 'table') await writeQueryResult(exactTable(result.rows), format, stdoutWriter())
     else if (result.rows.length > 0) await writeQueryResult(displayTable(result.rows), format, stdoutWriter())

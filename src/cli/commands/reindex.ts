@@ -71,6 +71,8 @@ function summaryLines(
     limited,
     unknown,
     refused,
+    unanswered,
+    unconfirmed,
     remaining,
     messages,
     requests,
@@ -80,12 +82,14 @@ function summaryLines(
   return [
     ...messages,
     `${output}: ${formatCount(tokens, 'token')}, ${formatInteger(missing)} without metadata, ${formatInteger(old)} old`,
-    ...line(recentlyRequested, 'requested within the last hour, skipped'),
+    ...line(recentlyRequested - unconfirmed, 'requested within the last hour, skipped'),
+    ...line(unconfirmed, 'requested within the last hour without a response, skipped'),
     ...line(accepted, `accepted by the service for reindexing (${formatCount(requests, 'request')})`),
     ...line(limited, 'at their hourly limit (429)'),
     ...line(unknown, 'unknown to the service (404)'),
     ...line(refused, 'refused by the service'),
-    ...line(remaining, dryRun ? 'to be requested' : 'not requested yet: run the same command again'),
+    ...line(unanswered, 'without a response: may be refreshed; requested again after an hour'),
+    ...line(remaining, dryRun ? 'to be requested' : 'left: run the same command again'),
     ...(accepted > 0
       ? ['  To get the refreshed metadata, export again with --fresh or a sufficient --lookback.']
       : []),

@@ -13,6 +13,7 @@ import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { openInBrowser } from '../open-browser.ts'
 import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { openLog } from '../options/log.ts'
+import { openingOptions } from '../options/opening-option.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { waitForStopSignal } from '../signals.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
@@ -28,11 +29,7 @@ const options = defineOptions([
     value: '<file>',
     description: 'CSV file (address,name) that names counterparties, and wallets without a label',
   },
-  {
-    name: 'opening',
-    value: '<file>',
-    description: 'CSV file of opening balances, as for `balances` (one output only)',
-  },
+  ...openingOptions,
   {
     name: 'prices',
     value: '<file>',

@@ -6,7 +6,9 @@ import { inlineJobOptions, readJobsOrInlineJob } from '../options/inline-job.ts'
 import { JOB_FILES, overrideOptions } from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
 import { runLimitOptions } from '../options/option-parsers.ts'
+import { acceptOptions } from '../reconcile-output.ts'
 import { runJobs } from '../run-jobs.ts'
+import { usageError } from '../usage-error.ts'
 
 export const command = defineCommand({
   name: 'run',
@@ -34,9 +36,13 @@ export const command = defineCommand({
     { name: 'report', description: 'Also write an HTML report for each export' },
     {
       name: 'reconcile',
+      value: 'changed',
+      optionalValue: true,
+      choices: ['changed'],
       description:
-        'Then compare each export with the balances that the service states; exit code 10 on a difference',
+        'Then compare each export with the balances that the service states (exit code 10 on a difference), or only wallets that changed since they agreed',
     },
+    ...acceptOptions,
     ...overrideOptions,
     ...runLimitOptions,
     ...keyOptions,
@@ -49,9 +55,12 @@ export const command = defineCommand({
     ["run 'jobs/*.yaml' --max-requests 5000", 'Run all jobs with one limit on requests'],
     ['run --chain 43114 --address 0x… --base-url https://…', 'One wallet, without a job file'],
   ],
-  run: ({ jobs, reconcile, ...args }) =>
-    runJobs(() => readJobsOrInlineJob(jobs, args, { needsService: true }), {
+  run: ({ jobs, reconcile, accept, ...args }) => {
+    if (accept !== undefined && reconcile === undefined)
+      throw usageError("option '--accept <file>' needs option '--reconcile'")
+    return runJobs(() => readJobsOrInlineJob(jobs, args, { needsService: true }), {
       ...args,
-      reconcile: reconcile ? 'all' : undefined,
-    }),
+      reconcile: reconcile && { scope: 'all', onlyChanged: reconcile === 'changed', accept },
+    })
+  },
 })

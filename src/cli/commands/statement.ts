@@ -16,13 +16,13 @@ import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
 import { negativeLines } from '../negative-lines.ts'
 import { chooseFormat, fileOf } from '../options/file-format.ts'
 import { openLog } from '../options/log.ts'
+import { openingLines, openingOptions } from '../options/opening-option.ts'
 import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
 import { statementDisplayTable } from '../statement-table.ts'
 import { singleBatch } from '../table-cells.ts'
-import { unfilledLines } from '../unfilled-lines.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
@@ -37,11 +37,7 @@ const options = defineOptions([
     repeatable: true,
     description: 'Only this wallet, by address or label (repeatable)',
   },
-  {
-    name: 'opening',
-    value: '<file>',
-    description: 'CSV file of opening balances, as for `balances` (one output only)',
-  },
+  ...openingOptions,
   {
     name: 'names',
     value: '<file>',
@@ -97,7 +93,7 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
   for (const outputArg of new Set(outputArgs)) located.push(await openOutput(outputArg, ['ledger']))
   const folders = located.map(({ output }) => output) as [string, ...string[]]
   const protectedPaths = {
-    inputs: { '--prices': args.prices, '--opening': args.opening, '--names': args.names },
+    inputs: { '--prices': args.prices, '--opening': args.opening || undefined, '--names': args.names },
     exports: folders,
   }
   if (onlyPriceTemplate) {
@@ -139,7 +135,7 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
     const empty = one.ledgerTimeRange && emptyPeriodLine(one.ledgerTimeRange, resolveYear(args))
     for (const line of [
       empty ?? [],
-      unfilledLines(args.opening, one.unfilledOpening),
+      openingLines(args.opening, one.opening),
       negativeLines(one.belowZero),
     ].flat())
       log.warn(`${place}${line}`)

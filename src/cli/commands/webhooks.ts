@@ -2,8 +2,9 @@ import { ExportError } from '../../core/model/errors.ts'
 import { type OpenedService, openService } from '../../sources/data-api/open-service.ts'
 import type { ServiceAccess } from '../../sources/service-access.ts'
 import { formatCount } from '../../terminal/format.ts'
+import type { Log } from '../../terminal/log.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { deleteOrEmptyWebhook } from '../../watch/delete-webhook.ts'
+import { deleteOrEmptyWebhook, type Removal } from '../../watch/delete-webhook.ts'
 import { type FoundWebhook, findWebhooks } from '../../watch/find-webhooks.ts'
 import { savedWebhooks, webhookMatcherOf } from '../../watch/job-webhooks.ts'
 import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
@@ -48,9 +49,15 @@ async function webhooks(action: Action, file: string | undefined, args: Webhooks
     try {
       const found = await find(service)
       const active = found.filter(({ status }) => status !== 'inactive')
-      if (action === 'remove')
-        await Promise.all(active.map((webhook) => deleteOrEmptyWebhook(service.client, webhook, signal)))
-      printWebhooks(action === 'remove' ? active : found, { action, json: args.json })
+      if (action === 'list') return printWebhooks(found, args)
+      const removed = await Promise.all(
+        active.map(async (webhook) => ({
+          ...webhook,
+          status: await deleteOrEmptyWebhook(service.client, webhook, signal),
+        })),
+      )
+      printWebhooks(removed, args)
+      reportRemovals(removed, log)
     } finally {
       await service.close()
     }
@@ -88,17 +95,27 @@ function cannotList(): never {
   })
 }
 
-type PrintOptions = { action: Action; json: boolean | undefined }
+/** Says that webhooks still exist. Throws REQUEST_REFUSED if some still send events. */
+function reportRemovals(removed: readonly (FoundWebhook & { status: Removal })[], log: Log): void {
+  const count = (removal: Removal) => removed.filter(({ status }) => status === removal).length
+  if (count('emptied') > 0)
+    log.info('emptied: the service does not delete webhooks; without addresses they send no more events')
+  if (count('not removed') > 0)
+    throw new ExportError(
+      'REQUEST_REFUSED',
+      `the service neither deletes nor empties ${formatCount(count('not removed'), 'webhook')}`,
+      { fix: 'Remove them with the website of the service.' },
+    )
+}
 
-function printWebhooks(webhooks: readonly FoundWebhook[], { action, json }: PrintOptions): void {
+function printWebhooks(webhooks: readonly FoundWebhook[], { json }: { json?: boolean }): void {
   const shown = webhooks.map(({ url, ...webhook }) => ({ ...webhook, url: hideToken(url) }))
   if (json) {
     printJson(shown)
     return
   }
   for (const { id, status, chain, addresses, name, url } of shown) {
-    const state = action === 'remove' ? 'removed' : status
-    const line = `${id}  ${state}  chain ${chain}  ${formatCount(addresses.length, 'wallet')}  ${name}  ${url}`
+    const line = `${id}  ${status}  chain ${chain}  ${formatCount(addresses.length, 'wallet')}  ${name}  ${url}`
     print(line)
   }
   if (shown.length === 0) print('no webhooks')

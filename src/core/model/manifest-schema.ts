@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { TABLE_NAMES } from '../table/index.ts'
 import { SCHEMA_VERSION } from '../table/schema-changes.ts'
 import { APIS } from './api.ts'
+import { ASSET_TYPES } from './asset.ts'
 import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
 import { COMPRESSIONS, FORMAT_NAMES, WRAPS } from './model.ts'
@@ -118,6 +119,14 @@ const COVERAGE = fields({
   error: v.optional(text),
 })
 
+const ASSET_TYPE = checked<string>(ASSET_TYPES.join(' or '), (value) =>
+  ASSET_TYPES.some((type) => type === value),
+)
+const OPENING = fields({
+  ...{ walletAddress: text, assetType: ASSET_TYPE, assetAddress: textOrNull, tokenId: textOrNull },
+  value: checked<string>('an integer as decimal text', matches(/^-?\d{1,78}$/)),
+})
+
 const TABLES = v.pipe(
   v.record(v.picklist(TABLE_NAMES, `a table of ${TABLE_NAMES.join(', ')}`), TABLE, 'an object'),
   v.check((tables) => Object.keys(tables).length > 0, 'at least one table'),
@@ -138,6 +147,7 @@ const FIELDS = {
   feeUnknown: v.optional(count),
   feesUpperBound: v.optional(count),
   decimalsConflict: v.optional(count),
+  opening: v.optional(list(OPENING)),
 }
 
 const MANIFEST = v.pipe(

@@ -21,6 +21,19 @@ export type Manifest = {
   feesUpperBound?: number
   /** Contracts whose rows disagree on the decimals of a token; absent if there are none. */
   decimalsConflict?: number
+  /** What wallets held at genesis, according to the source; absent if it states nothing. */
+  opening?: OpeningBalance[]
+}
+
+/** A balance that no transaction shows. `value` is in the smallest unit, as decimal text. */
+type OpeningBalance = {
+  walletAddress: string
+  /** native, erc20, erc721 or erc1155. */
+  assetType: string
+  /** null for the native coin. */
+  assetAddress: string | null
+  tokenId: string | null
+  value: string
 }
 
 export type Coverage = {

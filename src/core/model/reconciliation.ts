@@ -5,7 +5,8 @@ export type Reconciliation = v.InferOutput<typeof RECONCILIATION>
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const textOrNull = v.nullable(v.string())
-const kind = v.object({ compared: count, different: count })
+/** `accepted` of the `different` ones do not count as errors. */
+const kind = v.object({ compared: count, different: count, accepted: v.optional(count, 0) })
 
 const RECONCILIATION = v.object({
   reconciliationVersion: v.literal(1),
@@ -15,15 +16,31 @@ const RECONCILIATION = v.object({
   manifestSha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   ok: v.boolean(),
   block: count,
-  /** `exported`: wallets of the export. */
+  /** `exported`: wallets of the export. `unchanged` ones agreed in an earlier verdict and were not compared again. */
   wallets: v.object({
     ...{ exported: count, selected: count, compared: count, nativeReconciled: count, reconciled: count },
+    unchanged: v.optional(count, 0),
   }),
   balances: v.object({ native: kind, erc20: kind, erc721: kind, erc1155: kind }),
   /** Kinds of assets that were not compared, and why. */
   skipped: v.array(v.object({ kind: v.string(), why: v.string(), wallets: count })),
   genesisWallets: count,
   requests: count,
+  /**
+   * What the service states that wallets held after the block before `before_block`, their first one (or at genesis);
+   * absent in verdicts of older versions.
+   */
+  opening: v.optional(
+    v.array(
+      v.object({
+        ...{ wallet_address: v.string(), asset_type: v.string(), asset_address: textOrNull },
+        ...{ token_id: textOrNull, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)), before_block: count },
+      }),
+    ),
+    [],
+  ),
+  /** A hash of the ledger sums with which each wallet agreed, by address; absent in verdicts of older versions. */
+  reconciled: v.optional(v.record(v.string(), v.string()), {}),
   /** At most 1000 of the differences. */
   differences: v.array(
     v.object({
@@ -35,7 +52,8 @@ const RECONCILIATION = v.object({
   ),
 })
 
-/** Whether parsed JSON is a verdict. */
-export function isReconciliation(value: unknown): value is Reconciliation {
-  return v.is(RECONCILIATION, value)
+/** Returns parsed JSON as a verdict; undefined if it is none. */
+export function toReconciliation(value: unknown): Reconciliation | undefined {
+  const { success, output } = v.safeParse(RECONCILIATION, value)
+  return success ? output : undefined
 }

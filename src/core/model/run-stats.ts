@@ -2,7 +2,7 @@ import type { TableName } from '../table/index.ts'
 import type { ExportError, FailureCode } from './errors.ts'
 import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
-import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
+import { NO_UNKNOWNS, sumUnknowns, type Unknowns } from './unknowns.ts'
 import { utcDay } from './utc.ts'
 import { emptyWalletsIn, type WalletSample } from './wallet-sample.ts'
 
@@ -59,6 +59,8 @@ export type RunStats = {
   statusUnknown: number
   feeUnknown: number
   feesUpperBound: number
+  /** The same counts of the complete export that the run continues; undefined if there was none. */
+  earlier: Unknowns | undefined
   /**
    * Transactions whose views contradict each other (`found`), and those that still did after being read again
    * (`unresolved`).
@@ -148,6 +150,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
     endedMs: undefined,
     endBlock: undefined,
     written: undefined,
+    earlier: undefined,
     emptyWallets: undefined,
     rows: {},
     totalRows: {},

@@ -10,6 +10,8 @@ export type Unknowns = {
 
 export const NO_UNKNOWNS: Unknowns = { statusUnknown: 0, feeUnknown: 0, feesUpperBound: 0 }
 
+export const UNKNOWN_NAMES = ['statusUnknown', 'feeUnknown', 'feesUpperBound'] as const
+
 /**
  * Adds the counts of all parts of an export; undefined if a part was written by an older version, which has
  * no counts.

@@ -17,5 +17,8 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'u
 /** Version of this package. */
 export const VERSION = version
 
+/** The header `user-agent` of requests. */
+export const USER_AGENT = `walletlake/${VERSION}`
+
 /** Value of `generator` in manifests. */
 export const GENERATOR = `walletlake ${VERSION}`

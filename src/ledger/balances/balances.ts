@@ -10,7 +10,7 @@ import { balanceColumns } from './balance-columns.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { type CauseContext, EVENTS_MISMATCH, likelyCauses } from './causes.ts'
 import { compareSums, compareTexts } from './compare-sums.ts'
-import { readOpening } from './read-opening.ts'
+import { type ChainWallets, type OpeningFindings, type OpeningOption, readOpening } from './read-opening.ts'
 import { selectWallets } from './select-wallets.ts'
 import { MISREPORTS_BALANCES, type SpamFlag, spamFlagsOf } from './spam-rules.ts'
 
@@ -20,8 +20,13 @@ export type BalancesOptions = {
   at?: string | undefined
   /** Addresses or labels of the wallets to sum. @default all wallets */
   wallets?: readonly string[]
-  /** CSV file of opening balances, held before the first row; columns as for `compareExpected`. */
-  opening?: string | undefined
+  /**
+   * CSV file of opening balances, held before the first row; columns as for `compareExpected`, and optionally `chain`.
+   * false uses none. @default those that the last `reconcile` learned, and the genesis records in the manifest
+   */
+  opening?: OpeningOption
+  /** All exports that a file of opening balances is about. @default this one */
+  exports?: readonly ChainWallets[] | undefined
   /** CSV file with the columns address and name: labels of wallets that have none in the job. */
   names?: string | undefined
   /** Also return balances that are zero. @default false */
@@ -78,8 +83,7 @@ export type Balances = {
   newest: { block: number; time: string } | undefined
   /** The wallets that were summed, sorted by address. */
   wallets: NamedWallet[]
-  /** Number of lines of `opening` without a value and an amount. */
-  unfilledOpening: number
+  opening: OpeningFindings
   /** The last block up to which every selected wallet was read. */
   lastBlock: number
 }
@@ -100,13 +104,13 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     requireLedger(opened.manifest, output, 'balances are computed from')
     const { manifest } = await applyNames(options.names, opened.manifest)
     const selected = selectWallets(manifest, options.wallets)
-    const covered = selectWallets(manifest, undefined)
+    const covered = new Set(manifest.coverage.map(({ address }) => address))
     const sums = new BalanceSums()
     let newest: Balances['newest']
     const labels = labelsOf(manifest)
-    const opening = await readOpening(options.opening, { opened, labels, wallets: covered })
-    for (const { wallet, asset, value } of opening.amounts)
-      if (selected.has(wallet)) sums.open(wallet, asset, value)
+    const { exports } = options
+    const { amounts, findings: opening } = await readOpening(options.opening, { opened, labels, exports })
+    for (const { wallet, asset, value } of amounts) if (selected.has(wallet)) sums.open(wallet, asset, value)
     const columns = ['wallet_label', 'block_timestamp', 'asset_decimals', ...SUMMED_COLUMNS] as const
     for await (const rows of opened.stream('ledger', columns)) {
       for (const row of rows) {
@@ -121,8 +125,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     }
     const result = toBalances(sums, { labels, manifest, newest, all: options.all ?? false })
     const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
-    const unfilledOpening = opening.unfilled
-    return { ...result, newest, wallets, unfilledOpening, lastBlock: lastBlockOf(manifest, selected) }
+    return { ...result, newest, wallets, opening, lastBlock: lastBlockOf(manifest, selected) }
   } finally {
     await opened.close()
   }

@@ -1,32 +1,45 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, type Asset, assetBalanceKey, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
+import { parseChain } from '../../core/model/chains.ts'
 import { suggest } from '../../core/model/suggest.ts'
 import { type CsvRecord, readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
 import { describePlainNumber } from '../describe-plain-number.ts'
 
-/** A line of a file of opening or expected balances. */
-export type DeclaredAmount = {
-  line: number
+/** How much of an asset a wallet has. */
+export type WalletAmount = {
   wallet: string
   asset: Asset
   /** In the asset's smallest unit. */
   value: bigint
 }
 
+/** A line of a file of opening or expected balances. */
+export type DeclaredAmount = WalletAmount & { line: number }
+
 export type DeclaredAmounts = {
   amounts: DeclaredAmount[]
   /** Number of lines without a value and an amount: the rows of a template that were not filled in. */
   unfilled: number
+  /** Number of lines of chains that the context does not have. */
+  ofOtherChains: number
 }
 
-/** Look-ups in the export. */
-export type AmountContext = {
+/** Look-ups in the export, and the chain whose lines are read. */
+type AssetContext = {
   /** Addresses of the wallets with this label. */
   walletsLabelled(label: string): readonly string[]
   /** All labels, of which one is suggested for a label that no wallet has. */
   labels: readonly string[]
-  /** The wallets that lines may name by address, and a description of them; undefined for any wallets. */
-  wallets: { addresses: ReadonlySet<string>; expected: string } | undefined
+  /**
+   * The wallets that lines may name by address, and a description of them; undefined for any wallets. Lines of those that are
+   * not among `own` are skipped. @default all are
+   */
+  wallets: { addresses: ReadonlySet<string>; expected: string; own?: ReadonlySet<string> } | undefined
+  /** The chain whose lines are read, and whether each line has to name its chain. @default the lines of all chains */
+  chain?: { id: string; isRequired: boolean }
+}
+
+export type AmountContext = AssetContext & {
   /** null if unknown. */
   decimalsOf(asset: Asset): number | null
 }
@@ -35,23 +48,23 @@ export type AmountContext = {
 const REQUIRED_COLUMNS = ['asset_type', 'asset_address', 'token_id'] as const
 
 /**
- * Reads a CSV file with a header, by column name: `wallet_address` or `wallet_label` (either accepts an address or a
- * label), the columns of the asset, and `value` (smallest unit) or `amount` (whole units). Lines with neither are
- * skipped and counted. A second line for the same wallet and asset is an error. Throws USAGE with the line number if a
- * line is invalid or names an unknown wallet, and if the file cannot be read.
+ * Reads a CSV file with a header, by column name: those of `readAssetLines`, and `value` (smallest unit) or `amount` (whole
+ * units). Lines with neither are skipped and counted. A second line for the same wallet and asset is an error. Throws USAGE
+ * with the line number if a line is invalid or names an unknown wallet, and if the file cannot be read.
  */
 export async function readDeclaredAmounts(file: string, context: AmountContext): Promise<DeclaredAmounts> {
   const amounts: DeclaredAmount[] = []
   const lines = new Map<string, number>()
   let unfilled = 0
-  await readRecords(file, REQUIRED_COLUMNS, (record) => {
-    requireKeptLine({ file, line: record.line })
-    const amount = amountOf(record, file, context)
-    if (amount === undefined) {
+  const ofOtherChains = await readAssetLines(file, context, ({ line, wallet, asset, cells, expect }) => {
+    if (!('value' in cells) && !('amount' in cells))
+      throw missingColumns({ file, line }, 'value, in the smallest unit, or amount, in whole units')
+    const decimals = asset.type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset)
+    const value = toSmallestUnits(cells, expect, decimals)
+    if (value === undefined) {
       unfilled += 1
       return
     }
-    const { line, wallet, asset } = amount
     const key = assetBalanceKey(wallet, asset)
     const previousLine = lines.get(key)
     if (previousLine !== undefined) {
@@ -59,16 +72,57 @@ export async function readDeclaredAmounts(file: string, context: AmountContext):
       throw recordError({ file, line }, { found, expected: 'each pair once' })
     }
     lines.set(key, line)
-    amounts.push(amount)
+    amounts.push({ line, wallet, asset, value })
   })
-  return { amounts, unfilled }
+  return { amounts, unfilled, ofOtherChains }
 }
 
 type CheckCell = (column: string, isValid: boolean, expected: string) => void
 
-function amountOf(record: CsvRecord, file: string, context: AmountContext): DeclaredAmount | undefined {
-  const { line, cells } = record
-  requireColumns(record, file)
+/** A line about a wallet's balance of an asset. */
+type AssetLine = CsvRecord & { wallet: string; asset: Asset; expect: CheckCell }
+
+/**
+ * Reads a CSV file about balances: `wallet_address` or `wallet_label` (either accepts an address or a label), the columns of
+ * the asset, and optionally `chain`.
+ *
+ * @returns the number of lines of other chains, which are skipped
+ */
+export async function readAssetLines(
+  file: string,
+  context: AssetContext,
+  onLine: (line: AssetLine) => void,
+): Promise<number> {
+  let ofOtherChains = 0
+  await readRecords(file, REQUIRED_COLUMNS, (record) => {
+    requireKeptLine({ file, line: record.line })
+    if (isOfOtherChain(record, file, context.chain)) {
+      ofOtherChains += 1
+      return
+    }
+    const line = assetLineOf(record, file, context)
+    if (context.wallets?.own?.has(line.wallet) !== false) onLine(line)
+  })
+  return ofOtherChains
+}
+
+function isOfOtherChain(
+  { line, cells: { chain: cell = '' } }: CsvRecord,
+  file: string,
+  chain: AmountContext['chain'],
+): boolean {
+  if (chain === undefined || (cell.trim() === '' && !chain.isRequired)) return false
+  const id = parseChain(cell.trim(), chain.id)
+  if (id !== undefined) return id !== chain.id
+  throw recordError({ file, line }, { found: `chain ${cell || 'empty'}`, expected: CHAIN_EXPECTED })
+}
+
+const CHAIN_EXPECTED =
+  'an id such as 43114 or a name such as avalanche (or nothing, if all exports are of one chain)'
+
+function assetLineOf({ line, cells }: CsvRecord, file: string, context: AssetContext): AssetLine {
+  if (!('wallet_address' in cells) && !('wallet_label' in cells))
+    throw missingColumns({ file, line }, 'wallet_address or wallet_label, with an address or a label')
   const cell = (name: string) => cells[name] ?? ''
   const expect: CheckCell = (column, isValid, expected) => {
     const found = `${column} ${cell(column) || 'empty'}`
@@ -79,31 +133,24 @@ function amountOf(record: CsvRecord, file: string, context: AmountContext): Decl
   expect('asset_type', ASSET_TYPES.includes(type), ASSET_TYPES.join(', '))
   expect(
     'asset_address',
-    type === 'native' ? address === '' : address !== '',
-    'a contract, or nothing for native',
+    type === 'native' ? address === '' : ADDRESS.test(address),
+    type === 'native' ? 'nothing for native' : 'a contract: 0x and 40 hex digits',
   )
   expect(
     'token_id',
-    isNft({ type }) ? DIGITS.test(id) : id === '',
-    'the id of an NFT, or nothing for other assets',
+    isNft({ type }) ? TOKEN_ID.test(id) : id === '',
+    isNft({ type }) ? 'the id of an NFT: a decimal number without leading zeros' : `nothing for ${type}`,
   )
-  const asset = { type, address: address || null, tokenId: id || null }
-  const value = toSmallestUnits(cells, expect, type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset))
-  return value === undefined ? undefined : { line, wallet, asset, value }
+  return { line, cells, wallet, asset: { type, address: address || null, tokenId: id || null }, expect }
 }
 
-function requireColumns({ line, cells }: CsvRecord, file: string): void {
-  const error = (expected: string) => recordError({ file, line }, { found: 'neither column', expected })
-  if (!('wallet_address' in cells) && !('wallet_label' in cells))
-    throw error('wallet_address or wallet_label, with an address or a label')
-  if (!('value' in cells) && !('amount' in cells))
-    throw error('value, in the smallest unit, or amount, in whole units')
-}
+const missingColumns = (place: { file: string; line: number }, expected: string) =>
+  recordError(place, { found: 'neither column', expected })
 
 function walletOf(
   cells: CsvRecord['cells'],
   expect: CheckCell,
-  { walletsLabelled, labels, wallets }: AmountContext,
+  { walletsLabelled, labels, wallets }: AssetContext,
 ): string {
   const column = cells.wallet_address ? 'wallet_address' : 'wallet_label'
   const name = cells[column] ?? ''
@@ -146,6 +193,6 @@ function toSmallestUnits(
   return exact
 }
 
-const DIGITS = /^\d{1,78}$/
+const TOKEN_ID = /^(0|[1-9]\d{0,77})$/
 const INTEGER = /^-?\d{1,100}$/
 const DECIMAL = /^-?\d{1,100}(\.\d{1,255})?$/

@@ -1,26 +1,113 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
+import { chainIdOf } from '../../core/model/chains.ts'
+import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import type { OpenExport } from '../../read/open-export.ts'
-import { type DeclaredAmounts, readDeclaredAmounts } from './declared-amounts.ts'
+import { readReconciliation } from '../../read/read-reconciliation.ts'
+import { type DeclaredAmount, readDeclaredAmounts, type WalletAmount } from './declared-amounts.ts'
 import { readDecimals } from './read-decimals.ts'
+
+/**
+ * Which opening balances are used, held before the first row: those of a CSV file, or none (`false`). @default those that
+ * the last `reconcile` learned from the service, and the genesis records in the manifest
+ */
+export type OpeningOption = string | false | undefined
+
+/** What a file of opening balances contains apart from balances of assets that have rows. */
+export type OpeningFindings = {
+  /** Number of lines without a value and an amount. */
+  unfilled: number
+  /** Number of lines of chains that are not the export's. */
+  ofOtherChains: number
+  /** Lines of assets of which the export has no row. They count. */
+  withoutRows: readonly DeclaredAmount[]
+}
+
+export type Opening = { amounts: readonly WalletAmount[]; findings: OpeningFindings }
+
+export const NO_FINDINGS: OpeningFindings = { unfilled: 0, ofOtherChains: 0, withoutRows: [] }
+
+/** The findings of several exports of one file. A line of another chain in all of them is counted once. */
+export function sumFindings(all: readonly OpeningFindings[]): OpeningFindings {
+  const [first = NO_FINDINGS, ...others] = all
+  return {
+    unfilled: all.reduce((sum, { unfilled }) => sum + unfilled, 0),
+    ofOtherChains: others.reduce((least, one) => Math.min(least, one.ofOtherChains), first.ofOtherChains),
+    withoutRows: all.flatMap(({ withoutRows }) => withoutRows),
+  }
+}
 
 type OpeningContext = {
   opened: OpenExport
   labels: ReadonlyMap<string, string | null>
-  /** The wallets of the export, with those that the job no longer contains. */
-  wallets: ReadonlySet<string>
+  /** All exports that the file is about, this one included. @default this one */
+  exports?: readonly ChainWallets[] | undefined
 }
 
-/** Reads a file of opening balances. Throws USAGE if it is invalid or names a wallet that the export does not have. */
+/** The chain of an export, as in its manifest, and its wallets, with those that the job no longer contains. */
+export type ChainWallets = { chain: string; coverage: readonly Coverage[] }
+
+/** Reads opening balances. Throws USAGE if the file is invalid or names a wallet that no export of the chain has. */
 export async function readOpening(
-  file: string | undefined,
-  { opened, labels, wallets }: OpeningContext,
-): Promise<DeclaredAmounts> {
-  if (file === undefined) return { amounts: [], unfilled: 0 }
+  option: OpeningOption,
+  { opened, labels, exports }: OpeningContext,
+): Promise<Opening> {
+  if (option === false) return { amounts: [], findings: NO_FINDINGS }
+  if (option === undefined) return { amounts: await readKnownOpening(opened), findings: NO_FINDINGS }
+  const { job, coverage } = opened.manifest
+  const id = chainIdOf(job.chain)
+  const all = exports ?? [{ chain: id, coverage }]
+  const ofChain = all.filter(({ chain }) => chainIdOf(chain) === id).flatMap((one) => one.coverage)
+  const names = [...labels, ...labelsIn(ofChain.filter(({ address }) => !labels.has(address)))]
   const decimals = await readDecimals(opened)
-  return readDeclaredAmounts(file, {
-    labels: [...labels.values()].flatMap((label) => label ?? []),
-    walletsLabelled: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
-    wallets: { addresses: wallets, expected: 'the address of a wallet of the export' },
+  const { amounts, ...counts } = await readDeclaredAmounts(option, {
+    labels: names.flatMap(([, label]) => label ?? []),
+    walletsLabelled: (name) => names.flatMap(([address, label]) => (label === name ? [address] : [])),
+    wallets: {
+      addresses: new Set(ofChain.map(({ address }) => address)),
+      own: new Set(coverage.map(({ address }) => address)),
+      expected: 'the address of a wallet of the export',
+    },
     decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,
+    chain: { id, isRequired: all.some(({ chain }) => chainIdOf(chain) !== id) },
   })
+  const hasRows = ({ asset }: DeclaredAmount) =>
+    asset.type === 'native' || decimals.has(assetBalanceKey('', asset))
+  return { amounts, findings: { ...counts, withoutRows: amounts.filter((line) => !hasRows(line)) } }
+}
+
+const labelsIn = (coverage: readonly Coverage[]) =>
+  coverage.map(({ address, label = null }) => [address, label] as const)
+
+/**
+ * The opening balances that are known without a file: what the service stated before the first block of each wallet, and
+ * what the genesis records of the source state. Those of the service take precedence.
+ */
+async function readKnownOpening({ manifest, database }: OpenExport): Promise<WalletAmount[]> {
+  const { opening = [] } = (await readReconciliation(database.folder)) ?? {}
+  const firstBlocks = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
+  const learned = opening
+    .filter(({ wallet_address, before_block }) => firstBlocks.get(wallet_address) === before_block)
+    .map(
+      ({ wallet_address: wallet, asset_type: type, asset_address: address, token_id: tokenId, value }) => ({
+        wallet,
+        asset: { type, address, tokenId },
+        value: BigInt(value),
+      }),
+    )
+  const amounts = [...genesisBalances(manifest), ...learned]
+  return [...new Map(amounts.map((one) => [assetBalanceKey(one.wallet, one.asset), one])).values()]
+}
+
+/** The genesis records of the wallets that were read from the first block on. */
+export function genesisBalances({ opening = [], coverage }: Manifest): WalletAmount[] {
+  const fromGenesis = new Set(
+    coverage.flatMap(({ address, fromBlock }) => (fromBlock === 0 ? [address] : [])),
+  )
+  return opening
+    .filter(({ walletAddress }) => fromGenesis.has(walletAddress))
+    .map(({ walletAddress: wallet, assetType: type, assetAddress: address, tokenId, value }) => ({
+      wallet,
+      asset: { type, address, tokenId },
+      value: BigInt(value),
+    }))
 }

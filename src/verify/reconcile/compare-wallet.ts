@@ -1,7 +1,13 @@
 import { type Asset, assetBalanceKey } from '../../core/model/asset.ts'
 import type { BalanceSum } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
-import { type BalanceReader, KINDS, type Kind, type ServiceBalances } from '../../sources/balances.ts'
+import {
+  type BalanceReader,
+  type Held,
+  KINDS,
+  type Kind,
+  type ServiceBalances,
+} from '../../sources/balances.ts'
 import type { LedgerWallet } from './ledger-sums.ts'
 
 /** A balance according to the ledger and to the service, in the smallest unit. */
@@ -23,6 +29,8 @@ export type ComparedWallet = {
   skipped: readonly { kind: Kind; why: Skip }[]
   /** Native coins before the first exported block: those that are given, what the service had then, or at genesis. */
   opening: bigint
+  /** Kinds of which the service stated what the wallet had before the first exported block; without zero balances. */
+  learned: readonly { kind: Kind; held: readonly Held[] }[]
 }
 
 /**
@@ -44,10 +52,19 @@ export async function compareWallet(wallet: LedgerWallet, reader: BalanceReader)
     balances: results.flatMap(({ balances = [] }) => balances),
     skipped: results.flatMap(({ kind, why }) => (why === undefined ? [] : [{ kind, why }])),
     opening: results.reduce((sum, { opening = 0n }) => sum + opening, 0n),
+    learned: results.flatMap(({ kind, before }) =>
+      before === undefined ? [] : [{ kind, held: [...before.values()].filter(({ value }) => value !== 0n) }],
+    ),
   }
 }
 
-type ComparedKind = { balances?: ComparedBalance[]; why?: Skip; opening?: bigint }
+type ComparedKind = {
+  balances?: ComparedBalance[]
+  why?: Skip
+  opening?: bigint
+  /** What the service stated before the first exported block; undefined if it was not asked. */
+  before?: ServiceBalances
+}
 
 type Comparison = {
   wallet: LedgerWallet
@@ -72,7 +89,7 @@ async function compareKind(kind: Kind, comparison: Comparison): Promise<Compared
   if (kind === 'native' && wallet.opening !== undefined) return { balances, opening: wallet.opening }
   const nativeBefore = before.get(NATIVE_KEY)?.value ?? 0n
   if (kind !== 'native' || wallet.fromBlock > 0 || !balances.some(isDifferent))
-    return { balances, opening: nativeBefore }
+    return { balances, opening: nativeBefore, ...(wallet.opening === undefined ? { before } : {}) }
   return compareFromGenesis(wallet, sums, { after, genesis: await read(0) })
 }
 
@@ -93,7 +110,7 @@ function compareFromGenesis(
   { after, genesis = NOTHING }: { after: ServiceBalances; genesis: ServiceBalances | undefined },
 ): ComparedKind {
   const opening = genesis.get(NATIVE_KEY)?.value ?? 0n
-  return { balances: unite(wallet, sums, { after, before: genesis }), opening }
+  return { balances: unite(wallet, sums, { after, before: genesis }), opening, before: genesis }
 }
 
 /** Current balances are those after the last exported block if no transaction followed it. */

@@ -1,7 +1,9 @@
+import { assetBalanceKey } from '../../core/model/asset.ts'
 import type { Coverage } from '../../core/model/manifest.ts'
+import { sha256 } from '../../core/platform/sha256.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
-import type { DeclaredAmount } from '../../ledger/balances/declared-amounts.ts'
+import type { WalletAmount } from '../../ledger/balances/declared-amounts.ts'
 import { type OpenExport, uncoveredWalletError } from '../../read/open-export.ts'
 
 /** A wallet to compare: the blocks that were read, and the sums of its opening balances and ledger rows. */
@@ -25,18 +27,20 @@ export type LedgerSums = {
   isWrapper: (contract: string | null) => boolean
 }
 
+/** Opening balances that are given instead of asked for, and the wallets whose opening balances they are. */
+export type GivenOpening = { amounts: readonly WalletAmount[]; wallets: ReadonlySet<string> }
+
 /** Sums the opening balances, if they are given, and the ledger rows of these wallets. Memory grows with the number of balances. */
 export async function readLedgerSums(
   { manifest, stream }: OpenExport,
   wallets: readonly Coverage[],
-  opening?: readonly DeclaredAmount[],
+  { amounts, wallets: given }: GivenOpening = { amounts: [], wallets: new Set() },
 ): Promise<LedgerSums> {
   const covered = new Set(manifest.coverage.map(({ address }) => address))
   const selected = new Set(wallets.map(({ address }) => address))
   const sums = new BalanceSums()
   for (const { address } of wallets) sums.open(address, { type: 'native', address: null, tokenId: null }, 0n)
-  for (const { wallet, asset, value } of opening ?? [])
-    if (selected.has(wallet)) sums.open(wallet, asset, value)
+  for (const { wallet, asset, value } of amounts) if (selected.has(wallet)) sums.open(wallet, asset, value)
   for await (const rows of stream('ledger', SUMMED_COLUMNS)) {
     for (const row of rows) {
       if (!covered.has(row.wallet_address)) throw uncoveredWalletError(row.wallet_address)
@@ -50,12 +54,18 @@ export async function readLedgerSums(
       .sort((a, b) => (a.address < b.address ? -1 : 1))
       .map(({ address, label = null, fromBlock, toBlock, transactions }) => ({
         ...{ address, label, fromBlock, toBlock, transactions },
-        opening: opening === undefined ? undefined : coinsOf(address, opening),
+        opening: given.has(address) ? coinsOf(address, amounts) : undefined,
         sums: byWallet.get(address) ?? [],
       })),
     isWrapper: (contract) => sums.isWrapper(contract),
   }
 }
 
-const coinsOf = (address: string, opening: readonly DeclaredAmount[]): bigint =>
-  opening.find(({ wallet, asset }) => wallet === address && asset.type === 'native')?.value ?? 0n
+/** A hash of everything of a wallet that is compared with the service. */
+export function hashSums({ fromBlock, transactions, sums }: LedgerWallet): string {
+  const assets = sums.map(({ value, ...asset }) => `${assetBalanceKey('', asset)}=${value}`)
+  return sha256([fromBlock, transactions, ...assets].join('\n')).slice(0, 32)
+}
+
+const coinsOf = (address: string, amounts: readonly WalletAmount[]): bigint =>
+  amounts.find(({ wallet, asset }) => wallet === address && asset.type === 'native')?.value ?? 0n

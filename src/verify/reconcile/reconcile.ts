@@ -4,17 +4,23 @@ import { ExportError } from '../../core/model/errors.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import { labelsOf } from '../../ledger/balances/balances.ts'
-import type { DeclaredAmount, DeclaredAmounts } from '../../ledger/balances/declared-amounts.ts'
-import { readOpening } from '../../ledger/balances/read-opening.ts'
+import {
+  genesisBalances,
+  NO_FINDINGS,
+  type OpeningFindings,
+  type OpeningOption,
+  readOpening,
+} from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
-import { hashManifest } from '../../read/read-reconciliation.ts'
+import { hashManifest, readReconciliation } from '../../read/read-reconciliation.ts'
 import type { BalanceReader } from '../../sources/balances.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
 import type { Source } from '../../sources/source.ts'
+import { readAccepted } from './accepted.ts'
 import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
-import { type LedgerSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
+import { type GivenOpening, hashSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
 import { notComparedError } from './not-compared.ts'
 import { predictRequests } from './predict-requests.ts'
 import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
@@ -26,10 +32,20 @@ export type ReconcileOptions = {
   /** Compare this many of the wallets: always the same ones. @default all */
   sample?: number | undefined
   /**
-   * CSV file of balances before the first row, like that of `balances`. The ledger's sums begin with them instead of with
-   * what the service states before the first exported block. @default none
+   * Balances before the first row, as for `balances`. The ledger's sums begin with those of a file instead of with what the
+   * service states before the first exported block. @default the genesis records in the manifest
    */
-  opening?: string | undefined
+  opening?: OpeningOption
+  /**
+   * CSV file of differences, with the columns of `ReconciledBalance`, that do not count as errors: those of a token whatever
+   * they are, those of the native coin only if they equal `difference`, if that is filled in. @default none
+   */
+  accept?: string | undefined
+  /**
+   * Do not compare wallets whose ledger sums are those with which an earlier verdict found them to agree.
+   * @default false
+   */
+  onlyChanged?: boolean | undefined
   /** Find the transaction with which a difference of the native coin begins. @default true */
   bisect?: boolean | undefined
   /** Also return balances that agree. @default false */
@@ -44,8 +60,7 @@ export type ReconcileResult = ReconcileVerdict &
   RequestCounts & {
     /** SHA-256 of the manifest that was compared. */
     manifestSha256: string
-    /** Number of lines of `opening` without a value and an amount. */
-    unfilledOpening: number
+    opening: OpeningFindings
   }
 
 /**
@@ -63,13 +78,12 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
   try {
     requireLedger(output.manifest, folder, 'balances are computed from')
     const wallets = chooseWallets(folder, output.manifest, options)
-    const opening = await readOpeningOf(output, options.opening)
+    const opening = await readGivenOpening(output, options.opening)
     const source = sourceOf(options.service.api ?? DEFAULT_API)
     const { reader, counts, close } = await source.openBalances(options.service, output.manifest.job.chain)
     try {
-      const context = { source, reader, wallets, opening: opening?.amounts, options }
-      const verdict = await reconcile(output, context)
-      return { ...verdict, ...counts, manifestSha256, unfilledOpening: opening?.unfilled ?? 0 }
+      const verdict = await reconcile(output, { folder, source, reader, wallets, opening, options })
+      return { ...verdict, ...counts, manifestSha256, opening: opening.findings }
     } finally {
       await close()
     }
@@ -97,50 +111,58 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
     .map(({ wallet }) => wallet)
 }
 
-async function readOpeningOf(
+/** The opening balances of a file, or those of genesis records; what the service states is asked for again. */
+async function readGivenOpening(
   opened: OpenExport,
-  file: string | undefined,
-): Promise<DeclaredAmounts | undefined> {
-  if (file === undefined) return undefined
+  option: OpeningOption,
+): Promise<GivenOpening & { findings: OpeningFindings }> {
   const { manifest } = opened
-  return readOpening(file, {
-    opened,
-    labels: labelsOf(manifest),
-    wallets: selectWallets(manifest, undefined),
-  })
+  if (typeof option !== 'string') {
+    const amounts = option === false ? [] : genesisBalances(manifest)
+    return { amounts, wallets: new Set(amounts.map(({ wallet }) => wallet)), findings: NO_FINDINGS }
+  }
+  const { amounts, findings } = await readOpening(option, { opened, labels: labelsOf(manifest) })
+  return { amounts, wallets: selectWallets(manifest, undefined), findings }
 }
 
 type ReconcileContext = {
+  folder: string
   source: Source
   reader: BalanceReader
   wallets: readonly Coverage[]
-  opening: readonly DeclaredAmount[] | undefined
+  opening: GivenOpening
   options: ReconcileOptions
 }
 
 async function reconcile(
   output: OpenExport,
-  { source, reader, wallets, opening, options }: ReconcileContext,
+  { folder, source, reader, wallets, opening, options }: ReconcileContext,
 ): Promise<ReconcileVerdict> {
-  const onProgress = options.onProgress ?? (() => {})
+  const { all = false, bisect = true, onProgress = () => {} } = options
+  const accepted = await readAccepted(options.accept, output.manifest)
   onProgress('summing the ledger')
   const sums = await readLedgerSums(output, wallets, opening)
+  const { reconciled = {} } = (options.onlyChanged && (await readReconciliation(folder))) || {}
+  const changed = sums.wallets.filter((wallet) => reconciled[wallet.address] !== hashSums(wallet))
   const lastBlock = wallets.reduce((last, { toBlock }) => Math.max(last, toBlock - 1), 0)
-  options.onStart?.({ wallets: wallets.length, requests: predictRequests(sums.wallets, source), lastBlock })
-  const compared = await compareAll(sums, { reader, onProgress })
-  if (compared.every(isNotCompared)) {
+  options.onStart?.({ wallets: changed.length, requests: predictRequests(changed, source), lastBlock })
+  const compared = await compareAll(changed, { reader, onProgress })
+  if (compared.length > 0 && compared.every(isNotCompared)) {
     const skipped = compared.flatMap((wallet) => wallet.skipped)
     throw reader.refusal() ?? notComparedError('cannot reconcile', skipped)
   }
-  const { all = false, bisect = true } = options
-  return buildVerdict(output, { compared, sums, reader, lastBlock, all, bisect })
+  return buildVerdict(output, {
+    ...{ compared, sums, reader, lastBlock, all, bisect, accepted },
+    unchanged: sums.wallets.length - changed.length,
+    hasOpeningFile: typeof options.opening === 'string',
+  })
 }
 
 /** Wallets at a time. Most requests of a wallet are sent together, and the client limits those in flight. */
 const WALLETS_AT_A_TIME = 64
 
 async function compareAll(
-  { wallets }: LedgerSums,
+  wallets: readonly LedgerWallet[],
   { reader, onProgress }: { reader: BalanceReader; onProgress: (message: string) => void },
 ): Promise<ComparedWallet[]> {
   const limit = limitConcurrency(WALLETS_AT_A_TIME)

@@ -1,8 +1,9 @@
 import { balanceColumns } from '../../ledger/balances/balance-columns.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import { type BalanceReader, KINDS, type Kind } from '../../sources/balances.ts'
+import type { Accepted } from './accepted.ts'
 import { type ComparedBalance, type ComparedWallet, isDifferent, type Skip } from './compare-wallet.ts'
-import type { LedgerSums } from './ledger-sums.ts'
+import { hashSums, type LedgerSums } from './ledger-sums.ts'
 import { type ExportedChain, tokenCause, unlocatedCoinCause } from './likely-cause.ts'
 import {
   type CoinDifference,
@@ -27,17 +28,18 @@ export type ReconciledBalance = {
   likely_cause: string | null
 }
 
-/** Balances of a kind of asset. */
-type KindCounts = { compared: number; different: number }
+/** Balances of a kind of asset; `accepted` are those of `different` that the user accepts. */
+type KindCounts = { compared: number; different: number; accepted: number }
 
 export type ReconcileVerdict = {
-  /** True if all compared balances agree. */
+  /** True if all compared balances agree, or the user accepts their differences. */
   ok: boolean
   /** The last block of the export. Wallets that were read to an earlier block are compared there. */
   block: number
   /**
    * Wallets of the export; those that were selected; those whose native coin was compared; of these, those whose native
-   * coin agrees, and those of which every compared balance agrees.
+   * coin agrees, and those of which every compared balance agrees. `unchanged` wallets agreed in an earlier verdict and were not
+   * compared again; the other numbers include them.
    */
   wallets: {
     exported: number
@@ -45,6 +47,7 @@ export type ReconcileVerdict = {
     compared: number
     nativeReconciled: number
     reconciled: number
+    unchanged: number
   }
   balances: Readonly<Record<Kind, KindCounts>>
   /** Number of wallets of which a kind of asset was not compared, by reason. */
@@ -55,6 +58,18 @@ export type ReconcileVerdict = {
   rows: readonly ReconciledBalance[]
   /** Where differences of the native coin begin, by wallet. */
   located: ReadonlyMap<string, LocatedDifference>
+  /** What was learned about the compared wallets, for later commands. */
+  learned: readonly LearnedWallet[]
+}
+
+/** What a comparison shows about a wallet apart from its differences. */
+export type LearnedWallet = {
+  address: string
+  fromBlock: number
+  /** The hash of its ledger sums if every compared balance agrees or is accepted; undefined otherwise. */
+  reconciledSums: string | undefined
+  /** What it had before `fromBlock`, by kind; kinds that the service did not state are absent. */
+  opening: ComparedWallet['learned']
 }
 
 export type VerdictContext = {
@@ -64,41 +79,57 @@ export type VerdictContext = {
   lastBlock: number
   all: boolean
   bisect: boolean
+  accepted: Accepted
+  /** Number of selected wallets that were not compared, because they have not changed. */
+  unchanged: number
+  /** Whether the user gave a file of opening balances. */
+  hasOpeningFile: boolean
 }
 
 /** Counts the differences, and finds their likely causes. */
 export async function buildVerdict(output: OpenExport, context: VerdictContext): Promise<ReconcileVerdict> {
-  const { compared, reader, lastBlock: block, all, bisect } = context
+  const { compared, reader, lastBlock: block, all, bisect, accepted, hasOpeningFile: hasOpening } = context
+  const isUnaccepted = (balance: ComparedBalance) => isDifferent(balance) && accepted(balance) === undefined
   const differing = compared.flatMap((one): CoinDifference[] =>
-    one.balances.filter(isNativeDifference).map((coin) => ({ ...one, coin })),
+    one.balances.filter((one) => isNative(one) && isUnaccepted(one)).map((coin) => ({ ...one, coin })),
   )
   const located = bisect ? await locateDifferences(output, differing, reader) : new Map()
   const isGenesisUnknown = reader.latestOnly.has('native')
-  const hasOpening = compared.some(({ wallet }) => wallet.opening !== undefined)
   const chain = { ...exportedChainOf(output), isGenesisUnknown, hasOpening }
-  const causeOf = causeFinder(chain, context.sums, located)
+  const likelyCauseOf = causeFinder(chain, context.sums, located)
+  const causeOf = (balance: ComparedBalance) => {
+    const line = accepted(balance)
+    return line === undefined ? likelyCauseOf(balance) : `accepted in line ${line} of the file of --accept`
+  }
   const rows = compared.flatMap(({ wallet, balances }) =>
     balances
       .filter((balance) => all || isDifferent(balance))
       .map((balance) => toRow(balance, wallet.label, isDifferent(balance) ? causeOf(balance) : null)),
   )
-  const balances = countKinds(compared)
+  const balances = countKinds(compared, isUnaccepted)
   return {
-    ok: KINDS.every((kind) => balances[kind].different === 0),
+    ok: KINDS.every((kind) => balances[kind].different === balances[kind].accepted),
     ...{
       block,
       balances,
       rows,
       located,
-      wallets: countWallets(output, compared),
+      wallets: countWallets(output, compared, context.unchanged),
       skipped: countSkipped(compared),
     },
-    genesisWallets: compared.filter(hasGenesisCoins).length,
+    genesisWallets: hasOpening ? 0 : compared.filter(hasGenesisCoins).length,
+    learned: compared.map(({ wallet, balances, skipped, learned: opening }) => ({
+      ...{ address: wallet.address, fromBlock: wallet.fromBlock, opening },
+      reconciledSums: balances.some(isUnaccepted) || skipped.some(isTemporary) ? undefined : hashSums(wallet),
+    })),
   }
 }
 
-const hasGenesisCoins = ({ wallet, opening }: ComparedWallet) =>
-  wallet.fromBlock === 0 && wallet.opening === undefined && opening !== 0n
+const hasGenesisCoins = ({ wallet, opening }: ComparedWallet) => wallet.fromBlock === 0 && opening !== 0n
+
+/** Whether a later comparison may include the kind of asset, although the wallet does not change; or the coin is missing. */
+const isTemporary = ({ kind, why }: ComparedWallet['skipped'][number]) =>
+  kind === 'native' || why === 'later-transactions'
 
 const isNative = ({ type }: ComparedBalance) => type === 'native'
 const isNativeDifference = (balance: ComparedBalance) => isNative(balance) && isDifferent(balance)
@@ -125,18 +156,19 @@ function toRow(balance: ComparedBalance, label: string | null, cause: string | n
   }
 }
 
-function countKinds(compared: readonly ComparedWallet[]): Record<Kind, KindCounts> {
-  const counts: Record<Kind, KindCounts> = {
-    native: { compared: 0, different: 0 },
-    erc20: { compared: 0, different: 0 },
-    erc721: { compared: 0, different: 0 },
-    erc1155: { compared: 0, different: 0 },
-  }
+function countKinds(
+  compared: readonly ComparedWallet[],
+  isUnaccepted: (balance: ComparedBalance) => boolean,
+): Record<Kind, KindCounts> {
+  const none = () => ({ compared: 0, different: 0, accepted: 0 })
+  const counts: Record<Kind, KindCounts> = { native: none(), erc20: none(), erc721: none(), erc1155: none() }
   for (const { balances } of compared)
     for (const balance of balances) {
       const kind = counts[balance.type as Kind]
       kind.compared += 1
-      if (isDifferent(balance)) kind.different += 1
+      if (!isDifferent(balance)) continue
+      kind.different += 1
+      if (!isUnaccepted(balance)) kind.accepted += 1
     }
   return counts
 }
@@ -144,14 +176,17 @@ function countKinds(compared: readonly ComparedWallet[]): Record<Kind, KindCount
 function countWallets(
   { manifest }: OpenExport,
   compared: readonly ComparedWallet[],
+  unchanged: number,
 ): ReconcileVerdict['wallets'] {
   const withCoin = compared.filter(({ balances }) => balances.some(isNative))
   return {
     exported: manifest.coverage.length,
-    selected: compared.length,
-    compared: withCoin.length,
-    nativeReconciled: withCoin.filter(({ balances }) => !balances.some(isNativeDifference)).length,
-    reconciled: withCoin.filter(({ balances }) => !balances.some(isDifferent)).length,
+    selected: compared.length + unchanged,
+    compared: withCoin.length + unchanged,
+    nativeReconciled:
+      withCoin.filter(({ balances }) => !balances.some(isNativeDifference)).length + unchanged,
+    reconciled: withCoin.filter(({ balances }) => !balances.some(isDifferent)).length + unchanged,
+    unchanged,
   }
 }
 

@@ -33,6 +33,45 @@ test('refuses a misspelt label and a decimal comma with what was probably meant'
     })
 })
 
+describe('an asset that cannot exist is refused, with its line', () => {
+  test.for([
+    { asset: `erc20,0x${'c'.repeat(39)},,1`, says: `asset_address 0x${'c'.repeat(39)}, expected a contract` },
+    { asset: 'erc20,nonsense,,1', says: 'asset_address nonsense, expected a contract' },
+    { asset: `native,0x${'c'.repeat(40)},,1`, says: 'expected nothing for native' },
+    { asset: `erc721,0x${'7'.repeat(40)},010,1`, says: 'token_id 010, expected the id of an NFT' },
+    { asset: `erc1155,0x${'7'.repeat(40)},0x10,1`, says: 'token_id 0x10, expected the id of an NFT' },
+  ])('$asset', async ({ asset, says }) => {
+    const file = fileOf(AMOUNTS, `${ANN},native,,,1`, `${ANN},${asset}`)
+    const refusal = { code: 'USAGE', message: expect.stringContaining('amounts.csv:3: found ') }
+    for (const read of [() => balances(output, { opening: file }), () => compareExpected([], file)]) {
+      const error: Error = await read().then(
+        () => Error('accepted'),
+        (thrown) => thrown,
+      )
+      expect(error).toMatchObject(refusal)
+      expect(error.message).toContain(says)
+    }
+  })
+})
+
+test('counts balances of assets without rows, and names their lines', async () => {
+  const absent = { type: 'erc20', address: `0x${'1f'.repeat(20)}`, tokenId: null }
+  const header = AMOUNTS.replace('amount', 'value,chain')
+  const file = fileOf(
+    header,
+    `${ANN},native,,,1,`,
+    `${ANN},erc20,${absent.address},,5,made`,
+    `${ANN},native,,,7,1`,
+  )
+  const { balances: held, opening } = await balances(output, { opening: file })
+  expect(held.find(({ asset_address }) => asset_address === absent.address)?.value).toBe(5n)
+  expect(opening).toEqual({
+    unfilled: 0,
+    ofOtherChains: 1,
+    withoutRows: [{ line: 3, wallet: ANN, asset: absent, value: 5n }],
+  })
+})
+
 test('accepts expected balances with wallet labels and amounts in whole units', async () => {
   const { balances: found, wallets } = await balances(output, { all: true })
   const token = found.find(
@@ -59,11 +98,11 @@ test('accepts expected balances with wallet labels and amounts in whole units', 
 
 test('adds opening balances with wallet labels and amounts in whole units exactly', async () => {
   const sumsWith = async (file?: string) => {
-    const { balances: found, unfilledOpening } = await balances(output, { all: true, opening: file })
+    const { balances: found, opening } = await balances(output, { all: true, opening: file })
     const value = (symbol: string) =>
       found.find(({ wallet_address, asset_symbol }) => wallet_address === ANN && asset_symbol === symbol)
         ?.value ?? 0n
-    return { coin: value('AVAX'), dollars: value('USDC'), unfilledOpening }
+    return { coin: value('AVAX'), dollars: value('USDC'), unfilled: opening.unfilled }
   }
   const before = await sumsWith()
   const usdc = `0x${'c'.repeat(40)}`
@@ -76,7 +115,7 @@ test('adds opening balances with wallet labels and amounts in whole units exactl
   expect(await sumsWith(path)).toEqual({
     coin: before.coin + 10_000n * 10n ** 18n + 1n,
     dollars: before.dollars - 2_500_000n,
-    unfilledOpening: 1,
+    unfilled: 1,
   })
 })
 
