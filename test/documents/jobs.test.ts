@@ -21,7 +21,8 @@ test('jobs/README.md lists every field with its default and meaning', () => {
 
 function defaultOf(field: object): string {
   if (!('default' in field)) return '–'
-  return Array.isArray(field.default) ? 'all' : `\`${field.default}\``
+  if (!Array.isArray(field.default)) return `\`${field.default}\``
+  return field.default.length === 0 ? 'none' : 'all'
 }
 
 test('every job in jobs/README.md is valid', async () => {

@@ -72,7 +72,8 @@ export const command = defineCommand({
     ],
   ],
   epilogue: `The table walletlake_loads records which files were loaded. A later load adds
-new files and updates the rows of files that were replaced. Rows that did not change are not touched.`,
+new files and updates the rows of files that were replaced. Rows that did not
+change are not touched.`,
   run: ({ output, ...args }) => load(output, args),
 })
 

@@ -50,7 +50,7 @@ describe('balances of the whole demo chain with opening balances from genesis', 
     const named = new Map(belowZero.map(({ asset_address, causes }) => [asset_address, causes.join()]))
     expect([...named.keys()].sort()).toEqual(unreconcilable.sort())
     expect([...named.values()].sort()).toEqual([
-      expect.stringContaining('wraps the coin without Transfer events'),
+      expect.stringContaining('takes and pays coins without Transfer events'),
       expect.stringContaining('do not match its balances'),
     ])
   })
