@@ -10,7 +10,7 @@ import type { Dialect } from '../dialect.ts'
 import { LISTINGS, type ListingName } from '../item.ts'
 import { isUnprocessed, readRecords } from '../requests/answer.ts'
 import { explorerRequest } from '../requests/explorer-request.ts'
-import { mayBeFull } from './answer-length.ts'
+import { isRoundLength, mayBeFull } from './answer-length.ts'
 import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
@@ -56,7 +56,7 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
     const range = spec.span.firstBlocks(spec.range, spec.order)
     try {
       const records = await requestRecords(requestContext, { ...spec, range, offset })
-      const isFull = mayBeFull(requestContext, { listing: spec.listing, length: records.length, offset })
+      const isFull = mayBeFull(records.length, offset)
       const window = completeBlocks(records, { range, order: spec.order, isFull })
       const complete =
         typeof window === 'number'
@@ -85,7 +85,8 @@ export async function readFirstRecord(
 
 /**
  * Reads the rest of a block whose records filled an answer, by page number: in a range of one block, no new block can
- * shift the pages.
+ * shift the pages. If the explorer lowered the number of records per answer in the meantime, they are read again: the
+ * page numbers then count from other records.
  */
 async function readWholeBlock(
   requestContext: RequestContext,
@@ -94,16 +95,19 @@ async function readWholeBlock(
 ): Promise<Window> {
   const { order } = spec
   const block = first[0]?.block ?? 0
-  const range = { from: block, to: block + 1 }
-  const offset = first.length
+  const pages = { ...spec, range: { from: block, to: block + 1 }, offset: first.length }
   let [records, last] = [first, first]
-  for (let page = 2; last.length === offset; page += 1) {
-    if (page * offset > MAX_WINDOW) throw new LargeBlockError(spec, block)
-    const next = await requestRecords(requestContext, { ...spec, range, offset, page })
+  for (let page = 2; last.length === first.length; page += 1) {
+    if (page * first.length > MAX_WINDOW) throw new LargeBlockError(spec, block)
+    const next = await requestRecords(requestContext, { ...pages, page })
     // The service ignores the page number.
     if (jsonText(next) === jsonText(last)) throw new LargeBlockError(spec, block)
     records = [...records, ...next]
     last = next
+  }
+  if (isRoundLength(last.length)) {
+    const again = await requestRecords(requestContext, pages)
+    if (again.length < first.length) return readWholeBlock(requestContext, { ...spec, size }, again)
   }
   return {
     covered: order === 'asc' ? { from: spec.range.from, to: block + 1 } : { from: block, to: spec.range.to },

@@ -132,6 +132,40 @@ test.for([500, 1_000, 2_500])(
   },
 )
 
+test.for(['asc', 'desc'] as const)(
+  'every record is read, %s, although the explorer lowers the records per answer between requests',
+  async (order) => {
+    const caps = fc.array(fc.constantFrom(10_000, 5_000, 1_000, 500, 100), { minLength: 1, maxLength: 12 })
+    const perBlock = fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(perBlock, caps, async (counts, limits) => {
+        const listings = listingsOf([counts, counts.map((count) => count % 7)])
+        const lowered = limits.toSorted((a, b) => b - a)
+        const explorer = fakeExplorer(listings, {
+          maxRecords: (request) => lowered[Math.min(Math.floor(request / 3), lowered.length - 1)] ?? 100,
+        })
+        expect(recordsIn(await readAll(explorer, { order }))).toEqual(namesIn(listings))
+      }),
+      {
+        numRuns: 40,
+        examples: [
+          [
+            [500, 1_500],
+            [10_000, 1_000],
+          ],
+        ],
+      },
+    )
+  },
+)
+
+test('a list of a round length is taken as complete after one more request', async () => {
+  const listings = listingsOf([Array.from({ length: 1_000 }, () => 1)])
+  const explorer = fakeExplorer(listings)
+  expect(recordsIn(await readAll(explorer))).toHaveLength(1_000)
+  expect(explorer.received.length).toBe(ACTIONS.length + 1)
+})
+
 test('a block with more records than the service lists ends with an error that names it', async () => {
   const listings = listingsOf([[], [], [3, 10_001, 2]])
   const reading = readAll(fakeExplorer(listings))
