@@ -1,4 +1,5 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
+import type { Gap } from '../core/model/gaps.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
@@ -96,6 +97,8 @@ export type PageFields = {
   blocks: { min: number; max: number } | null
   head: number | null
   covered: BlockRange
+  /** Blocks among them that the service could not list completely. @default none */
+  gaps?: readonly Gap[]
 }
 
 /** Applies a record. Returns false if it is invalid or out of place, so that it counts as damage. */
@@ -193,7 +196,7 @@ export function applyNext(state: CheckpointState, { at: begunMs, cutoffMs, from 
 
 export function applyPage(
   state: CheckpointState,
-  { wallet, items, bad, afterCutoff, blocks, head, covered }: PageFields,
+  { wallet, items, bad, afterCutoff, blocks, head, covered, gaps }: PageFields,
   location: WholeRecordLocation,
 ): void {
   const listing = listingOf(state, wallet)
@@ -203,7 +206,7 @@ export function applyPage(
     listing.headSession = state.session
   }
   state.pages += 1
-  completeBlocks(listing, covered)
+  completeBlocks(listing, covered, gaps)
   state.blocks.partial.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
@@ -220,6 +223,7 @@ export function listingOf(state: CheckpointState, name: string): ListingState {
     headSession: undefined,
     run: state.run,
     records: [],
+    gaps: [],
   }
   state.listings.set(name, fresh)
   return fresh

@@ -91,6 +91,8 @@ const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 
 const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRange)
+const isGap = hasFields({ listing: isText, from: isCount, to: isCount, reason: isText })
+const isGaps: Validator = (value) => Array.isArray(value) && value.every(isGap)
 const isBlocks: Validator = (value) => value === 'blocks'
 const PARTIAL_BLOCK_FIELDS = {
   ...{ block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount },
@@ -136,5 +138,6 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
     blocks: nullable(hasFields({ min: isCount, max: isCount })),
     head: nullable(isCount),
     covered: isRange,
+    gaps: optional(isGaps),
   }),
 }

@@ -17,7 +17,12 @@ import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow }
 export type Placed = { block: number; record: Fields }
 
 /** The records of consecutive blocks in one listing, complete and in ascending order. */
-export type Window = { covered: BlockRange; records: readonly Placed[] }
+export type Window = {
+  covered: BlockRange
+  records: readonly Placed[]
+  /** Why the service does not list these blocks: it refuses the listing, or has not processed them. @default it does */
+  missing?: ExportError
+}
 
 export type WindowRequest = {
   dialect: Dialect
@@ -29,9 +34,10 @@ export type WindowRequest = {
   order: 'asc' | 'desc'
   size: AdaptivePageSize
   span: BlockSpan
-  /** Whether blocks that are not processed are an error without retries. @default false */
-  mayBeUnprocessed?: boolean
 }
+
+/** A request of the first record of a range. */
+export type FirstRecordRequest = Omit<RecordsRequest, 'offset' | 'page' | 'span'>
 
 /** One request of records. */
 type RecordsRequest = Omit<WindowRequest, 'size' | 'span'> & {
@@ -66,7 +72,7 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
       spec.span.recordSuccess()
       return complete
     } catch (thrown) {
-      if (thrown instanceof LargeBlockError) throw thrown
+      if (thrown instanceof LargeBlockError || isUnprocessed(thrown)) throw thrown
       await shrinkWindow(requestContext, { ...spec, range, offset, thrown })
     }
   }
@@ -78,7 +84,7 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
  */
 export async function readFirstRecord(
   requestContext: RequestContext,
-  spec: Omit<RecordsRequest, 'offset' | 'page' | 'span'>,
+  spec: FirstRecordRequest,
 ): Promise<Placed | undefined> {
   return (await requestRecords(requestContext, { ...spec, offset: 1 }))[0]
 }
@@ -119,7 +125,7 @@ async function requestRecords(
   requestContext: RequestContext,
   spec: RecordsRequest,
 ): Promise<readonly Placed[]> {
-  const { dialect, chain, address, listing, range, order, offset, span, page = 1, mayBeUnprocessed } = spec
+  const { dialect, chain, address, listing, range, order, offset, span, page = 1 } = spec
   const parameters = {
     ...{ module: 'account', action: LISTINGS[listing], address, startblock: range.from },
     endblock: range.to === NO_END ? undefined : range.to - 1,
@@ -133,7 +139,7 @@ async function requestRecords(
       ...explorerRequest({ dialect, baseUrl, chain, parameters, description }),
       isHandledByCaller: (error) =>
         (span !== undefined && isWindowTooLarge(error) && canShrink(error, { range, offset, span })) ||
-        (isUnprocessed(error) && mayBeUnprocessed === true),
+        isUnprocessed(error),
     },
     (body) => placeRecords(readRecords(body), spec),
   ).catch((thrown: unknown) => {
@@ -184,6 +190,10 @@ function completeBlocks(
   const records = ascending.filter(({ block }) => block !== last)
   return records.length === 0 ? last : { covered, records }
 }
+
+/** Whether the service refuses a listing, and not only blocks of it. */
+export const isListingRefused = (thrown: unknown): thrown is ExportError =>
+  thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED' && !(thrown instanceof LargeBlockError)
 
 /** One block has more records than the service lists. */
 class LargeBlockError extends ExportError {
