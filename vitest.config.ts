@@ -43,6 +43,7 @@ delete process.env.NODE_EXTRA_CA_CERTS
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    tags: [{ name: 'long' }],
     globalSetup: ['test/helpers/shared-exports.ts'],
     // On a busy machine V8 otherwise collects so often that half of the processor time goes to collections.
     execArgv: ['--heap-growing-percent=200'],

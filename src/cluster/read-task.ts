@@ -48,11 +48,20 @@ export async function runReadTask(context: TaskContext, task: ReadTask): Promise
     )
     const { covered } = read
     const addresses = wallets.slice(covered.first, covered.end).map(({ address }) => address)
+    const gaps = addresses.flatMap((address) => checkpoint.gaps(address).map((gap) => ({ address, ...gap })))
     const sha256 = await hashFile(checkpoint.path)
     await addResult(runState, async (token) => {
       await runState.objects.putFile(runState.at(pagesPath(token)), checkpoint.path)
       const planFields = { attempt: plan.attempt, plan: plan.sha256, chain: plan.job.chain }
-      await READ_RESULTS.put(runState, { ...planFields, token, addresses, covered, sha256, ...findings })
+      await READ_RESULTS.put(runState, {
+        ...planFields,
+        token,
+        addresses,
+        covered,
+        sha256,
+        gaps,
+        ...findings,
+      })
     })
     return planRemaining(task, covered, read.lastPages)
   } finally {

@@ -69,8 +69,8 @@ export type RowsOptions = {
  * @param job from `defineJob` or `readJob`
  * @param table a table of the export; block jobs have only `transactions`
  * @returns typed rows: `int64` is a bigint, `time` a Date, 256-bit integers and decimals are exact strings
- * @throws ExportError with the codes of `run`. BLOCKS_MISSING and WALLETS_REFUSED are thrown after the last
- * row; PAGE_MALFORMED, if transactions belong to several chains, before the first row of the second chain.
+ * @throws ExportError with the codes of `run`. BLOCKS_MISSING, WALLETS_REFUSED and LISTINGS_INCOMPLETE are
+ * thrown after the last row; PAGE_MALFORMED, if transactions belong to several chains, before the first row of the second chain.
  * @example
  * for await (const { block_timestamp, value } of rows(job, 'ledger', { apiKey }))
  *   console.log(block_timestamp, BigInt(value))
@@ -126,6 +126,7 @@ async function* readTable<T extends TableName>(
         yield row
       }
       requireComplete(stats)
+      requireNoGaps(job.wallets.filter(({ address }) => checkpoint.gaps(address).length > 0))
     } finally {
       await checkpoint.close()
       await close()
@@ -172,6 +173,17 @@ function requireComplete(stats: RunStats): void {
   throw new ExportError('BLOCKS_MISSING', `all rows were returned, but ${missingBlocksMessage(missing)}`, {
     fix: 'Try again later, or request blocks that the service has.',
   })
+}
+
+/** Throws if the service could not list blocks of wallets completely. */
+function requireNoGaps(wallets: Job['wallets']): void {
+  if (wallets.length === 0) return
+  const names = wallets.map(({ address }) => address).join(', ')
+  throw new ExportError(
+    'LISTINGS_INCOMPLETE',
+    `all other rows were returned, but the service could not list everything of ${names}`,
+    { fix: 'Try again later, or name another service of the same chain.' },
+  )
 }
 
 type ReadRowsOptions<T extends TableName> = {

@@ -80,6 +80,7 @@ function readOf(
     addresses,
     covered: whole,
     refused: [],
+    gaps: [],
     newest: null,
     sha256: SHA,
     starts: {},

@@ -33,9 +33,14 @@ export type Coverage = {
    * Error message of the service if it refused the wallet's listing: blocks from `toBlock` on were not read.
    */
   error?: string
+  /** Blocks of a listing that the service could not list although it answered for the wallet; absent if there are none. */
+  gaps?: ManifestGap[]
   /** The wallet is no longer in the job; the export retains its rows up to `toBlock`. */
   removed?: true
 }
+
+/** `listing` is the service's name of it, and `toBlock` exclusive. */
+export type ManifestGap = { listing: string; fromBlock: number; toBlock: number; reason: string }
 
 /** Coverage of a block job, which exports whole blocks. */
 export type ManifestBlocks = {
