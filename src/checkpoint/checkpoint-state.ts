@@ -20,7 +20,13 @@ import { isRecordHeader } from './record-header.ts'
 import type { RecordLocation, WholeRecordLocation } from './record-log.ts'
 
 /** A range that a run has published, with its number of transactions by wallet (`seen`) and the unknowns. */
-export type WrittenRange = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns>
+export type WrittenRange = {
+  from: number
+  to: number
+  seen: Record<string, number>
+  /** Time of its last transaction, in milliseconds since 1970. @default unknown, or it has none */
+  lastMs?: number
+} & Partial<Unknowns>
 
 /** State of a checkpoint, replayed from its records and updated as records are written. */
 export type CheckpointState = {
@@ -99,6 +105,8 @@ export type PageFields = {
   covered: BlockRange
   /** Blocks among them that the service could not list completely. @default none */
   gaps?: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
+  opening?: string
 }
 
 /** Applies a record. Returns false if it is invalid or out of place, so that it counts as damage. */
@@ -142,10 +150,11 @@ export function applyBase(state: CheckpointState, before: WrittenRange | undefin
 
 /** Ends the run: the files of these blocks are published. */
 export function applyDone(state: CheckpointState, done: WrittenRange): void {
-  const { from, to, seen } = done
+  const { from, to, seen, lastMs } = done
   state.isDone = true
   state.isFresh = false
-  const written = { from, to, seen, ...sumUnknownsIfPresent([done]) }
+  const counts = { from, to, seen, ...sumUnknownsIfPresent([done]) }
+  const written = lastMs === undefined ? counts : { ...counts, lastMs }
   if (from < to) state.written = [...state.written.filter((one) => one.to <= from), written]
   dropUnusedHashes(state)
 }
@@ -196,7 +205,7 @@ export function applyNext(state: CheckpointState, { at: begunMs, cutoffMs, from 
 
 export function applyPage(
   state: CheckpointState,
-  { wallet, items, bad, afterCutoff, blocks, head, covered, gaps }: PageFields,
+  { wallet, items, bad, afterCutoff, blocks, head, covered, gaps, opening }: PageFields,
   location: WholeRecordLocation,
 ): void {
   const listing = listingOf(state, wallet)
@@ -207,6 +216,7 @@ export function applyPage(
   }
   state.pages += 1
   completeBlocks(listing, covered, gaps)
+  if (covered.from === 0 && covered.to > 0) listing.opening = opening
   state.blocks.partial.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
@@ -224,6 +234,7 @@ export function listingOf(state: CheckpointState, name: string): ListingState {
     run: state.run,
     records: [],
     gaps: [],
+    opening: undefined,
   }
   state.listings.set(name, fresh)
   return fresh

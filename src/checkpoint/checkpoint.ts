@@ -22,6 +22,8 @@ export type CheckpointPage = {
   covered: BlockRange
   /** Blocks among them that the service could not list completely. @default none */
   gaps?: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
+  opening?: string
 }
 
 /** The checkpoint of a run: every page it has received, and the blocks that remain to be requested. */
@@ -52,6 +54,8 @@ export type Checkpoint = BlockCheckpoint &
     coveredTo(listing: string): number
     /** Blocks of a listing that pages cover although the service could not list them completely. */
     gaps(listing: string): readonly Gap[]
+    /** Coins that a wallet held before its first transaction; undefined if no page states them. */
+    opening(listing: string): string | undefined
     /** Appends a page. Resolves with the location of its body once the page is written. */
     addPage(wallet: string, page: CheckpointPage): Promise<RecordLocation>
     /** The stored pages of these listings, per listing in the order in which they were received. */

@@ -40,6 +40,8 @@ export type ListingState = {
   records: PageRecord[]
   /** Blocks that pages cover although the service could not list all of their items. */
   gaps: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, as the page of block 0 states them. */
+  opening: string | undefined
 }
 
 /**

@@ -86,7 +86,10 @@ const UNKNOWN_COUNTS = {
   feeUnknown: optional(isCount),
   feesUpperBound: optional(isCount),
 }
-const hasWritten = hasFields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN_COUNTS })
+const hasWritten = hasFields({
+  ...{ from: isCount, to: isCount, seen: isSeen, lastMs: optional(isTime) },
+  ...UNKNOWN_COUNTS,
+})
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 
@@ -139,5 +142,6 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
     head: nullable(isCount),
     covered: isRange,
     gaps: optional(isGaps),
+    opening: optional(isDigits),
   }),
 }

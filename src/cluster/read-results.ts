@@ -4,10 +4,12 @@ import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Gap } from '../core/model/gaps.ts'
 import { walletOf } from '../core/model/listings.ts'
+import type { OpeningBalance } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { describeRefusal, REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
+import { nativeOpening } from '../export/resume/gaps.ts'
 import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { planReads, rangesByWallet } from './plan-tasks.ts'
@@ -30,6 +32,8 @@ export type ReadResult = {
   refused: readonly RefusedListing[]
   /** Blocks that the pages cover although the service could not list them completely. */
   gaps: readonly ListingGap[]
+  /** Coins that wallets held before their first transaction. */
+  opening: readonly OpeningCoins[]
   /**
    * The highest block that existed before the run started and the wallet in whose pages it is; null if the
    * pages contain none.
@@ -47,6 +51,8 @@ export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[numb
 /** A gap in the pages of a listing. */
 export type ListingGap = Gap & { address: string }
 
+type OpeningCoins = { address: string; value: string }
+
 export type Newest = { wallet: string; block: number }
 
 const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
@@ -54,6 +60,9 @@ const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject(
 })
 const GAP_SCHEMA: v.GenericSchema<unknown, ListingGap> = v.strictObject({
   ...{ address: listing, listing: v.string(), from: block, to: block, reason: v.string() },
+})
+const OPENING_SCHEMA: v.GenericSchema<unknown, OpeningCoins> = v.strictObject({
+  ...{ address: listing, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)) },
 })
 const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: listing, block })
 
@@ -63,6 +72,7 @@ const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
     covered: COVERED_SCHEMA,
     refused: v.array(REFUSED_SCHEMA),
     gaps: v.array(GAP_SCHEMA),
+  opening: v.array(OPENING_SCHEMA),
     newest: v.nullable(NEWEST_SCHEMA),
     sha256,
   },
@@ -175,6 +185,12 @@ export function gapsOfReads(reads: readonly ReadResult[]): ReadonlyMap<string, r
   for (const read of reads)
     for (const { address, ...gap } of read.gaps) gaps.set(address, [...(gaps.get(address) ?? []), gap])
   return gaps
+}
+
+/** The coins that wallets held before their first transaction, once per wallet. */
+export function openingOfReads(reads: readonly ReadResult[]): OpeningBalance[] {
+  const coins = new Map(reads.flatMap(({ opening }) => opening.map(({ address, value }) => [address, value])))
+  return [...coins].map(([address, value]) => nativeOpening(address, value))
 }
 
 /** The highest block of all reads; undefined if they contain none. */

@@ -22,6 +22,7 @@ import type { FeeResolver } from '../transform/fee-resolver.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
 import { parseReject } from '../transform/reject-line.ts'
 import { requireSameChain } from '../transform/require-one-chain.ts'
+import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import { openTaskRunner, type TaskRunner } from '../transform/threads/task.ts'
 import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
@@ -231,14 +232,18 @@ async function mergeRows<T extends TableName>(
     const range = { from: job.startBlock, to: await fetchMissing() }
     const records = pagesIn(checkpoint.records(listingsOf(job)), range)
     const pages = await stageRows(records, { tasks, fees, folder, range })
+    const lastWritten = new Map<number, BlockRangeBatch>()
     const rewrite = async (batch: BlockRangeBatch) => {
       await setImmediate()
+      lastWritten.set(batch.range.from, batch)
       return tasks.run({ kind: 'batch', batch })
     }
     const written: BatchRows[] = []
     for (const batch of cutBatches(range, pages)) written.push(await rewrite(batch))
     tasks.run({ kind: 'flush' })
-    const batches = await resolveReorgedTransactions(written, { pages, folder, rewrite })
+    const resolved = await resolveReorgedTransactions(written, { pages, folder, rewrite })
+    const times = { written: lastWritten, folder, floorMs: undefined, rewrite }
+    const batches = await rejectBackwardTimes(resolved, times)
     const contradicted = batches.reduce((sum, batch) => sum + batch.contradicted, 0)
     const contradictions = batches.flatMap((batch) => batch.contradictions)
     if (!(await reopen({ contradicted, contradictions }))) return batches

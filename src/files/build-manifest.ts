@@ -7,6 +7,7 @@ import type {
   ManifestBlocks,
   ManifestFile,
   ManifestTable,
+  OpeningBalance,
 } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
@@ -34,6 +35,8 @@ export type ManifestSource = {
   refused?: readonly (RefusedWallet & { toBlock: number })[]
   /** By wallet, blocks that the service could not list completely. @default none */
   gaps?: ReadonlyMap<string, readonly Gap[]>
+  /** Balances before the first block that the service states. @default none */
+  opening?: readonly OpeningBalance[]
 }
 
 export type RetainedContent = {
@@ -82,7 +85,13 @@ export function buildManifest(source: ManifestSource): Manifest {
     ),
     rejects,
     ...describeUnknowns(unknowns),
+    ...describeOpening(source),
   }
+}
+
+function describeOpening({ opening = [] }: ManifestSource): Pick<Manifest, 'opening'> {
+  if (opening.length === 0) return {}
+  return { opening: opening.toSorted((a, b) => (a.walletAddress < b.walletAddress ? -1 : 1)) }
 }
 
 /** `listed` if a fee may be an upper bound, or the job requests listed prices. */

@@ -202,6 +202,8 @@ export type RangePage = Page & {
   covered: BlockRange
   /** Blocks among them that the service could not list completely. @default none */
   gaps?: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
+  opening?: string
   /** Whether it continues the page before it. Otherwise it lists the remaining range from its start. @default false */
   isContinued?: boolean
 }

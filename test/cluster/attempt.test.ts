@@ -81,6 +81,7 @@ function readOf(
     covered: whole,
     refused: [],
     gaps: [],
+    opening: [],
     newest: null,
     sha256: SHA,
     starts: {},

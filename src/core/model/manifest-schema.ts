@@ -118,6 +118,12 @@ const COVERAGE = fields({
   gaps: v.optional(list(fields({ listing: text, ...RANGE, reason: text }))),
 })
 
+const OPENING = fields({
+  ...{ walletAddress: text, assetAddress: textOrNull, tokenId: textOrNull },
+  assetType: oneOf('native', 'erc20', 'erc721', 'erc1155'),
+  value: checked<string>('a whole number as text', matches(/^\d{1,78}$/)),
+})
+
 const TABLES = v.pipe(
   v.record(v.picklist(TABLE_NAMES, `a table of ${TABLE_NAMES.join(', ')}`), TABLE, 'an object'),
   v.check((tables) => Object.keys(tables).length > 0, 'at least one table'),
@@ -137,6 +143,7 @@ const FIELDS = {
   statusUnknown: v.optional(count),
   feeUnknown: v.optional(count),
   feesUpperBound: v.optional(count),
+  opening: v.optional(list(OPENING)),
 }
 
 const MANIFEST = v.pipe(

@@ -1,5 +1,6 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
 import type { Api } from './api.ts'
+import type { AssetType } from './asset.ts'
 import type { Compression, FormatName, PartitionBy, Wraps } from './model.ts'
 
 /** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
@@ -19,6 +20,19 @@ export type Manifest = {
   feeUnknown?: number
   /** Transactions sent by a wallet of the export whose fee is an upper bound; absent if there are none. */
   feesUpperBound?: number
+  /** Balances before the first block that the service states, such as the coins at genesis; absent if there are none. */
+  opening?: OpeningBalance[]
+}
+
+/** What a wallet held before the first block of the export; numbers as exact digits. */
+export type OpeningBalance = {
+  walletAddress: string
+  assetType: AssetType
+  /** Null for the native coin. */
+  assetAddress: string | null
+  tokenId: string | null
+  /** In the smallest unit. */
+  value: string
 }
 
 export type Coverage = {

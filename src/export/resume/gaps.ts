@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { type Gap, gapsOutside, gapsWithin } from '../../core/model/gaps.ts'
-import type { Coverage, Manifest } from '../../core/model/manifest.ts'
+import type { Coverage, Manifest, OpeningBalance } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import { smallest } from '../../core/platform/extremes.ts'
 import type { RequestContext } from '../../http/request.ts'
@@ -63,4 +63,24 @@ export function firstClosedBlock(
     )
   })
   return closed.length === 0 ? undefined : smallest(closed.map(({ from }) => from))
+}
+
+/** The coins that wallets held before the first block: those that pages state, or that the export has from earlier runs. */
+export function openingOfExport(
+  checkpoint: Pick<Checkpoint, 'opening'>,
+  { manifest, from }: Pick<PreviousExport, 'manifest' | 'from'>,
+  wallets: readonly string[],
+): OpeningBalance[] {
+  const retained = from > (manifest?.job.startBlock ?? from) ? (manifest?.opening ?? []) : []
+  return wallets.flatMap((walletAddress) => {
+    const value = checkpoint.opening(walletAddress)
+    return value === undefined
+      ? retained.filter((balance) => balance.walletAddress === walletAddress)
+      : nativeOpening(walletAddress, value)
+  })
+}
+
+/** An opening balance of the native coin. */
+export const nativeOpening = (walletAddress: string, value: string): OpeningBalance => {
+  return { walletAddress, assetType: 'native', assetAddress: null, tokenId: null, value }
 }

@@ -22,7 +22,7 @@ import { checkLedgerRows } from './ledger-match.ts'
 import { checkLedgerRules } from './ledger-rules.ts'
 import { checkLinks } from './links.ts'
 import { loadTables } from './load-tables.ts'
-import { checkKeys, checkOrder } from './order.ts'
+import { checkKeys, checkOrder, checkTimes } from './order.ts'
 import { checkRejects } from './rejects.ts'
 import { checkTotals } from './totals.ts'
 import { checkUnknowns } from './unknowns.ts'
@@ -180,6 +180,7 @@ async function checkTables(
     onProgress(`checking keys and order of ${name}`)
     await checkKeys(checkedExport, name)
     await checkOrder(checkedExport, name)
+    await checkTimes(checkedExport, name)
   }
   onProgress('checking counts and coverage')
   await checkIdentities(checkedExport)

@@ -11,7 +11,7 @@ import type { Dialect } from '../dialect.ts'
 import { LISTING_NAMES, LISTINGS, type ListingName } from '../item.ts'
 import { isUnprocessed } from '../requests/answer.ts'
 import { requestHead } from '../requests/request-head.ts'
-import { composeBody } from './compose-body.ts'
+import { composeBody, genesisCoins } from './compose-body.ts'
 import { findMoved } from './find-moved.ts'
 import { readPage } from './page.ts'
 import { isListingRefused, type Placed, readWindow, type Window, type WindowRequest } from './read-window.ts'
@@ -129,7 +129,14 @@ async function* readListings(
       cursors.flatMap((cursor) => cursor.gaps),
       covered,
     )
-    yield gaps.length === 0 ? { ...page, covered, rest: open } : { ...page, covered, rest: open, gaps }
+    const opening = genesisCoins(records.normal)
+    yield {
+      ...page,
+      covered,
+      rest: open,
+      ...(gaps.length > 0 && { gaps }),
+      ...(opening !== undefined && { opening }),
+    }
   }
 }
 

@@ -359,10 +359,11 @@ test('two readers of a wallet share the listings that one of them has completed'
   expect(explorer.received.filter(({ action }) => action !== 'txlist')).toHaveLength(4)
 })
 
-test('records of the genesis block, which have no transaction, are left out', async () => {
-  const genesis = { ...recordAt(0, ''), hash: `GENESIS_${WALLET}`, blockHash: '' }
+test('records of the genesis block, which have no transaction, are the coins before the first one', async () => {
+  const genesis = { ...recordAt(0, ''), hash: `GENESIS_${WALLET}`, blockHash: '', value: '327' }
   const [page] = await readAll(fakeExplorer({ txlist: [genesis, recordAt(1, 'aa')] }))
   expect(page?.keys.map(({ hash }) => hash)).toEqual(['0xaa'])
+  expect(page?.opening).toBe('327')
 })
 
 test('records without a time or a hash are invalid items', async () => {
