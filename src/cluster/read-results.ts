@@ -49,7 +49,7 @@ export type ReadResult = {
 export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[number]; reached: number }
 
 /** A gap in the pages of a listing. */
-export type ListingGap = Gap & { address: string }
+type ListingGap = Gap & { address: string }
 
 type OpeningCoins = { address: string; value: string }
 
@@ -72,7 +72,7 @@ const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
     covered: COVERED_SCHEMA,
     refused: v.array(REFUSED_SCHEMA),
     gaps: v.array(GAP_SCHEMA),
-  opening: v.array(OPENING_SCHEMA),
+    opening: v.array(OPENING_SCHEMA),
     newest: v.nullable(NEWEST_SCHEMA),
     sha256,
   },

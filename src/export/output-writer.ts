@@ -208,7 +208,12 @@ async function finish(
     raw: (covered) => new Set(job.keepRaw ? [...names, ...covered, ...covered.map(atomicListing)] : []),
   })
   const lastMs = stats.written.times?.last
-  return { ...range, seen: Object.fromEntries(seen), ...unknowns, ...(lastMs === undefined ? {} : { lastMs }) }
+  return {
+    ...range,
+    seen: Object.fromEntries(seen),
+    ...unknowns,
+    ...(lastMs === undefined ? {} : { lastMs }),
+  }
 }
 
 /** Returns the batches of the range. Every transaction is in exactly one of them. */

@@ -6,7 +6,12 @@ import type { TableName } from '../core/table/index.ts'
 import type { Source } from '../sources/source.ts'
 import type { FeeSource } from './fees.ts'
 import { flattenAtomic } from './flatten-atomic.ts'
-import { type FlatTransaction, flattenTransaction, type ItemView, type Reject } from './flatten-transaction.ts'
+import {
+  type FlatTransaction,
+  flattenTransaction,
+  type ItemView,
+  type Reject,
+} from './flatten-transaction.ts'
 import type { PositionedItem } from './merge/record-items.ts'
 import { rejectLine } from './reject-line.ts'
 

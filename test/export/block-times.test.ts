@@ -45,7 +45,9 @@ test.for([
   const { url } = await startLoopback(serviceOf(times))
   const service = { baseUrl: url, apiKeyHeader: 'x', timeoutMs: 30_000 }
   const output = join(tempFolder(), 'out')
-  const { code } = await run([testJob({ addresses: [WALLET], output, endBlock: 1_100, service, fees: 'listed' })])
+  const { code } = await run([
+    testJob({ addresses: [WALLET], output, endBlock: 1_100, service, fees: 'listed' }),
+  ])
   expect(code).toBe('RECORDS_REJECTED')
   const { blocks, reasons, problems } = await contentOf(output)
   expect(blocks).toEqual(times.map((_, block) => 1_000 + block).filter((block) => block !== 1_000 + at))

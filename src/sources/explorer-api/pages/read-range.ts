@@ -55,7 +55,7 @@ export async function* readRange(
 ): AsyncGenerator<RangePage, void, void> {
   const close = wallet.windows.open()
   try {
-    for await (const page of readProcessed(requestContext, wallet, request)) yield page
+    yield* readProcessed(requestContext, wallet, request)
   } finally {
     close()
   }
