@@ -1,4 +1,5 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
+import type { Gap } from '../core/model/gaps.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import type { TokenDecimals } from '../core/model/token-decimals.ts'
@@ -20,12 +21,17 @@ import { isRecordHeader } from './record-header.ts'
 import type { RecordLocation, WholeRecordLocation } from './record-log.ts'
 
 /** A range that a run has published, with its number of transactions by wallet (`seen`) and the unknowns. */
-export type WrittenRange = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns> & {
-    /** The decimals in its rows. @default unknown */
-    decimals?: TokenDecimals | undefined
-    /** If these are unknown, the number of contracts whose rows disagreed. @default 0 */
-    decimalsConflict?: number | undefined
-  }
+export type WrittenRange = {
+  from: number
+  to: number
+  seen: Record<string, number>
+  /** Time of its last transaction, in milliseconds since 1970. @default unknown, or it has none */
+  lastMs?: number | undefined
+  /** The decimals in its rows. @default unknown */
+  decimals?: TokenDecimals | undefined
+  /** If these are unknown, the number of contracts whose rows disagreed. @default 0 */
+  decimalsConflict?: number | undefined
+} & Partial<Unknowns>
 
 /** State of a checkpoint, replayed from its records and updated as records are written. */
 export type CheckpointState = {
@@ -102,6 +108,10 @@ export type PageFields = {
   blocks: { min: number; max: number } | null
   head: number | null
   covered: BlockRange
+  /** Blocks among them that the service could not list completely. @default none */
+  gaps?: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
+  opening?: string
 }
 
 /** Applies a record. Returns false if it is invalid or out of place, so that it counts as damage. */
@@ -145,10 +155,11 @@ export function applyBase(state: CheckpointState, before: WrittenRange | undefin
 
 /** Ends the run: the files of these blocks are published. */
 export function applyDone(state: CheckpointState, done: WrittenRange): void {
-  const { from, to, seen, decimals, decimalsConflict } = done
+  const { from, to, seen, lastMs, decimals, decimalsConflict } = done
   state.isDone = true
   state.isFresh = false
-  const written = { from, to, seen, ...sumUnknownsIfPresent([done]), decimals, decimalsConflict }
+  const counts = sumUnknownsIfPresent([done])
+  const written = { from, to, seen, ...counts, lastMs, decimals, decimalsConflict }
   if (from < to) state.written = [...state.written.filter((one) => one.to <= from), written]
   dropUnusedHashes(state)
 }
@@ -199,7 +210,7 @@ export function applyNext(state: CheckpointState, { at: begunMs, cutoffMs, from 
 
 export function applyPage(
   state: CheckpointState,
-  { wallet, items, bad, afterCutoff, blocks, head, covered }: PageFields,
+  { wallet, items, bad, afterCutoff, blocks, head, covered, gaps, opening }: PageFields,
   location: WholeRecordLocation,
 ): void {
   const listing = listingOf(state, wallet)
@@ -209,7 +220,8 @@ export function applyPage(
     listing.headSession = state.session
   }
   state.pages += 1
-  completeBlocks(listing, covered)
+  completeBlocks(listing, covered, gaps)
+  if (covered.from === 0 && covered.to > 0) listing.opening = opening
   state.blocks.partial.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
@@ -226,6 +238,8 @@ export function listingOf(state: CheckpointState, name: string): ListingState {
     headSession: undefined,
     run: state.run,
     records: [],
+    gaps: [],
+    opening: undefined,
   }
   state.listings.set(name, fresh)
   return fresh

@@ -1,3 +1,4 @@
+import type { Gap } from '../core/model/gaps.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { BlockCheckpoint } from './block-checkpoint.ts'
@@ -19,6 +20,10 @@ export type CheckpointPage = {
   afterCutoff?: number
   /** Blocks that are completely read once this page is stored. */
   covered: BlockRange
+  /** Blocks among them that the service could not list completely. @default none */
+  gaps?: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
+  opening?: string
 }
 
 /** The checkpoint of a run: every page it has received, and the blocks that remain to be requested. */
@@ -47,6 +52,10 @@ export type Checkpoint = BlockCheckpoint &
      * run has ever read it. Infinity if only earlier runs have read it; their exported rows stay valid then.
      */
     coveredTo(listing: string): number
+    /** Blocks of a listing that pages cover although the service could not list them completely. */
+    gaps(listing: string): readonly Gap[]
+    /** Coins that a wallet held before its first transaction; undefined if no page states them. */
+    opening(listing: string): string | undefined
     /** Appends a page. Resolves with the location of its body once the page is written. */
     addPage(wallet: string, page: CheckpointPage): Promise<RecordLocation>
     /** The stored pages of these listings, per listing in the order in which they were received. */

@@ -1,4 +1,5 @@
 import { subtractRange, unionRanges } from '../core/model/block-ranges.ts'
+import { type Gap, gapsOutside } from '../core/model/gaps.ts'
 import { BLOCKS, UNBOUNDED } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import { smallest } from '../core/platform/extremes.ts'
@@ -37,6 +38,10 @@ export type ListingState = {
   run: number
   /** In the order in which they were received. */
   records: PageRecord[]
+  /** Blocks that pages cover although the service could not list all of their items. */
+  gaps: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, as the page of block 0 states them. */
+  opening: string | undefined
 }
 
 /**
@@ -116,9 +121,10 @@ export function addRecord({ records, run }: ListingState, record: AddedRecord): 
 
 type AddedRecord = Omit<PageRecord, 'validBefore' | 'run'>
 
-/** Removes blocks that a page covers from the remaining blocks. */
-export function completeBlocks(listing: ListingState, covered: BlockRange): void {
+/** Removes blocks that a page covers from the remaining blocks. The gaps of the page replace earlier ones. */
+export function completeBlocks(listing: ListingState, covered: BlockRange, gaps: readonly Gap[] = []): void {
   listing.remaining = subtractRange(listing.remaining, covered)
+  if (listing.gaps.length + gaps.length > 0) listing.gaps = [...gapsOutside(listing.gaps, covered), ...gaps]
 }
 
 /**
@@ -128,6 +134,7 @@ export function completeBlocks(listing: ListingState, covered: BlockRange): void
 export function reopenBlocks(listing: ListingState, range: BlockRange, runs: Runs): void {
   beginReading(listing, runs)
   listing.remaining = unionRanges([...listing.remaining, range])
+  listing.gaps = gapsOutside(listing.gaps, range)
   for (const record of listing.records) {
     const { blocks, rereadRanges = [] } = record
     if (blocks !== null && blocks.max >= range.from && blocks.min < range.to)

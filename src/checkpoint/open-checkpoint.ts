@@ -178,9 +178,19 @@ function checkpointOn({ path, log, state, resumed }: OpenedCheckpoint): Checkpoi
     resumed,
     remaining: (listing, bounds) => remainingOf(state, listing, bounds),
     coveredTo: (listing) => coveredTo(state, listing),
-    addPage: async (wallet, { body, items, bad, afterCutoff = 0, blocks, head, covered }) => {
+    opening: (listing) => listingOf(state, listing).opening,
+    gaps: (listing) => listingOf(state, listing).gaps,
+    addPage: async (
+      wallet,
+      { body, items, bad, afterCutoff = 0, blocks, head, covered, gaps = [], opening },
+    ) => {
       const counts = afterCutoff === 0 ? { items, bad } : { items, bad, afterCutoff }
-      const fields = { ...counts, blocks: blocks ?? null, head: head ?? null, covered }
+      const listed = {
+        ...counts,
+        ...(gaps.length > 0 && { gaps }),
+        ...(opening !== undefined && { opening }),
+      }
+      const fields = { ...listed, blocks: blocks ?? null, head: head ?? null, covered }
       const location = await log.append({ kind: 'page', wallet, ...fields }, body)
       applyPage(state, { wallet, ...fields }, location)
       return location

@@ -91,13 +91,15 @@ const isDecimals: Validator = (value) =>
   value !== null &&
   Object.values(value).every((one) => Array.isArray(one) && one.every(Number.isSafeInteger))
 const hasWritten = hasFields({
-  ...{ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN_COUNTS },
+  ...{ from: isCount, to: isCount, seen: isSeen, lastMs: optional(isTime), ...UNKNOWN_COUNTS },
   ...{ decimals: optional(isDecimals), decimalsConflict: optional(isCount) },
 })
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 
 const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRange)
+const isGap = hasFields({ listing: isText, from: isCount, to: isCount, reason: isText })
+const isGaps: Validator = (value) => Array.isArray(value) && value.every(isGap)
 const isBlocks: Validator = (value) => value === 'blocks'
 const PARTIAL_BLOCK_FIELDS = {
   ...{ block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount },
@@ -143,5 +145,7 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
     blocks: nullable(hasFields({ min: isCount, max: isCount })),
     head: nullable(isCount),
     covered: isRange,
+    gaps: optional(isGaps),
+    opening: optional(isDigits),
   }),
 }

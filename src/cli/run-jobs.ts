@@ -4,7 +4,7 @@ import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.t
 import { type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
-import { formatCount, missingBlocksMessage } from '../terminal/format.ts'
+import { formatCount, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
 import { clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
@@ -197,6 +197,9 @@ function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportErr
   const refused = `${job.name}: ${namedRefusedWalletsMessage(stats.refused)}`
   return [
     ...(stats.refused.length > 0 ? [new ExportError('WALLETS_REFUSED', refused)] : []),
+    ...(stats.incomplete.length > 0
+      ? [new ExportError('LISTINGS_INCOMPLETE', `${job.name}: ${gapsMessage(stats.incomplete)}`)]
+      : []),
     ...(clockBehind === undefined ? [] : [new ExportError('CLOCK_BEHIND', `${job.name}: ${clockBehind}`)]),
     ...(stats.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
     ...(stats.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),

@@ -12,7 +12,7 @@ import {
   missingBlocksMessage,
   unknownLines,
 } from '../terminal/format.ts'
-import { notReachedMessage, refusedWalletLines } from '../terminal/incomplete-lines.ts'
+import { gapLines, notReachedMessage, refusedWalletLines } from '../terminal/incomplete-lines.ts'
 import { storedReconciliationLines } from '../terminal/reconciliation-lines.ts'
 import { emptyWalletLines, removedWalletLines } from '../terminal/wallet-lines.ts'
 
@@ -22,7 +22,7 @@ type KnownJob = { job: Job; remaining: string }
 /** Formats the status of an output as lines of at most 80 columns. */
 export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[] {
   const { job, output, state, missing, emptyWallets, removedWallets } = status
-  const { blocks, notReached, refusedWallets } = status
+  const { blocks, notReached, refusedWallets, incompleteWallets } = status
   const labels = labelsOf(knownJob?.job.wallets ?? [])
   return [
     job === null ? `${output}: ${state}` : `${job}: ${state} (${output})`,
@@ -37,6 +37,7 @@ export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[]
       ? []
       : [`  not final: ${notReachedMessage(notReached, blocks.to)}`]),
     ...refusedWalletLines(refusedWallets, labels),
+    ...gapLines(incompleteWallets),
     ...emptyWalletLines(emptyWallets, labels),
     ...removedWalletLines(removedWallets, labels),
   ]

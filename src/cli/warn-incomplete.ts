@@ -1,12 +1,12 @@
 import type { Manifest } from '../core/model/manifest.ts'
 import { requireManifest } from '../read/open-export.ts'
-import { decimalsLines, refusedWalletsWarning, rejectLines, unknownLines } from '../terminal/format.ts'
+import { decimalsLines, missingRowsWarning, rejectLines, unknownLines } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
 
 /** Warns on stderr about rows that an export lacks, rejected records and refused wallets, and about decimals that contradict each other. */
 export async function warnIfRowsMissing(output: string): Promise<Manifest> {
   const manifest = await requireManifest(output)
-  for (const line of refusedWalletsWarning(manifest)) openLog({}).warn(line)
+  for (const line of missingRowsWarning(manifest)) openLog({}).warn(line)
   for (const line of rejectLines(manifest)) openLog({}).warn(`${line}: they are missing from the export`)
   for (const line of decimalsLines(manifest)) openLog({}).warn(line)
   return manifest

@@ -14,7 +14,7 @@ import { partitionOfPath, partPath } from '../files/part-path.ts'
 import { type PublishedPart, readManifestIfExists } from '../files/publish.ts'
 import type { Store } from '../storage/store.ts'
 import type { Plan } from './plan.ts'
-import { type ReadSelection, refusedWallets } from './read-results.ts'
+import { gapsOfReads, openingOfReads, type ReadSelection, refusedWallets } from './read-results.ts'
 import { partitionPath, RUN_STATE_FOLDER, type RunState } from './run-state.ts'
 import { readPartition, type WriteResult } from './write-results.ts'
 
@@ -63,6 +63,8 @@ export async function publishRun(
     decimalsConflict: countDecimalsConflicts(uniteDecimals(writes.map(({ decimals }) => decimals))),
     rejects,
     missing: [],
+    gaps: gapsOfReads(reads),
+    opening: openingOfReads(reads),
     refused: refusedWallets(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),
     localPath,
     raw: () => new Set(),

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import { ExportError } from '../core/model/errors.ts'
+import type { Gap } from '../core/model/gaps.ts'
 import { walletOf } from '../core/model/listings.ts'
+import type { OpeningBalance } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { describeRefusal, REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
+import { nativeOpening } from '../export/resume/gaps.ts'
 import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { planReads, rangesByWallet } from './plan-tasks.ts'
@@ -27,6 +30,10 @@ export type ReadResult = {
   covered: Covered
   /** Wallets among them that the service refused. */
   refused: readonly RefusedListing[]
+  /** Blocks that the pages cover although the service could not list them completely. */
+  gaps: readonly ListingGap[]
+  /** Coins that wallets held before their first transaction. */
+  opening: readonly OpeningCoins[]
   /**
    * The highest block that existed before the run started and the wallet in whose pages it is; null if the
    * pages contain none.
@@ -41,16 +48,34 @@ export type ReadResult = {
 /** A refused wallet. Its pages cover the blocks up to `reached`, exclusive. */
 export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[number]; reached: number }
 
+/** A gap in the pages of a listing. */
+type ListingGap = Gap & { address: string }
+
+type OpeningCoins = { address: string; value: string }
+
 export type Newest = { wallet: string; block: number }
 
 const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
   ...{ address: listing, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
 })
+const GAP_SCHEMA: v.GenericSchema<unknown, ListingGap> = v.strictObject({
+  ...{ address: listing, listing: v.string(), from: block, to: block, reason: v.string() },
+})
+const OPENING_SCHEMA: v.GenericSchema<unknown, OpeningCoins> = v.strictObject({
+  ...{ address: listing, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)) },
+})
 const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: listing, block })
 
 const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(listing) },
-  ...{ covered: COVERED_SCHEMA, refused: v.array(REFUSED_SCHEMA), newest: v.nullable(NEWEST_SCHEMA), sha256 },
+  ...{
+    covered: COVERED_SCHEMA,
+    refused: v.array(REFUSED_SCHEMA),
+    gaps: v.array(GAP_SCHEMA),
+    opening: v.array(OPENING_SCHEMA),
+    newest: v.nullable(NEWEST_SCHEMA),
+    sha256,
+  },
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
 })
 
@@ -79,10 +104,11 @@ export async function removeReads(runState: RunState, reads: readonly ReadResult
   for (const { token } of reads) await READ_RESULTS.remove(runState, token)
 }
 
-/** Removes reads with refused wallets, so that these are requested again. */
-export async function removeRefusedReads(runState: RunState, plan: Plan): Promise<void> {
-  const refused = (await READ_RESULTS.open(runState, plan).list()).filter((read) => read.refused.length > 0)
-  if (refused.length > 0) await removeReads(runState, refused)
+/** Removes reads with refused wallets or gaps, so that these are requested again. */
+export async function removeIncompleteReads(runState: RunState, plan: Plan): Promise<void> {
+  const all = await READ_RESULTS.open(runState, plan).list()
+  const incomplete = all.filter(({ refused, gaps }) => refused.length + gaps.length > 0)
+  if (incomplete.length > 0) await removeReads(runState, incomplete)
 }
 
 /** The blocks of each wallet, by wallet number, that the pages of a read contain. */
@@ -98,12 +124,13 @@ export function coveredBy({ addresses, covered, refused }: ReadResult): Map<numb
 
 /**
  * Selects reads that together cover everything that any of them covers, without redundant ones. Reads without
- * refusals come first, so that a refusal counts only if no other read has the blocks.
+ * refusals and gaps come first, so that these count only if no other read has the blocks.
  */
 export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
   const sizeOf = ({ covered: { first, end, from, to } }: ReadResult) => (end - first) * (to - from)
+  const lacking = ({ refused, gaps }: ReadResult) => refused.length + gaps.length
   const bySize = [...reads].sort(
-    (a, b) => a.refused.length - b.refused.length || sizeOf(b) - sizeOf(a) || (a.token < b.token ? -1 : 1),
+    (a, b) => lacking(a) - lacking(b) || sizeOf(b) - sizeOf(a) || (a.token < b.token ? -1 : 1),
   )
   const coveredByWallet = new Map<number, BlockRange[]>()
   const selected = bySize.filter(({ covered }) => {
@@ -150,6 +177,20 @@ export function refusedListings(plan: Plan, reads: readonly ReadResult[]): Refus
     const [missing] = gapsIn(unionRanges(coveredByWallet.get(wallet) ?? []), { from, to })
     return one === undefined || missing === undefined ? [] : [{ ...one, toBlock: missing.from }]
   })
+}
+
+/** By wallet, the blocks that the service could not list completely. */
+export function gapsOfReads(reads: readonly ReadResult[]): ReadonlyMap<string, readonly Gap[]> {
+  const gaps = new Map<string, Gap[]>()
+  for (const read of reads)
+    for (const { address, ...gap } of read.gaps) gaps.set(address, [...(gaps.get(address) ?? []), gap])
+  return gaps
+}
+
+/** The coins that wallets held before their first transaction, once per wallet. */
+export function openingOfReads(reads: readonly ReadResult[]): OpeningBalance[] {
+  const coins = new Map(reads.flatMap(({ opening }) => opening.map(({ address, value }) => [address, value])))
+  return [...coins].map(([address, value]) => nativeOpening(address, value))
 }
 
 /** The highest block of all reads; undefined if they contain none. */

@@ -48,11 +48,25 @@ export async function runReadTask(context: TaskContext, task: ReadTask): Promise
     )
     const { covered } = read
     const addresses = wallets.slice(covered.first, covered.end).map(({ address }) => address)
+    const gaps = addresses.flatMap((address) => checkpoint.gaps(address).map((gap) => ({ address, ...gap })))
+    const opening = addresses.flatMap((address) => {
+      const value = checkpoint.opening(address)
+      return value === undefined ? [] : [{ address, value }]
+    })
     const sha256 = await hashFile(checkpoint.path)
     await addResult(runState, async (token) => {
       await runState.objects.putFile(runState.at(pagesPath(token)), checkpoint.path)
       const planFields = { attempt: plan.attempt, plan: plan.sha256, chain: plan.job.chain }
-      await READ_RESULTS.put(runState, { ...planFields, token, addresses, covered, sha256, ...findings })
+      await READ_RESULTS.put(runState, {
+        ...planFields,
+        token,
+        addresses,
+        covered,
+        sha256,
+        gaps,
+        opening,
+        ...findings,
+      })
     })
     return planRemaining(task, covered, read.lastPages)
   } finally {

@@ -20,7 +20,7 @@ import { resolveDestination } from './destination.ts'
 import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob } from './plan.ts'
 import { openQueue, type TaskQueue } from './queue.ts'
 import { quotaKey } from './rate-limit/redis-store.ts'
-import { removeRefusedReads } from './read-results.ts'
+import { removeIncompleteReads } from './read-results.ts'
 import { signRun } from './run-entry.ts'
 import {
   beginAttempt,
@@ -104,7 +104,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
     noticeRemovedWallets(locked, previous)
     const runState = runStateOf(objects, plan.attempt)
     const run = runEntryOf(plan, apiKey)
-    await removeRefusedReads(runState, plan)
+    await removeIncompleteReads(runState, plan)
     await queue.clear(plan.id)
     const requestOptions = { apiKey, allowPlainHttp, signal, checkWait }
     await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous }).finally(() =>

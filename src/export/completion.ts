@@ -51,7 +51,8 @@ export async function isJobComplete(job: Job, store: FileSizes): Promise<boolean
 function isWhole(job: Job, manifest: Manifest): boolean {
   const { generator, coverage } = manifest
   const isCovered = coverage.every(
-    ({ toBlock, error, removed }) => removed || (error === undefined && toBlock >= (job.endBlock ?? 0)),
+    ({ toBlock, error, gaps, removed }) =>
+      removed || (error === undefined && gaps === undefined && toBlock >= (job.endBlock ?? 0)),
   )
   return (
     generator === GENERATOR &&

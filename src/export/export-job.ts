@@ -18,7 +18,9 @@ import { clearComplete, isJobComplete, markComplete } from './completion.ts'
 import { fetchAndWrite, isOpen, restoreStats, type WriteState } from './fetch-and-write.ts'
 import { checkForeignFiles, requireOwnManifest } from './foreign-files.ts'
 import { privateFolder } from './private-folder.ts'
-import { isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
+import { findExport } from './resume/find-export.ts'
+import { firstClosedBlock, reopenReadableGaps } from './resume/gaps.ts'
+import { continueExport, isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 import { type StartedRun, startRun } from './resume/start-run.ts'
 
 /** A run of one job, on one machine or distributed over several. */
@@ -137,7 +139,10 @@ async function recordCompletion(
   { job, stats }: JobRun,
   state: JobResult['state'],
 ): Promise<JobResult['state']> {
-  const isIncomplete = state === 'incomplete' || stats.refused.length > 0 || clockLagOf(stats) !== undefined
+  const isIncomplete =
+    state === 'incomplete' ||
+    stats.refused.length + stats.incomplete.length > 0 ||
+    clockLagOf(stats) !== undefined
   if (isIncomplete || isOpen(job, stats)) {
     await clearComplete(privateFolder(job))
     return isIncomplete ? 'incomplete' : state
@@ -196,9 +201,27 @@ async function exportStarted(run: StoreRun, started: StartedRun): Promise<WriteS
   const { checkpoint, previous } = started
   noticeRemovedWallets(run, previous)
   if (checkpoint.resumed) run.onNotice(`${run.job.name}: resuming an unfinished run`)
-  const state = await fetchAndWrite(run, started)
+  const reopened = await readGapsAgain(run, started)
+  const state = reopened === 'pages missing' ? reopened : await fetchAndWrite(run, reopened)
   if (state === 'pages missing') return state
   return (await checkpoint.reopenMissing()) ? 'incomplete' : state
+}
+
+/** Reopens gaps that the service lists now. The export is written again from the first block that it lacks. */
+async function readGapsAgain(
+  { job, store, requestContext, onNotice }: StoreRun,
+  started: StartedRun,
+): Promise<StartedRun | 'pages missing'> {
+  const { checkpoint, previous, unchanged } = started
+  await reopenReadableGaps({ job, requestContext, checkpoint })
+  const from = firstClosedBlock(previous.manifest, checkpoint)
+  if (from === undefined || from >= (unchanged ?? previous).from) return started
+  onNotice(`${job.name}: the service lists what it lacked before; blocks from ${from} on are written again`)
+  if (from >= previous.from) return { checkpoint, previous }
+  const found = await findExport(job, store)
+  if (found === undefined) return { checkpoint, previous }
+  const continued = await continueExport(job, found, { checkpoint, from })
+  return continued.from < checkpoint.base ? 'pages missing' : { checkpoint, previous: continued }
 }
 
 /** Reports the wallets of the export that were removed from the job. */

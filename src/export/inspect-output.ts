@@ -3,7 +3,7 @@ import { inspectAnyCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
-import type { RefusedWallet } from '../core/model/run-stats.ts'
+import { type IncompleteWallet, incompleteWallets, type RefusedWallet } from '../core/model/run-stats.ts'
 import { sumUnknowns } from '../core/model/unknowns.ts'
 import { emptyWalletsIn, removedWalletsIn, type WalletSample } from '../core/model/wallet-sample.ts'
 import { holderOf } from '../core/platform/lock/lock.ts'
@@ -49,6 +49,8 @@ export type OutputStatus = {
   missing: readonly BlockRange[]
   /** Wallets whose listing the service refused in the last run. */
   refusedWallets: readonly RefusedWallet[]
+  /** Wallets with blocks that the service could not list completely. */
+  incompleteWallets: readonly IncompleteWallet[]
   /** The job's endBlock if the chain had not reached it; null if it had, or if there is no endBlock. */
   notReached: number | null
   /** Contents of the checkpoint of an unfinished run. */
@@ -147,6 +149,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     refusedWallets: coverage.flatMap(({ address, error }) =>
       error === undefined ? [] : [{ address, error }],
     ),
+    incompleteWallets: incompleteWallets({ coverage }),
     notReached: unreachedEndBlock(manifest),
     unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
     reconciliation: summarize(await readReconciliation(output)),

@@ -18,6 +18,7 @@ import { sourceOf } from '../sources/index.ts'
 import type { Store } from '../storage/store.ts'
 import { cutBatches, totalBytes } from '../transform/batches.ts'
 import type { FeeResolver } from '../transform/fee-resolver.ts'
+import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { rejectLines, retainedRejects } from '../transform/rejects.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import type { StagedPage } from '../transform/staged/stage-page.ts'
@@ -35,6 +36,7 @@ import { writeContext } from '../transform/write-context.ts'
 import { keepRaw } from './keep-raw.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'
+import { gapsOfExport, openingOfExport } from './resume/gaps.ts'
 import { listingsToRead, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 export type OutputOptions = {
@@ -201,12 +203,15 @@ async function finish(
     unknowns: sumUnknownsIfPresent([...previous.written, unknowns]),
     decimalsConflict: countConflicts([...previous.written, { decimals }]),
     missing: output.checkpoint.missing(),
+    gaps: gapsOfExport(output.checkpoint, previous, names),
+    opening: openingOfExport(output.checkpoint, previous, names),
     refused: stats.refused.map((one) => ({ ...one, toBlock: previous.refusedEnds?.get(one.address) ?? to })),
     begunMs: output.checkpoint.begunMs,
     localPath: async ({ staged = '' }) => staged,
     raw: (covered) => new Set(job.keepRaw ? [...names, ...covered, ...covered.map(atomicListing)] : []),
   })
-  return { ...range, seen: Object.fromEntries(seen), ...unknowns, decimals }
+  const lastMs = stats.written.times?.last
+  return { ...range, seen: Object.fromEntries(seen), ...unknowns, decimals, lastMs }
 }
 
 /** An export whose checkpoint was removed has only a count. */
@@ -217,13 +222,19 @@ function countConflicts(parts: readonly Pick<WrittenRange, 'decimals' | 'decimal
 
 /** Returns the batches of the range. Every transaction is in exactly one of them. */
 async function mergeAndResolve(
-  { staging, pool, context }: OutputContext,
+  { staging, pool, context, previous }: OutputContext,
   range: BlockRange,
 ): Promise<readonly BatchRows[]> {
   const pages = await staging.finish(range)
-  const write = (batch: BlockRangeBatch) => pool.run({ kind: 'batch', batch }, totalBytes(batch.pages))
-  const batches = await Promise.all(cutBatches(range, pages).map(write))
-  return resolveReorgedTransactions(batches, { ...context, pages, rewrite: write })
+  const written = new Map<number, BlockRangeBatch>()
+  const rewrite = (batch: BlockRangeBatch) => {
+    written.set(batch.range.from, batch)
+    return pool.run({ kind: 'batch', batch }, totalBytes(batch.pages))
+  }
+  const batches = await Promise.all(cutBatches(range, pages).map(rewrite))
+  const resolved = await resolveReorgedTransactions(batches, { ...context, pages, rewrite })
+  const floorMs = previous.written.reduce((ms, { lastMs = 0 }) => Math.max(ms, lastMs), 0)
+  return rejectBackwardTimes(resolved, { written, folder: context.folder, floorMs, rewrite })
 }
 
 /** Limits how many tables all jobs of the process write concurrently, because each of them takes memory. */

@@ -20,6 +20,7 @@ import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import { cutBatches, pagesIn } from '../transform/batches.ts'
 import type { FeeResolver } from '../transform/fee-resolver.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
+import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { parseReject } from '../transform/reject-line.ts'
 import { requireSameChain } from '../transform/require-one-chain.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
@@ -69,8 +70,8 @@ export type RowsOptions = {
  * @param job from `defineJob` or `readJob`
  * @param table a table of the export; block jobs have only `transactions`
  * @returns typed rows: `int64` is a bigint, `time` a Date, 256-bit integers and decimals are exact strings
- * @throws ExportError with the codes of `run`. BLOCKS_MISSING and WALLETS_REFUSED are thrown after the last
- * row; PAGE_MALFORMED, if transactions belong to several chains, before the first row of the second chain.
+ * @throws ExportError with the codes of `run`. BLOCKS_MISSING, WALLETS_REFUSED and LISTINGS_INCOMPLETE are
+ * thrown after the last row; PAGE_MALFORMED, if transactions belong to several chains, before the first row of the second chain.
  * @example
  * for await (const { block_timestamp, value } of rows(job, 'ledger', { apiKey }))
  *   console.log(block_timestamp, BigInt(value))
@@ -126,6 +127,7 @@ async function* readTable<T extends TableName>(
         yield row
       }
       requireComplete(stats)
+      requireNoGaps(job.wallets.filter(({ address }) => checkpoint.gaps(address).length > 0))
     } finally {
       await checkpoint.close()
       await close()
@@ -174,6 +176,17 @@ function requireComplete(stats: RunStats): void {
   })
 }
 
+/** Throws if the service could not list blocks of wallets completely. */
+function requireNoGaps(wallets: Job['wallets']): void {
+  if (wallets.length === 0) return
+  const names = wallets.map(({ address }) => address).join(', ')
+  throw new ExportError(
+    'LISTINGS_INCOMPLETE',
+    `all other rows were returned, but the service could not list everything of ${names}`,
+    { fix: 'Try again later, or name another service of the same chain.' },
+  )
+}
+
 type ReadRowsOptions<T extends TableName> = {
   job: Job
   checkpoint: Checkpoint
@@ -219,14 +232,18 @@ async function mergeRows<T extends TableName>(
     const range = { from: job.startBlock, to: await fetchMissing() }
     const records = pagesIn(checkpoint.records(listingsOf(job)), range)
     const pages = await stageRows(records, { tasks, fees, folder, range })
+    const lastWritten = new Map<number, BlockRangeBatch>()
     const rewrite = async (batch: BlockRangeBatch) => {
       await setImmediate()
+      lastWritten.set(batch.range.from, batch)
       return tasks.run({ kind: 'batch', batch })
     }
     const written: BatchRows[] = []
     for (const batch of cutBatches(range, pages)) written.push(await rewrite(batch))
     tasks.run({ kind: 'flush' })
-    const batches = await resolveReorgedTransactions(written, { pages, folder, rewrite })
+    const resolved = await resolveReorgedTransactions(written, { pages, folder, rewrite })
+    const times = { written: lastWritten, folder, floorMs: undefined, rewrite }
+    const batches = await rejectBackwardTimes(resolved, times)
     const contradicted = batches.reduce((sum, batch) => sum + batch.contradicted, 0)
     const contradictions = batches.flatMap((batch) => batch.contradictions)
     if (!(await reopen({ contradicted, contradictions }))) return batches

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { DEFAULT_API } from '../core/model/api.ts'
+import { type Gap, gapsWithin } from '../core/model/gaps.ts'
 import type {
   Coverage,
   Manifest,
   ManifestBlocks,
   ManifestFile,
   ManifestTable,
+  OpeningBalance,
 } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
@@ -34,6 +36,10 @@ export type ManifestSource = {
   retained?: RetainedContent | undefined
   /** Wallets whose listing the service refused, with the block up to which the export covers them. @default none */
   refused?: readonly (RefusedWallet & { toBlock: number })[]
+  /** By wallet, blocks that the service could not list completely. @default none */
+  gaps?: ReadonlyMap<string, readonly Gap[]>
+  /** Balances before the first block that the service states. @default none */
+  opening?: readonly OpeningBalance[]
 }
 
 export type RetainedContent = {
@@ -84,7 +90,13 @@ export function buildManifest(source: ManifestSource): Manifest {
     rejects,
     ...describeUnknowns(unknowns),
     ...(decimalsConflict > 0 ? { decimalsConflict } : {}),
+    ...describeOpening(source),
   }
+}
+
+function describeOpening({ opening = [] }: ManifestSource): Pick<Manifest, 'opening'> {
+  if (opening.length === 0) return {}
+  return { opening: opening.toSorted((a, b) => (a.walletAddress < b.walletAddress ? -1 : 1)) }
 }
 
 /** `listed` if a fee may be an upper bound, the job requests listed prices, or the source may misstate them. */
@@ -99,16 +111,26 @@ function describeUnknowns(unknowns: Unknowns | undefined): Partial<Unknowns> {
   return feesUpperBound > 0 ? { ...counts, feesUpperBound } : counts
 }
 
-type CoverageInput = Pick<ManifestSource, 'range' | 'seen' | 'retained' | 'refused'>
+type CoverageInput = Pick<ManifestSource, 'range' | 'seen' | 'retained' | 'refused' | 'gaps'>
 
 function describeCoverage(
   { startBlock, wallets }: Job,
-  { range, seen, retained, refused = [] }: CoverageInput,
+  { range, seen, retained, refused = [], gaps = new Map() }: CoverageInput,
 ): Manifest['coverage'] {
-  const gaps = new Map(refused.map((wallet) => [wallet.address, wallet]))
-  const withGap = (wallet: Coverage): Coverage => {
-    const gap = gaps.get(wallet.address)
-    return gap === undefined ? wallet : { ...wallet, toBlock: gap.toBlock, error: gap.error }
+  const refusals = new Map(refused.map((wallet) => [wallet.address, wallet]))
+  const withRefusal = (wallet: Coverage): Coverage => {
+    const refusal = refusals.get(wallet.address)
+    return refusal === undefined ? wallet : { ...wallet, toBlock: refusal.toBlock, error: refusal.error }
+  }
+  const withGaps = (wallet: Coverage): Coverage => {
+    const listed = gapsWithin(gaps.get(wallet.address) ?? [], { from: wallet.fromBlock, to: wallet.toBlock })
+    if (listed.length === 0) return wallet
+    return {
+      ...wallet,
+      gaps: listed.map(({ listing, from, to, reason }) => {
+        return { listing, fromBlock: from, toBlock: to, reason }
+      }),
+    }
   }
   const present = wallets.map(({ address, label }) => ({
     address,
@@ -117,10 +139,15 @@ function describeCoverage(
     transactions: seen.get(address) ?? 0,
     label,
   }))
-  const removed = (retained?.removedWallets ?? []).map(({ error: _error, ...wallet }): Coverage => {
-    return { ...wallet, transactions: seen.get(wallet.address) ?? 0, removed: true }
-  })
-  return [...present, ...removed].map(withGap).sort((a, b) => (a.address < b.address ? -1 : 1))
+  const removed = (retained?.removedWallets ?? []).map(
+    ({ error: _error, gaps: _gaps, ...wallet }): Coverage => {
+      return { ...wallet, transactions: seen.get(wallet.address) ?? 0, removed: true }
+    },
+  )
+  return [...present, ...removed]
+    .map(withRefusal)
+    .map(withGaps)
+    .sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
 function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []): ManifestBlocks {

@@ -1,5 +1,5 @@
 import type { Manifest } from '../core/model/manifest.ts'
-import { refusedWalletsWarning, rejectLines } from '../terminal/format.ts'
+import { missingRowsWarning, rejectLines } from '../terminal/format.ts'
 import type { LoadableUrl } from './databases.ts'
 import { bulkLoadText } from './ddl/bulk-load.ts'
 import { createTable } from './ddl/create-table.ts'
@@ -45,7 +45,7 @@ export async function loadInto(
   try {
     const { scratchFolder, manifest } = source
     const { unescapeFormulas = isEscaped(manifest), onNotice = noop } = options
-    for (const line of [...rejectLines(manifest), ...refusedWalletsWarning(manifest)]) onNotice(line)
+    for (const line of [...rejectLines(manifest), ...missingRowsWarning(manifest)]) onNotice(line)
     const target = await to.open({ sql, unescapeFormulas, memory, scratchFolder })
     try {
       return await loadOutput(source, target, {

@@ -1,5 +1,6 @@
 import type { QuotaSettings } from '../core/model/compute-units.ts'
 import type { FeeDetails } from '../core/model/fees.ts'
+import type { Gap } from '../core/model/gaps.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
 import type { BlockRange, Internals } from '../core/model/model.ts'
 import type { RequestContext } from '../http/request.ts'
@@ -133,6 +134,8 @@ export type WalletListing = {
    * also shows that the service responds for this wallet.
    */
   firstKeys(requestContext: RequestContext, range: BlockRange): Promise<readonly PageKey[]>
+  /** Whether the service lists the blocks of a gap now. Costs one small request. Absent if listings have no gaps. */
+  canRead?(requestContext: RequestContext, gap: Gap): Promise<boolean>
   /** The smallest page size that was needed so far; undefined if all pages had full size. */
   reducedPageSize(): number | undefined
 }
@@ -199,6 +202,10 @@ export type PageKey = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'se
 export type RangePage = Page & {
   rest: BlockRange | undefined
   covered: BlockRange
+  /** Blocks among them that the service could not list completely. @default none */
+  gaps?: readonly Gap[]
+  /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
+  opening?: string
   /** Whether it continues the page before it. Otherwise it lists the remaining range from its start. @default false */
   isContinued?: boolean
 }

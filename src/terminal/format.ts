@@ -3,6 +3,7 @@
 import { countBlocks } from '../core/model/block-ranges.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
+import { type IncompleteWallet, incompleteWallets } from '../core/model/run-stats.ts'
 import type { Unknowns } from '../core/model/unknowns.ts'
 import { formatMinute } from '../core/model/utc.ts'
 
@@ -67,10 +68,22 @@ export function rejectLines({ rejects }: { rejects: number }): string[] {
 }
 
 /**
- * One line that lists wallets whose rows are missing because the service refused them; empty if there are
- * none.
+ * Lines that name wallets whose rows are missing, because the service refused them or could not list everything;
+ * empty if there are none.
  */
-export function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>): string[] {
+export function missingRowsWarning(manifest: Pick<Manifest, 'coverage'>): string[] {
+  const incomplete = incompleteWallets(manifest)
+  const gaps = incomplete.length === 0 ? [] : [`rows are missing: ${gapsMessage(incomplete)}`]
+  return [...refusedWalletsWarning(manifest), ...gaps]
+}
+
+/** Message with the number of wallets whose listings have gaps. */
+export function gapsMessage(incomplete: readonly IncompleteWallet[]): string {
+  const listings = [...new Set(incomplete.flatMap(({ gaps }) => gaps.map(({ listing }) => listing)))].sort()
+  return `the service could not list all of ${listings.join(', ')} for ${formatCount(incomplete.length, 'wallet')}`
+}
+
+function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>): string[] {
   const refused = coverage.filter(({ error }) => error !== undefined)
   if (refused.length === 0) return []
   const shown = refused

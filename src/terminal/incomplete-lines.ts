@@ -1,7 +1,12 @@
 import type { Job } from '../core/model/model.ts'
-import { clockLagOf, type RefusedWallet, type RunStats } from '../core/model/run-stats.ts'
+import {
+  clockLagOf,
+  type IncompleteWallet,
+  type RefusedWallet,
+  type RunStats,
+} from '../core/model/run-stats.ts'
 import { DAY_MS } from '../core/model/utc.ts'
-import { formatCount, formatDuration, formatInteger, formatMinute } from './format.ts'
+import { formatCount, formatDuration, formatInteger, formatMinute, gapsMessage } from './format.ts'
 
 /** Maximum number of refused wallets that are listed with their error. */
 const MAX_NAMED_WALLETS = 5
@@ -40,6 +45,23 @@ export function refusedWalletsMessage(refused: readonly RefusedWallet[]): string
   const count = formatCount(refused.length, 'wallet')
   return `the service refused ${count} and answered the others`
 }
+
+/** Lists what the service could not list although it answered for the wallets; empty if there is nothing. */
+export function gapLines(incomplete: readonly IncompleteWallet[]): string[] {
+  if (incomplete.length === 0) return []
+  const reasons = new Map(
+    incomplete.flatMap(({ gaps }) => gaps.map(({ listing, reason }) => [`${listing}: ${reason}`, listing])),
+  )
+  return [
+    `  ${gapsMessage(incomplete)}`,
+    ...[...reasons.keys()]
+      .slice(0, MAX_NAMED_REASONS)
+      .map((reason) => `    ${reason.slice(0, MAX_ERROR_LENGTH)}`),
+    '    blocks: manifest.json, coverage[].gaps; the next run asks again',
+  ]
+}
+
+const MAX_NAMED_REASONS = 5
 
 /** The number of transactions that were read but not exported, and why; empty if there are none. */
 export function excludedLines(stats: RunStats, { finalityMs }: Pick<Job, 'finalityMs'>): string[] {

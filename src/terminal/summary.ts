@@ -17,7 +17,7 @@ import {
   missingBlocksMessage,
   unknownLines,
 } from './format.ts'
-import { excludedLines, notReachedLines, refusedWalletLines } from './incomplete-lines.ts'
+import { excludedLines, gapLines, notReachedLines, refusedWalletLines } from './incomplete-lines.ts'
 import { oneLine } from './log.ts'
 import { nextSteps } from './next-steps.ts'
 import { emptyWalletLines } from './wallet-lines.ts'
@@ -79,6 +79,7 @@ function incompleteLines(job: Job, stats: RunStats): string[] {
     ...notReachedLines(job, stats),
     ...excludedLines(stats, job),
     ...refusedWalletLines(stats.refused, labelsOf(job.wallets)),
+    ...gapLines(stats.incomplete),
   ]
 }
 

@@ -4,6 +4,7 @@ import { isAtomicListing, walletOf } from '../core/model/listings.ts'
 import { toText, toValue } from '../core/platform/byte-text.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { AtomicView } from '../sources/view.ts'
+import { blockTimeProblem } from './block-time.ts'
 import type { FlatTransaction, FlattenContext, ItemView } from './flatten-transaction.ts'
 import { ledgerRows } from './ledger.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -51,7 +52,7 @@ const NO_ROWS = {
 }
 
 function readOrReject(
-  { wallet, key, item }: ItemView,
+  { wallet, key, item, problem: known }: ItemView,
   { source, chain, onReject }: FlattenContext,
 ): AtomicView | undefined {
   const reject = (list: string | null, record: unknown, reason: string) =>
@@ -60,8 +61,9 @@ function readOrReject(
       record: toValue(record),
     })
   const view = source.readAtomic?.(item, { chain, onBadEntry: reject }) ?? 'it is an atomic transaction'
-  if (typeof view !== 'string') return view
-  reject(null, item, view)
+  const problem = known ?? (typeof view === 'string' ? view : blockTimeProblem(view.prefix.block_timestamp))
+  if (typeof view !== 'string' && problem === undefined) return view
+  reject(null, item, problem ?? '')
   return undefined
 }
 

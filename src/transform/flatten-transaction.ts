@@ -4,6 +4,7 @@ import type { Cells, Prefix, TableName } from '../core/table/index.ts'
 import type { Source } from '../sources/source.ts'
 import { contentId } from '../sources/transfer-id.ts'
 import type { ErcTable, Internal, LogRow, Native, View } from '../sources/view.ts'
+import { blockTimeProblem } from './block-time.ts'
 import { contradicts } from './contradictions.ts'
 import { type DedupedView, dedupeLogs, logKey, logTables } from './erc-logs.ts'
 import { type FeeSource, type PaidNative, withPaidPrice } from './fees.ts'
@@ -48,6 +49,8 @@ export type ItemView = {
   item: unknown
   /** Number of the run that read it. @default 0 */
   run?: number | undefined
+  /** Why it is rejected, whatever it contains. @default it is not */
+  problem?: string | undefined
 }
 
 export type FlatTransaction = {
@@ -115,14 +118,16 @@ function priced(native: Native, { wallets, fees }: FlattenContext): PaidNative {
 const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views.length > 0
 
 function readOrReject(
-  { wallet, key, item }: ItemView,
+  { wallet, key, item, problem: known }: ItemView,
   { source, chain, onReject }: FlattenContext,
 ): DedupedView | undefined {
   const onBadEntry = (list: string | null, record: unknown, reason: string) =>
     onReject({ wallet, transactionHash: toText(key.hash), list, reason, record: toValue(record) })
   const view = source.readView(item, { chain, onBadEntry })
-  if (typeof view !== 'string') return dedupeLogs(view)
-  onBadEntry(null, item, view)
+  const problem =
+    known ?? (typeof view === 'string' ? view : blockTimeProblem(view.native.prefix.block_timestamp))
+  if (typeof view !== 'string' && problem === undefined) return dedupeLogs(view)
+  onBadEntry(null, item, problem ?? '')
   return undefined
 }
 

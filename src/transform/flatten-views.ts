@@ -6,7 +6,12 @@ import type { TableName } from '../core/table/index.ts'
 import type { Source } from '../sources/source.ts'
 import type { FeeSource } from './fees.ts'
 import { flattenAtomic } from './flatten-atomic.ts'
-import { type FlatTransaction, flattenTransaction, type Reject } from './flatten-transaction.ts'
+import {
+  type FlatTransaction,
+  flattenTransaction,
+  type ItemView,
+  type Reject,
+} from './flatten-transaction.ts'
 import type { PositionedItem } from './merge/record-items.ts'
 import { rejectLine } from './reject-line.ts'
 
@@ -28,7 +33,7 @@ export type RowContext = {
 }
 
 /** A wallet's item for a transaction, parsed. */
-type ParsedItem = PositionedItem & { item: unknown; run?: number | undefined }
+type ParsedItem = PositionedItem & Pick<ItemView, 'item' | 'run' | 'problem'>
 
 /**
  * Builds the rows of a transaction from all its views. Returns undefined if none of them can be normalized.

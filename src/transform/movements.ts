@@ -50,7 +50,7 @@ export function movementsOf(
   }
   if (row.value !== null)
     addCoins(coinMovement('transactions', { ...row, value: row.value }, { index: '', coin }), true)
-  const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
+  const topLevel = topLevelCallOf(internal, row)
   for (const entry of internal) {
     const kind = (entry.internal_type ?? 'CALL').toUpperCase()
     if (entry === topLevel || entry.reverted || NON_TRANSFER_CALLS.has(kind)) continue
@@ -68,15 +68,36 @@ export function movementsOf(
 }
 
 /**
- * Whether an internal entry repeats the top-level call of a transaction that did not fail (CONTRACT section 2.5). A
- * reverted entry does not, even if it equals the transaction: it is an earlier, failed attempt of the same call.
+ * Returns the internal entry that repeats the top-level call of a transaction that did not fail (CONTRACT section 2.5).
+ * Explorers list it with other gas figures, or none. It is then recognized as the only call of the sender: an account
+ * without code calls nothing else in its transaction.
  */
-function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
+function topLevelCallOf(
+  internal: readonly Cells<'internal_transactions'>[],
+  row: Cells<'transactions'>,
+): Cells<'internal_transactions'> | undefined {
+  const same = internal.find((entry) => isSameCall(entry, row) && isSameGas(entry, row))
+  if (same !== undefined || row.transaction_type === DELEGATING) return same
+  const [first, second] = internal.filter(
+    (entry) => !entry.reverted && entry.from_address === row.from_address,
+  )
+  return first !== undefined && second === undefined && isSameCall(first, row) ? first : undefined
+}
+
+/** A transaction that gives accounts code (EIP-7702). */
+const DELEGATING = 4
+
+const isSameGas = (
+  entry: Cells<'internal_transactions'>,
+  { gas_used, gas_limit }: Cells<'transactions'>,
+): boolean => entry.gas_used === gas_used && entry.gas_limit === gas_limit
+
+/** A reverted entry is an earlier, failed attempt of the same call. */
+function isSameCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
   if (entry.reverted) return false
   const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
   if (!TOP_LEVEL_CALLS.has(type)) return false
   if (entry.from_address !== row.from_address || entry.value !== row.value) return false
-  if (entry.gas_used !== row.gas_used || entry.gas_limit !== row.gas_limit) return false
   if (entry.to_address === row.to_address) return true
   const isCreation =
     type.startsWith('CREATE') || row.to_address === null || row.call_type === 'CONTRACT_CREATION'

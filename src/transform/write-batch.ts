@@ -26,13 +26,20 @@ export type BlockRangeBatch = {
   pages: readonly StagedPageLocation[]
   /** By hash, transactions that have several chain positions. @default none */
   reorged?: ReadonlyMap<string, ReorgedTransaction>
+  /** Times of blocks, as `timeKey`, whose records are rejected. @default none */
+  rejectedTimes?: ReadonlySet<string>
 }
+
+/** A block and its time in whole seconds. */
+export const timeKey = (block: number, timeMs: number): string => `${block} ${Math.floor(timeMs / 1000)}`
 
 export type BatchRows = {
   range: BlockRange
   transactions: number
   /** Times of its first and last transaction; undefined if it has none. */
   times: Times | undefined
+  /** Whether no block is older than an earlier one. */
+  isAscending: boolean
   /** By table, in chain order. */
   chunks: ReadonlyMap<TableName, readonly Chunk[]>
   /**
@@ -90,11 +97,11 @@ export type BatchContext = {
  * @throws OUTPUT_FAILED if a staging file cannot be read or written
  */
 export function writeBatch(
-  { range, pages, reorged }: BlockRangeBatch,
+  { range, pages, reorged, rejectedTimes }: BlockRangeBatch,
   batchContext: BatchContext,
 ): BatchRows {
   const reader = openStagedReader(batchContext)
-  const writer = new BatchWriter(batchContext, reader)
+  const writer = new BatchWriter(batchContext, reader, rejectedTimes)
   try {
     const decimals: DecimalsOfRow[] = []
     const readIndex: StagedReader['readIndex'] = (location) => {
@@ -125,8 +132,13 @@ class BatchWriter {
   #repeatedLogs = 0
   #transactions = 0
   #times: Times | undefined
+  readonly #rejectedTimes: ReadonlySet<string> | undefined
+  #isAscending = true
+  /** The newest second of the blocks before the current one, and of the current one. */
+  #newest = { before: 0, block: -1, second: 0 }
 
-  constructor(context: BatchContext, reader: StagedReader) {
+  constructor(context: BatchContext, reader: StagedReader, rejectedTimes?: ReadonlySet<string>) {
+    this.#rejectedTimes = rejectedTimes
     const { files, folder, partitionBy } = context
     this.#context = context
     this.#reader = reader
@@ -137,7 +149,7 @@ class BatchWriter {
   add(views: TransactionViews<StagedItem>): void {
     const [view] = views
     this.#fingerprints.push(fingerprint(view.key.hash))
-    if (views.length === 1) this.#addStaged(view)
+    if (views.length === 1 && !this.#isRejected(view)) this.#addStaged(view)
     else this.#addUnion(views)
   }
 
@@ -148,6 +160,7 @@ class BatchWriter {
     return {
       transactions: this.#transactions,
       times: this.#times,
+      isAscending: this.#isAscending,
       chunks: this.#chunks.finish(),
       seen: Uint32Array.from(seen),
       unknowns: this.#unknowns,
@@ -177,7 +190,8 @@ class BatchWriter {
   #addUnion(views: TransactionViews<StagedItem>): void {
     const { flatten } = this.#context
     const items = views.map((view) => {
-      return { ...view, item: this.#reader.readItem(view), run: view.page.location.run }
+      const problem = this.#isRejected(view) ? BACKWARD_TIME : undefined
+      return { ...view, item: this.#reader.readItem(view), run: view.page.location.run, problem }
     })
     const flat = flatten(items, (line) => this.#rejects.push(line))
     if (flat === undefined) return
@@ -188,6 +202,10 @@ class BatchWriter {
     this.#chunks.addRows(flat)
   }
 
+  #isRejected({ key, page, at }: StagedItem): boolean {
+    return this.#rejectedTimes?.has(timeKey(key.block, page.index.timeMs[at] ?? 0)) ?? false
+  }
+
   #recordContradiction(views: TransactionViews<StagedItem>): void {
     this.#contradicted += 1
     if (this.#contradictions.length >= MAX_LISTED_CONTRADICTIONS) return
@@ -196,17 +214,30 @@ class BatchWriter {
     this.#contradictions.push({ hash, block, views: seen })
   }
 
+  #compareTime(block: number, second: number): void {
+    const newest = this.#newest
+    if (block !== newest.block) {
+      newest.before = Math.max(newest.before, newest.second)
+      newest.block = block
+      newest.second = second
+    } else if (second > newest.second) newest.second = second
+    if (second < newest.before) this.#isAscending = false
+  }
+
   #countTransaction({ block, timeMs, seenBy, ...flags }: TransactionStart): void {
     // `transactions` and `wallet_transactions` do not contain atomic transactions.
     if (!seenBy.some(isAtomicListing)) this.#transactions += 1
     if (flags.isStatusUnknown) this.#unknowns.statusUnknown += 1
     if (flags.isFeeUnknown) this.#unknowns.feeUnknown += 1
     if (flags.isFeeUpperBound) this.#unknowns.feesUpperBound += 1
+    this.#compareTime(block, Math.floor(timeMs / 1000))
     this.#times = { first: this.#times?.first ?? timeMs, last: timeMs }
     for (const wallet of seenBy) this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
     if (this.#partitionOf !== undefined) this.#chunks.startPartition(this.#partitionOf(block, timeMs))
   }
 }
+
+const BACKWARD_TIME = 'its block is older than an earlier block'
 
 type TransactionStart = Pick<
   FlatTransaction,

@@ -80,6 +80,8 @@ function readOf(
     addresses,
     covered: whole,
     refused: [],
+    gaps: [],
+    opening: [],
     newest: null,
     sha256: SHA,
     starts: {},

@@ -12,9 +12,18 @@ const SENDER = `0x${'9'.repeat(40)}`
 /** A plain transfer, the only transaction of its block. */
 type Transfer = { block: number; to: string; timeMs: number }
 
-/** Transfers to one wallet in consecutive blocks, two seconds apart. */
-export const transfersTo = (to: string, count: number, { from = 1_000, startMs = 1_700_000_000_000 } = {}) =>
-  Array.from({ length: count }, (_, at) => ({ block: from + at, to, timeMs: startMs + at * 2_000 }))
+/** Transfers to one wallet in consecutive blocks, two seconds apart. By default, block 1,000 is the first one. */
+export const transfersTo = (
+  to: string,
+  count: number,
+  {
+    from = 1_000,
+    startMs = 1_700_000_000_000 + (from - 1_000) * 2_000,
+  }: {
+    from?: number
+    startMs?: number
+  } = {},
+) => Array.from({ length: count }, (_, at) => ({ block: from + at, to, timeMs: startMs + at * 2_000 }))
 
 const hash = (text: string) => `0x${createHash('sha256').update(text).digest('hex')}`
 

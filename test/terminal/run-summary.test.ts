@@ -87,6 +87,7 @@ test('has the documented fields', () => {
         repeatedLogs: 0,
         missingBlocks: 0,
         refusedWallets: [],
+        incompleteWallets: [],
         leftOut: null,
         emptyWallets: { count: 0, addresses: [] },
       },

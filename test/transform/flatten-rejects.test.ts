@@ -36,6 +36,17 @@ test.for([
   expect(rejects).toMatchObject([{ list: null, reason: expect.stringMatching(/ is (not|missing)/) }])
 })
 
+test.for([0, 1, 1_438_269_972])(
+  'a transaction of second %i, before any chain, is rejected',
+  (blockTimestamp) => {
+    const broken = item({ blockTimestamp, blockTimestampMilliseconds: undefined })
+    const { rows, rejects } = flatten({ [ALICE]: broken })
+    expect(rows).toEqual({})
+    expect(rejects).toMatchObject([{ list: null, reason: expect.stringContaining('before the first block') }])
+    expect(flatten({ [ALICE]: item({ blockTimestamp: 1_438_269_973 }) }).rejects).toEqual([])
+  },
+)
+
 test.for(spread('from', [5, {}, [], true]))('a party whose address is $value is rejected', ({ value }) => {
   const { rows, rejects } = flatten({ [ALICE]: item({ from: { address: value } }) })
   expect(rows).toEqual({})

@@ -182,9 +182,6 @@ test.for([
   { what: 'sender', outer: {}, entry: { from: party(CAROL), to: party(ALICE) } },
   { what: 'receiver', outer: {}, entry: { to: party(CAROL) } },
   { what: 'value', outer: {}, entry: { value: '9' } },
-  { what: 'gas used', outer: {}, entry: { gasUsed: '20999' } },
-  { what: 'gas limit', outer: {}, entry: { gasLimit: '29999' } },
-  { what: 'gas limit (none)', outer: {}, entry: { gasLimit: null } },
   { what: 'receiver (none)', outer: {}, entry: { to: party('') } },
 ])('an internal entry with another $what than its transaction moves its value', ({ outer, entry }) => {
   expect(callRows(ledgerOf(item({ ...OUTER, ...outer }, calls(entry))))).toBe(1)
@@ -193,6 +190,17 @@ test.for([
 test('if several internal entries equal their transaction, all but the first move their value', () => {
   expect(callRows(ledgerOf(item(OUTER, calls({}, {}, {}))))).toBe(2)
 })
+
+test.for([{ gasUsed: '20999' }, { gasLimit: '29999' }, { gasUsed: '0', gasLimit: '0' }, { gasLimit: null }])(
+  'the only internal entry of the sender equals its transaction whatever its gas (%j)',
+  (gas) => {
+    const refund = { from: party(CAROL), to: party(ALICE), value: '3' }
+    expect(callRows(ledgerOf(item(OUTER, calls(gas, refund))))).toBe(1)
+    expect(callRows(ledgerOf(item({ ...OUTER, txType: 4 }, calls(gas))))).toBe(1)
+    // An account with code may call the same contract again.
+    expect(callRows(ledgerOf(item(OUTER, calls(gas, gas))))).toBe(2)
+  },
+)
 
 test('a reverted internal entry that equals its transaction does not stand for the top-level call', () => {
   const reverted = { isReverted: true }

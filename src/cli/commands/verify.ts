@@ -8,7 +8,7 @@ import {
   rejectLines,
   unknownLines,
 } from '../../terminal/format.ts'
-import { refusedWalletLines } from '../../terminal/incomplete-lines.ts'
+import { gapLines, refusedWalletLines } from '../../terminal/incomplete-lines.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { type Verdict, verifyOutput } from '../../verify/export/verify-output.ts'
 import { defineCommand } from '../command.ts'
@@ -46,7 +46,10 @@ function failureOf(output: string, { isFinished, isCurrent, problems }: Verdict)
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {
   const { ok, files, rows, checks, missingBlocks, problems } = verdict
-  const refused = refusedWalletLines(verdict.refusedWallets, new Map())
+  const refused = [
+    ...refusedWalletLines(verdict.refusedWallets, new Map()),
+    ...gapLines(verdict.incompleteWallets),
+  ]
   if (!ok) return [...problems, ...rejectLines(verdict), ...refused]
   const checked = `${formatCount(files, 'file')}, ${formatCount(rows, 'row')}, ${formatInteger(checks)} checks`
   return [
@@ -58,9 +61,10 @@ function verdictLines(output: string, verdict: Verdict): readonly string[] {
 }
 
 /** What a good export lacks, such as `, without 1 rejected record`. */
-function exceptions({ rejects, refusedWallets }: Verdict): string {
+function exceptions({ rejects, refusedWallets, incompleteWallets }: Verdict): string {
   const lacking = [
     ...(refusedWallets.length > 0 ? [formatCount(refusedWallets.length, 'refused wallet')] : []),
+    ...(incompleteWallets.length > 0 ? [formatCount(incompleteWallets.length, 'incomplete wallet')] : []),
     ...(rejects > 0 ? [formatCount(rejects, 'rejected record')] : []),
   ]
   return lacking.length === 0 ? '' : `, without ${lacking.join(' and ')}`
@@ -69,8 +73,13 @@ function exceptions({ rejects, refusedWallets }: Verdict): string {
 /** Public JSON format: fields may be added, but not removed or renamed. */
 function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
-  const { refusedWallets, rejects, statusUnknown, feeUnknown, feesUpperBound } = verdict
-  const incompleteness = { refusedWallets, missingBlocks: countBlocks(missingBlocks), rejects }
+  const { refusedWallets, incompleteWallets, rejects, statusUnknown, feeUnknown, feesUpperBound } = verdict
+  const incompleteness = {
+    refusedWallets,
+    incompleteWallets,
+    missingBlocks: countBlocks(missingBlocks),
+    rejects,
+  }
   const unknowns = { statusUnknown, feeUnknown, feesUpperBound }
   const counts = { files, rows, checks, ...incompleteness, ...unknowns }
   return { output, exit, ok, finished: isFinished, ...counts, problems }

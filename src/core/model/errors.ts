@@ -64,6 +64,11 @@ export const FAILURES = {
     retry: false,
     fix: 'Check the refused wallets with the service, then run the same command again: it requests only what is missing.',
   },
+  LISTINGS_INCOMPLETE: {
+    exit: 6,
+    retry: false,
+    fix: 'Run the same command again later: it requests what is missing. manifest.json lists it (coverage[].gaps). If the explorer does not offer a listing at all, name another service with another --output.',
+  },
   CLOCK_BEHIND: {
     exit: 6,
     retry: false,

@@ -117,6 +117,7 @@ const COVERAGE = fields({
   ...{ address: text, ...RANGE, transactions: count },
   ...{ label: v.optional(textOrNull), removed: v.optional(exactly(true)) },
   error: v.optional(text),
+  gaps: v.optional(list(fields({ listing: text, ...RANGE, reason: text }))),
 })
 
 const ASSET_TYPE = checked<string>(ASSET_TYPES.join(' or '), (value) =>

@@ -1,5 +1,6 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
 import type { Api } from './api.ts'
+import type { AssetType } from './asset.ts'
 import type { Compression, FormatName, PartitionBy, Wraps } from './model.ts'
 
 /** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
@@ -21,18 +22,18 @@ export type Manifest = {
   feesUpperBound?: number
   /** Contracts whose rows disagree on the decimals of a token; absent if there are none. */
   decimalsConflict?: number
-  /** What wallets held at genesis, according to the source; absent if it states nothing. */
+  /** Balances before the first block that the service states, such as the coins at genesis; absent if there are none. */
   opening?: OpeningBalance[]
 }
 
-/** A balance that no transaction shows. `value` is in the smallest unit, as decimal text. */
-type OpeningBalance = {
+/** What a wallet held before the first block of the export; numbers as exact digits. */
+export type OpeningBalance = {
   walletAddress: string
-  /** native, erc20, erc721 or erc1155. */
-  assetType: string
-  /** null for the native coin. */
+  assetType: AssetType
+  /** Null for the native coin. */
   assetAddress: string | null
   tokenId: string | null
+  /** In the smallest unit. */
   value: string
 }
 
@@ -48,9 +49,14 @@ export type Coverage = {
    * Error message of the service if it refused the wallet's listing: blocks from `toBlock` on were not read.
    */
   error?: string
+  /** Blocks of a listing that the service could not list although it answered for the wallet; absent if there are none. */
+  gaps?: ManifestGap[]
   /** The wallet is no longer in the job; the export retains its rows up to `toBlock`. */
   removed?: true
 }
+
+/** `listing` is the service's name of it, and `toBlock` exclusive. */
+export type ManifestGap = { listing: string; fromBlock: number; toBlock: number; reason: string }
 
 /** Coverage of a block job, which exports whole blocks. */
 export type ManifestBlocks = {

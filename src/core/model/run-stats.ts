@@ -1,6 +1,6 @@
 import type { TableName } from '../table/index.ts'
 import type { ExportError, FailureCode } from './errors.ts'
-import type { Manifest } from './manifest.ts'
+import type { Manifest, ManifestGap } from './manifest.ts'
 import type { BlockRange } from './model.ts'
 import { NO_UNKNOWNS, sumUnknowns, type Unknowns } from './unknowns.ts'
 import { utcDay } from './utc.ts'
@@ -74,6 +74,8 @@ export type RunStats = {
   missing: readonly BlockRange[]
   /** Wallets whose listing the service refused while it served others. */
   refused: readonly RefusedWallet[]
+  /** Wallets of the whole export with blocks that the service could not list completely; empty until it is written. */
+  incomplete: readonly IncompleteWallet[]
   /**
    * Transactions that the run read but did not export because they are newer than the cutoff; undefined if
    * there are none.
@@ -88,6 +90,9 @@ export type RunStats = {
 
 /** A wallet that has no rows of this run, and the error message of the service. */
 export type RefusedWallet = { readonly address: string; readonly error: string }
+
+/** A wallet whose listings have gaps. */
+export type IncompleteWallet = { readonly address: string; readonly gaps: readonly ManifestGap[] }
 
 /** Transactions that are left to a later run; times in milliseconds since 1970. */
 export type LeftOut = {
@@ -158,6 +163,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
     contradicted: { found: 0, unresolved: 0 },
     missing: [],
     refused: [],
+    incomplete: [],
     leftOut: undefined,
     smallPages: new Map<string, number>(),
     computeUnitsByDay: {},
@@ -200,7 +206,12 @@ export function recordExport(stats: RunStats, manifest: Manifest): void {
   stats.rejects = rejects
   Object.assign(stats, sumUnknowns([manifest]))
   if (job.kind !== 'blocks') stats.emptyWallets = emptyWalletsIn(coverage)
+  stats.incomplete = incompleteWallets(manifest)
 }
+
+/** The wallets whose listings have gaps. */
+export const incompleteWallets = ({ coverage }: Pick<Manifest, 'coverage'>): IncompleteWallet[] =>
+  coverage.flatMap(({ address, gaps = [] }) => (gaps.length === 0 ? [] : [{ address, gaps }]))
 
 /** Records an export whose rows were all written, or left unchanged, by this run. */
 export function recordWholeExport(stats: RunStats, manifest: Manifest): void {
@@ -225,8 +236,9 @@ const STOP_CODES: ReadonlySet<FailureCode> = new Set(['INTERRUPTED', 'TERMINATED
 
 /** Why an export that did not fail is still incomplete; undefined if it is complete. */
 export function incompleteReason(stats: RunStats): FailureCode | undefined {
-  const { rejects, missing, refused } = stats
+  const { rejects, missing, refused, incomplete } = stats
   if (refused.length > 0) return 'WALLETS_REFUSED'
+  if (incomplete.length > 0) return 'LISTINGS_INCOMPLETE'
   if (clockLagOf(stats) !== undefined) return 'CLOCK_BEHIND'
   if (rejects > 0) return 'RECORDS_REJECTED'
   return missing.length > 0 ? 'BLOCKS_MISSING' : undefined

@@ -118,7 +118,7 @@ function readFields(stats: RunStats) {
 /** Counts of what the run wrote, and of what the export lacks. */
 function writtenFields(stats: RunStats) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = stats
-  const { statusUnknown, feeUnknown, feesUpperBound, contradicted, repeatedLogs, refused } = stats
+  const { statusUnknown, feeUnknown, feesUpperBound, contradicted, repeatedLogs, refused, incomplete } = stats
   return {
     /** Blocks that this run wrote (half-open), and the times of their transactions; null if it wrote none. */
     fromBlock: written?.from ?? null,
@@ -149,6 +149,8 @@ function writtenFields(stats: RunStats) {
     missingBlocks: countBlocks(missing),
     /** Wallets whose listing the service refused while it served others. */
     refusedWallets: refused.map(({ address, error }) => ({ address, error })),
+    /** Wallets with blocks that the service could not list completely, in the whole export. */
+    incompleteWallets: incomplete,
     leftOut: excludedFields(stats),
     /** In the whole export: number of wallets without transactions, and the first of them. */
     emptyWallets: emptyWallets ?? { count: 0, addresses: [] },

@@ -1,6 +1,6 @@
 import { chainOf } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
-import { refusedWalletsWarning, unknownLines } from '../../terminal/format.ts'
+import { missingRowsWarning, unknownLines } from '../../terminal/format.ts'
 import { type DataCollection, missingBlocks } from '../data-collection.ts'
 import { formatCount, groupDigits, type Html, html } from '../html.ts'
 
@@ -19,7 +19,7 @@ export function headerHtml(
   return html`<header>
 <h1><bdi>${title}</bdi></h1>
 <p class="subtitle">${subject} on ${name === undefined ? '' : `${name}, `}chain ${job.chain} · blocks ${groupDigits(from)} to ${groupDigits(to - 1)} · ${timeRange}</p>
-${completenessBanner({ manifest, data })}${[...refusedWalletsWarning(manifest), ...unknownLines(manifest)].map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
+${completenessBanner({ manifest, data })}${[...missingRowsWarning(manifest), ...unknownLines(manifest)].map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
 </header>`
 }
 
@@ -36,7 +36,7 @@ function rangeOf({ coverage, blocks }: Manifest): { from: number; to: number } {
 function completenessBanner({ manifest, data }: HeaderData): Html {
   const missing = missingBlocks(manifest)
   const unit = manifest.blocks === undefined ? 'page' : 'block'
-  if (refusedWalletsWarning(manifest).length > 0 && manifest.rejects === 0 && missing === 0) return html``
+  if (missingRowsWarning(manifest).length > 0 && manifest.rejects === 0 && missing === 0) return html``
   if (manifest.rejects === 0 && missing === 0)
     return html`<p class="stamp good">✓ Complete: every ${unit} was read, no record was rejected</p>`
   const rejects = manifest.rejects === 0 ? '' : `${formatCount(manifest.rejects, 'record')} rejected`

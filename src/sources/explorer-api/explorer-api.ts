@@ -5,13 +5,14 @@ import { splitPage } from '../split-list.ts'
 import { balanceRequests } from './balance-requests.ts'
 import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
 import { readView } from './flatten/view.ts'
-import { keyOf, LISTING_NAMES, onChainFieldsOf } from './item.ts'
+import { keyOf, LISTING_NAMES, LISTINGS, onChainFieldsOf } from './item.ts'
 import { composeBody } from './pages/compose-body.ts'
 import { ITEMS, itemsIn, parsePage, readPage } from './pages/page.ts'
 import { type ListingSize, readRange } from './pages/read-range.ts'
-import { readFirstRecord } from './pages/read-window.ts'
+import { isListingRefused, readFirstRecord } from './pages/read-window.ts'
 import { createSharedWindows } from './pages/shared-windows.ts'
 import { createBlockSpan, WINDOW_SIZES } from './pages/window-size.ts'
+import { isUnprocessed } from './requests/answer.ts'
 import { requestLastBlockBefore } from './requests/request-head.ts'
 
 /** The API of Etherscan (V2, V1 and its copies). README.md describes it. */
@@ -62,6 +63,18 @@ function openWallet(
       const normal = first === undefined ? [] : [first]
       const body = composeBody({ normal, internal: [], erc20: [], erc721: [], erc1155: [] }, range)
       return readPage(body, { range, cutoffMs: Number.POSITIVE_INFINITY, order: 'asc' }).keys
+    },
+    canRead: async (requestContext, { from, to, ...gap }) => {
+      const listing = LISTING_NAMES.find((name) => LISTINGS[name] === gap.listing)
+      if (listing === undefined) return false
+      const spec = { dialect, ...wallet, listing, range: { from, to }, order: 'asc' } as const
+      return readFirstRecord(requestContext, spec).then(
+        () => true,
+        (thrown: unknown) => {
+          if (isListingRefused(thrown) || isUnprocessed(thrown)) return false
+          throw thrown
+        },
+      )
     },
     reducedPageSize: () => {
       const reduced = smallest(Object.values(sizes).map(({ size }) => size.smallest()))

@@ -60,17 +60,22 @@ const IS_CREATION = `(${KIND} LIKE 'CREATE%' OR t.to_address IS NULL OR coalesce
 
 /**
  * Creates the scratch table `top_level`: for each transaction, the first internal transaction that repeats the
- * top-level call and is not reverted. It gives no ledger entry, because the transaction itself has one.
+ * top-level call and is not reverted. It gives no ledger entry, because the transaction itself has one. With other gas
+ * figures, it must be the only call of the sender, which has no code then.
  */
 const TOP_LEVEL = `CREATE TABLE top_level AS
-  SELECT i.transaction_hash, arg_min({'f': i.f, 'r': i.r}, (i.f, i.r)) AS location
-  FROM internal_transactions i JOIN transactions t USING (transaction_hash)
-  WHERE ${KIND} IN ('CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN') AND NOT i.reverted AND i.value = t.value
-    AND i.from_address IS NOT DISTINCT FROM t.from_address
-    AND i.gas_used IS NOT DISTINCT FROM t.gas_used AND i.gas_limit IS NOT DISTINCT FROM t.gas_limit
-    AND (i.to_address IS NOT DISTINCT FROM t.to_address
-         OR (${IS_CREATION} AND (i.to_address IS NULL OR t.to_address IS NULL)))
-  GROUP BY i.transaction_hash`
+  WITH calls AS (
+    SELECT i.transaction_hash, i.f, i.r, coalesce(t.transaction_type, 0) = 4 AS has_code,
+      i.gas_used IS NOT DISTINCT FROM t.gas_used AND i.gas_limit IS NOT DISTINCT FROM t.gas_limit AS same_gas,
+      count(*) OVER (PARTITION BY i.transaction_hash) AS n,
+      ${KIND} IN ('CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN') AND i.value = t.value
+        AND (i.to_address IS NOT DISTINCT FROM t.to_address
+             OR (${IS_CREATION} AND (i.to_address IS NULL OR t.to_address IS NULL))) AS same_call
+    FROM internal_transactions i JOIN transactions t USING (transaction_hash)
+    WHERE NOT i.reverted AND i.from_address IS NOT DISTINCT FROM t.from_address)
+  SELECT transaction_hash, arg_min({'f': f, 'r': r}, (f, r)) AS location
+  FROM calls WHERE same_call AND (same_gas OR (n = 1 AND NOT has_code))
+  GROUP BY transaction_hash`
 
 const NOT_TOP_LEVEL = ` AND (f, r) NOT IN (SELECT (location.f, location.r) FROM top_level)`
 

@@ -110,7 +110,8 @@ function checkedColumns(table: Table): readonly Column[] {
 }
 
 const CHECKED_COLUMNS: ReadonlySet<string> = new Set([
-  ...['chain_id', 'block_number', 'transaction_hash', 'transaction_index', 'log_index', 'transfer_ordinal'],
+  ...['chain_id', 'block_number', 'block_timestamp', 'transaction_hash', 'transaction_index'],
+  ...['log_index', 'transfer_ordinal'],
   'transfer_id',
   ...['success', 'status', 'from_address', 'to_address', 'value', 'gas_used', 'gas_price', 'transaction_fee'],
   'extra_fee',

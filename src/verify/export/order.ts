@@ -22,6 +22,19 @@ export async function checkOrder(checkedExport: CheckedExport, name: TableName):
   })
 }
 
+/** Checks that block times, in whole seconds, do not run backwards along the blocks of a table. */
+export async function checkTimes(checkedExport: CheckedExport, name: TableName): Promise<void> {
+  const secondOf = (time: string) => `epoch_us(${time}) // 1000000`
+  const blocks = `SELECT max(f) AS f, max(r) AS r, block_number, ${secondOf('min(block_timestamp)')} AS first,
+    ${secondOf('max(block_timestamp)')} AS last FROM ${name} GROUP BY block_number`
+  await expectNone(checkedExport, {
+    sql: `SELECT * FROM (SELECT *, max(last) OVER (ORDER BY block_number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+            AS before FROM (${blocks})) WHERE first < before`,
+    describe: (found) =>
+      `${rowLocation(checkedExport, name, found)}: block ${found.block_number} is before an earlier block (${found.first} < ${found.before})`,
+  })
+}
+
 /** Checks that no two rows of a table have the same key, across files too. */
 export async function checkKeys(checkedExport: CheckedExport, name: TableName): Promise<void> {
   const { key }: Table = tableByName(name)

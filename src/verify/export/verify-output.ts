@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { ExportError } from '../../core/model/errors.ts'
 import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import type { RefusedWallet } from '../../core/model/run-stats.ts'
+import { type IncompleteWallet, incompleteWallets, type RefusedWallet } from '../../core/model/run-stats.ts'
 import { TABLE_NAMES, TABLES } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { type Findings, openFindings } from '../../read/findings.ts'
@@ -22,7 +22,7 @@ import { checkLedgerRows } from './ledger-match.ts'
 import { checkLedgerRules } from './ledger-rules.ts'
 import { checkLinks } from './links.ts'
 import { loadTables } from './load-tables.ts'
-import { checkKeys, checkOrder } from './order.ts'
+import { checkKeys, checkOrder, checkTimes } from './order.ts'
 import { checkRejects } from './rejects.ts'
 import { checkTotals } from './totals.ts'
 import { checkDecimals, checkUnknowns } from './unknowns.ts'
@@ -41,6 +41,8 @@ export type Verdict = {
   readonly missingBlocks: readonly BlockRange[]
   /** Wallets whose rows are missing because the service refused them, as listed in the manifest. */
   readonly refusedWallets: readonly RefusedWallet[]
+  /** Wallets with blocks that the service could not list completely, as listed in the manifest. */
+  readonly incompleteWallets: readonly IncompleteWallet[]
   /** Rejected records, as counted by the manifest. */
   readonly rejects: number
   /**
@@ -117,6 +119,7 @@ async function verifyOnce(folder: string, options: VerifyOptions): Promise<Verdi
     refusedWallets: (manifest?.coverage ?? []).flatMap(({ address, error }) =>
       error === undefined ? [] : [{ address, error }],
     ),
+    incompleteWallets: manifest === undefined ? [] : incompleteWallets(manifest),
     rejects: manifest?.rejects ?? 0,
     statusUnknown: manifest?.statusUnknown ?? 0,
     feeUnknown: manifest?.feeUnknown ?? 0,
@@ -177,6 +180,7 @@ async function checkTables(
     onProgress(`checking keys and order of ${name}`)
     await checkKeys(checkedExport, name)
     await checkOrder(checkedExport, name)
+    await checkTimes(checkedExport, name)
   }
   onProgress('checking counts and coverage')
   await checkIdentities(checkedExport)

@@ -28,7 +28,7 @@ export function recordAt(block: number, name: string, fields: FakeRecord = {}): 
 }
 
 /**
- * An explorer in memory, whose answers have at most `maxRecords` records.
+ * An explorer in memory, whose answers have at most `maxRecords` records, which may depend on the number of the request.
  *
  * @param override answers some of the requests differently
  */
@@ -37,7 +37,10 @@ export function fakeExplorer(
   {
     maxRecords = 10_000,
     override = () => undefined,
-  }: { maxRecords?: number; override?: (query: FakeQuery, request: number) => Reply | undefined } = {},
+  }: {
+    maxRecords?: number | ((request: number) => number)
+    override?: (query: FakeQuery, request: number) => Reply | undefined
+  } = {},
 ): { requestContext: RequestContext; received: FakeQuery[] } {
   const received: FakeQuery[] = []
   const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<ApiResponse> => {
@@ -51,8 +54,9 @@ export function fakeExplorer(
       page: Number(query.get('page') ?? 1),
     }
     received.push(one)
+    const limit = typeof maxRecords === 'number' ? maxRecords : maxRecords(received.length)
     const { status = 200, body } =
-      override(one, received.length) ?? answer(windowOf(listings[one.action] ?? [], one, maxRecords))
+      override(one, received.length) ?? answer(windowOf(listings[one.action] ?? [], one, limit))
     const bytes = typeof body === 'string' ? body : JSON.stringify(body)
     return { status, headers: {}, body: Buffer.from(bytes) }
   }

@@ -48,8 +48,12 @@ function rowsOf(listing: ListingName, record: Fields): Row[] {
 const text = (value: unknown) => toText(String(value))
 const lower = (value: unknown) => (value === '' || value === null ? null : text(value).toLowerCase())
 const orNull = (value: unknown) => (value === '' || value === null ? null : text(value))
-const selector = (value: unknown) =>
-  [null, '', '0x'].includes(value as string) ? null : `0x${text(value).replace(/^0x/, '')}`
+/** The input of a call begins with its selector, also where Blockscout states `0x` as the method. */
+const selector = (value: unknown, { input }: Fields) => {
+  const called = text(input).slice(0, 10)
+  if (/^0x[\da-f]{8}$/.test(called)) return called
+  return [null, '', '0x'].includes(value as string) ? null : `0x${text(value).replace(/^0x/, '')}`
+}
 
 type Expected = (value: unknown, record: Fields) => unknown
 type Column = readonly [column: string, expected: Expected]
@@ -70,7 +74,7 @@ const POSITION: Readonly<Record<string, Column>> = {
   gas: ['gas_limit', whole],
   gasUsed: ['gas_used', whole],
   gasPrice: ['effective_gas_price', digits],
-  methodId: ['method_id', (value, { to }) => (to === '' ? null : selector(value))],
+  methodId: ['method_id', (value, record) => (record.to === '' ? null : selector(value, record))],
   functionName: ['method_name', orNull],
   from: ['from_address', lower],
   to: ['to_address', lower],

@@ -74,6 +74,13 @@ test('a record of tokentx with a token id is rejected unless tokennfttx lists it
   expect(view.rejects).toEqual([expect.stringMatching(/^erc20: it states a tokenID and no quantity/)])
 })
 
+test('a record of tokentx with a token id is not lost because log indexes are not stated', () => {
+  const nft = (tokenID: string) => ({ ...transfer, tokenID })
+  const view = viewOf({ erc20: [nft('7'), nft('8'), nft('7')], erc721: [nft('7')] }, blockscout)
+  expect(view.erc721).toHaveLength(1)
+  expect(view.rejects).toHaveLength(2)
+})
+
 test('equal transfers between different parties all count', () => {
   expect(viewOf({ erc20: [transfer, transfer] }).erc20).toHaveLength(2)
 })

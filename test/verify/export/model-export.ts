@@ -264,7 +264,7 @@ function prefix(hash: string): Cells {
   return {
     ...{ chain_id: CHAIN, block_number: String(block), block_hash: `0xb${block}` },
     ...{
-      block_timestamp: `2023-11-14T22:${10 + (block % 7)}:40.123Z`,
+      block_timestamp: `2023-11-14T22:${block < 300 ? 12 : block - 284}:40.123Z`,
       transaction_hash: hash,
       transaction_index: String(index),
     },

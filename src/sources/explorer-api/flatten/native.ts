@@ -75,12 +75,16 @@ function sharedColumns(record: Fields, chain: string) {
   }
 }
 
-/** The selector, which older instances of Blockscout only state as the beginning of the input. */
+/**
+ * The selector. Blockscout states `0x` for calls of some chains, and older instances state nothing: the input begins with it.
+ */
 function methodIdAt(record: Fields): string | null {
-  const method =
-    lowerAt(record, 'methodId') ?? /^0x[\da-f]{8}/i.exec(lowerAt(record, 'input') ?? '')?.[0] ?? '0x'
-  return method === '0x' ? null : method.startsWith('0x') ? method : `0x${method}`
+  const stated = lowerAt(record, 'methodId') ?? '0x'
+  if (stated !== '0x') return stated.startsWith('0x') ? stated : `0x${stated}`
+  return SELECTOR.exec(lowerAt(record, 'input') ?? '')?.[0] ?? null
 }
+
+const SELECTOR = /^0x[\da-f]{8}/
 
 /** A creation calls no method: what explorers show as its selector is the beginning of the code. */
 const isCreation = (record: Fields) => isAbsent(record, 'to')

@@ -1,4 +1,5 @@
-import { type Fields, isObject, listAt, RejectError } from '../../fields.ts'
+import { jsonText } from '../../../core/platform/json-text.ts'
+import { type Fields, isAbsent, isObject, listAt, RejectError } from '../../fields.ts'
 import type { OnBadEntry, ViewContext } from '../../source.ts'
 import type { Native, View } from '../../view.ts'
 import type { Dialect } from '../dialect.ts'
@@ -27,7 +28,10 @@ export function readView(item: unknown, context: ViewContext, dialect: Dialect):
     dialect.mayListSelfTransfersTwice ? uniqueSelfTransfers(recordsOf(list)) : recordsOf(list)
   const [tokens, nfts] = [transfersOf('erc20'), transfersOf('erc721')]
   const batches = [...tokens.filter(isBatch), ...transfersOf('erc1155')]
-  const erc20 = tokens.filter((record) => !isBatch(record) && !isListedAmong(nfts, record))
+  const erc20 = withoutListedNfts(
+    tokens.filter((record) => !isBatch(record)),
+    nfts,
+  )
   return {
     native,
     erc20: read('erc20', erc20, erc20Reader()),
@@ -40,10 +44,20 @@ export function readView(item: unknown, context: ViewContext, dialect: Dialect):
 
 const isBatch = (record: unknown) => isObject(record) && isErc1155(record)
 
-/** Whether a record of `tokentx` is also in the listing of ERC-721 transfers. */
-function isListedAmong(nfts: readonly unknown[], record: unknown): boolean {
-  if (!isObject(record) || !isErc721(record)) return false
-  return nfts.some((nft) => isObject(nft) && nft.logIndex === record.logIndex)
+/** Leaves out records of `tokentx` that the listing of ERC-721 transfers has too: each of its records stands for one. */
+function withoutListedNfts(tokens: readonly unknown[], nfts: readonly unknown[]): readonly unknown[] {
+  const listed = nfts.filter(isObject).map(nftOf)
+  return tokens.filter((record) => {
+    const at = isObject(record) && isErc721(record) ? listed.indexOf(nftOf(record)) : -1
+    if (at >= 0) listed.splice(at, 1)
+    return at < 0
+  })
+}
+
+/** What identifies a transfer of an NFT in a transaction: its log, or its content if the log index is not stated. */
+function nftOf(record: Fields): string {
+  const { logIndex, contractAddress, tokenID, from, to } = record
+  return jsonText(isAbsent(record, 'logIndex') ? [contractAddress, tokenID, from, to] : [logIndex])
 }
 
 /** An invalid record of the transaction itself counts as unknown if there are other records. */

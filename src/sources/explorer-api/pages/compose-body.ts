@@ -25,6 +25,15 @@ export function composeBody(
 type MutableItem = Omit<Item, Exclude<ListingName, 'normal'>> &
   Record<Exclude<ListingName, 'normal'>, Placed['record'][]>
 
+/** The coins that a wallet holds since the genesis block; undefined if the records state none. */
+export function genesisCoins(records: readonly Placed[]): string | undefined {
+  const values = records.flatMap(({ record }) => {
+    const coins = isGenesis(record) ? record.value : undefined
+    return typeof coins === 'string' && /^\d{1,78}$/.test(coins) ? [BigInt(coins)] : []
+  })
+  return values.length === 0 ? undefined : String(values.reduce((sum, value) => sum + value))
+}
+
 /** Etherscan lists the balances of the genesis block as transactions, which have no block hash. */
 const isGenesis = ({ hash }: Placed['record']): boolean =>
   typeof hash === 'string' && hash.startsWith('GENESIS')

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { ExportError } from '../../../core/model/errors.ts'
+import type { ExportError } from '../../../core/model/errors.ts'
+import { type Gap, gapsWithin } from '../../../core/model/gaps.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
 import { largest, smallest } from '../../../core/platform/extremes.ts'
 import { delayBeforeRetry, RETRY_POLICIES } from '../../../core/platform/retry.ts'
@@ -7,14 +8,15 @@ import type { RequestContext } from '../../../http/request.ts'
 import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { RangePage, RangeRequest } from '../../source.ts'
 import type { Dialect } from '../dialect.ts'
-import { LISTING_NAMES, type ListingName } from '../item.ts'
+import { LISTING_NAMES, LISTINGS, type ListingName } from '../item.ts'
 import { isUnprocessed } from '../requests/answer.ts'
 import { requestHead } from '../requests/request-head.ts'
-import { composeBody } from './compose-body.ts'
+import { composeBody, genesisCoins } from './compose-body.ts'
 import { findMoved } from './find-moved.ts'
 import { readPage } from './page.ts'
-import { type Placed, readWindow } from './read-window.ts'
+import { isListingRefused, type Placed, readWindow, type Window, type WindowRequest } from './read-window.ts'
 import { isWithin, type SharedWindows } from './shared-windows.ts'
+import { findUnprocessed, firstPart, isKnownUnprocessed } from './unprocessed-blocks.ts'
 import type { BlockSpan } from './window-size.ts'
 
 export type ExplorerWallet = {
@@ -35,11 +37,16 @@ type Cursor = {
   unread: BlockRange
   /** Records of blocks that no page contains yet, in ascending order. */
   records: readonly Placed[]
+  /** Blocks that were passed although the service does not list them. */
+  gaps: readonly Gap[]
+  /** Why the service refuses this listing; undefined if it does not. */
+  refusal: ExportError | undefined
 }
 
 /**
  * Reads the five listings of a wallet's block range, and yields the union by transaction of the blocks that all of them
  * have completed. Of a range up to the head, the newest blocks are left out if the explorer has not processed them yet.
+ * Older ones that it has not processed, and listings that it refuses while it answers others, are gaps of the pages.
  */
 export async function* readRange(
   requestContext: RequestContext,
@@ -49,8 +56,6 @@ export async function* readRange(
   const close = wallet.windows.open()
   try {
     yield* readProcessed(requestContext, wallet, request)
-  } catch (thrown) {
-    throw isUnprocessed(thrown) ? unprocessedError(thrown) : thrown
   } finally {
     close()
   }
@@ -66,37 +71,31 @@ async function* readProcessed(
   request: RangeRequest,
 ): AsyncGenerator<RangePage, void, void> {
   const { from, to: requestedEnd } = request.range
-  let hasPages = false
-  let ends = [requestedEnd]
-  for (let to = ends.shift(); to !== undefined; to = ends.shift())
+  if (requestedEnd !== NO_END) return yield* readListings(requestContext, wallet, request)
+  let ends: readonly number[] = [NO_END]
+  for (let at = 0; at < ends.length; at += 1) {
+    const range = { from, to: ends[at] ?? NO_END }
     try {
-      const range = { from, to }
-      for await (const page of readListings(requestContext, wallet, { ...request, range })) {
-        hasPages = true
-        yield page
-      }
-      return
+      return yield* readListings(requestContext, wallet, { ...request, range, mayLag: true })
     } catch (thrown) {
-      if (!isUnprocessed(thrown) || hasPages || requestedEnd !== NO_END) throw thrown
-      if (to === NO_END) ends = endsBelow(await requestHead(requestContext, wallet), from)
-      if (ends.length === 0) throw thrown
+      if (!isUnprocessed(thrown)) throw thrown
+      if (at === 0) ends = [NO_END, ...endsBelow(await requestHead(requestContext, wallet), from)]
     }
+  }
+  yield* readListings(requestContext, wallet, request)
 }
 
 const endsBelow = (head: number, from: number): number[] =>
   PROCESSED_DISTANCES.map((distance) => head + 1 - distance).filter((end) => end > from)
 
-function unprocessedError({ code, message }: ExportError): ExportError {
-  return new ExportError(code, message, {
-    fix: 'Run the same command again later: it resumes. Or set endBlock to a block before those that the explorer has not processed.',
-  })
-}
+/** `mayLag`: unprocessed blocks in the first answer are an error, so that another end can be tried. @default false */
+type ListingsRequest = RangeRequest & { mayLag?: boolean }
 
 /** A listing is requested again only when the others have passed it, so that each is read in full windows. */
 async function* readListings(
   requestContext: RequestContext,
   wallet: ExplorerWallet,
-  request: RangeRequest,
+  request: ListingsRequest,
 ): AsyncGenerator<RangePage, void, void> {
   const { order, cutoffMs, narrowRange = (rest) => rest, read = readPage } = request
   let [open, moves]: [BlockRange | undefined, number] = [request.range, 0]
@@ -104,10 +103,12 @@ async function* readListings(
   while (open !== undefined) {
     const range: BlockRange = open
     const isBehind = ({ unread }: Cursor) => startsEqual(unread, range, order)
-    const step = { range, order, isFirst: range === request.range }
+    const step = { range, order, mayLag: request.mayLag === true && range === request.range }
     await allSettled(
       cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { ...step, cursor })),
     )
+    const refusals = cursors.flatMap(({ refusal }) => refusal ?? [])
+    if (refusals.length === cursors.length) throw refusals[0]
     const covered = coveredBy(cursors, range, order)
     const records = takeRecords(cursors, covered)
     const moved = findMoved(records, cutoffMs)
@@ -124,7 +125,18 @@ async function* readListings(
     const page = await read(body, { range: covered, cutoffMs, order, chain: wallet.chain })
     const rest = restAfter(covered, range, order)
     open = rest === undefined ? undefined : narrowRange(rest, page)
-    yield { ...page, covered, rest: open }
+    const gaps = gapsWithin(
+      cursors.flatMap((cursor) => cursor.gaps),
+      covered,
+    )
+    const opening = genesisCoins(records.normal)
+    yield {
+      ...page,
+      covered,
+      rest: open,
+      ...(gaps.length > 0 && { gaps }),
+      ...(opening !== undefined && { opening }),
+    }
   }
 }
 
@@ -150,27 +162,57 @@ async function allSettled(promises: readonly Promise<void>[]): Promise<void> {
 }
 
 const openCursors = (range: BlockRange) =>
-  LISTING_NAMES.map((listing): Cursor => ({ listing, unread: range, records: [] }))
+  LISTING_NAMES.map((listing): Cursor => {
+    return { listing, unread: range, records: [], gaps: [], refusal: undefined }
+  })
 
-type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc'; isFirst: boolean }
+type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc'; mayLag: boolean }
 
 /** Reads the next window of a listing, from the start of the range. */
 async function advance(
   requestContext: RequestContext,
   { windows, sizes, ...wallet }: ExplorerWallet,
-  { cursor, range, order, isFirst }: Step,
+  { cursor, range, order, mayLag }: Step,
 ): Promise<void> {
   const { listing } = cursor
   let window = windows.find(listing, { range, order })
   if (window === undefined) {
-    const spec = { ...wallet, ...sizes[listing], listing, range, order, mayBeUnprocessed: isFirst }
-    window = await readWindow(requestContext, spec)
+    const spec = { ...wallet, ...sizes[listing], listing, range, order }
+    window = await readListed(requestContext, spec, mayLag)
     if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
   }
   const [first, second] = order === 'asc' ? [cursor, window] : [window, cursor]
   cursor.records = [...first.records, ...second.records]
   cursor.unread = restAfter(window.covered, range, order) ?? endOf(range, order)
+  if (window.missing === undefined) return
+  const reason = reasonOf(window.missing)
+  cursor.gaps = [...cursor.gaps, { listing: LISTINGS[listing], ...window.covered, reason }]
+  if (isListingRefused(window.missing)) cursor.refusal = window.missing
 }
+
+/** Reads a window. Without records if the service does not list the blocks, which are then as few as possible. */
+async function readListed(
+  requestContext: RequestContext,
+  spec: WindowRequest,
+  mayLag: boolean,
+): Promise<Window> {
+  const part = firstPart(requestContext, spec)
+  try {
+    return await readWindow(requestContext, { ...spec, range: part })
+  } catch (thrown) {
+    if (isListingRefused(thrown)) return { covered: spec.range, records: [], missing: thrown }
+    if (!isUnprocessed(thrown) || mayLag) throw thrown
+    if (isKnownUnprocessed(requestContext, spec.listing, part))
+      return { covered: part, records: [], missing: thrown }
+    const { dialect, chain, address, listing } = spec
+    await findUnprocessed(requestContext, { dialect, chain, address, listing }, part)
+    return readListed(requestContext, spec, mayLag)
+  }
+}
+
+/** The service's words, without the name of the request. */
+const reasonOf = ({ message }: ExportError): string =>
+  message.slice(Math.max(0, message.indexOf('the service answered')))
 
 function startsEqual(a: BlockRange, b: BlockRange, order: 'asc' | 'desc'): boolean {
   return order === 'asc' ? a.from <= b.from : a.to >= b.to

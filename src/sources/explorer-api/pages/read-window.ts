@@ -10,14 +10,19 @@ import type { Dialect } from '../dialect.ts'
 import { LISTINGS, type ListingName } from '../item.ts'
 import { isUnprocessed, readRecords } from '../requests/answer.ts'
 import { explorerRequest } from '../requests/explorer-request.ts'
-import { mayBeFull } from './answer-length.ts'
+import { isRoundLength, mayBeFull } from './answer-length.ts'
 import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
 export type Placed = { block: number; record: Fields }
 
 /** The records of consecutive blocks in one listing, complete and in ascending order. */
-export type Window = { covered: BlockRange; records: readonly Placed[] }
+export type Window = {
+  covered: BlockRange
+  records: readonly Placed[]
+  /** Why the service does not list these blocks: it refuses the listing, or has not processed them. @default it does */
+  missing?: ExportError
+}
 
 export type WindowRequest = {
   dialect: Dialect
@@ -29,9 +34,10 @@ export type WindowRequest = {
   order: 'asc' | 'desc'
   size: AdaptivePageSize
   span: BlockSpan
-  /** Whether blocks that are not processed are an error without retries. @default false */
-  mayBeUnprocessed?: boolean
 }
+
+/** A request of the first record of a range. */
+export type FirstRecordRequest = Omit<RecordsRequest, 'offset' | 'page' | 'span'>
 
 /** One request of records. */
 type RecordsRequest = Omit<WindowRequest, 'size' | 'span'> & {
@@ -56,7 +62,7 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
     const range = spec.span.firstBlocks(spec.range, spec.order)
     try {
       const records = await requestRecords(requestContext, { ...spec, range, offset })
-      const isFull = mayBeFull(requestContext, { listing: spec.listing, length: records.length, offset })
+      const isFull = mayBeFull(records.length, offset)
       const window = completeBlocks(records, { range, order: spec.order, isFull })
       const complete =
         typeof window === 'number'
@@ -66,7 +72,7 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
       spec.span.recordSuccess()
       return complete
     } catch (thrown) {
-      if (thrown instanceof LargeBlockError) throw thrown
+      if (thrown instanceof LargeBlockError || isUnprocessed(thrown)) throw thrown
       await shrinkWindow(requestContext, { ...spec, range, offset, thrown })
     }
   }
@@ -78,14 +84,15 @@ export async function readWindow(requestContext: RequestContext, spec: WindowReq
  */
 export async function readFirstRecord(
   requestContext: RequestContext,
-  spec: Omit<RecordsRequest, 'offset' | 'page' | 'span'>,
+  spec: FirstRecordRequest,
 ): Promise<Placed | undefined> {
   return (await requestRecords(requestContext, { ...spec, offset: 1 }))[0]
 }
 
 /**
  * Reads the rest of a block whose records filled an answer, by page number: in a range of one block, no new block can
- * shift the pages.
+ * shift the pages. If the explorer lowered the number of records per answer in the meantime, they are read again: the
+ * page numbers then count from other records.
  */
 async function readWholeBlock(
   requestContext: RequestContext,
@@ -94,16 +101,19 @@ async function readWholeBlock(
 ): Promise<Window> {
   const { order } = spec
   const block = first[0]?.block ?? 0
-  const range = { from: block, to: block + 1 }
-  const offset = first.length
+  const pages = { ...spec, range: { from: block, to: block + 1 }, offset: first.length }
   let [records, last] = [first, first]
-  for (let page = 2; last.length === offset; page += 1) {
-    if (page * offset > MAX_WINDOW) throw new LargeBlockError(spec, block)
-    const next = await requestRecords(requestContext, { ...spec, range, offset, page })
+  for (let page = 2; last.length === first.length; page += 1) {
+    if (page * first.length > MAX_WINDOW) throw new LargeBlockError(spec, block)
+    const next = await requestRecords(requestContext, { ...pages, page })
     // The service ignores the page number.
     if (jsonText(next) === jsonText(last)) throw new LargeBlockError(spec, block)
     records = [...records, ...next]
     last = next
+  }
+  if (isRoundLength(last.length)) {
+    const again = await requestRecords(requestContext, pages)
+    if (again.length < first.length) return readWholeBlock(requestContext, { ...spec, size }, again)
   }
   return {
     covered: order === 'asc' ? { from: spec.range.from, to: block + 1 } : { from: block, to: spec.range.to },
@@ -115,7 +125,7 @@ async function requestRecords(
   requestContext: RequestContext,
   spec: RecordsRequest,
 ): Promise<readonly Placed[]> {
-  const { dialect, chain, address, listing, range, order, offset, span, page = 1, mayBeUnprocessed } = spec
+  const { dialect, chain, address, listing, range, order, offset, span, page = 1 } = spec
   const parameters = {
     ...{ module: 'account', action: LISTINGS[listing], address, startblock: range.from },
     endblock: range.to === NO_END ? undefined : range.to - 1,
@@ -129,7 +139,7 @@ async function requestRecords(
       ...explorerRequest({ dialect, baseUrl, chain, parameters, description }),
       isHandledByCaller: (error) =>
         (span !== undefined && isWindowTooLarge(error) && canShrink(error, { range, offset, span })) ||
-        (isUnprocessed(error) && mayBeUnprocessed === true),
+        isUnprocessed(error),
     },
     (body) => placeRecords(readRecords(body), spec),
   ).catch((thrown: unknown) => {
@@ -180,6 +190,10 @@ function completeBlocks(
   const records = ascending.filter(({ block }) => block !== last)
   return records.length === 0 ? last : { covered, records }
 }
+
+/** Whether the service refuses a listing, and not only blocks of it. */
+export const isListingRefused = (thrown: unknown): thrown is ExportError =>
+  thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED' && !(thrown instanceof LargeBlockError)
 
 /** One block has more records than the service lists. */
 class LargeBlockError extends ExportError {

@@ -19,12 +19,16 @@ const MIN_WINDOW = WINDOW_SIZES[3]
 /** After a timeout, an answer of this size is requested of fewer blocks before its size is reduced further. */
 const TIMEOUT_WINDOW = WINDOW_SIZES[1]
 
-/** Numbers of blocks that are requested at once, largest first. */
-const BLOCK_SPANS = [Number.POSITIVE_INFINITY, 2_097_152, 262_144, 32_768, 4_096, 512, 64, 8, 1] as const
+/** Numbers of blocks that are requested at once after a range of `blocks` timed out, largest first. */
+function spansBelow(blocks: number): readonly [number, ...number[]] {
+  const halvings = Math.max(1, Math.ceil(Math.log2(blocks)))
+  const halves = Array.from({ length: halvings }, (_, at) => Math.max(1, Math.floor(blocks / 2 ** (at + 1))))
+  return [Number.POSITIVE_INFINITY, ...new Set(halves)]
+}
 
 /**
- * The number of blocks that are requested of one listing at once: all, until the service has timed out for them. It
- * shrinks and grows back like the size of pages.
+ * The number of blocks that are requested of one listing at once: all, until the service has timed out for them. It is
+ * halved then, and grows back like the size of pages.
  */
 export type BlockSpan = {
   /** The blocks to request of a range, from the start that `order` names. */
@@ -39,22 +43,25 @@ export type BlockSpan = {
 }
 
 export function createBlockSpan(): BlockSpan {
-  const span = createAdaptivePageSize(newSharedPageLimit(), BLOCK_SPANS)
+  let span: AdaptivePageSize | undefined
   let end = NO_END
+  const blocksAtOnce = () => span?.current() ?? Number.POSITIVE_INFINITY
   const endOf = ({ from, to }: BlockRange) => (to === NO_END ? Math.max(from, end) : to)
   return {
     firstBlocks: ({ from, to }, order) => {
       const last = endOf({ from, to })
-      if (last - from <= span.current()) return { from, to }
-      return order === 'asc' ? { from, to: from + span.current() } : { from: last - span.current(), to }
+      const blocks = blocksAtOnce()
+      if (last - from <= blocks) return { from, to }
+      return order === 'asc' ? { from, to: from + blocks } : { from: last - blocks, to }
     },
     canShrink: (range) => endOf(range) - range.from > 1,
-    recordSuccess: () => span.recordSuccess(),
+    recordSuccess: () => span?.recordSuccess(),
     recordHead: (block) => {
       end = block + 1
     },
     recordTimeout: (range, error) => {
       const blocks = endOf(range) - range.from
+      span ??= createAdaptivePageSize(newSharedPageLimit(), spansBelow(blocks))
       while (span.current() >= blocks && span.recordFailure(span.current(), error));
     },
   }

@@ -42,7 +42,8 @@ class UnprocessedBlocksError extends Error {}
 export const isUnprocessed = (error: unknown): error is ExportError =>
   error instanceof ExportError && error.cause instanceof UnprocessedBlocksError
 
-const NOTHING_FOUND = /^no .*found\.?$/i
+/** The messages of an empty list. Other texts of this form, such as `No API key found`, are refusals. */
+const NOTHING_FOUND = /^no (transactions|internal transactions|token transfers|records) found\.?$/i
 
 /** Reads a result that is a number: decimal digits, or hexadecimal ones with `0x`. Throws like `readRecords`. */
 export function readQuantity(body: Buffer): bigint {

@@ -44,9 +44,10 @@ const REFUSALS: readonly Refusal[] = [
     code: 'REQUEST_REFUSED',
     fix: "Check the chain of the job against the explorer's list of chains.",
   },
-  { text: /invalid api ?key|missing.*api ?key/i, code: 'KEY_REFUSED' },
+  { text: /invalid api ?key|(missing|\bno\b).*api ?key/i, code: 'KEY_REFUSED' },
   {
-    text: /server too busy|timeout occurred|something went wrong|temporarily unavailable/i,
+    // `NOTOK` without a reason, such as with an empty list, states nothing about the request.
+    text: /server too busy|timeout occurred|something went wrong|temporarily unavailable|^notok$/i,
     code: 'SERVICE_UNAVAILABLE',
   },
   { text: /invalid address/i, code: 'REQUEST_REFUSED', status: 400 },

@@ -4,6 +4,7 @@ import { ExportError } from '../../../../src/core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../../src/core/model/model.ts'
 import { blockscout, etherscan } from '../../../../src/sources/explorer-api/explorer-api.ts'
 import { createBlockSpan } from '../../../../src/sources/explorer-api/pages/window-size.ts'
+import { readRecords } from '../../../../src/sources/explorer-api/requests/answer.ts'
 import type { RangePage, RangeRequest } from '../../../../src/sources/source.ts'
 import {
   type FakeListings,
@@ -132,6 +133,40 @@ test.for([500, 1_000, 2_500])(
   },
 )
 
+test.for(['asc', 'desc'] as const)(
+  'every record is read, %s, although the explorer lowers the records per answer between requests',
+  async (order) => {
+    const caps = fc.array(fc.constantFrom(10_000, 5_000, 1_000, 500, 100), { minLength: 1, maxLength: 12 })
+    const perBlock = fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(perBlock, caps, async (counts, limits) => {
+        const listings = listingsOf([counts, counts.map((count) => count % 7)])
+        const lowered = limits.toSorted((a, b) => b - a)
+        const explorer = fakeExplorer(listings, {
+          maxRecords: (request) => lowered[Math.min(Math.floor(request / 3), lowered.length - 1)] ?? 100,
+        })
+        expect(recordsIn(await readAll(explorer, { order }))).toEqual(namesIn(listings))
+      }),
+      {
+        numRuns: 40,
+        examples: [
+          [
+            [500, 1_500],
+            [10_000, 1_000],
+          ],
+        ],
+      },
+    )
+  },
+)
+
+test('a list of a round length is taken as complete after one more request', async () => {
+  const listings = listingsOf([Array.from({ length: 1_000 }, () => 1)])
+  const explorer = fakeExplorer(listings)
+  expect(recordsIn(await readAll(explorer))).toHaveLength(1_000)
+  expect(explorer.received.length).toBe(ACTIONS.length + 1)
+})
+
 test('a block with more records than the service lists ends with an error that names it', async () => {
   const listings = listingsOf([[], [], [3, 10_001, 2]])
   const reading = readAll(fakeExplorer(listings))
@@ -216,16 +251,60 @@ test('the newest blocks are left out if the explorer has not processed them', as
   expect(recordsIn(pages)).toHaveLength(2 * (299 + 1 - 128))
 })
 
-test('blocks that the explorer never processes end with an error', async () => {
-  const override = ({ action }: FakeQuery) => {
-    if (action === 'eth_block_number') return { body: { jsonrpc: '2.0', id: 1, result: '0xfffff' } }
-    return action === 'txlistinternal' ? { body: UNPROCESSED } : undefined
-  }
-  const explorer = fakeExplorer({ txlist: [recordAt(1, 'aa')] }, { override })
-  for (const to of [100, NO_END])
-    await expect(
-      readAll(explorer, { order: 'desc', range: { from: 0, to } }, blockscout),
-    ).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', fix: expect.stringContaining('endBlock') })
+describe('blocks that the explorer never processes', () => {
+  // Not a round number, so that one answer is complete.
+  const listings = listingsOf([Array.from({ length: 299 }, () => 1), Array.from({ length: 299 }, () => 1)])
+  const explorerWithout = (...never: readonly (readonly [number, number])[]) =>
+    fakeExplorer(listings, {
+      override: ({ action, from, to }) => {
+        if (action === 'eth_block_number') return { body: { jsonrpc: '2.0', id: 1, result: '0x12b' } }
+        const isIncomplete = never.some(([first, last]) => from <= last && to >= first)
+        return action === 'txlistinternal' && isIncomplete ? { body: UNPROCESSED } : undefined
+      },
+    })
+
+  test.for(['asc', 'desc'] as const)('are gaps of the pages, %s, and all others are read', async (order) => {
+    for (const to of [300, NO_END]) {
+      const explorer = explorerWithout([70, 70], [200, 202])
+      const pages = await readAll(explorer, { order, range: { from: 0, to } }, blockscout)
+      const missing = [70, 200, 201, 202].map((block) => `txlistinternal ${block} 0`)
+      expect(recordsIn(pages)).toEqual(namesIn(listings).filter((name) => !missing.includes(name)))
+      expect(coverageOf(pages, order)).toEqual({ from: 0, to })
+      const gaps = pages.flatMap((page) => page.gaps ?? []).sort((a, b) => a.from - b.from)
+      expect(gaps.map(({ listing, from, to: end }) => `${listing} ${from} ${end}`)).toEqual([
+        'txlistinternal 70 71',
+        'txlistinternal 200 203',
+      ])
+      expect(gaps[0]?.reason).toContain('not yet been processed')
+    }
+  })
+
+  test('are found once for all wallets of a service', async () => {
+    const explorer = explorerWithout([70, 70])
+    const request = { range: { from: 0, to: 300 } }
+    await readAll(explorer, request, blockscout)
+    const before = explorer.received.length
+    const pages = await readAll(explorer, request, blockscout)
+    expect(pages.flatMap((page) => page.gaps ?? [])).toHaveLength(1)
+    expect(explorer.received.length - before).toBe(7)
+  })
+
+  test('are one gap up to the end if there are no others', async () => {
+    const explorer = explorerWithout([0, Number.MAX_SAFE_INTEGER])
+    const pages = await readAll(explorer, { order: 'desc' }, blockscout)
+    expect(recordsIn(pages)).toHaveLength(299)
+    expect(pages.flatMap((page) => page.gaps ?? [])).toEqual([
+      expect.objectContaining({ listing: 'txlistinternal', from: 0, to: NO_END }),
+    ])
+    expect(explorer.received.length).toBeLessThan(120)
+  })
+
+  test('can be read once they are processed', async () => {
+    const gap = { listing: 'txlistinternal', from: 70, to: 71, reason: '' }
+    const canRead = blockscout.openWallet(wallet).canRead
+    expect(await canRead?.(explorerWithout([70, 70]).requestContext, gap)).toBe(false)
+    expect(await canRead?.(explorerWithout([80, 80]).requestContext, gap)).toBe(true)
+  })
 })
 
 describe('a transaction that the listings state in different blocks', () => {
@@ -280,10 +359,11 @@ test('two readers of a wallet share the listings that one of them has completed'
   expect(explorer.received.filter(({ action }) => action !== 'txlist')).toHaveLength(4)
 })
 
-test('records of the genesis block, which have no transaction, are left out', async () => {
-  const genesis = { ...recordAt(0, ''), hash: `GENESIS_${WALLET}`, blockHash: '' }
+test('records of the genesis block, which have no transaction, are the coins before the first one', async () => {
+  const genesis = { ...recordAt(0, ''), hash: `GENESIS_${WALLET}`, blockHash: '', value: '327' }
   const [page] = await readAll(fakeExplorer({ txlist: [genesis, recordAt(1, 'aa')] }))
   expect(page?.keys.map(({ hash }) => hash)).toEqual(['0xaa'])
+  expect(page?.opening).toBe('327')
 })
 
 test('records without a time or a hash are invalid items', async () => {
@@ -332,12 +412,69 @@ test('a full list without a single decimal block number is malformed', async () 
   await expect(reading).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
 })
 
-test('only Blockscout may lack the listing of ERC-1155 transfers', async () => {
+describe('a listing that the explorer does not have', () => {
   const refused = { status: '0', message: 'NOTOK', result: 'Error! Missing Or invalid Action name' }
-  const override = ({ action }: FakeQuery) => (action === 'token1155tx' ? { body: refused } : undefined)
-  const explorer = fakeExplorer({ txlist: [recordAt(1, 'aa')] }, { override })
-  await expect(readAll(explorer)).rejects.toMatchObject({ code: 'REQUEST_REFUSED' })
-  await expect(readAll(explorer, {}, blockscout)).resolves.toHaveLength(1)
+  const explorerWithout = (...actions: readonly string[]) =>
+    fakeExplorer(
+      { txlist: [recordAt(1, 'aa', { name: '1 0' })] },
+      { override: ({ action }) => (actions.includes(action) ? { body: refused } : undefined) },
+    )
+
+  test.for([...ACTIONS])('%s is a gap of the page, and the others are read', async (action) => {
+    const pages = await readAll(explorerWithout(action))
+    expect(recordsIn(pages)).toHaveLength(action === 'txlist' ? 0 : 1)
+    const reason = 'the service answered: Error! Missing Or invalid Action name'
+    expect(pages.flatMap((page) => page.gaps ?? [])).toEqual([
+      { listing: action, from: 0, to: NO_END, reason },
+    ])
+  })
+
+  test('is an error if the explorer has none of them', async () => {
+    await expect(readAll(explorerWithout(...ACTIONS))).rejects.toMatchObject({
+      code: 'REQUEST_REFUSED',
+      message: expect.stringMatching(/^txlist of wallet/),
+    })
+  })
+
+  test('is no gap if it is that of ERC-1155 transfers of Blockscout, which may be in tokentx', async () => {
+    const [page] = await readAll(explorerWithout('token1155tx'), {}, blockscout)
+    expect(page?.gaps).toBeUndefined()
+  })
+})
+
+test.for([
+  { status: '0', message: 'NOTOK', result: [] },
+  { status: '0', message: 'NOTOK', result: null },
+])('an answer without a reason is requested again: %o', async (body) => {
+  const override = ({ action }: FakeQuery, request: number) =>
+    action === 'tokentx' && request <= ACTIONS.length ? { body } : undefined
+  const explorer = fakeExplorer({ tokentx: [recordAt(1, 'aa', { name: '1 0' })] }, { override })
+  expect(recordsIn(await readAll(explorer))).toEqual(['tokentx 1 0'])
+})
+
+test('only the documented messages are an empty list', () => {
+  const answerWith = (message: string) => Buffer.from(JSON.stringify({ status: '0', message, result: [] }))
+  const empty = ['No transactions found', 'No records found', 'No internal transactions found']
+  for (const message of [...empty, 'No token transfers found'])
+    expect(readRecords(answerWith(message))).toEqual([])
+  expect(() => readRecords(answerWith('No API key found'))).toThrow(
+    expect.objectContaining({ code: 'KEY_REFUSED' }),
+  )
+  expect(() => readRecords(answerWith('No chain found'))).toThrow(
+    expect.objectContaining({ code: 'REQUEST_REFUSED' }),
+  )
+})
+
+test('after a timeout, half of the blocks are requested', () => {
+  const span = createBlockSpan()
+  const timeout = new ExportError('SERVICE_UNAVAILABLE', 'timeout', { status: 504 })
+  span.recordTimeout({ from: 0, to: 20_000_000 }, timeout)
+  expect(span.firstBlocks({ from: 0, to: 20_000_000 }, 'asc')).toEqual({ from: 0, to: 10_000_000 })
+  span.recordTimeout({ from: 0, to: 10_000_000 }, timeout)
+  expect(span.firstBlocks({ from: 0, to: 20_000_000 }, 'desc')).toEqual({ from: 15_000_000, to: 20_000_000 })
+  for (let blocks = 5_000_000; span.canShrink({ from: 0, to: blocks }); blocks = Math.floor(blocks / 2))
+    span.recordTimeout({ from: 0, to: blocks }, timeout)
+  expect(span.firstBlocks({ from: 7, to: 20_000_000 }, 'asc')).toEqual({ from: 7, to: 8 })
 })
 
 test('a timeout in a bounded range leaves the end of open ranges unknown', () => {

@@ -33,6 +33,11 @@ export const tables: readonly Tampering[] = [
     rows: (lake) => swap(lake.wallet_transactions, 0),
   },
   {
+    what: 'a block older than an earlier one',
+    says: /transactions-.* row 6: block 301 is before an earlier block \(\d+ < \d+\)/,
+    rows: (lake) => set(lake.transactions, 5, { block_timestamp: '2023-11-14T22:15:40.123Z' }),
+  },
+  {
     what: 'batch entries out of order',
     says: /row 2: order by .*transfer_ordinal: 205,1,3,0 follows 205,1,3,1/,
     rows: (lake) => swap(lake.erc1155_transfers, 0),
