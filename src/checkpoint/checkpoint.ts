@@ -1,6 +1,7 @@
 import type { Listings } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { BlockCheckpoint } from './block-checkpoint.ts'
+import type { BlockTime } from './block-times.ts'
 import type { WrittenRange } from './checkpoint-state.ts'
 import type { FeeCheckpoint } from './fee-state.ts'
 import type { PageRecord, RereadPages } from './listing-state.ts'
@@ -13,6 +14,13 @@ export type CheckpointPage = {
   items: number
   blocks: { min: number; max: number } | undefined
   head: number | undefined
+  /**
+   * The newest block that the service had indexed when it gave all answers of the page, as these show; null if they show
+   * none. @default `head`
+   */
+  indexed?: number | null | undefined
+  /** Times of some of its blocks, from which lookbacks are derived. @default none */
+  times?: readonly BlockTime[] | undefined
   /** Number of items without a valid chain position. */
   bad: number
   /** Number of items that may be newer than the run's cutoff. @default 0 */
@@ -47,6 +55,16 @@ export type Checkpoint = BlockCheckpoint &
      * run has ever read it. Infinity if only earlier runs have read it; their exported rows stay valid then.
      */
     coveredTo(listing: string): number
+    /**
+     * The service had indexed the blocks before this one when it answered for the newest blocks of the listing: it is the
+     * highest of the newest block in that answer and `indexedAtStart`. A block that another wallet has shown meanwhile
+     * would be a proof too, but which one has would depend on the order of the responses.
+     */
+    indexedTo(listing: string): number
+    /** The service had indexed the blocks before this one when the run began: the end of the previous export, or a proof. */
+    indexedAtStart(): number
+    /** Records that the service has indexed the blocks before this one. Pages that were added before do not benefit from it. */
+    addProof(indexedTo: number): Promise<void>
     /** Appends a page. Resolves with the location of its body once the page is written. */
     addPage(wallet: string, page: CheckpointPage): Promise<RecordLocation>
     /** The stored pages of these listings, per listing in the order in which they were received. */

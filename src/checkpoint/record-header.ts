@@ -90,7 +90,12 @@ const hasWritten = hasFields({ from: isCount, to: isCount, seen: isSeen, ...UNKN
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 
+const isEarlierExport: Validator = (value) =>
+  isWritten(value) && optional(isSeen)((value as HeaderFields).indexedTo)
+
 const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRange)
+const isTimes: Validator = (value) =>
+  Array.isArray(value) && value.every((one) => Array.isArray(one) && isCount(one[0]) && isTime(one[1]))
 const isBlocks: Validator = (value) => value === 'blocks'
 const PARTIAL_BLOCK_FIELDS = {
   ...{ block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount },
@@ -111,13 +116,14 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
   run: hasFields({
     identity: hasFields(IDENTITY_FIELDS),
     cutoffMs: nullable(isTime),
-    before: optional(isWritten),
+    before: optional(isEarlierExport),
   }),
   open: () => true,
   missing: hasFields({ block: isCount }),
   'reopen-missing': () => true,
   partial: hasFields(PARTIAL_BLOCK_FIELDS),
   end: hasFields({ end: isCount }),
+  indexed: hasFields({ to: isCount }),
   reopen: hasFields({ wallet: isText, from: isCount, to: isCount }),
   fee: hasFields({
     ...{ hash: isText, blockHash: isText, price: isDigits, cap: isDigits },
@@ -127,7 +133,11 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
   drop: hasFields({ wallet: isText, offset: isCount, ranges: isRanges }),
   hashes: hasFields({ from: isCount, to: isCount }),
   done: isWritten,
-  next: hasFields({ cutoffMs: nullable(isTime), from: isCount }),
+  next: hasFields({
+    cutoffMs: nullable(isTime),
+    from: isCount,
+    lookback: optional(hasFields({ blocks: isCount, ms: isTime })),
+  }),
   page: hasFields({
     wallet: isText,
     items: isCount,
@@ -135,6 +145,8 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
     afterCutoff: optional(isCount),
     blocks: nullable(hasFields({ min: isCount, max: isCount })),
     head: nullable(isCount),
+    indexed: optional(nullable(isCount)),
+    times: optional(isTimes),
     covered: isRange,
   }),
 }

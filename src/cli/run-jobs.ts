@@ -11,7 +11,7 @@ import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
 import { type MonitoringArguments, openRunMonitor } from './monitoring/run-monitor.ts'
 import { type Credentials, type KeyArguments, readCredentials } from './options/credentials.ts'
-import { type RunLimitArguments, readCount, readRunLimits } from './options/option-parsers.ts'
+import { type RunLimitArguments, readLookback, readRunLimits } from './options/option-parsers.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
 import { readQueueAddress } from './options/queue-address.ts'
 import { programName } from './program-name.ts'
@@ -80,9 +80,7 @@ async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Pro
   return run(jobs, {
     ...credentials,
     fresh: args.fresh ?? false,
-    ...(args.lookback === undefined
-      ? {}
-      : { lookbackBlocks: readCount('lookback', args.lookback, { min: 0 }) ?? 0 }),
+    ...readLookback(args.lookback),
     ...readRunLimits(args),
     usage,
     signal,

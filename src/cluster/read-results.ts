@@ -6,6 +6,7 @@ import { walletOf } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
+import { indexedEnds } from '../export/resume/indexed-ends.ts'
 import { describeRefusal, REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
 import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
@@ -27,11 +28,8 @@ export type ReadResult = {
   covered: Covered
   /** Wallets among them that the service refused. */
   refused: readonly RefusedListing[]
-  /**
-   * The highest block that existed before the run started and the wallet in whose pages it is; null if the
-   * pages contain none.
-   */
-  newest: Newest | null
+  /** By listing, the highest block in its pages that was indexed in all listings of the service. */
+  newest: Readonly<Record<string, number>>
   /** SHA-256 of the file with the pages. */
   sha256: string
   /** First blocks of partitions by time, as far as these pages show. */
@@ -41,16 +39,13 @@ export type ReadResult = {
 /** A refused wallet. Its pages cover the blocks up to `reached`, exclusive. */
 export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[number]; reached: number }
 
-export type Newest = { wallet: string; block: number }
-
 const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
   ...{ address: listing, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
 })
-const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: listing, block })
 
 const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(listing) },
-  ...{ covered: COVERED_SCHEMA, refused: v.array(REFUSED_SCHEMA), newest: v.nullable(NEWEST_SCHEMA), sha256 },
+  ...{ covered: COVERED_SCHEMA, refused: v.array(REFUSED_SCHEMA), newest: v.record(listing, block), sha256 },
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
 })
 
@@ -152,36 +147,62 @@ export function refusedListings(plan: Plan, reads: readonly ReadResult[]): Refus
   })
 }
 
-/** The highest block of all reads; undefined if they contain none. */
-export function newestBlockOf(reads: readonly ReadResult[]): Newest | undefined {
-  const all = reads.flatMap(({ newest }) => newest ?? [])
-  return all.reduce<Newest | undefined>(
-    (newest, one) => (one.block > (newest?.block ?? -1) ? one : newest),
-    undefined,
-  )
+/** The highest block of each listing, highest first. */
+export function newestBlocksOf(reads: readonly ReadResult[]): [listing: string, block: number][] {
+  const newest = new Map<string, number>()
+  for (const read of reads)
+    for (const [name, block] of Object.entries(read.newest))
+      newest.set(name, Math.max(block, newest.get(name) ?? 0))
+  return [...newest].sort(([, a], [, b]) => b - a)
+}
+
+/** By wallet, the exclusive end of the blocks that the service had indexed when it answered for the wallet. */
+export function indexedEndsOf(
+  { job, range }: Pick<Plan, 'job' | 'range'>,
+  { reads, isProven }: Pick<ReadSelection, 'reads' | 'isProven'>,
+): ReadonlyMap<string, number> {
+  const newest = new Map(newestBlocksOf(reads))
+  const indexedTo = (name: string) =>
+    isProven ? range.to : Math.max(range.from, Math.min(range.to, (newest.get(name) ?? -1) + 1))
+  return indexedEnds(job, { indexedTo })
+}
+
+const PROOF_FILE = 'proof.json'
+const PROOF_SCHEMA = v.strictObject({ isProven: v.boolean() })
+
+/** Whether the service had indexed the whole range before the reads of an attempt; undefined if nobody has asked yet. */
+export async function loadProof({ objects, at }: RunState): Promise<boolean | undefined> {
+  return parseAs(PROOF_SCHEMA, parseJson((await objects.readText(at(PROOF_FILE))) ?? 'null'))?.isProven
+}
+
+export async function saveProof({ objects, at }: RunState, isProven: boolean): Promise<boolean> {
+  await objects.putText(at(PROOF_FILE), JSON.stringify({ isProven }))
+  return isProven
 }
 
 const SELECTION_FILE = 'reading.json'
-const SELECTION_SCHEMA = v.strictObject({ attempt: token, end: block, reads: v.array(READ_SCHEMA) })
+const SELECTION_SCHEMA = v.strictObject({
+  ...{ attempt: token, end: block, isProven: v.boolean(), reads: v.array(READ_SCHEMA) },
+})
 
 /**
- * The selection from which all partitions of an attempt are written: reads, the end of the export, and a hash
- * that identifies the selection.
+ * The selection from which all partitions of an attempt are written: reads, the end of the export, whether the service
+ * had indexed the whole range before they were made, and a hash that identifies the selection.
  */
-export type ReadSelection = { reads: readonly ReadResult[]; end: number; sha256: string }
+export type ReadSelection = { reads: readonly ReadResult[]; end: number; isProven: boolean; sha256: string }
 
 /** Fixes the selection for the partitions. The first saved selection wins. */
 export async function saveSelection(
   runState: RunState,
   plan: Plan,
-  { reads, end }: Pick<ReadSelection, 'reads' | 'end'>,
+  { reads, end, isProven }: Omit<ReadSelection, 'sha256'>,
 ): Promise<ReadSelection> {
-  const text = JSON.stringify({ attempt: runState.attempt, end, reads })
+  const text = JSON.stringify({ attempt: runState.attempt, end, isProven, reads })
   await runState.objects.putTextIfAbsent(runState.at(SELECTION_FILE), text)
   const saved = await loadSelection(runState, plan)
   if (saved !== undefined) return saved
   await runState.objects.putText(runState.at(SELECTION_FILE), text)
-  return { reads, end, sha256: hashOf(text) }
+  return { reads, end, isProven, sha256: hashOf(text) }
 }
 
 /** Loads the selection; undefined if there is none yet or it does not cover the whole plan. */
@@ -190,7 +211,7 @@ export async function loadSelection(runState: RunState, plan: Plan): Promise<Rea
   if (text === undefined) return undefined
   const selection = parseAs(SELECTION_SCHEMA, parseJson(text))
   if (selection === undefined || selection.attempt !== plan.attempt) return undefined
-  const { reads, end } = selection
+  const { reads, end, isProven } = selection
   const isComplete =
     planReads(
       walletsOf(plan),
@@ -198,7 +219,7 @@ export async function loadSelection(runState: RunState, plan: Plan): Promise<Rea
     ).length === 0
   const isEndInRange = end >= plan.range.from && end <= plan.range.to
   return isComplete && isEndInRange && reads.every((read) => belongsToPlan(plan, read))
-    ? { reads, end, sha256: hashOf(text) }
+    ? { reads, end, isProven, sha256: hashOf(text) }
     : undefined
 }
 

@@ -1,5 +1,6 @@
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { type ExportError, toExportError } from '../core/model/errors.ts'
+import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import type { Job } from '../core/model/model.ts'
 import { clockLagOf, endRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
@@ -31,8 +32,8 @@ export type JobRun = {
 /** A run of one job in this process. */
 type LocalRun = JobRun & {
   requestContext: RequestContext
-  /** Number of blocks at the end of the previous export that are read again. */
-  lookbackBlocks: number | undefined
+  /** The end of the previous export that is read and written again. */
+  lookback: Lookback | undefined
 }
 
 /** Creates and publishes the files of a job. The caller holds the lock of the output. */
@@ -50,8 +51,9 @@ export type JobResult = {
 
 /** Runs one job in this process. Never throws (see `runExport`). */
 export async function exportJob(run: LocalRun): Promise<JobResult> {
-  const { job, lookbackBlocks = 0, onNotice } = run
-  if (lookbackBlocks > 0 && !isOpenEnded(job, await readManifestIfExists(job.output).catch(() => undefined)))
+  const { job, lookback = NO_LOOKBACK, onNotice } = run
+  const isWanted = lookback.blocks > 0 || lookback.ms > 0
+  if (isWanted && !isOpenEnded(job, await readManifestIfExists(job.output).catch(() => undefined)))
     onNotice(
       `${job.name}: the lookback applies only to jobs without endBlock; --fresh reads everything again`,
     )

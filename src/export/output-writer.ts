@@ -34,6 +34,7 @@ import { writeContext } from '../transform/write-context.ts'
 import { keepRaw } from './keep-raw.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'
+import { indexedEnds } from './resume/indexed-ends.ts'
 import { listingsToRead, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 export type OutputOptions = {
@@ -198,6 +199,7 @@ async function finish(
     seen: totalSeen,
     unknowns: sumUnknownsIfPresent([...previous.written, unknowns]),
     missing: output.checkpoint.missing(),
+    indexedEnds: indexedEnds(job, output.checkpoint),
     refused: stats.refused.map((one) => ({ ...one, toBlock: previous.refusedEnds?.get(one.address) ?? to })),
     begunMs: output.checkpoint.begunMs,
     localPath: async ({ staged = '' }) => staged,

@@ -42,6 +42,11 @@ export type RunStats = {
   transactions: number
   /** Exclusive end block of the export; undefined until it is known. */
   endBlock: number | undefined
+  /**
+   * Exclusive end up to which every wallet is complete that the service did not refuse; undefined until it is known, and
+   * in block jobs.
+   */
+  completeTo: number | undefined
   /** Blocks whose rows this run wrote; undefined if it wrote none. */
   written: WrittenBlocks | undefined
   /** Wallets without transactions in the whole export; undefined until known, and in block jobs. */
@@ -147,6 +152,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
   const unknown = {
     endedMs: undefined,
     endBlock: undefined,
+    completeTo: undefined,
     written: undefined,
     emptyWallets: undefined,
     rows: {},
@@ -238,6 +244,11 @@ export function clockLagOf({ leftOut, service }: Pick<RunStats, 'leftOut' | 'ser
   if (leftOut === undefined || leftOut.newerThanClock === 0) return undefined
   const lagMs = Math.max(leftOut.newestMs - leftOut.clockMs, service.aheadMs ?? 0)
   return lagMs > CLOCK_TOLERANCE_MS ? lagMs : undefined
+}
+
+/** The current time in milliseconds since 1970: the lower of this machine's clock and the service's. */
+export function serviceTime({ service: { aheadMs = 0 } }: Pick<RunStats, 'service'>): number {
+  return Date.now() + Math.min(0, aheadMs)
 }
 
 /** Ethereum clients accept blocks up to 15 seconds in the future. */

@@ -6,49 +6,60 @@ import type { Source } from '../../sources/source.ts'
 import { keyedItems } from '../../transform/merge/record-items.ts'
 
 /**
- * Whether the lookback, as read by this run, has other on-chain fields than the stored pages of earlier
- * runs: a transaction was added, removed or moved, or its entries differ. Names, prices and metadata are not
- * compared. A transaction that one of the two contains in several versions counts as changed: a reorg happened while
- * they were read, and the export may contain the stale one.
+ * Returns the first block before `to` in which the blocks that this run read again have other on-chain fields than the
+ * stored pages of earlier runs: a transaction was added, removed or moved, or its entries differ. Undefined if there is
+ * none. Names, prices and metadata are not compared. A transaction that one of the two contains in several versions
+ * counts as changed: a reorg happened while they were read, and the export may contain the stale one.
  */
-export async function hasLookbackChanged(
-  checkpoint: Checkpoint,
+export async function firstChangedBlock(
+  checkpoint: Pick<Checkpoint, 'rereadPages' | 'read'>,
   listings: Listings,
-  { lookback, source }: { lookback: BlockRange; source: Source },
-): Promise<boolean> {
+  { to, source }: { to: number; source: Source },
+): Promise<number | undefined> {
+  let first = to
   for (const name of listings.keys()) {
-    const { before, after } = checkpoint.rereadPages(name)
-    const context = { checkpoint, lookback, source }
-    const [previousFields, currentFields] = [
+    const { from, before, after } = checkpoint.rereadPages(name)
+    const context = { checkpoint, lookback: { from, to: first }, source }
+    const [previous, current] = [
       await readOnChainFields(before, context),
       await readOnChainFields(after, context),
     ]
-    if (previousFields.size !== currentFields.size) return true
-    for (const [hash, fields] of currentFields)
-      if (fields === CONTRADICTORY || previousFields.get(hash) !== fields) return true
+    for (const [one, other] of [
+      [previous, current],
+      [current, previous],
+    ] as const)
+      for (const [hash, { block, fields }] of one)
+        if (fields === CONTRADICTORY || other.get(hash)?.fields !== fields) first = Math.min(first, block)
   }
-  return false
+  return first < to ? first : undefined
 }
 
 /** Replaces the on-chain fields of a transaction that was received with different ones. */
 const CONTRADICTORY = 'contradictory'
 
-type ReadContext = { checkpoint: Checkpoint; lookback: BlockRange; source: Source }
+/** What the pages state about a transaction, and the first block in which they do. */
+type Stated = { block: number; fields: string }
+
+type ReadContext = { checkpoint: Pick<Checkpoint, 'read'>; lookback: BlockRange; source: Source }
 
 /** Returns the on-chain fields of each transaction by hash. */
 async function readOnChainFields(
   records: readonly PageRecord[],
   { checkpoint, lookback: { from, to }, source }: ReadContext,
 ) {
-  const fields = new Map<string, string>()
+  const stated = new Map<string, Stated>()
   for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
     for (const { key, item } of keyedItems(await checkpoint.read(location), source)) {
       if (key.block < from || key.block >= Math.min(to, validBefore)) continue
       if (rereadRanges.some((range) => key.block >= range.from && key.block < range.to)) continue
-      const [known, found] = [fields.get(key.hash), source.onChainFieldsOf(item)]
-      fields.set(key.hash, known === undefined || known === found ? found : CONTRADICTORY)
+      const [known, fields] = [stated.get(key.hash), source.onChainFieldsOf(item)]
+      const isContradictory = known !== undefined && known.fields !== fields
+      stated.set(key.hash, {
+        block: Math.min(key.block, known?.block ?? key.block),
+        fields: isContradictory ? CONTRADICTORY : fields,
+      })
     }
   }
-  return fields
+  return stated
 }

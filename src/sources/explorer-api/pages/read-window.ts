@@ -16,8 +16,11 @@ import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow }
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
 export type Placed = { block: number; record: Fields }
 
-/** The records of consecutive blocks in one listing, complete and in ascending order. */
-export type Window = { covered: BlockRange; records: readonly Placed[] }
+/**
+ * The records of consecutive blocks in one listing, complete and in ascending order. `indexed`: a block that was indexed
+ * when the service listed them.
+ */
+export type Window = { covered: BlockRange; records: readonly Placed[]; indexed?: number | undefined }
 
 export type WindowRequest = {
   dialect: Dialect

@@ -39,7 +39,7 @@ export function createSharedWindows(): SharedWindows {
         from: Math.max(range.from, found.covered.from),
         to: Math.min(range.to, found.covered.to),
       }
-      return { covered, records: found.records.filter(({ block }) => isWithin(block, covered)) }
+      return { ...found, covered, records: found.records.filter(({ block }) => isWithin(block, covered)) }
     },
   }
 }
