@@ -115,7 +115,7 @@ async function exportUnlessComplete(
   else if (await isJobComplete(job, store)) {
     await removeCheckpoint(folder)
     await restoreStats(job, stats)
-    stats.endBlock = job.endBlock
+    Object.assign(stats, { endBlock: job.endBlock, completeTo: job.endBlock })
     return 'unchanged'
   }
   return recordCompletion(run, await make(store))

@@ -112,6 +112,14 @@ export function endOfExport({ coverage, tables }: Pick<Manifest, 'coverage' | 't
   return [...coverage, ...files].reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 
+/** Returns one past the last block of which an export may have rows of a wallet: above its coverage if it is read again. */
+export function rowsEndOf(
+  { toBlock, error, removed }: Coverage,
+  manifest: Pick<Manifest, 'coverage' | 'tables'>,
+): number {
+  return error !== undefined || removed === true ? toBlock : endOfExport(manifest)
+}
+
 /**
  * Returns the exclusive end up to which an export is complete, apart from wallets that the service refused and those that
  * are no longer in the job.

@@ -1,4 +1,4 @@
-import type { Coverage } from '../../core/model/manifest.ts'
+import { type Coverage, type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
 import type { DeclaredAmount } from '../../ledger/balances/declared-amounts.ts'
@@ -23,6 +23,12 @@ export type LedgerSums = {
   /** Sorted by address. */
   wallets: readonly LedgerWallet[]
   isWrapper: (contract: string | null) => boolean
+}
+
+/** The wallets of which an export may have rows, each up to the last block that it may have rows of. */
+export function readableCoverage(manifest: Manifest): Coverage[] {
+  const wallets = manifest.coverage.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, manifest) }))
+  return wallets.filter(({ fromBlock, toBlock }) => fromBlock < toBlock)
 }
 
 /** Sums the opening balances, if they are given, and the ledger rows of these wallets. Memory grows with the number of balances. */
