@@ -130,8 +130,10 @@ export function replay(
     applyBase(state, header.before as EarlierExport | undefined)
   } else if (header.kind === 'open') applyOpen(state)
   else if (header.kind === 'end') applyEnd(state, header.end as number)
+  else if (header.kind === 'cutoff') state.cutoffMs = Number(header.cutoffMs)
   else if (header.kind === 'indexed') state.provenTo = Number(header.to)
   else if (header.kind === 'reopen') applyReopened(state, header as unknown as ReopenedBlocks)
+  else if (header.kind === 'limit') applyLimit(state, header as unknown as CoverageLimit)
   else if (header.kind === 'drop') applyDropped(state, header as unknown as DroppedPages)
   else if (header.kind === 'hashes') applyHashes(state, header as unknown as BlockRange, location)
   else if (header.kind === 'done') applyDone(state, header as unknown as WrittenRange)
@@ -178,6 +180,14 @@ export type ReopenedBlocks = BlockRange & { wallet: string }
 export function applyReopened(state: CheckpointState, { wallet, from, to }: ReopenedBlocks): void {
   reopenBlocks(listingOf(state, wallet), { from, to }, state)
   state.reopened.set(wallet, unionRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
+}
+
+export type CoverageLimit = { wallet: string; to: number }
+
+/** Ends the coverage of a listing at a block. */
+export function applyLimit(state: CheckpointState, { wallet, to }: CoverageLimit): void {
+  const listing = listingOf(state, wallet)
+  listing.indexedTo = Math.min(listing.indexedTo, to)
 }
 
 export type DroppedPages = DroppedRecord & { wallet: string }

@@ -39,7 +39,9 @@ export type Checkpoint = BlockCheckpoint &
      * Cutoff in milliseconds since 1970: newer transactions are left to a later run. Infinity with an
      * endBlock.
      */
-    cutoffMs: number
+    readonly cutoffMs: number
+    /** Lowers the cutoff. Pages that were read before must not have been added. */
+    lowerCutoff(cutoffMs: number): Promise<void>
     /** Start of the run in milliseconds since 1970. Does not change when the run is resumed. */
     begunMs: number
     /** Whether an unfinished run is being resumed. */

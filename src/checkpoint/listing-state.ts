@@ -31,7 +31,7 @@ export type ListingState = {
   remaining: BlockRange[]
   /**
    * The service had indexed the blocks before this one when it answered for the newest blocks of the listing: the claim
-   * of its coverage. Never decreases.
+   * of its coverage. Decreases only if a transaction has vanished.
    */
   indexedTo: number
   /** Block from which the runs that follow the last one that read the listing read it again; Infinity for none. */

@@ -166,7 +166,13 @@ type OpenedCheckpoint = { path: string; log: RecordLog; state: CheckpointState; 
 function checkpointOn({ path, log, state, resumed }: OpenedCheckpoint): Checkpoint {
   return {
     path,
-    cutoffMs: state.cutoffMs,
+    get cutoffMs() {
+      return state.cutoffMs
+    },
+    lowerCutoff: async (cutoffMs) => {
+      await log.append({ kind: 'cutoff', cutoffMs }, EMPTY_BODY)
+      state.cutoffMs = cutoffMs
+    },
     begunMs: state.begunMs,
     resumed,
     remaining: (listing, bounds) => remainingOf(state, listing, bounds),

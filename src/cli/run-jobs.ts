@@ -5,7 +5,7 @@ import { type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, missingBlocksMessage } from '../terminal/format.ts'
-import { clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
+import { answersDifferMessage, clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
@@ -166,5 +166,8 @@ function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportErr
     ...(clockBehind === undefined ? [] : [new ExportError('CLOCK_BEHIND', `${job.name}: ${clockBehind}`)]),
     ...(stats.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
     ...(stats.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
+    ...(stats.answersDiffer > 0
+      ? [new ExportError('ANSWERS_DIFFER', `${job.name}: ${answersDifferMessage(stats)}`)]
+      : []),
   ]
 }

@@ -15,6 +15,7 @@ import type { Store } from '../storage/store.ts'
 import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
 import { clearComplete, isJobComplete, markComplete } from './completion.ts'
 import { fetchAndWrite, isOpen, restoreStats, type WriteState } from './fetch-and-write.ts'
+import { CutoffLowered } from './fetch/lower-cutoff.ts'
 import { checkForeignFiles } from './foreign-files.ts'
 import { privateFolder } from './private-folder.ts'
 import { isOpenEnded, type PreviousExport, removedWallets } from './resume/previous-export.ts'
@@ -167,7 +168,13 @@ async function exportFromCheckpoint(
     if (hasDamage) await dropDamagedPages(run, started)
     return exportStarted(run, started)
   }
-  const state = await exportOnce().finally(started.checkpoint.close)
+  const state = await exportOnce()
+    .catch((thrown: unknown) => {
+      if (thrown instanceof CutoffLowered) return 'cutoff lowered' as const
+      throw thrown
+    })
+    .finally(started.checkpoint.close)
+  if (state === 'cutoff lowered') return exportFromCheckpoint(run)
   return state === 'pages missing' ? exportFromCheckpoint(run, { fromScratch: true }) : state
 }
 

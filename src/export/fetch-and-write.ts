@@ -16,7 +16,8 @@ import { type MergeResult, type OutputWriter, openOutputWriter } from './output-
 import { createReopener } from './reopen-contradicted.ts'
 import type { AlreadyExported } from './resume/already-exported.ts'
 import { findChangedSettings } from './resume/changed-settings.ts'
-import { firstChangedBlock } from './resume/compare-lookback.ts'
+import { compareRereads } from './resume/compare-lookback.ts'
+import { confirmRemovals } from './resume/confirm-removals.ts'
 import { findExport } from './resume/find-export.ts'
 import { completeTo, indexedEnds } from './resume/indexed-ends.ts'
 import {
@@ -125,10 +126,14 @@ async function fetchAndWriteOnce(
       previous.refusedEnds === undefined ? await fetchMissing() : (stats.endBlock ?? (await fetchMissing()))
     stats.endBlock = end
     if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
+    const { changedFrom: firstChanged, vanished } = await compareRereads(checkpoint, listings, {
+      ...{ to: from, source },
+    })
+    const kept = await confirmRemovals(checkpoint, vanished, { source, fetchMissing })
+    stats.answersDiffer += kept
+    if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
     const changedFrom =
-      isUnchangedAssumed && !areSameRefusals(previous)
-        ? checkpoint.from
-        : await firstChangedBlock(checkpoint, listings, { to: from, source })
+      isUnchangedAssumed && !areSameRefusals(previous) ? checkpoint.from : firstChanged
     if (changedFrom !== undefined) return resetRowStats(stats, { changedFrom })
     const ends = indexedEnds(job, checkpoint)
     stats.completeTo = completeTo(ends, { end, refused: stats.refused })

@@ -95,6 +95,11 @@ export function notReachedLines(
   return [`  not final: ${notReachedMessage(endBlock, end)}`, '  the next run continues from there']
 }
 
+/** States that answers of the service contradicted each other. */
+export function answersDifferMessage({ answersDiffer }: Pick<RunStats, 'answersDiffer'>): string {
+  return `${formatCount(answersDiffer, 'exported transaction')} missing in one answer of the service and present in the next: kept`
+}
+
 /** @param end One past the last block that the service had indexed when it answered for every wallet. */
 export function notReachedMessage(endBlock: number, end: number): string {
   return `endBlock is ${endBlock}, and every wallet is complete up to block ${Math.max(0, end - 1)}`

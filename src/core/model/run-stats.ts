@@ -69,6 +69,8 @@ export type RunStats = {
    * (`unresolved`).
    */
   contradicted: { found: number; unresolved: number }
+  /** Transactions of earlier runs that one answer lacks and the next one contains: they stay. */
+  answersDiffer: number
   /** Event logs that occur in more than one of the ERC lists of a view. */
   repeatedLogs: number
   /** Changes in blocks that earlier runs had exported; undefined if none of these were written again. */
@@ -148,6 +150,7 @@ export function newRunStats(wallets: number, now: number): RunStats {
     rejects: 0,
     ...NO_UNKNOWNS,
     repeatedLogs: 0,
+    answersDiffer: 0,
   }
   const unknown = {
     endedMs: undefined,
@@ -232,7 +235,8 @@ export function incompleteReason(stats: RunStats): FailureCode | undefined {
   if (refused.length > 0) return 'WALLETS_REFUSED'
   if (clockLagOf(stats) !== undefined) return 'CLOCK_BEHIND'
   if (rejects > 0) return 'RECORDS_REJECTED'
-  return missing.length > 0 ? 'BLOCKS_MISSING' : undefined
+  if (missing.length > 0) return 'BLOCKS_MISSING'
+  return stats.answersDiffer > 0 ? 'ANSWERS_DIFFER' : undefined
 }
 
 /**

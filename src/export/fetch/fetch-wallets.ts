@@ -10,6 +10,7 @@ import { sourceOf } from '../../sources/index.ts'
 import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 import { findEnd, proveEnd } from './find-end.ts'
+import { requireCutoffBefore } from './lower-cutoff.ts'
 import { openListing } from './open-listing.ts'
 import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
@@ -161,6 +162,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
   const limits = { cutoffMs, settledMs, indexedTo, mutableBlocks }
   const request = { range, order, ...limits, narrowRange, read, head }
   for await (const page of listing.readRange(requestContext, request)) {
+    await requireCutoffBefore(job, checkpoint, stats)
     refusals.recordResponse(address)
     const { keys, indexed = newestSettled(keys, settledMs) } = page
     const times = timesForLookback(keys, indexed ?? Number.NEGATIVE_INFINITY)

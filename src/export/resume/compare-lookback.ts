@@ -5,21 +5,30 @@ import type { BlockRange } from '../../core/model/model.ts'
 import type { Source } from '../../sources/source.ts'
 import { keyedItems } from '../../transform/merge/record-items.ts'
 
+/** How the blocks that a run read again differ from the stored pages of earlier runs. */
+export type Comparison = {
+  /** The first block before `to` with other on-chain fields; undefined if there is none. */
+  changedFrom: number | undefined
+  /** By listing, the transactions that it does not contain any more, each with its former block. */
+  vanished: ReadonlyMap<string, ReadonlyMap<string, number>>
+}
+
 /**
- * Returns the first block before `to` in which the blocks that this run read again have other on-chain fields than the
- * stored pages of earlier runs: a transaction was added, removed or moved, or its entries differ. Undefined if there is
- * none. Names, prices and metadata are not compared. A transaction that one of the two contains in several versions
- * counts as changed: a reorg happened while they were read, and the export may contain the stale one.
+ * Compares the on-chain fields of the blocks that this run read again with those of the stored pages of earlier runs: a
+ * transaction was added, removed or moved, or its entries differ. Names, prices and metadata are not compared. A
+ * transaction that one of the two contains in several versions counts as changed: a reorg happened while they were read,
+ * and the export may contain the stale one.
  */
-export async function firstChangedBlock(
-  checkpoint: Pick<Checkpoint, 'rereadPages' | 'read'>,
+export async function compareRereads(
+  checkpoint: Pick<Checkpoint, 'rereadPages' | 'reopened' | 'read'>,
   listings: Listings,
   { to, source }: { to: number; source: Source },
-): Promise<number | undefined> {
+): Promise<Comparison> {
   let first = to
+  const vanished = new Map<string, Map<string, number>>()
   for (const name of listings.keys()) {
     const { from, before, after } = checkpoint.rereadPages(name)
-    const context = { checkpoint, lookback: { from, to: first }, source }
+    const context = { checkpoint, lookback: { from, to: Number.POSITIVE_INFINITY }, source }
     const [previous, current] = [
       await readOnChainFields(before, context),
       await readOnChainFields(after, context),
@@ -30,8 +39,12 @@ export async function firstChangedBlock(
     ] as const)
       for (const [hash, { block, fields }] of one)
         if (fields === CONTRADICTORY || other.get(hash)?.fields !== fields) first = Math.min(first, block)
+    const lost = [...previous].filter(([hash]) => !current.has(hash))
+    if (lost.length > 0) vanished.set(name, new Map(lost.map(([hash, { block }]) => [hash, block])))
+    // What a listing had in blocks that were opened again is not known any more.
+    for (const reopened of checkpoint.reopened(name)) first = Math.min(first, reopened.from)
   }
-  return first < to ? first : undefined
+  return { changedFrom: first < to ? first : undefined, vanished }
 }
 
 /** Replaces the on-chain fields of a transaction that was received with different ones. */

@@ -115,9 +115,13 @@ async function* readListings(
     const behind = cursors.filter(({ unread }) => startsEqual(unread, range, order))
     const step = { range, order, isFirst: range === request.range, settledMs, shown }
     const read = (cursor: Cursor) => advance(requestContext, wallet, { ...step, cursor })
-    if (indexedTo <= range.from)
-      while (shown.block === undefined && behind.length > 0) for (const cursor of behind.splice(0, 1)) await read(cursor)
-    await allSettled(behind.map(read))
+    let at = 0
+    for (const cursor of indexedTo > range.from ? [] : behind) {
+      if (shown.block !== undefined) break
+      await read(cursor)
+      at += 1
+    }
+    await allSettled(behind.slice(at).map(read))
     const covered = coveredBy(cursors, range, order)
     const records = takeRecords(cursors, covered)
     const moved = findMoved(records, cutoffMs)
