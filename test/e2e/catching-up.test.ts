@@ -88,7 +88,7 @@ test('a lookback of a time reads all blocks of that time again, and a lookback o
 })
 
 test('rows that one wrong answer lacks stay, and the run says so', async () => {
-  const all = inTurn(300, { wallets: 2, startMs: Date.now() - HOUR, blockMs: 2_000 })
+  const all = inTurn(100, { wallets: 2, startMs: Date.now() - HOUR, blockMs: 2_000 })
   const [first = '', second = ''] = addresses
   let answers = 0
   let isWrong = (_: number) => false
@@ -97,7 +97,7 @@ test('rows that one wrong answer lacks stay, and the run says so', async () => {
       answers += 1
       return isWrong(answers) ? [] : all
     },
-    headAfter: () => 300,
+    headAfter: () => 100,
   }
   const { job } = await start(indexed, 'data-api', { concurrency: 1 })
   const two = { ...job, wallets: job.wallets.filter(({ address }) => [first, second].includes(address)) }
@@ -105,16 +105,16 @@ test('rows that one wrong answer lacks stay, and the run says so', async () => {
   answers = 0
   isWrong = (answer) => answer === 1
   expect((await run([two])).code).toBe('ANSWERS_DIFFER')
-  expect(await rowsOf(two)).toBe(300)
+  expect(await rowsOf(two)).toBe(100)
 
   answers = 0
   isWrong = (answer) => answer === 1 || answer === 3
   expect((await run([two])).code).toBeUndefined()
-  expect(await rowsOf(two)).toBeLessThan(300)
-  expect(readManifest(two.output).completeToBlock).toBeLessThan(300)
+  expect(await rowsOf(two)).toBeLessThan(100)
+  expect(readManifest(two.output).completeToBlock).toBeLessThan(100)
   isWrong = () => false
   await runOnce(two)
-  expect(await rowsOf(two)).toBe(300)
+  expect(await rowsOf(two)).toBe(100)
   expect((await verifyOutput(two.output)).problems).toEqual([])
 })
 
