@@ -5,7 +5,11 @@ import { type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, missingBlocksMessage } from '../terminal/format.ts'
-import { answersDifferMessage, clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
+import {
+  answersDifferMessage,
+  clockMessages,
+  namedRefusedWalletsMessage,
+} from '../terminal/incomplete-lines.ts'
 import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'

@@ -89,7 +89,10 @@ async function runReadTasks(context: CoordinatorContext): Promise<ReadSelection>
   const existing = await results.list()
   const isProven =
     (await loadProof(runState)) ??
-    (await saveProof(runState, existing.length === 0 && (await proveRange({ ...context, server: queue.server }))))
+    (await saveProof(
+      runState,
+      existing.length === 0 && (await proveRange({ ...context, server: queue.server })),
+    ))
   const missing = async () => {
     const covered = (await results.list()).map((read) => read.covered)
     return planReads(wallets, covered)

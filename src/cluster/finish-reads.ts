@@ -4,12 +4,18 @@ import { endOfExport } from '../core/model/manifest.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { hasItemFrom, isIndexed } from '../export/fetch/find-end.ts'
-import { completeTo } from '../export/resume/indexed-ends.ts'
 import { describeRefusal, requireServiceResponds } from '../export/fetch/wallet-refusals.ts'
+import { completeTo } from '../export/resume/indexed-ends.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { addProgress } from './progress.ts'
 import type { PublishContext } from './publish-run.ts'
-import { indexedEndsOf, newestBlocksOf, type ReadResult, refusedListings, refusedWallets } from './read-results.ts'
+import {
+  indexedEndsOf,
+  newestBlocksOf,
+  type ReadResult,
+  refusedListings,
+  refusedWallets,
+} from './read-results.ts'
 import type { OpenRun, SharedServer } from './server/shared-server.ts'
 import { openSharedRequestContext } from './shared-request-context.ts'
 

@@ -132,17 +132,13 @@ async function fetchAndWriteOnce(
     const kept = await confirmRemovals(checkpoint, vanished, { source, fetchMissing })
     stats.answersDiffer += kept
     if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
-    const changedFrom =
-      isUnchangedAssumed && !areSameRefusals(previous) ? checkpoint.from : firstChanged
+    const changedFrom = isUnchangedAssumed && !areSameRefusals(previous) ? checkpoint.from : firstChanged
     if (changedFrom !== undefined) return resetRowStats(stats, { changedFrom })
     const ends = indexedEnds(job, checkpoint)
     stats.completeTo = completeTo(ends, { end, refused: stats.refused })
     stats.leftOut = await countLeftOut(checkpoint, listings, source)
     const isNew =
-      manifest === undefined ||
-      end > from ||
-      from < minEnd ||
-      !manifestMatchesJob(manifest, jobExport, ends)
+      manifest === undefined || end > from || from < minEnd || !manifestMatchesJob(manifest, jobExport, ends)
     if (!isNew) return finishUnchanged(jobExport, checkpoint, end)
     stats.phase = 'writing'
     stats.share = 1

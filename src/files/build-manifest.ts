@@ -10,8 +10,8 @@ import type {
 import type { BlockRange, Job } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import type { Unknowns } from '../core/model/unknowns.ts'
-import { smallest } from '../core/platform/extremes.ts'
 import { GENERATOR } from '../core/model/version.ts'
+import { smallest } from '../core/platform/extremes.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
 import { FORMATS } from '../formats/index.ts'
@@ -77,7 +77,12 @@ export function buildManifest(source: ManifestSource): Manifest {
     coverage,
     ...(kind === 'blocks'
       ? { blocks: describeBlocks(range, missing) }
-      : { completeToBlock: smallest(present.map(({ toBlock }) => toBlock), range.to) }),
+      : {
+          completeToBlock: smallest(
+            present.map(({ toBlock }) => toBlock),
+            range.to,
+          ),
+        }),
     tables: Object.fromEntries(
       [...parts].map(([table, files]) => [
         table,

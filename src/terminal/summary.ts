@@ -17,7 +17,12 @@ import {
   missingBlocksMessage,
   unknownLines,
 } from './format.ts'
-import { answersDifferMessage, excludedLines, notReachedLines, refusedWalletLines } from './incomplete-lines.ts'
+import {
+  answersDifferMessage,
+  excludedLines,
+  notReachedLines,
+  refusedWalletLines,
+} from './incomplete-lines.ts'
 import { oneLine } from './log.ts'
 import { nextSteps } from './next-steps.ts'
 import { emptyWalletLines } from './wallet-lines.ts'

@@ -152,9 +152,17 @@ async function updateWebhooks(context: WatchContext, { state, trigger }: Webhook
 /** Runs the job. Returns false if the run should be retried; throws errors that a retry cannot fix. */
 async function runOnce(context: WatchContext, trigger: RunTrigger): Promise<boolean> {
   const { job, options } = context
-  const { apiKey, allowPlainHttp, retry, lookbackBlocks, lookbackMs, signal, onNotice, onDetail, onRun } = options
+  const { apiKey, allowPlainHttp, retry, lookbackBlocks, lookbackMs, signal, onNotice, onDetail, onRun } =
+    options
   const result = await run([job], {
-    ...{ apiKey, allowPlainHttp, lookbackBlocks, lookbackMs, signal, ...(retry === undefined ? {} : { retry }) },
+    ...{
+      apiKey,
+      allowPlainHttp,
+      lookbackBlocks,
+      lookbackMs,
+      signal,
+      ...(retry === undefined ? {} : { retry }),
+    },
     ...(onNotice === undefined ? {} : { onNotice }),
     ...(onDetail === undefined ? {} : { onDetail }),
   })

@@ -13,7 +13,11 @@ const HOUR = 3_600_000
 
 const addresses = Array.from({ length: WALLETS }, (_, at) => walletAt(at))
 
-async function start(indexed: Indexed, api: 'data-api' | 'etherscan' = 'data-api', fields: Partial<Job> = {}) {
+async function start(
+  indexed: Indexed,
+  api: 'data-api' | 'etherscan' = 'data-api',
+  fields: Partial<Job> = {},
+) {
   const { url, requests } = await startCatchingUp(indexed, api)
   const service = { baseUrl: url, api, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const finalityMs = api === 'etherscan' ? 600_000 : 0
@@ -23,8 +27,14 @@ async function start(indexed: Indexed, api: 'data-api' | 'etherscan' = 'data-api
 }
 
 /** The blocks within the coverage of their wallets that an export lacks. */
-async function missingIn(job: Job, { transfers, headAfter }: Indexed, head = headAfter(Number.MAX_SAFE_INTEGER)) {
-  const blocks = new Set((await readCsvTable(job.output, 'transactions')).map((row) => Number(row.block_number)))
+async function missingIn(
+  job: Job,
+  { transfers, headAfter }: Indexed,
+  head = headAfter(Number.MAX_SAFE_INTEGER),
+) {
+  const blocks = new Set(
+    (await readCsvTable(job.output, 'transactions')).map((row) => Number(row.block_number)),
+  )
   const ends = new Map(readManifest(job.output).coverage.map(({ address, toBlock }) => [address, toBlock]))
   const claimed = transfers.filter(({ block, to }) => block < (ends.get(to) ?? 0) && block <= head)
   return claimed.filter(({ block }) => !blocks.has(block)).length
@@ -56,21 +66,24 @@ test.for([
   { blockMs: 100, agoBlocks: 5_000 },
   { blockMs: 2_000, agoBlocks: 280 },
   { blockMs: 12_000, agoBlocks: 30 },
-])('the lookback reaches back ten minutes and 32 blocks: blocks of $blockMs ms', async ({ blockMs, agoBlocks }) => {
-  const all = inTurn(12_000, { wallets: 1, startMs: Date.now() - 50 * HOUR, blockMs }).filter(
-    ({ block }) => block > 12_000 - 2 * agoBlocks && block % Math.ceil(agoBlocks / 50) === 0,
-  )
-  const late = all.find(({ block }) => block > 12_000 - agoBlocks)
-  const indexed = { transfers: all.filter((one) => one !== late), headAfter: () => Number.MAX_SAFE_INTEGER }
-  const { job } = await start(indexed, 'data-api', { concurrency: 1 })
-  const single = { ...job, wallets: job.wallets.slice(0, 1) }
-  await runOnce(single)
-  indexed.transfers = all
-  await runOnce(single, { lookbackBlocks: 0 })
-  expect(await rowsOf(single)).toBe(all.length - 1)
-  await runOnce(single)
-  expect(await rowsOf(single)).toBe(all.length)
-})
+])(
+  'the lookback reaches back ten minutes and 32 blocks: blocks of $blockMs ms',
+  async ({ blockMs, agoBlocks }) => {
+    const all = inTurn(12_000, { wallets: 1, startMs: Date.now() - 50 * HOUR, blockMs }).filter(
+      ({ block }) => block > 12_000 - 2 * agoBlocks && block % Math.ceil(agoBlocks / 50) === 0,
+    )
+    const late = all.find(({ block }) => block > 12_000 - agoBlocks)
+    const indexed = { transfers: all.filter((one) => one !== late), headAfter: () => Number.MAX_SAFE_INTEGER }
+    const { job } = await start(indexed, 'data-api', { concurrency: 1 })
+    const single = { ...job, wallets: job.wallets.slice(0, 1) }
+    await runOnce(single)
+    indexed.transfers = all
+    await runOnce(single, { lookbackBlocks: 0 })
+    expect(await rowsOf(single)).toBe(all.length - 1)
+    await runOnce(single)
+    expect(await rowsOf(single)).toBe(all.length)
+  },
+)
 
 test('a lookback of a time reads all blocks of that time again, and a lookback of 0 none', async () => {
   const all = inTurn(400, { wallets: 1, startMs: Date.now() - HOUR, blockMs: 6_000 })

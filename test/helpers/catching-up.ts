@@ -18,7 +18,10 @@ export type Indexed = {
 export const walletAt = (index: number): string => `0x1${String(index + 1).padStart(39, '0')}`
 
 /** One transfer in every block from 1 on, to the wallets in turn. */
-export const inTurn = (count: number, { wallets, startMs, blockMs }: { wallets: number; startMs: number; blockMs: number }) =>
+export const inTurn = (
+  count: number,
+  { wallets, startMs, blockMs }: { wallets: number; startMs: number; blockMs: number },
+) =>
   Array.from({ length: count }, (_, at) => ({
     ...{ block: at + 1, to: walletAt((at * 7) % wallets), timeMs: startMs + at * blockMs },
   }))
@@ -61,7 +64,10 @@ function startExplorer(indexed: Indexed, current: () => readonly Received[]): Pr
 }
 
 function listed(transfers: readonly Received[], query: URLSearchParams): object[] {
-  const [from, to] = [Number(query.get('startblock')), Number(query.get('endblock') ?? Number.MAX_SAFE_INTEGER)]
+  const [from, to] = [
+    Number(query.get('startblock')),
+    Number(query.get('endblock') ?? Number.MAX_SAFE_INTEGER),
+  ]
   const sign = query.get('sort') === 'desc' ? -1 : 1
   const address = query.get('address') ?? ''
   const all = transfers.filter((one) => one.to === address && one.block >= from && one.block <= to)

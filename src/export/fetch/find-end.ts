@@ -13,7 +13,13 @@ import type { FetchContext } from './fetch-context.ts'
  * In a job with endBlock, finds out whether the service has indexed the block before it, before the first wallet is read:
  * every wallet is then complete. Does nothing if that is known, or if nothing is left to read.
  */
-export async function proveEnd({ job, checkpoint, listings, requestContext, stats }: FetchContext): Promise<void> {
+export async function proveEnd({
+  job,
+  checkpoint,
+  listings,
+  requestContext,
+  stats,
+}: FetchContext): Promise<void> {
   const { endBlock } = job
   if (endBlock === undefined || checkpoint.indexedAtStart() >= endBlock) return
   const isOpen = [...listings].some(([name, bounds]) => checkpoint.remaining(name, bounds).length > 0)
@@ -72,7 +78,10 @@ async function hasBlock({ job, requestContext }: ProofContext, block: number): P
 }
 
 /** Whether the block is old enough to be indexed in all listings of an explorer. */
-async function isBeforeSettled({ job, requestContext, stats }: ProofContext, block: number): Promise<boolean> {
+async function isBeforeSettled(
+  { job, requestContext, stats }: ProofContext,
+  block: number,
+): Promise<boolean> {
   const { chain, service } = job
   const settledMs = () => serviceTime(stats) - MAX_INDEX_LAG_MS
   const isBefore = async (timeMs: number) =>
@@ -90,7 +99,8 @@ export async function hasItemFrom(
 ): Promise<boolean> {
   const listing = sourceOf(job.service.api).openWallet({ chain: job.chain, address })
   const keys = await undefinedIfRefused(listing.firstKeys(requestContext, { from: block, to: NO_END }))
-  const settledMs = DEFAULT_FINALITY_MS[job.service.api] === 0 ? NO_END : serviceTime(stats) - MAX_INDEX_LAG_MS
+  const settledMs =
+    DEFAULT_FINALITY_MS[job.service.api] === 0 ? NO_END : serviceTime(stats) - MAX_INDEX_LAG_MS
   return keys !== undefined && newestSettled(keys, settledMs) !== undefined
 }
 

@@ -45,7 +45,10 @@ async function hashesIn(
   for (const { location, blocks, validBefore, rereadRanges = [] } of checkpoint.records(listings)) {
     if (blocks === null || blocks.max < first) continue
     for (const { key } of keyedItems(await checkpoint.read(location), source))
-      if (key.block < validBefore && !rereadRanges.some(({ from, to }) => key.block >= from && key.block < to))
+      if (
+        key.block < validBefore &&
+        !rereadRanges.some(({ from, to }) => key.block >= from && key.block < to)
+      )
         hashes.add(key.hash)
   }
   return hashes

@@ -8,6 +8,7 @@ import {
   endOfExport,
   type Manifest,
   REJECTS_FILE,
+  rowsEndOf,
 } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RefusedWallet } from '../../core/model/run-stats.ts'
@@ -91,13 +92,15 @@ export function isOpenEnded({ endBlock, kind }: Job, manifest?: Manifest): boole
   return kind === 'wallets' && manifest !== undefined && completeEnd(manifest) < endBlock
 }
 
-/** Returns the coverage of wallets that are in the export but no longer in the job. */
+/** Returns the wallets that are in the export but no longer in the job, each with the end of its rows. */
 export function removedWallets(
   { wallets }: Job,
   { manifest }: Pick<PreviousExport, 'manifest'>,
 ): readonly Coverage[] {
+  if (manifest === undefined) return []
   const present = new Set(wallets.map(({ address }) => address))
-  return manifest?.coverage.filter(({ address }) => !present.has(address)) ?? []
+  const removed = manifest.coverage.filter(({ address }) => !present.has(address))
+  return removed.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, manifest) }))
 }
 
 /** Whether the manifest has exactly the job's wallets, with their labels, apart from removed wallets. */
@@ -129,7 +132,10 @@ export function writtenRangeOf(job: Job, manifest: Manifest): EarlierExport | un
  * Returns the exclusive end up to which the rows of all wallets of the job are written. Those of a wallet that was
  * removed for a while, or that the service refused, end earlier.
  */
-function commonEndBlock({ wallets, startBlock }: Job, manifest: Pick<Manifest, 'coverage' | 'tables'>): number {
+function commonEndBlock(
+  { wallets, startBlock }: Job,
+  manifest: Pick<Manifest, 'coverage' | 'tables'>,
+): number {
   const end = endOfExport(manifest)
   const ends = new Map(
     manifest.coverage.map(({ address, toBlock, error, removed }) => [

@@ -1,5 +1,5 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { endOfExport, type Manifest } from '../../core/model/manifest.ts'
+import type { Manifest } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { type OpenExport, openExport } from '../../read/open-export.ts'
 import { type OpenedService, openService } from '../../sources/data-api/open-service.ts'
@@ -63,10 +63,9 @@ function requireTransactions(folder: string, { job, tables }: Manifest): void {
 }
 
 /** The blocks that were read for any wallet. Throws USAGE if there are none: an audit of nothing must not pass. */
-function coveredRange(folder: string, manifest: Manifest): BlockRange {
-  const { coverage } = manifest
+function coveredRange(folder: string, { coverage }: Manifest): BlockRange {
   const from = coverage.reduce((min, { fromBlock }) => Math.min(min, fromBlock), Number.POSITIVE_INFINITY)
-  const to = endOfExport(manifest)
+  const to = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
   if (from < to) return { from, to }
   throw new ExportError('USAGE', `${folder} covers no blocks that could be audited`, {
     fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets.',

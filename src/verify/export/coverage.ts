@@ -69,10 +69,7 @@ function lastBlockEnd({ coverage, tables }: Manifest): number {
 }
 
 /** Creates the scratch table `wallets` from the manifest's coverage, each with the end of its rows. */
-export async function createWalletsTable(
-  database: ScratchDatabase,
-  manifest: Manifest,
-): Promise<void> {
+export async function createWalletsTable(database: ScratchDatabase, manifest: Manifest): Promise<void> {
   const end = lastBlockEnd(manifest)
   await database.run('CREATE TABLE wallets (address VARCHAR, to_block BIGINT)')
   await fillTable(database, 'wallets', {

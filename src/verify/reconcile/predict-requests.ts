@@ -1,7 +1,7 @@
 import { openExport } from '../../read/open-export.ts'
 import type { Source } from '../../sources/source.ts'
 import { hasEarlierBalances } from './compare-wallet.ts'
-import { type LedgerWallet, readLedgerSums, readableCoverage } from './ledger-sums.ts'
+import { type LedgerWallet, readableCoverage, readLedgerSums } from './ledger-sums.ts'
 
 /** The number of requests that comparing these wallets takes at least: with full pages, and without differences. */
 export function predictRequests(wallets: readonly LedgerWallet[], source: Source): number {

@@ -22,7 +22,11 @@ function checkpointOf(before: readonly Buffer[], after: readonly Buffer[]): Chec
     validBefore: Number.POSITIVE_INFINITY,
   }))
   const checkpoint = {
-    rereadPages: () => ({ from: 0, before: records.slice(0, before.length), after: records.slice(before.length) }),
+    rereadPages: () => ({
+      from: 0,
+      before: records.slice(0, before.length),
+      after: records.slice(before.length),
+    }),
     reopened: () => [],
     read: async ({ offset }: { offset: number }) => pages[offset],
   }
@@ -33,13 +37,19 @@ const nested = (levels: number, innermost: string) => '{"a":'.repeat(levels) + i
 
 test.for([1, 90])('on-chain fields are compared at a depth of %i levels', async (levels) => {
   const [was, is] = [pageWith(nested(levels, '1')), pageWith(nested(levels, '2'))]
-  expect(await compareRereads(checkpointOf([was], [was]), listings, { to: 100, source: dataApi })).toMatchObject({ changedFrom: undefined })
-  expect(await compareRereads(checkpointOf([was], [is]), listings, { to: 100, source: dataApi })).toMatchObject({ changedFrom: 7 })
+  expect(
+    await compareRereads(checkpointOf([was], [was]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: undefined })
+  expect(
+    await compareRereads(checkpointOf([was], [is]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: 7 })
 })
 
 test('changed names and metadata are not compared', async () => {
   const [was, is] = [pageWith('{"name":"a","b":1}'), pageWith('{"name":"é","metadata":{"c":2},"b":1}')]
-  expect(await compareRereads(checkpointOf([was], [is]), listings, { to: 100, source: dataApi })).toMatchObject({ changedFrom: undefined })
+  expect(
+    await compareRereads(checkpointOf([was], [is]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: undefined })
 })
 
 test.for([
@@ -50,7 +60,9 @@ test.for([
 ])('a transaction counts as changed if $what received it in two versions', async ({ before, after }) => {
   const pages = (versions: readonly string[]) => versions.map((version) => pageWith(version))
   const checkpoint = checkpointOf(pages(before), pages(after))
-  expect(await compareRereads(checkpoint, listings, { to: 100, source: dataApi })).toMatchObject({ changedFrom: 7 })
+  expect(await compareRereads(checkpoint, listings, { to: 100, source: dataApi })).toMatchObject({
+    changedFrom: 7,
+  })
 })
 
 test('a transaction that was received twice in one version is unchanged', async () => {

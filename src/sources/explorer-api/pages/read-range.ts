@@ -135,7 +135,12 @@ async function* readListings(
     }
     moves = 0
     const body = composeBody(records, covered)
-    const page = await (request.read ?? readPage)(body, { range: covered, cutoffMs, order, chain: wallet.chain })
+    const page = await (request.read ?? readPage)(body, {
+      range: covered,
+      cutoffMs,
+      order,
+      chain: wallet.chain,
+    })
     const rest = restAfter(covered, range, order)
     open = rest === undefined ? undefined : narrowRange(rest, page)
     yield { ...page, covered, rest: open, indexed: indexedIn(cursors) }
