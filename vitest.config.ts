@@ -43,6 +43,8 @@ delete process.env.NODE_EXTRA_CA_CERTS
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Tests of more than about three seconds of processor time.
+    tags: [{ name: 'long' }],
     globalSetup: ['test/helpers/shared-exports.ts'],
     // On a busy machine V8 otherwise collects so often that half of the processor time goes to collections.
     execArgv: ['--heap-growing-percent=200'],

@@ -118,7 +118,10 @@ async function* readTable<T extends TableName>(
       const noop = () => {}
       const { onReject, onDetail: onNotice = noop } = options
       const reading = { job, checkpoint, listings: listingsOf(job), requestContext, stats }
-      const fetchMissing = () => fetchJob({ ...reading, onPage: noop, onNotice: noop })
+      const fetchMissing = async () => {
+        stats.endBlock = await fetchJob({ ...reading, onPage: noop, onNotice: noop })
+        return stats.endBlock
+      }
       const reopen = createReopener({ ...reading, onNotice })
       const fees = openFeeResolver({ ...reading, onNotice })
       // The cutoff must not change any more once rows are built.

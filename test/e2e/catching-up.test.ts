@@ -6,6 +6,7 @@ import { type Indexed, inTurn, startCatchingUp, walletAt } from '../helpers/catc
 import { runOnce } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { createSeededRandom } from '../helpers/seeded-random.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const WALLETS = 40
@@ -139,4 +140,54 @@ test('finality is measured by the clock of the service if that is behind', async
   const { jobs } = await run([single])
   expect([jobs[0]?.error, jobs[0]?.stats.leftOut?.transactions]).toEqual([undefined, expect.closeTo(300, -1)])
   expect(await rowsOf(single)).toBeLessThan(320)
+})
+
+const KINDS = ['catching up', 'an older replica', 'a clock ahead', 'a clock behind'] as const
+type Round = { kind: (typeof KINDS)[number]; api: 'data-api' | 'etherscan'; seed: number }
+
+/**
+ * Some nights of a service whose indexed head moves while a run reads, then nights without a change. Nothing may be missing
+ * within the coverage, unless a replica answers with a state of the last minutes, and nothing at all in the end.
+ */
+async function checkRound({ kind, api, seed }: Round): Promise<void> {
+  const random = createSeededRandom(seed)
+  const wallets = random.between(2, 12)
+  const blockMs = random.pick([100, 250, 2_000, 12_000])
+  const blocks = 400
+  const transfers = inTurn(blocks, { wallets, startMs: Date.now() - 26 * HOUR, blockMs })
+  let [first, last] = [random.between(1, 200), random.between(1, 200)]
+  const lag = Math.min(30, Math.floor((5 * MINUTE) / blockMs))
+  const indexed: Indexed = {
+    transfers,
+    headAfter: (answers) => {
+      const head = Math.min(last, first + answers * random.between(0, 40))
+      return kind === 'an older replica' && random.next() < 0.3 ? head - lag : head
+    },
+    aheadSeconds: kind === 'a clock ahead' ? -3_600 : kind === 'a clock behind' ? 3_600 : 0,
+  }
+  const { job } = await start(indexed, api, { concurrency: random.between(1, 8) })
+  const some = { ...job, wallets: job.wallets.slice(0, wallets) }
+  for (let night = 0; night < 3; night += 1) {
+    await run([some])
+    if (kind !== 'an older replica')
+      expect({ seed, night, missing: await missingIn(some, indexed, last) }).toEqual({ seed, night, missing: 0 })
+    ;[first, last] = [last, Math.min(blocks, last + random.between(0, 150))]
+  }
+  ;[first, last] = [blocks, blocks]
+  indexed.headAfter = () => blocks
+  await runOnce(some)
+  await runOnce(some)
+  expect({ seed, rows: await rowsOf(some) }).toEqual({ seed, rows: blocks })
+  expect((await verifyOutput(some.output)).problems).toEqual([])
+}
+
+const rounds = (seeds: readonly number[]): Round[] =>
+  KINDS.flatMap((kind) =>
+    (['data-api', 'etherscan'] as const).flatMap((api) => seeds.map((seed) => ({ kind, api, seed }))),
+  )
+
+test.for(rounds([1]))('nothing is lost with $kind, $api', checkRound)
+
+test('nothing is lost in many rounds', { tags: ['long'] }, async () => {
+  for (const round of rounds(Array.from({ length: 25 }, (_, at) => 100 + at))) await checkRound(round)
 })
