@@ -182,7 +182,7 @@ export function applyReopened(state: CheckpointState, { wallet, from, to }: Reop
   state.reopened.set(wallet, unionRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
 }
 
-export type CoverageLimit = { wallet: string; to: number }
+type CoverageLimit = { wallet: string; to: number }
 
 /** Ends the coverage of a listing at a block. */
 export function applyLimit(state: CheckpointState, { wallet, to }: CoverageLimit): void {

@@ -170,7 +170,11 @@ async function checkRound({ kind, api, seed }: Round): Promise<void> {
   for (let night = 0; night < 3; night += 1) {
     await run([some])
     if (kind !== 'an older replica')
-      expect({ seed, night, missing: await missingIn(some, indexed, last) }).toEqual({ seed, night, missing: 0 })
+      expect({ seed, night, missing: await missingIn(some, indexed, last) }).toEqual({
+        seed,
+        night,
+        missing: 0,
+      })
     ;[first, last] = [last, Math.min(blocks, last + random.between(0, 150))]
   }
   ;[first, last] = [blocks, blocks]

@@ -4,7 +4,7 @@ import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { type Loopback, startLoopback } from './loopback.ts'
 import { startSmallListing } from './small-listing.ts'
 
-export type Received = { block: number; to: string; timeMs: number }
+type Received = { block: number; to: string; timeMs: number }
 
 /** The state of the service, which a test may change at any time. */
 export type Indexed = {

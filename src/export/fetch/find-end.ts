@@ -55,7 +55,7 @@ export async function findEnd(context: FetchContext): Promise<number> {
   return Math.min(endBlock, Math.max(minEnd, startBlock, (checkpoint.head() ?? -1) + 1))
 }
 
-export type ProofContext = {
+type ProofContext = {
   job: Pick<Job, 'chain' | 'service'>
   requestContext: RequestContext
   stats: Pick<RunStats, 'service'>
@@ -100,7 +100,9 @@ export async function hasItemFrom(
   const listing = sourceOf(job.service.api).openWallet({ chain: job.chain, address })
   const keys = await undefinedIfRefused(listing.firstKeys(requestContext, { from: block, to: NO_END }))
   const settledMs =
-    DEFAULT_FINALITY_MS[job.service.api] === 0 ? Number.POSITIVE_INFINITY : serviceTime(stats) - MAX_INDEX_LAG_MS
+    DEFAULT_FINALITY_MS[job.service.api] === 0
+      ? Number.POSITIVE_INFINITY
+      : serviceTime(stats) - MAX_INDEX_LAG_MS
   return keys !== undefined && newestSettled(keys, settledMs) !== undefined
 }
 
