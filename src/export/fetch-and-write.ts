@@ -138,8 +138,9 @@ async function fetchAndWriteOnce(
     stats.completeTo = completeTo(ends, { end, refused: stats.refused })
     stats.leftOut = await countLeftOut(checkpoint, listings, source)
     const isNew =
-      manifest === undefined || end > from || from < minEnd || !manifestMatchesJob(manifest, jobExport, ends)
-    if (!isNew) return finishUnchanged(jobExport, checkpoint, end)
+      manifest === undefined || end > from || from < minEnd || !manifestMatchesJob(manifest, jobExport)
+    if (!isNew && manifest !== undefined && coversSame(manifest, ends))
+      return finishUnchanged(jobExport, checkpoint, end)
     stats.phase = 'writing'
     stats.share = 1
     const reopen = createReopener({ job, checkpoint, listings: withoutRefused(listings, stats), onNotice })
@@ -149,7 +150,10 @@ async function fetchAndWriteOnce(
     const result = await output.finish(end)
     stats.endBlock = result.to
     if (isOpen(job, stats)) await checkpoint.finish(result)
-    return 'complete'
+    if (isNew) return 'complete'
+    // Only the manifest states more.
+    await restoreStats(job, stats)
+    return 'unchanged'
   } finally {
     await output.close()
   }
@@ -196,20 +200,19 @@ function withoutRefused(listings: Listings, { refused }: RunStats): Listings {
   return new Map([...listings].filter(([name]) => !names.has(name)))
 }
 
-/** Whether the manifest has the job's settings and wallets, and the coverage and refusals of this run. */
-function manifestMatchesJob(
-  manifest: Manifest,
-  { job, stats: { refused } }: JobExport,
-  ends: ReadonlyMap<string, number>,
-): boolean {
+/** Whether the wallets that the service answered are complete up to the same blocks as in the manifest. */
+const coversSame = ({ coverage }: Manifest, ends: ReadonlyMap<string, number>): boolean =>
+  coverage.every(
+    ({ address, toBlock, error }) => error !== undefined || toBlock === (ends.get(address) ?? toBlock),
+  )
+
+/** Whether the manifest has the job's settings and wallets, and the same refusals as this run. */
+function manifestMatchesJob(manifest: Manifest, { job, stats: { refused } }: JobExport): boolean {
   const exportedErrors = new Map(manifest.coverage.map(({ address, error }) => [address, error]))
   const refusals = [...exportedErrors.values()].filter((error) => error !== undefined)
   return (
     findChangedSettings(job, manifest).length === 0 &&
     hasSameWallets(job, manifest) &&
-    manifest.coverage.every(
-      ({ address, toBlock, error }) => error !== undefined || toBlock === (ends.get(address) ?? toBlock),
-    ) &&
     refusals.length === refused.length &&
     refused.every(({ address, error }) => exportedErrors.get(address) === error)
   )
