@@ -1,10 +1,12 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
 import type { Gap } from '../core/model/gaps.ts'
-import { BLOCKS } from '../core/model/listings.ts'
+import { BLOCKS, walletOf } from '../core/model/listings.ts'
+import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import type { TokenDecimals } from '../core/model/token-decimals.ts'
 import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
 import { type BlockState, replayBlockRecord } from './block-checkpoint.ts'
+import { type BlockTime, lookbackFinder } from './block-times.ts'
 import type { CheckpointIdentity } from './checkpoint-identity.ts'
 import { emptyFeeState, type FeeState, replayFeeRecord } from './fee-state.ts'
 import { applyHashes, dropUnusedHashes } from './fingerprints.ts'
@@ -33,6 +35,9 @@ export type WrittenRange = {
   decimalsConflict?: number | undefined
 } & Partial<Unknowns>
 
+/** The export of runs without a checkpoint, and the wallets that may lack blocks of it from `indexedTo` on. */
+export type EarlierExport = WrittenRange & { indexedTo?: Readonly<Record<string, number>> }
+
 /** State of a checkpoint, replayed from its records and updated as records are written. */
 export type CheckpointState = {
   identity: CheckpointIdentity
@@ -43,18 +48,23 @@ export type CheckpointState = {
   isFresh: boolean
   /** Number of processes that have worked on the current run; 0 before the first record. */
   session: number
-  /** Number of the current or last run, and the first block that each run requests. */
+  /** Number of the current or last run. */
   run: number
-  startBlocks: number[]
   listings: Map<string, ListingState>
   pages: number
   head: number | undefined
   /** Highest block received so far, as of the last page of each process, by session. */
   sessionHeads: (number | undefined)[]
+  /** The service had indexed the blocks before this one when the run began, as a request has shown. */
+  provenTo: number
+  /** Times of blocks, from which lookbacks are derived. */
+  times: BlockTime[]
   /** Pinned end of a run without endBlock. */
   end: number | undefined
   /** Blocks before this one were written by runs without pages in this checkpoint. */
   base: number
+  /** Listings that may lack blocks before `base`, from these blocks on. */
+  lagging: Readonly<Record<string, number>>
   /** First block that the current run requests. */
   from: number
   /** Ranges that runs have written, in ascending order. */
@@ -81,13 +91,15 @@ export function emptyState(identity: CheckpointIdentity, now: number): Checkpoin
     isFresh: false,
     session: 0,
     run: 0,
-    startBlocks: [identity.startBlock],
     listings: new Map(),
     pages: 0,
     head: undefined,
     sessionHeads: [],
+    provenTo: 0,
+    times: [],
     end: undefined,
     base: identity.startBlock,
+    lagging: {},
     from: identity.startBlock,
     written: [],
     hashes: new Map(),
@@ -107,6 +119,10 @@ export type PageFields = {
   afterCutoff?: number
   blocks: { min: number; max: number } | null
   head: number | null
+  /** The newest block that the service had indexed, as the answers of the page show. @default `head` */
+  indexed?: number | null
+  /** @default none */
+  times?: readonly BlockTime[] | undefined
   covered: BlockRange
   /** Blocks among them that the service could not list completely. @default none */
   gaps?: readonly Gap[]
@@ -127,10 +143,13 @@ export function replay(
     state.session = 1
     state.begunMs = Number(header.at)
     state.isFresh = header.fresh === true
-    applyBase(state, header.before as WrittenRange | undefined)
+    applyBase(state, header.before as EarlierExport | undefined)
   } else if (header.kind === 'open') applyOpen(state)
   else if (header.kind === 'end') applyEnd(state, header.end as number)
+  else if (header.kind === 'cutoff') state.cutoffMs = Number(header.cutoffMs)
+  else if (header.kind === 'indexed') state.provenTo = Number(header.to)
   else if (header.kind === 'reopen') applyReopened(state, header as unknown as ReopenedBlocks)
+  else if (header.kind === 'limit') applyLimit(state, header as unknown as CoverageLimit)
   else if (header.kind === 'drop') applyDropped(state, header as unknown as DroppedPages)
   else if (header.kind === 'hashes') applyHashes(state, header as unknown as BlockRange, location)
   else if (header.kind === 'done') applyDone(state, header as unknown as WrittenRange)
@@ -146,11 +165,13 @@ const blockTarget = (state: CheckpointState) => ({
 })
 
 /** Starts after a range that earlier runs exported: only later blocks are requested. */
-export function applyBase(state: CheckpointState, before: WrittenRange | undefined): void {
+export function applyBase(state: CheckpointState, before: EarlierExport | undefined): void {
   if (before === undefined) return
+  const { indexedTo = {}, ...written } = before
   state.base = before.to
   state.from = before.to
-  state.written = [before]
+  state.lagging = indexedTo
+  state.written = [written]
 }
 
 /** Ends the run: the files of these blocks are published. */
@@ -178,6 +199,14 @@ export function applyReopened(state: CheckpointState, { wallet, from, to }: Reop
   state.reopened.set(wallet, unionRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
 }
 
+type CoverageLimit = { wallet: string; to: number }
+
+/** Ends the coverage of a listing at a block. */
+export function applyLimit(state: CheckpointState, { wallet, to }: CoverageLimit): void {
+  const listing = listingOf(state, wallet)
+  listing.indexedTo = Math.min(listing.indexedTo, to)
+}
+
 export type DroppedPages = DroppedRecord & { wallet: string }
 
 /** Discards pages of a listing that cannot be read. */
@@ -186,21 +215,30 @@ export function applyDropped(state: CheckpointState, { wallet, ...dropped }: Dro
 }
 
 /** `cutoffMs` is null if the run has an endBlock. */
-export type NextRun = { at: number; cutoffMs: number | null; from: number }
+export type NextRun = { at: number; cutoffMs: number | null; from: number; lookback?: Lookback }
 
 /**
- * Begins the next run. It reads every listing of the job from block `from` on, replacing the pages of earlier
- * runs there, and the blocks that earlier runs have not read because the wallet was not in the job.
+ * Begins the next run. It reads every listing of the job from block `from` on, or from the lookback before the end of the
+ * listing's coverage, replacing the pages of earlier runs there, and the blocks that earlier runs have not read because
+ * the wallet was not in the job.
  */
-export function applyNext(state: CheckpointState, { at: begunMs, cutoffMs, from }: NextRun): void {
+export function applyNext(
+  state: CheckpointState,
+  { at: begunMs, cutoffMs, from, lookback = NO_LOOKBACK }: NextRun,
+): void {
   const run = state.run + 1
-  state.startBlocks.push(from)
+  const startBefore = lookbackFinder(state.times, lookback, state.base)
+  for (const listing of state.listings.values()) {
+    const start = listing.indexedTo <= state.base ? listing.indexedTo : startBefore(listing.indexedTo)
+    listing.restart = Math.min(listing.restart, from, start)
+  }
   Object.assign(state, {
     run,
     begunMs,
     cutoffMs: cutoffMs ?? Number.POSITIVE_INFINITY,
     from,
     isDone: false,
+    provenTo: 0,
     end: undefined,
     session: 1,
     sessionHeads: [],
@@ -210,7 +248,19 @@ export function applyNext(state: CheckpointState, { at: begunMs, cutoffMs, from 
 
 export function applyPage(
   state: CheckpointState,
-  { wallet, items, bad, afterCutoff, blocks, head, covered, gaps, opening }: PageFields,
+  {
+    wallet,
+    items,
+    bad,
+    afterCutoff,
+    blocks,
+    head,
+    indexed = head,
+    times = [],
+    covered,
+    gaps,
+    opening,
+  }: PageFields,
   location: WholeRecordLocation,
 ): void {
   const listing = listingOf(state, wallet)
@@ -219,6 +269,9 @@ export function applyPage(
     listing.head = Math.max(listing.head ?? -1, head ?? state.from)
     listing.headSession = state.session
   }
+  const indexedTo = Math.max(indexedAtStart(state), (indexed ?? -1) + 1)
+  listing.indexedTo = Math.max(listing.indexedTo, Math.min(covered.to, indexedTo))
+  state.times.push(...times)
   state.pages += 1
   completeBlocks(listing, covered, gaps)
   if (covered.from === 0 && covered.to > 0) listing.opening = opening
@@ -232,8 +285,12 @@ export function applyPage(
 export function listingOf(state: CheckpointState, name: string): ListingState {
   const known = state.listings.get(name)
   if (known !== undefined) return known
+  const indexedTo = state.lagging[walletOf(name)] ?? state.base
   const fresh: ListingState = {
-    remaining: [{ from: state.base, to: state.identity.endBlock ?? NO_END }],
+    remaining: [{ from: indexedTo, to: state.identity.endBlock ?? NO_END }],
+    indexedTo,
+    restart: Number.POSITIVE_INFINITY,
+    rereadFrom: Number.POSITIVE_INFINITY,
     head: undefined,
     headSession: undefined,
     run: state.run,
@@ -249,6 +306,9 @@ export function listingOf(state: CheckpointState, name: string): ListingState {
 export function writtenEnd({ written, base }: CheckpointState): number {
   return written.at(-1)?.to ?? base
 }
+
+/** The service had indexed the blocks before this one when the run began: an earlier run or a request has shown them. */
+export const indexedAtStart = (state: CheckpointState): number => Math.max(writtenEnd(state), state.provenTo)
 
 /** One past the highest block of any wallet, but not less than the end of an earlier run. */
 export function nextEnd({ from, head, written }: CheckpointState): number {

@@ -2,6 +2,7 @@ import type { Gap } from '../core/model/gaps.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { BlockCheckpoint } from './block-checkpoint.ts'
+import type { BlockTime } from './block-times.ts'
 import type { WrittenRange } from './checkpoint-state.ts'
 import type { FeeCheckpoint } from './fee-state.ts'
 import type { PageRecord, RereadPages } from './listing-state.ts'
@@ -14,6 +15,13 @@ export type CheckpointPage = {
   items: number
   blocks: { min: number; max: number } | undefined
   head: number | undefined
+  /**
+   * The newest block that the service had indexed when it gave all answers of the page, as these show; null if they show
+   * none. @default `head`
+   */
+  indexed?: number | null | undefined
+  /** Times of some of its blocks, from which lookbacks are derived. @default none */
+  times?: readonly BlockTime[] | undefined
   /** Number of items without a valid chain position. */
   bad: number
   /** Number of items that may be newer than the run's cutoff. @default 0 */
@@ -36,7 +44,9 @@ export type Checkpoint = BlockCheckpoint &
      * Cutoff in milliseconds since 1970: newer transactions are left to a later run. Infinity with an
      * endBlock.
      */
-    cutoffMs: number
+    readonly cutoffMs: number
+    /** Lowers the cutoff. Pages that were read before must not have been added. */
+    lowerCutoff(cutoffMs: number): Promise<void>
     /** Start of the run in milliseconds since 1970. Does not change when the run is resumed. */
     begunMs: number
     /** Whether an unfinished run is being resumed. */
@@ -56,6 +66,16 @@ export type Checkpoint = BlockCheckpoint &
     gaps(listing: string): readonly Gap[]
     /** Coins that a wallet held before its first transaction; undefined if no page states them. */
     opening(listing: string): string | undefined
+    /**
+     * The service had indexed the blocks before this one when it answered for the newest blocks of the listing: it is the
+     * highest of the newest block in that answer and `indexedAtStart`. A block that another wallet has shown meanwhile
+     * would be a proof too, but which one has would depend on the order of the responses.
+     */
+    indexedTo(listing: string): number
+    /** The service had indexed the blocks before this one when the run began: the end of the previous export, or a proof. */
+    indexedAtStart(): number
+    /** Records that the service has indexed the blocks before this one. Pages that were added before do not benefit from it. */
+    addProof(indexedTo: number): Promise<void>
     /** Appends a page. Resolves with the location of its body once the page is written. */
     addPage(wallet: string, page: CheckpointPage): Promise<RecordLocation>
     /** The stored pages of these listings, per listing in the order in which they were received. */

@@ -2,7 +2,6 @@ import { subtractRange, unionRanges } from '../core/model/block-ranges.ts'
 import { type Gap, gapsOutside } from '../core/model/gaps.ts'
 import { BLOCKS, UNBOUNDED } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
-import { smallest } from '../core/platform/extremes.ts'
 import { coalesce } from './coalesced-records.ts'
 import type { WholeRecordLocation } from './record-log.ts'
 
@@ -31,6 +30,15 @@ export type PageRecord = {
 export type ListingState = {
   /** Blocks that no page covers, as of the run that last read the listing. */
   remaining: BlockRange[]
+  /**
+   * The service had indexed the blocks before this one when it answered for the newest blocks of the listing: the claim
+   * of its coverage. Decreases only if a transaction has vanished.
+   */
+  indexedTo: number
+  /** Block from which the runs that follow the last one that read the listing read it again; Infinity for none. */
+  restart: number
+  /** Block from which that run read it again, instead of continuing an earlier one. */
+  rereadFrom: number
   /** The highest block of the listing in that run, and the process (session) that read its newest blocks. */
   head: number | undefined
   headSession: number | undefined
@@ -44,16 +52,12 @@ export type ListingState = {
   opening: string | undefined
 }
 
-/**
- * The runs of a checkpoint: the number of the current run, and the block from which each run reads listings
- * again.
- */
-export type Runs = { run: number; startBlocks: readonly number[] }
+/** The number of the current run. */
+export type Runs = { run: number }
 
 /**
  * Returns the blocks of a listing that the current run still has to request, within `bounds`. If the current
- * run has not begun to read the listing, these include all blocks from the lowest start block of the runs
- * that have not read it.
+ * run has not begun to read the listing, these include all blocks from its restart on.
  */
 export function remainingBlocks(
   listing: ListingState,
@@ -63,15 +67,10 @@ export function remainingBlocks(
   const open =
     listing.run === runs.run
       ? listing.remaining
-      : unionRanges([...listing.remaining, { from: startSince(listing, runs), to: NO_END }])
+      : unionRanges([...listing.remaining, { from: listing.restart, to: NO_END }])
   return open
     .map(({ from, to }) => ({ from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) }))
     .filter(({ from, to }) => from < to)
-}
-
-/** Returns the lowest start block of the runs after the last one that read this listing. */
-function startSince(listing: ListingState, { startBlocks }: Runs): number {
-  return smallest(startBlocks.slice(listing.run + 1))
 }
 
 /**
@@ -81,8 +80,9 @@ function startSince(listing: ListingState, { startBlocks }: Runs): number {
  */
 export function beginReading(listing: ListingState, runs: Runs): void {
   if (listing.run === runs.run) return
-  const from = startSince(listing, runs)
+  const from = listing.restart
   listing.remaining = remainingBlocks(listing, runs)
+  Object.assign(listing, { rereadFrom: from, restart: Number.POSITIVE_INFINITY })
   listing.head = undefined
   listing.headSession = undefined
   listing.run = runs.run
@@ -93,17 +93,18 @@ export function beginReading(listing: ListingState, runs: Runs): void {
 }
 
 /**
- * Pages of earlier runs with their validity before the current run (`before`), and pages of the current run
- * (`after`).
+ * Pages of earlier runs with their validity before the current run (`before`), pages of the current run (`after`), and
+ * the first block that both may contain.
  */
-export type RereadPages = { before: readonly PageRecord[]; after: readonly PageRecord[] }
+export type RereadPages = { from: number; before: readonly PageRecord[]; after: readonly PageRecord[] }
 
 /**
  * Returns the pages of a listing before and after the current run; none if the run has not read the listing.
  */
-export function rereadPagesOf({ run, records }: ListingState, runs: Runs): RereadPages {
-  if (run !== runs.run) return { before: [], after: [] }
+export function rereadPagesOf({ run, records, rereadFrom }: ListingState, runs: Runs): RereadPages {
+  if (run !== runs.run) return { from: rereadFrom, before: [], after: [] }
   return {
+    from: rereadFrom,
     before: records.flatMap((record) =>
       record.previouslyValidBefore === undefined
         ? []

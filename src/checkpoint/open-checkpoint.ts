@@ -2,10 +2,12 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS } from '../core/model/listings.ts'
+import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import { makeFolder } from '../core/platform/disk.ts'
 import { requireLock } from '../core/platform/lock/lock.ts'
 import { removeStaleTemporaries } from '../core/platform/temporary-file.ts'
 import { blockCheckpointOn } from './block-checkpoint.ts'
+import { lookbackFinder } from './block-times.ts'
 import { type CheckpointIdentity, isReusable, requireSameIdentity } from './checkpoint-identity.ts'
 import {
   applyBase,
@@ -15,11 +17,12 @@ import {
   applyOpen,
   applyPage,
   type CheckpointState,
+  type EarlierExport,
   emptyState,
+  indexedAtStart,
   listingOf,
   nextEnd,
   replay,
-  type WrittenRange,
   writtenEnd,
 } from './checkpoint-state.ts'
 import { joinBodies } from './coalesced-records.ts'
@@ -40,12 +43,9 @@ export type CheckpointOptions = {
 /** How a run begins. Ignored if an unfinished run is resumed. */
 type BeginOptions = {
   /** The range exported by runs without a checkpoint. Used if the run starts a new checkpoint. */
-  before?: WrittenRange | undefined
-  /**
-   * First block of an incremental run, if the checkpoint contains a finished run. @default the end of the
-   * last run
-   */
-  from?: number
+  before?: EarlierExport | undefined
+  /** How far an incremental run reads back, if the checkpoint contains a finished run. @default not at all */
+  lookback?: Lookback
   /** Replaces everything in the output. @default false */
   isFresh?: boolean
 }
@@ -57,8 +57,6 @@ export type PendingCheckpoint = {
   isFresh: boolean
   /** Blocks before this one were written by runs whose pages are no longer in the checkpoint. */
   base: number
-  /** One past the last block that runs have written. */
-  end: number
   begin(begin: BeginOptions): Promise<Checkpoint>
   close(): Promise<void>
 }
@@ -72,7 +70,7 @@ export async function openPendingCheckpoint(options: CheckpointOptions): Promise
   const { session, isDone, isFresh, base } = state
   return {
     isUnfinished: session > 0 && !isDone,
-    ...{ isFresh, base, end: writtenEnd(state) },
+    ...{ isFresh, base },
     begin: async (begin) =>
       checkpointOn({
         path,
@@ -120,7 +118,7 @@ type SessionStart = BeginOptions & Pick<CheckpointOptions, 'identity' | 'now'>
 
 /** Begins or resumes a run. Resolves with true if an unfinished run is resumed. */
 async function beginSession(log: RecordLog, state: CheckpointState, start: SessionStart): Promise<boolean> {
-  const { identity, now: at, before, from, isFresh } = start
+  const { identity, now: at, before, lookback = NO_LOOKBACK, isFresh } = start
   const { session, isDone } = state
   if (session > 0 && !isDone) {
     await log.append({ kind: 'open', at }, EMPTY_BODY)
@@ -128,11 +126,11 @@ async function beginSession(log: RecordLog, state: CheckpointState, start: Sessi
     return true
   }
   if (isDone) {
-    const fromBlock = Math.max(state.base, from ?? writtenEnd(state))
     const next = {
       at,
       cutoffMs: identity.endBlock === null ? at - identity.finalityMs : null,
-      from: fromBlock,
+      from: lookbackFinder(state.times, lookback, state.base)(writtenEnd(state)),
+      lookback,
     }
     await log.append({ kind: 'next', ...next }, EMPTY_BODY)
     applyNext(state, next)
@@ -173,24 +171,32 @@ type OpenedCheckpoint = { path: string; log: RecordLog; state: CheckpointState; 
 function checkpointOn({ path, log, state, resumed }: OpenedCheckpoint): Checkpoint {
   return {
     path,
-    cutoffMs: state.cutoffMs,
+    get cutoffMs() {
+      return state.cutoffMs
+    },
+    lowerCutoff: async (cutoffMs) => {
+      await log.append({ kind: 'cutoff', cutoffMs }, EMPTY_BODY)
+      state.cutoffMs = cutoffMs
+    },
     begunMs: state.begunMs,
     resumed,
     remaining: (listing, bounds) => remainingOf(state, listing, bounds),
     coveredTo: (listing) => coveredTo(state, listing),
     opening: (listing) => listingOf(state, listing).opening,
     gaps: (listing) => listingOf(state, listing).gaps,
-    addPage: async (
-      wallet,
-      { body, items, bad, afterCutoff = 0, blocks, head, covered, gaps = [], opening },
-    ) => {
+    indexedTo: (listing) => listingOf(state, listing).indexedTo,
+    indexedAtStart: () => indexedAtStart(state),
+    addProof: async (to) => {
+      await log.append({ kind: 'indexed', to }, EMPTY_BODY)
+      state.provenTo = to
+    },
+    addPage: async (wallet, page) => {
+      const { body, items, bad, afterCutoff = 0, blocks = null, head = null, times, covered } = page
+      const { gaps = [], opening } = page
       const counts = afterCutoff === 0 ? { items, bad } : { items, bad, afterCutoff }
-      const listed = {
-        ...counts,
-        ...(gaps.length > 0 && { gaps }),
-        ...(opening !== undefined && { opening }),
-      }
-      const fields = { ...listed, blocks: blocks ?? null, head: head ?? null, covered }
+      const indexed = page.indexed === undefined || page.indexed === head ? {} : { indexed: page.indexed }
+      const listed = { ...(gaps.length > 0 && { gaps }), ...(opening !== undefined && { opening }) }
+      const fields = { ...counts, ...listed, blocks, head, ...indexed, times, covered }
       const location = await log.append({ kind: 'page', wallet, ...fields }, body)
       applyPage(state, { wallet, ...fields }, location)
       return location

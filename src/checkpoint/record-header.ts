@@ -97,9 +97,14 @@ const hasWritten = hasFields({
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 
+const isEarlierExport: Validator = (value) =>
+  isWritten(value) && optional(isSeen)((value as HeaderFields).indexedTo)
+
 const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRange)
 const isGap = hasFields({ listing: isText, from: isCount, to: isCount, reason: isText })
 const isGaps: Validator = (value) => Array.isArray(value) && value.every(isGap)
+const isTimes: Validator = (value) =>
+  Array.isArray(value) && value.every((one) => Array.isArray(one) && isCount(one[0]) && isTime(one[1]))
 const isBlocks: Validator = (value) => value === 'blocks'
 const PARTIAL_BLOCK_FIELDS = {
   ...{ block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount },
@@ -120,23 +125,30 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
   run: hasFields({
     identity: hasFields(IDENTITY_FIELDS),
     cutoffMs: nullable(isTime),
-    before: optional(isWritten),
+    before: optional(isEarlierExport),
   }),
   open: () => true,
   missing: hasFields({ block: isCount }),
   'reopen-missing': () => true,
   partial: hasFields(PARTIAL_BLOCK_FIELDS),
   end: hasFields({ end: isCount }),
+  indexed: hasFields({ to: isCount }),
+  cutoff: hasFields({ cutoffMs: isTime }),
   reopen: hasFields({ wallet: isText, from: isCount, to: isCount }),
   fee: hasFields({
     ...{ hash: isText, blockHash: isText, price: isDigits, cap: isDigits },
     ...{ extra: optional(isDigits), probe: optional((value) => value === true) },
   }),
   listed: hasFields({ price: (value) => LISTED_PRICES.some((price) => price === value) }),
+  limit: hasFields({ wallet: isText, to: isCount }),
   drop: hasFields({ wallet: isText, offset: isCount, ranges: isRanges }),
   hashes: hasFields({ from: isCount, to: isCount }),
   done: isWritten,
-  next: hasFields({ cutoffMs: nullable(isTime), from: isCount }),
+  next: hasFields({
+    cutoffMs: nullable(isTime),
+    from: isCount,
+    lookback: optional(hasFields({ blocks: isCount, ms: isTime })),
+  }),
   page: hasFields({
     wallet: isText,
     items: isCount,
@@ -144,6 +156,8 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
     afterCutoff: optional(isCount),
     blocks: nullable(hasFields({ min: isCount, max: isCount })),
     head: nullable(isCount),
+    indexed: optional(nullable(isCount)),
+    times: optional(isTimes),
     covered: isRange,
     gaps: optional(isGaps),
     opening: optional(isDigits),

@@ -1,5 +1,5 @@
 import type { BlockRange } from '../core/model/model.ts'
-import { applyDropped, applyReopened, type CheckpointState } from './checkpoint-state.ts'
+import { applyDropped, applyLimit, applyReopened, type CheckpointState } from './checkpoint-state.ts'
 import { blocksOfPages } from './coalesced-records.ts'
 import { applyHashes, hashesKey } from './fingerprints.ts'
 import type { RecordLocation, RecordLog, WholeRecordLocation } from './record-log.ts'
@@ -15,6 +15,10 @@ export type RereadState = {
    * Reopens blocks of a listing: this run reads them again, and earlier items of these blocks are ignored.
    */
   reopen(listing: string, range: BlockRange): Promise<void>
+  /**
+   * Ends the coverage of a listing at a block that an answer no longer contains, so that the next run reads it once more.
+   */
+  limitCoverage(listing: string, to: number): Promise<void>
   /**
    * Discards unreadable pages and adds their blocks to the remaining blocks. Resolves with the number
    * of discarded records.
@@ -35,6 +39,10 @@ export function rereadStateOn(log: RecordLog, state: CheckpointState): RereadSta
     reopen: async (wallet, { from, to }) => {
       await log.append({ kind: 'reopen', wallet, from, to }, EMPTY_BODY)
       applyReopened(state, { wallet, from, to })
+    },
+    limitCoverage: async (wallet, to) => {
+      await log.append({ kind: 'limit', wallet, to }, EMPTY_BODY)
+      applyLimit(state, { wallet, to })
     },
     dropUnreadablePages: async (isReadable) => {
       let dropped = 0

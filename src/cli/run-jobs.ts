@@ -5,13 +5,17 @@ import { type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
-import { clockMessages, namedRefusedWalletsMessage } from '../terminal/incomplete-lines.ts'
+import {
+  answersDifferMessage,
+  clockMessages,
+  namedRefusedWalletsMessage,
+} from '../terminal/incomplete-lines.ts'
 import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
 import { type MonitoringArguments, openRunMonitor } from './monitoring/run-monitor.ts'
 import { type Credentials, type KeyArguments, readCredentials } from './options/credentials.ts'
-import { type RunLimitArguments, readCount, readRunLimits } from './options/option-parsers.ts'
+import { type RunLimitArguments, readLookback, readRunLimits } from './options/option-parsers.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
 import { readQueueAddress } from './options/queue-address.ts'
 import { programName } from './program-name.ts'
@@ -107,9 +111,7 @@ async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Pro
   return run(jobs, {
     ...credentials,
     fresh: args.fresh ?? false,
-    ...(args.lookback === undefined
-      ? {}
-      : { lookbackBlocks: readCount('lookback', args.lookback, { min: 0 }) ?? 0 }),
+    ...readLookback(args.lookback),
     ...readRunLimits(args),
     usage,
     signal,
@@ -203,5 +205,8 @@ function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportErr
     ...(clockBehind === undefined ? [] : [new ExportError('CLOCK_BEHIND', `${job.name}: ${clockBehind}`)]),
     ...(stats.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
     ...(stats.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
+    ...(stats.answersDiffer > 0
+      ? [new ExportError('ANSWERS_DIFFER', `${job.name}: ${answersDifferMessage(stats)}`)]
+      : []),
   ]
 }

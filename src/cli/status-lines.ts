@@ -22,7 +22,7 @@ type KnownJob = { job: Job; remaining: string }
 /** Formats the status of an output as lines of at most 80 columns. */
 export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[] {
   const { job, output, state, missing, emptyWallets, removedWallets } = status
-  const { blocks, notReached, refusedWallets, incompleteWallets } = status
+  const { completeTo, notReached, refusedWallets, incompleteWallets } = status
   const labels = labelsOf(knownJob?.job.wallets ?? [])
   return [
     job === null ? `${output}: ${state}` : `${job}: ${state} (${output})`,
@@ -33,9 +33,9 @@ export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[]
     ...lastRunLine(status),
     ...reconciliationLines(status),
     ...(missing.length > 0 ? [`  ${missingBlocksMessage(missing)}`] : []),
-    ...(notReached === null || blocks === null
+    ...(notReached === null || completeTo === null
       ? []
-      : [`  not final: ${notReachedMessage(notReached, blocks.to)}`]),
+      : [`  not final: ${notReachedMessage(notReached, completeTo)}`]),
     ...refusedWalletLines(refusedWallets, labels),
     ...gapLines(incompleteWallets),
     ...emptyWalletLines(emptyWallets, labels),

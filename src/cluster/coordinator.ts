@@ -4,7 +4,7 @@ import type { BlockRange } from '../core/model/model.ts'
 import { countUnitsOfDay } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
 import { RETRY_POLICIES } from '../core/platform/retry.ts'
-import { type FinishReadsContext, finishReads, recordReads } from './finish-reads.ts'
+import { type FinishReadsContext, finishReads, proveRange, recordReads } from './finish-reads.ts'
 import { mergeStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { mergeWrites, planReads, planWrites, planWritesAt } from './plan-tasks.ts'
@@ -13,9 +13,12 @@ import { type PublishContext, publishRun } from './publish-run.ts'
 import type { TaskQueue } from './queue.ts'
 import { readQuotaState } from './rate-limit/redis-rate-limiter.ts'
 import {
+  loadProof,
   loadSelection,
   READ_RESULTS,
   type ReadSelection,
+  removeReads,
+  saveProof,
   saveSelection,
   selectReads,
 } from './read-results.ts'
@@ -83,14 +86,25 @@ async function runReadTasks(context: CoordinatorContext): Promise<ReadSelection>
   const { plan, runState, queue } = context
   const results = READ_RESULTS.open(runState, plan)
   const wallets = walletsOf(plan)
+  const existing = await results.list()
+  const isProven =
+    (await loadProof(runState)) ??
+    (await saveProof(
+      runState,
+      existing.length === 0 && (await proveRange({ ...context, server: queue.server })),
+    ))
   const missing = async () => {
     const covered = (await results.list()).map((read) => read.covered)
     return planReads(wallets, covered)
   }
   await finishTasks(context, { kind: 'read', missing })
   const reads = selectReads(await results.list())
-  const end = await finishReads({ ...context, server: queue.server }, reads)
-  return saveSelection(runState, plan, { reads, end })
+  const end = await finishReads({ ...context, server: queue.server }, { reads, isProven })
+  if (end !== undefined) return saveSelection(runState, plan, { reads, end, isProven })
+  await saveProof(runState, true)
+  await removeReads(runState, await results.list())
+  await queue.clear(plan.id)
+  return runReadTasks(context)
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import * as v from 'valibot'
 import { ExportError } from '../core/model/errors.ts'
 import { atomicListing } from '../core/model/listings.ts'
-import type { Coverage, Manifest } from '../core/model/manifest.ts'
+import { type Coverage, type Manifest, rowsEndOf } from '../core/model/manifest.ts'
 import { isCoverageManifest } from '../core/model/manifest-schema.ts'
 import type { BlockRange, BucketLocation, Job, PartitionBy } from '../core/model/model.ts'
 import { GENERATOR } from '../core/model/version.ts'
@@ -138,7 +138,8 @@ export function planAttempt({
 function retainRemovedWallets(found: Manifest, { wallets, startBlock }: Job): Manifest | undefined {
   const present = new Set(wallets.map(({ address }) => address))
   const isRemoved = ({ address, toBlock }: Coverage) => !present.has(address) && toBlock > startBlock
-  const coverage = found.coverage.filter(isRemoved)
+  const rows = found.coverage.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, found) }))
+  const coverage = rows.filter(isRemoved)
   return coverage.length === 0 ? undefined : { ...found, coverage, tables: {} }
 }
 

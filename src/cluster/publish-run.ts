@@ -14,7 +14,13 @@ import { partitionOfPath, partPath } from '../files/part-path.ts'
 import { type PublishedPart, readManifestIfExists } from '../files/publish.ts'
 import type { Store } from '../storage/store.ts'
 import type { Plan } from './plan.ts'
-import { gapsOfReads, openingOfReads, type ReadSelection, refusedWallets } from './read-results.ts'
+import {
+  gapsOfReads,
+  indexedEndsOf,
+  openingOfReads,
+  type ReadSelection,
+  refusedWallets,
+} from './read-results.ts'
 import { partitionPath, RUN_STATE_FOLDER, type RunState } from './run-state.ts'
 import { readPartition, type WriteResult } from './write-results.ts'
 
@@ -31,11 +37,12 @@ export type PublishContext = {
 /** Publishes the contiguous partitions as one export, identical to that of one machine. */
 export async function publishRun(
   context: PublishContext,
-  { reads, end }: ReadSelection,
+  selection: ReadSelection,
   writes: readonly WriteResult[],
 ): Promise<void> {
   const { job, plan, runState, stats } = context
   const { begunMs } = plan
+  const { reads, end } = selection
   const range = { from: plan.range.from, to: end }
   const partitions: OpenedPartition[] = []
   for (const write of writes) partitions.push(await openPartition(context, write))
@@ -65,6 +72,7 @@ export async function publishRun(
     missing: [],
     gaps: gapsOfReads(reads),
     opening: openingOfReads(reads),
+    indexedEnds: indexedEndsOf(plan, selection),
     refused: refusedWallets(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),
     localPath,
     raw: () => new Set(),

@@ -10,6 +10,7 @@ import type { RefusedWallet } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { describeRefusal, REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
 import { nativeOpening } from '../export/resume/gaps.ts'
+import { indexedEnds } from '../export/resume/indexed-ends.ts'
 import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { planReads, rangesByWallet } from './plan-tasks.ts'
@@ -34,11 +35,8 @@ export type ReadResult = {
   gaps: readonly ListingGap[]
   /** Coins that wallets held before their first transaction. */
   opening: readonly OpeningCoins[]
-  /**
-   * The highest block that existed before the run started and the wallet in whose pages it is; null if the
-   * pages contain none.
-   */
-  newest: Newest | null
+  /** By listing, the highest block in its pages that was indexed in all listings of the service. */
+  newest: Readonly<Record<string, number>>
   /** SHA-256 of the file with the pages. */
   sha256: string
   /** First blocks of partitions by time, as far as these pages show. */
@@ -53,8 +51,6 @@ type ListingGap = Gap & { address: string }
 
 type OpeningCoins = { address: string; value: string }
 
-export type Newest = { wallet: string; block: number }
-
 const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
   ...{ address: listing, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
 })
@@ -64,8 +60,6 @@ const GAP_SCHEMA: v.GenericSchema<unknown, ListingGap> = v.strictObject({
 const OPENING_SCHEMA: v.GenericSchema<unknown, OpeningCoins> = v.strictObject({
   ...{ address: listing, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)) },
 })
-const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: listing, block })
-
 const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(listing) },
   ...{
@@ -73,7 +67,7 @@ const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
     refused: v.array(REFUSED_SCHEMA),
     gaps: v.array(GAP_SCHEMA),
     opening: v.array(OPENING_SCHEMA),
-    newest: v.nullable(NEWEST_SCHEMA),
+    newest: v.record(listing, block),
     sha256,
   },
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
@@ -193,36 +187,62 @@ export function openingOfReads(reads: readonly ReadResult[]): OpeningBalance[] {
   return [...coins].map(([address, value]) => nativeOpening(address, value))
 }
 
-/** The highest block of all reads; undefined if they contain none. */
-export function newestBlockOf(reads: readonly ReadResult[]): Newest | undefined {
-  const all = reads.flatMap(({ newest }) => newest ?? [])
-  return all.reduce<Newest | undefined>(
-    (newest, one) => (one.block > (newest?.block ?? -1) ? one : newest),
-    undefined,
-  )
+/** The highest block of each listing, highest first. */
+export function newestBlocksOf(reads: readonly ReadResult[]): [listing: string, block: number][] {
+  const newest = new Map<string, number>()
+  for (const read of reads)
+    for (const [name, block] of Object.entries(read.newest))
+      newest.set(name, Math.max(block, newest.get(name) ?? 0))
+  return [...newest].sort(([, a], [, b]) => b - a)
+}
+
+/** By wallet, the exclusive end of the blocks that the service had indexed when it answered for the wallet. */
+export function indexedEndsOf(
+  { job, range }: Pick<Plan, 'job' | 'range'>,
+  { reads, isProven }: Pick<ReadSelection, 'reads' | 'isProven'>,
+): ReadonlyMap<string, number> {
+  const newest = new Map(newestBlocksOf(reads))
+  const indexedTo = (name: string) =>
+    isProven ? range.to : Math.max(range.from, Math.min(range.to, (newest.get(name) ?? -1) + 1))
+  return indexedEnds(job, { indexedTo })
+}
+
+const PROOF_FILE = 'proof.json'
+const PROOF_SCHEMA = v.strictObject({ isProven: v.boolean() })
+
+/** Whether the service had indexed the whole range before the reads of an attempt; undefined if nobody has asked yet. */
+export async function loadProof({ objects, at }: RunState): Promise<boolean | undefined> {
+  return parseAs(PROOF_SCHEMA, parseJson((await objects.readText(at(PROOF_FILE))) ?? 'null'))?.isProven
+}
+
+export async function saveProof({ objects, at }: RunState, isProven: boolean): Promise<boolean> {
+  await objects.putText(at(PROOF_FILE), JSON.stringify({ isProven }))
+  return isProven
 }
 
 const SELECTION_FILE = 'reading.json'
-const SELECTION_SCHEMA = v.strictObject({ attempt: token, end: block, reads: v.array(READ_SCHEMA) })
+const SELECTION_SCHEMA = v.strictObject({
+  ...{ attempt: token, end: block, isProven: v.boolean(), reads: v.array(READ_SCHEMA) },
+})
 
 /**
- * The selection from which all partitions of an attempt are written: reads, the end of the export, and a hash
- * that identifies the selection.
+ * The selection from which all partitions of an attempt are written: reads, the end of the export, whether the service
+ * had indexed the whole range before they were made, and a hash that identifies the selection.
  */
-export type ReadSelection = { reads: readonly ReadResult[]; end: number; sha256: string }
+export type ReadSelection = { reads: readonly ReadResult[]; end: number; isProven: boolean; sha256: string }
 
 /** Fixes the selection for the partitions. The first saved selection wins. */
 export async function saveSelection(
   runState: RunState,
   plan: Plan,
-  { reads, end }: Pick<ReadSelection, 'reads' | 'end'>,
+  { reads, end, isProven }: Omit<ReadSelection, 'sha256'>,
 ): Promise<ReadSelection> {
-  const text = JSON.stringify({ attempt: runState.attempt, end, reads })
+  const text = JSON.stringify({ attempt: runState.attempt, end, isProven, reads })
   await runState.objects.putTextIfAbsent(runState.at(SELECTION_FILE), text)
   const saved = await loadSelection(runState, plan)
   if (saved !== undefined) return saved
   await runState.objects.putText(runState.at(SELECTION_FILE), text)
-  return { reads, end, sha256: hashOf(text) }
+  return { reads, end, isProven, sha256: hashOf(text) }
 }
 
 /** Loads the selection; undefined if there is none yet or it does not cover the whole plan. */
@@ -231,7 +251,7 @@ export async function loadSelection(runState: RunState, plan: Plan): Promise<Rea
   if (text === undefined) return undefined
   const selection = parseAs(SELECTION_SCHEMA, parseJson(text))
   if (selection === undefined || selection.attempt !== plan.attempt) return undefined
-  const { reads, end } = selection
+  const { reads, end, isProven } = selection
   const isComplete =
     planReads(
       walletsOf(plan),
@@ -239,7 +259,7 @@ export async function loadSelection(runState: RunState, plan: Plan): Promise<Rea
     ).length === 0
   const isEndInRange = end >= plan.range.from && end <= plan.range.to
   return isComplete && isEndInRange && reads.every((read) => belongsToPlan(plan, read))
-    ? { reads, end, sha256: hashOf(text) }
+    ? { reads, end, isProven, sha256: hashOf(text) }
     : undefined
 }
 

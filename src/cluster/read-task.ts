@@ -5,14 +5,15 @@ import type { BlockRange } from '../core/model/model.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
-import { headBefore } from '../export/fetch/find-end.ts'
+import { settledTime } from '../export/fetch/fetch-wallets.ts'
 import { openListing } from '../export/fetch/open-listing.ts'
 import { isRefusal, type Refusals, refusalMessage } from '../export/fetch/wallet-refusals.ts'
 import type { RequestContext } from '../http/request.ts'
+import { newestSettled } from '../sources/check-page.ts'
 import { type PartitionStarts, recordStarts } from './partition-starts.ts'
 import { type Plan, type PlannedWallet, walletsOf } from './plan.ts'
 import { planRemaining, TASK_PAGES } from './plan-tasks.ts'
-import { pagesPath, READ_RESULTS, type ReadResult, type RefusedListing } from './read-results.ts'
+import { pagesPath, READ_RESULTS, type RefusedListing } from './read-results.ts'
 import { addResult, type RunState } from './run-state.ts'
 import type { Covered, ReadTask } from './task.ts'
 
@@ -41,7 +42,7 @@ export async function runReadTask(context: TaskContext, task: ReadTask): Promise
       now: Date.now(),
       onDamage: () => {},
     })
-    const findings: ReadFindings = { starts: {}, newest: null, refused: [] }
+    const findings: ReadFindings = { starts: {}, newest: {}, refused: [] }
     const wallets = walletsOf(plan)
     const read = await readWallets({ ...context, checkpoint, findings, wallets }, task).finally(
       checkpoint.close,
@@ -80,7 +81,11 @@ export function identityOf({ job }: Plan, { from, to }: BlockRange) {
 }
 
 /** Findings from the pages of a task, updated in place. */
-type ReadFindings = Pick<ReadResult, 'newest'> & { starts: PartitionStarts; refused: RefusedListing[] }
+type ReadFindings = {
+  newest: Record<string, number>
+  starts: PartitionStarts
+  refused: RefusedListing[]
+}
 
 type ReadContext = TaskContext & {
   checkpoint: Checkpoint
@@ -150,19 +155,17 @@ async function readPages(
   const cutoffMs = Number.POSITIVE_INFINITY
   const head = () => plan.range.to - 1
   const listing = openListing(plan.job, address)
-  const request = { range, order: 'asc', cutoffMs, narrowRange, head } as const
+  const settledMs = settledTime(plan.job, { cutoffMs }, stats)
+  const request = { range, order: 'asc', cutoffMs, settledMs, narrowRange, head } as const
   for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse(address)
     await checkpoint.addPage(address, page)
     recordStarts(findings.starts, page.keys, plan.partitionBy)
-    recordNewest(findings, address, headBefore(page.keys, plan, stats))
+    const { keys, indexed = newestSettled(keys, settledMs) } = page
+    if (indexed != null) findings.newest[address] = Math.max(indexed, findings.newest[address] ?? 0)
     pages += 1
     stats.pages += 1
     stats.items += page.items
   }
   return pages
-}
-
-function recordNewest(findings: ReadFindings, wallet: string, block: number | undefined): void {
-  if (block !== undefined && block > (findings.newest?.block ?? -1)) findings.newest = { wallet, block }
 }

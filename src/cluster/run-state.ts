@@ -15,6 +15,7 @@ import { parseTextAs, token } from './schemas.ts'
  *     <attempt>/plan.json         the job, its wallets and its block range
  *     <attempt>/pages/<token>.pages       pages of wallets, in the format of a checkpoint
  *     <attempt>/reads/<token>.json        what these pages cover, and their hash
+ *     <attempt>/proof.json        whether the service had indexed the whole range before the first read
  *     <attempt>/reading.json      the selection of reads for all partitions; written once, when nothing is missing
  *     <attempt>/fees-<hash>.json          the prices that were paid, for a selection of reads
  *     <attempt>/partitions/<token>/       the export of one partition

@@ -1,5 +1,6 @@
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { type ExportError, toExportError } from '../core/model/errors.ts'
+import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { clockLagOf, endRunStats, type RunStats } from '../core/model/run-stats.ts'
@@ -15,6 +16,7 @@ import { openStore } from '../storage/open-store.ts'
 import type { Store } from '../storage/store.ts'
 import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
 import { clearComplete, isJobComplete, markComplete } from './completion.ts'
+import { CutoffLowered } from './fetch/lower-cutoff.ts'
 import { fetchAndWrite, isOpen, restoreStats, type WriteState } from './fetch-and-write.ts'
 import { checkForeignFiles, requireOwnManifest } from './foreign-files.ts'
 import { privateFolder } from './private-folder.ts'
@@ -37,8 +39,8 @@ export type JobRun = {
 /** A run of one job in this process. */
 type LocalRun = JobRun & {
   requestContext: RequestContext
-  /** Number of blocks at the end of the previous export that are read again. */
-  lookbackBlocks: number | undefined
+  /** The end of the previous export that is read and written again. */
+  lookback: Lookback | undefined
 }
 
 /** Creates and publishes the files of a job. The caller holds the lock of the output. */
@@ -56,8 +58,9 @@ export type JobResult = {
 
 /** Runs one job in this process. Never throws (see `runExport`). */
 export async function exportJob(run: LocalRun): Promise<JobResult> {
-  const { job, lookbackBlocks = 0, onNotice } = run
-  if (lookbackBlocks > 0 && !isOpenEnded(job, await readManifestIfExists(job.output).catch(() => undefined)))
+  const { job, lookback = NO_LOOKBACK, onNotice } = run
+  const isWanted = lookback.blocks > 0 || lookback.ms > 0
+  if (isWanted && !isOpenEnded(job, await readManifestIfExists(job.output).catch(() => undefined)))
     onNotice(
       `${job.name}: the lookback applies only to jobs without endBlock; --fresh reads everything again`,
     )
@@ -128,7 +131,7 @@ async function exportUnlessComplete(
   else if (await isJobComplete(job, store)) {
     await removeCheckpoint(folder)
     await restoreStats(job, stats)
-    stats.endBlock = job.endBlock
+    Object.assign(stats, { endBlock: job.endBlock, completeTo: job.endBlock })
     return 'unchanged'
   }
   return recordCompletion(run, await make(store))
@@ -183,7 +186,13 @@ async function exportFromCheckpoint(
     if (hasDamage) await dropDamagedPages(run, started)
     return exportStarted(run, started)
   }
-  const state = await exportOnce().finally(started.checkpoint.close)
+  const state = await exportOnce()
+    .catch((thrown: unknown) => {
+      if (thrown instanceof CutoffLowered) return 'cutoff lowered' as const
+      throw thrown
+    })
+    .finally(started.checkpoint.close)
+  if (state === 'cutoff lowered') return exportFromCheckpoint(run)
   return state === 'pages missing' ? exportFromCheckpoint(run, { fromScratch: true }) : state
 }
 

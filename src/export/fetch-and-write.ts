@@ -1,8 +1,8 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Listings } from '../core/model/listings.ts'
-import { LOOKBACK_BLOCKS } from '../core/model/lookback.ts'
-import type { Manifest } from '../core/model/manifest.ts'
-import type { BlockRange, Job } from '../core/model/model.ts'
+import { LOOKBACK_BLOCKS, type Lookback } from '../core/model/lookback.ts'
+import { endOfExport, type Manifest } from '../core/model/manifest.ts'
+import type { Job } from '../core/model/model.ts'
 import { type RunStats, recordWholeExport } from '../core/model/run-stats.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { recoverChanges } from '../files/publish-changes.ts'
@@ -16,12 +16,13 @@ import { type MergeResult, type OutputWriter, openOutputWriter } from './output-
 import { createReopener } from './reopen-contradicted.ts'
 import type { AlreadyExported } from './resume/already-exported.ts'
 import { findChangedSettings } from './resume/changed-settings.ts'
-import { hasLookbackChanged } from './resume/compare-lookback.ts'
+import { compareRereads } from './resume/compare-lookback.ts'
+import { confirmRemovals } from './resume/confirm-removals.ts'
 import { findExport } from './resume/find-export.ts'
+import { completeTo, indexedEnds } from './resume/indexed-ends.ts'
 import {
   areSameRefusals,
   continueExport,
-  endOfExport,
   hasSameWallets,
   listingsToRead,
   type PreviousExport,
@@ -35,8 +36,8 @@ export type JobExport = {
   store: Store
   requestContext: RequestContext
   stats: RunStats
-  /** Number of blocks at the end of the previous export that are read again. @default LOOKBACK_BLOCKS */
-  lookbackBlocks: number | undefined
+  /** The end of the previous export that is read and written again. @default DEFAULT_LOOKBACK, written only if it changed */
+  lookback: Lookback | undefined
   onNotice: (notice: string) => void
 }
 
@@ -49,8 +50,9 @@ export type WriteState = 'complete' | 'unchanged' | 'pages missing'
 /**
  * Fetches and writes the missing blocks. It starts over in three cases:
  *
- * - The lookback is read again only for comparison, and new rows are staged meanwhile on the assumption that
- *   it is unchanged. If it has changed, the staged rows are discarded and the lookback is written again too.
+ * - The lookback, and blocks that were not indexed when an earlier run read a wallet, are read for comparison, and new
+ *   rows are staged meanwhile on the assumption that nothing has changed in them. If something has, the staged rows are
+ *   discarded and the blocks from there on are written again too.
  * - If a reorg reaches further back, blocks are read and written again from there on.
  * - If the service refuses wallets, the others are written once it is known up to which block the refused ones
  *   were read.
@@ -59,9 +61,16 @@ export async function fetchAndWrite(
   jobExport: JobExport,
   { checkpoint, previous, unchanged }: StartedRun,
 ): Promise<WriteState> {
-  const lookback = unchanged && { from: checkpoint.from, to: unchanged.from }
-  const state = await fetchAndWriteOnce(jobExport, { checkpoint, previous: unchanged ?? previous, lookback })
-  if (state === 'lookback changed') return fetchAndWrite(jobExport, { checkpoint, previous })
+  const state = await fetchAndWriteOnce(jobExport, {
+    ...{ checkpoint, previous: unchanged ?? previous, isUnchangedAssumed: unchanged !== undefined },
+  })
+  if (typeof state === 'object' && 'changedFrom' in state) {
+    if (state.changedFrom >= previous.from) return fetchAndWrite(jobExport, { checkpoint, previous })
+    const continued = await continueFrom(jobExport, checkpoint, state.changedFrom)
+    return continued === undefined
+      ? 'pages missing'
+      : fetchAndWrite(jobExport, { checkpoint, previous: continued })
+  }
   if (state === 'wallets refused') {
     const { job, stats } = jobExport
     const refusedEnds = refusedEndBlocks(job, previous, { refused: stats.refused, checkpoint })
@@ -83,20 +92,21 @@ type WriteOptions = {
   checkpoint: Checkpoint
   /** The export to continue. Its blocks before `previous.from` are retained. */
   previous: PreviousExport
-  /** Blocks at its end that must be unchanged; undefined if they are written again anyway. */
-  lookback: BlockRange | undefined
+  /** Whether blocks are retained that are written again unless the service refuses the same wallets as before. */
+  isUnchangedAssumed: boolean
 }
 
-type RestartReason = 'lookback changed' | 'wallets refused' | AlreadyExported
+/** The first retained block that has changed. */
+type Changed = { changedFrom: number }
+type RestartReason = Changed | 'wallets refused' | AlreadyExported
 
 /**
- * Fetches and writes once. Publishes nothing and returns the reason if the lookback or earlier blocks have
- * changed, or if wallets were refused whose ends are not in `previous.refusedEnds`: the rows of other wallets
+ * Fetches and writes once. Publishes nothing and returns the reason if retained blocks have changed, or if wallets were refused whose ends are not in `previous.refusedEnds`: the rows of other wallets
  * depend on how far those were read.
  */
 async function fetchAndWriteOnce(
   jobExport: JobExport,
-  { checkpoint, previous, lookback }: WriteOptions,
+  { checkpoint, previous, isUnchangedAssumed }: WriteOptions,
 ): Promise<WriteState | RestartReason> {
   const { job, store, requestContext, stats, onNotice } = jobExport
   const { signal } = requestContext
@@ -108,7 +118,7 @@ async function fetchAndWriteOnce(
     const listings = listingsToRead(job, previous)
     const { manifest, from } = previous
     const minEnd = manifest === undefined ? 0 : endOfExport(manifest)
-    const mutableBlocks = Math.max(LOOKBACK_BLOCKS, jobExport.lookbackBlocks ?? 0)
+    const mutableBlocks = Math.max(LOOKBACK_BLOCKS, jobExport.lookback?.blocks ?? 0)
     const fetchOptions = { job, listings, minEnd, mutableBlocks, requestContext, checkpoint, stats, onNotice }
     const fetchMissing = () =>
       fetchJob({ ...fetchOptions, readPage: output.readPage, onPage: output.onPageStored })
@@ -116,15 +126,21 @@ async function fetchAndWriteOnce(
       previous.refusedEnds === undefined ? await fetchMissing() : (stats.endBlock ?? (await fetchMissing()))
     stats.endBlock = end
     if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
-    if (
-      lookback !== undefined &&
-      (!areSameRefusals(previous) || (await hasLookbackChanged(checkpoint, listings, { lookback, source })))
-    )
-      return resetRowStats(stats, 'lookback changed')
+    const { changedFrom: firstChanged, vanished } = await compareRereads(checkpoint, listings, {
+      ...{ to: from, source },
+    })
+    const kept = await confirmRemovals(checkpoint, vanished, { source, fetchMissing })
+    stats.answersDiffer += kept
+    if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
+    const changedFrom = isUnchangedAssumed && !areSameRefusals(previous) ? checkpoint.from : firstChanged
+    if (changedFrom !== undefined) return resetRowStats(stats, { changedFrom })
+    const ends = indexedEnds(job, checkpoint)
+    stats.completeTo = completeTo(ends, { end, refused: stats.refused })
     stats.leftOut = await countLeftOut(checkpoint, listings, source)
     const isNew =
       manifest === undefined || end > from || from < minEnd || !manifestMatchesJob(manifest, jobExport)
-    if (!isNew) return finishUnchanged(jobExport, checkpoint, end)
+    if (!isNew && manifest !== undefined && coversSame(manifest, ends))
+      return finishUnchanged(jobExport, checkpoint, end)
     stats.phase = 'writing'
     stats.share = 1
     const reopen = createReopener({ job, checkpoint, listings: withoutRefused(listings, stats), onNotice })
@@ -134,7 +150,10 @@ async function fetchAndWriteOnce(
     const result = await output.finish(end)
     stats.endBlock = result.to
     if (isOpen(job, stats)) await checkpoint.finish(result)
-    return 'complete'
+    if (isNew) return 'complete'
+    // Only the manifest states more.
+    await restoreStats(job, stats)
+    return 'unchanged'
   } finally {
     await output.close()
   }
@@ -181,6 +200,12 @@ function withoutRefused(listings: Listings, { refused }: RunStats): Listings {
   return new Map([...listings].filter(([name]) => !names.has(name)))
 }
 
+/** Whether the wallets that the service answered are complete up to the same blocks as in the manifest. */
+const coversSame = ({ coverage }: Manifest, ends: ReadonlyMap<string, number>): boolean =>
+  coverage.every(
+    ({ address, toBlock, error }) => error !== undefined || toBlock === (ends.get(address) ?? toBlock),
+  )
+
 /** Whether the manifest has the job's settings and wallets, and the same refusals as this run. */
 function manifestMatchesJob(manifest: Manifest, { job, stats: { refused } }: JobExport): boolean {
   const exportedErrors = new Map(manifest.coverage.map(({ address, error }) => [address, error]))
@@ -193,10 +218,10 @@ function manifestMatchesJob(manifest: Manifest, { job, stats: { refused } }: Job
   )
 }
 
-/** Whether later runs continue: the job has no endBlock, or the chain has not reached it. */
-export function isOpen({ endBlock, kind }: Job, stats: Pick<RunStats, 'endBlock'>): boolean {
+/** Whether later runs continue: the job has no endBlock, or it was not indexed when a wallet was read. */
+export function isOpen({ endBlock, kind }: Job, stats: Pick<RunStats, 'completeTo'>): boolean {
   if (endBlock === undefined) return true
-  return kind === 'wallets' && stats.endBlock !== undefined && stats.endBlock < endBlock
+  return kind === 'wallets' && stats.completeTo !== undefined && stats.completeTo < endBlock
 }
 
 async function finishUnchanged({ job, store, stats }: JobExport, checkpoint: Checkpoint, end: number) {
@@ -214,28 +239,43 @@ export async function restoreStats(job: Job, stats: RunStats): Promise<void> {
 }
 
 /**
+ * Returns the part of the export before a block that is retained; undefined if the pages of the blocks after it are no
+ * longer in the checkpoint.
+ */
+async function continueFrom(
+  { job, store }: JobExport,
+  checkpoint: Checkpoint,
+  from: number,
+): Promise<PreviousExport | undefined> {
+  const found = await findExport(job, store)
+  if (found === undefined) return undefined
+  const previous = await continueExport(job, found, { checkpoint, from })
+  return previous.from >= checkpoint.base ? previous : undefined
+}
+
+/**
  * Handles a reorg: transactions of this run were already exported in earlier blocks. Reopens the blocks from
  * the first of these on for all listings and returns the part of the export that is retained.
  * Returns undefined if the pages of these blocks are no longer in the checkpoint.
  */
 async function continueFromReorg(
-  { job, store, onNotice }: JobExport,
+  jobExport: JobExport,
   checkpoint: Checkpoint,
   { transactions, block }: AlreadyExported,
 ): Promise<PreviousExport | undefined> {
+  const { job, onNotice } = jobExport
   const transactionsText =
     transactions === 1
       ? '1 transaction was already exported in an earlier block'
       : `${transactions} transactions were already exported in earlier blocks`
-  const found = block === undefined ? undefined : await findExport(job, store)
-  if (block === undefined || found === undefined) {
+  const previous = block === undefined ? undefined : await continueFrom(jobExport, checkpoint, block)
+  if (block === undefined || previous === undefined) {
     onNotice(
       `${job.name}: reorg: ${transactionsText} whose pages are gone, so the whole history is read again`,
     )
     return undefined
   }
   onNotice(`${job.name}: reorg: ${transactionsText}; blocks from ${block} on are read again`)
-  const previous = await continueExport(job, found, { checkpoint, from: block })
   for (const [listing, bounds] of listingsToRead(job, previous)) {
     const reopened = { from: Math.max(block, bounds.from), to: Math.min(checkpoint.from, bounds.to) }
     const isDone = checkpoint

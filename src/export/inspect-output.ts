@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { inspectAnyCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
-import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import { completeEnd, endOfExport, type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { type IncompleteWallet, incompleteWallets, type RefusedWallet } from '../core/model/run-stats.ts'
 import { sumUnknowns } from '../core/model/unknowns.ts'
@@ -51,8 +51,10 @@ export type OutputStatus = {
   refusedWallets: readonly RefusedWallet[]
   /** Wallets with blocks that the service could not list completely. */
   incompleteWallets: readonly IncompleteWallet[]
-  /** The job's endBlock if the chain had not reached it; null if it had, or if there is no endBlock. */
+  /** The job's endBlock if it was not indexed when a wallet was read; null if it was, or if there is no endBlock. */
   notReached: number | null
+  /** Exclusive end up to which every wallet is complete that the service did not refuse; null if nothing is exported. */
+  completeTo: number | null
   /** Contents of the checkpoint of an unfinished run. */
   unfinished: { pages: number; transactions: number } | null
   /** The verdict of the last `reconcile`; null if there is none. */
@@ -151,6 +153,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     ),
     incompleteWallets: incompleteWallets({ coverage }),
     notReached: unreachedEndBlock(manifest),
+    completeTo: manifest === undefined || manifest.blocks !== undefined ? null : completeEnd(manifest),
     unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
     reconciliation: summarize(await readReconciliation(output)),
     lastRun: runs[0] ?? null,
@@ -163,16 +166,17 @@ function summarize(verdict: StoredReconciliation | undefined): ReconciliationSum
   return summary
 }
 
-/** Returns the job's endBlock if the export ends before it, otherwise null. */
+/** Returns the job's endBlock if it was not indexed when a wallet was read, otherwise null. */
 function unreachedEndBlock(manifest: Manifest | undefined): number | null {
   if (manifest === undefined || manifest.blocks !== undefined) return null
   const { endBlock } = manifest.job
-  return endBlock !== null && blocksOf(manifest).to < endBlock ? endBlock : null
+  return endBlock !== null && completeEnd(manifest) < endBlock ? endBlock : null
 }
 
-function blocksOf({ blocks, coverage, job }: Manifest): BlockRange {
+function blocksOf(manifest: Manifest): BlockRange {
+  const { blocks, job } = manifest
   if (blocks !== undefined) return { from: blocks.fromBlock, to: blocks.toBlock }
-  return { from: job.startBlock, to: coverage.reduce((to, { toBlock }) => Math.max(to, toBlock), 0) }
+  return { from: job.startBlock, to: endOfExport(manifest) }
 }
 
 type ExportedRange = { blocks: BlockRange | null; chain: string | undefined }

@@ -37,6 +37,7 @@ import { keepRaw } from './keep-raw.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'
 import { gapsOfExport, openingOfExport } from './resume/gaps.ts'
+import { indexedEnds } from './resume/indexed-ends.ts'
 import { listingsToRead, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 export type OutputOptions = {
@@ -205,6 +206,7 @@ async function finish(
     missing: output.checkpoint.missing(),
     gaps: gapsOfExport(output.checkpoint, previous, names),
     opening: openingOfExport(output.checkpoint, previous, names),
+    indexedEnds: indexedEnds(job, output.checkpoint),
     refused: stats.refused.map((one) => ({ ...one, toBlock: previous.refusedEnds?.get(one.address) ?? to })),
     begunMs: output.checkpoint.begunMs,
     localPath: async ({ staged = '' }) => staged,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type ManifestFile, PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import { endOfExport, type ManifestFile, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { partsFolder } from '../core/model/parts-folder.ts'
 import { type Changes, type RunStats, recordExport } from '../core/model/run-stats.ts'
@@ -11,7 +11,7 @@ import { type PublishedPart, publish } from '../files/publish.ts'
 import { recoverChanges } from '../files/publish-changes.ts'
 import type { Store } from '../storage/store.ts'
 import { requireOneChain } from '../transform/require-one-chain.ts'
-import { endOfExport, type PreviousExport, removedWallets } from './resume/previous-export.ts'
+import { type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 /** The finished but unpublished files of a run, made by one machine or by many. */
 export type PreparedExport = Omit<ManifestSource, 'parts' | 'retained' | 'rejects'> & {

@@ -30,6 +30,7 @@ import { writeContext } from '../transform/write-context.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
+import { CutoffLowered } from './fetch/lower-cutoff.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
 import { checkpointIdentity } from './private-folder.ts'
 import { knownRateOf, openBudgetsOf } from './quota.ts'
@@ -118,9 +119,16 @@ async function* readTable<T extends TableName>(
       const noop = () => {}
       const { onReject, onDetail: onNotice = noop } = options
       const reading = { job, checkpoint, listings: listingsOf(job), requestContext, stats }
-      const fetchMissing = () => fetchJob({ ...reading, onPage: noop, onNotice: noop })
+      const fetchMissing = async () => {
+        stats.endBlock = await fetchJob({ ...reading, onPage: noop, onNotice: noop })
+        return stats.endBlock
+      }
       const reopen = createReopener({ ...reading, onNotice })
       const fees = openFeeResolver({ ...reading, onNotice })
+      // The cutoff must not change any more once rows are built.
+      await fetchMissing().catch((thrown: unknown) => {
+        if (!(thrown instanceof CutoffLowered)) throw thrown
+      })
       const rowOptions = { job, checkpoint, folder, table, fetchMissing, reopen, fees, onReject }
       for await (const row of readRows(rowOptions)) {
         limits.signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Api } from '../core/model/api.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/model/errors.ts'
+import type { Lookback } from '../core/model/lookback.ts'
 import type { Job } from '../core/model/model.ts'
 import { incompleteReason, newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { largest } from '../core/platform/extremes.ts'
@@ -34,9 +35,11 @@ export type RunOptions = RunLimits & {
    * 32 also widens the zone below the head that is read by closed block ranges, in case a reorg
    * happens while pages are read. 0 disables the lookback.
    *
-   * @default the last 32 blocks are read again, and written again if they changed
+   * @default the last 32 blocks and ten minutes are read again, and written again if they changed
    */
   lookbackBlocks?: number | undefined
+  /** The same as a time in milliseconds: all blocks of this time before the end of the previous export. */
+  lookbackMs?: number | undefined
   /** Number of retries and backoff. */
   retry?: RetryOptions
   /** Called with one line per notable event. */
@@ -110,6 +113,7 @@ const RUN_OPTIONS = {
   ...SHARED_OPTIONS,
   fresh: OPTION.flag,
   lookbackBlocks: OPTION.count,
+  lookbackMs: OPTION.duration,
   maxRequests: OPTION.count,
   usage: OPTION.object,
   deadlineMs: OPTION.duration,
@@ -185,12 +189,17 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
     stats,
     fresh: options.fresh ?? false,
     signal: shared.signal,
-    lookbackBlocks: options.lookbackBlocks,
+    lookback: lookbackOf(options),
     onNotice,
   })
   await close()
   await saveRunReport({ id, ...result, stats }, onNotice, shared.signal)
   return { ...result, stats }
+}
+
+/** Undefined for the default. */
+function lookbackOf({ lookbackBlocks: blocks, lookbackMs: ms }: RunOptions): Lookback | undefined {
+  return blocks === undefined && ms === undefined ? undefined : { blocks: blocks ?? 0, ms: ms ?? 0 }
 }
 
 /**

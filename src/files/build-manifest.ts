@@ -13,6 +13,7 @@ import type { BlockRange, Job } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import type { Unknowns } from '../core/model/unknowns.ts'
 import { GENERATOR } from '../core/model/version.ts'
+import { smallest } from '../core/platform/extremes.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
 import { FORMATS } from '../formats/index.ts'
@@ -34,6 +35,8 @@ export type ManifestSource = {
   decimalsConflict?: number
   /** Content of the previous export that the new one retains. */
   retained?: RetainedContent | undefined
+  /** By wallet, the exclusive end of the blocks that the service had indexed when it answered for the wallet. @default the end of the range */
+  indexedEnds?: ReadonlyMap<string, number>
   /** Wallets whose listing the service refused, with the block up to which the export covers them. @default none */
   refused?: readonly (RefusedWallet & { toBlock: number })[]
   /** By wallet, blocks that the service could not list completely. @default none */
@@ -55,6 +58,8 @@ export function buildManifest(source: ManifestSource): Manifest {
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const { nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
+  const coverage = describeCoverage(job, source)
+  const present = coverage.filter(({ removed }) => removed !== true)
   return {
     manifestVersion: 1,
     schemaVersion: SCHEMA_VERSION,
@@ -79,8 +84,15 @@ export function buildManifest(source: ManifestSource): Manifest {
       addresses: wallets.length,
       addressesSha256,
     },
-    coverage: describeCoverage(job, source),
-    ...(kind === 'blocks' ? { blocks: describeBlocks(range, missing) } : {}),
+    coverage,
+    ...(kind === 'blocks'
+      ? { blocks: describeBlocks(range, missing) }
+      : {
+          completeToBlock: smallest(
+            present.map(({ toBlock }) => toBlock),
+            range.to,
+          ),
+        }),
     tables: Object.fromEntries(
       [...parts].map(([table, files]) => [
         table,
@@ -111,11 +123,11 @@ function describeUnknowns(unknowns: Unknowns | undefined): Partial<Unknowns> {
   return feesUpperBound > 0 ? { ...counts, feesUpperBound } : counts
 }
 
-type CoverageInput = Pick<ManifestSource, 'range' | 'seen' | 'retained' | 'refused' | 'gaps'>
+type CoverageInput = Pick<ManifestSource, 'range' | 'seen' | 'retained' | 'refused' | 'indexedEnds' | 'gaps'>
 
 function describeCoverage(
   { startBlock, wallets }: Job,
-  { range, seen, retained, refused = [], gaps = new Map() }: CoverageInput,
+  { range, seen, retained, refused = [], indexedEnds, gaps = new Map() }: CoverageInput,
 ): Manifest['coverage'] {
   const refusals = new Map(refused.map((wallet) => [wallet.address, wallet]))
   const withRefusal = (wallet: Coverage): Coverage => {
@@ -135,7 +147,7 @@ function describeCoverage(
   const present = wallets.map(({ address, label }) => ({
     address,
     fromBlock: startBlock,
-    toBlock: range.to,
+    toBlock: Math.min(range.to, indexedEnds?.get(address) ?? range.to),
     transactions: seen.get(address) ?? 0,
     label,
   }))

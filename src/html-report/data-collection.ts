@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { countBlocks } from '../core/model/block-ranges.ts'
-import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
+import { endOfExport, type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { readReports } from '../export/history/past-runs.ts'
 import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
@@ -35,10 +35,10 @@ type RunSummary = {
 export const missingBlocks = ({ blocks }: Manifest): number =>
   countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
 
-/** The block range of the job. Without an `endBlock` it ends where the most complete wallet ends. */
-export function rangeOfJob({ job, coverage }: Manifest): BlockRange {
-  const last = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
-  return { from: job.startBlock, to: job.endBlock ?? last }
+/** The block range of the job. Without an `endBlock` it ends with the last exported block. */
+export function rangeOfJob(manifest: Manifest): BlockRange {
+  const { job } = manifest
+  return { from: job.startBlock, to: job.endBlock ?? endOfExport(manifest) }
 }
 
 /** Runs listed on a page: the newest. */

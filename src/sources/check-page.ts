@@ -49,6 +49,11 @@ export function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): b
   return order === 'asc' ? rise < 0 : rise > 0
 }
 
+/** The highest block of the items that are certainly not newer than `settledMs`; undefined if there are none. */
+export function newestSettled(keys: readonly PageKey[], settledMs: number): number | undefined {
+  return blockBounds(keys.filter((key) => !isAfterCutoff(key, settledMs)))?.max
+}
+
 /** The lowest and highest block; undefined without keys. */
 function blockBounds(keys: readonly PageKey[]): Page['blocks'] {
   const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }

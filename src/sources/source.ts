@@ -146,6 +146,10 @@ export type RangeRequest = {
   order: 'asc' | 'desc'
   /** Items newer than this (milliseconds since 1970) do not count for the pinned end. */
   cutoffMs: number
+  /** Items newer than this do not show that their block is indexed in every listing. @default `cutoffMs` */
+  settledMs?: number
+  /** Blocks before this one are known to be indexed. @default 0 */
+  indexedTo?: number
   /**
    * Called with each page and the remaining range after it. Returns the part that is still to be read,
    * undefined for none: other readers may have taken some of it. @default all of it
@@ -206,6 +210,11 @@ export type RangePage = Page & {
   gaps?: readonly Gap[]
   /** Coins that the wallet held before its first transaction, in the smallest unit, if the page states them. @default none */
   opening?: string
+  /**
+   * Of a page that is composed of several answers: the newest block that was indexed when the service gave each of them,
+   * null if they show none. @default the newest block of the page
+   */
+  indexed?: number | undefined | null
   /** Whether it continues the page before it. Otherwise it lists the remaining range from its start. @default false */
   isContinued?: boolean
 }

@@ -107,17 +107,22 @@ const formatLag = (ms: number) =>
 const BLOCK_TIME_TOLERANCE_MS = 60_000
 
 /**
- * States that the chain has not reached the job's end block; empty if it has, or if the job has no end block.
+ * States that wallets may lack blocks before the job's end block; empty if they do not, or if the job has no end block.
  */
 export function notReachedLines(
   { kind, endBlock }: Job,
-  { endBlock: end }: Pick<RunStats, 'endBlock'>,
+  { completeTo: end }: Pick<RunStats, 'completeTo'>,
 ): string[] {
   if (kind === 'blocks' || endBlock === undefined || end === undefined || end >= endBlock) return []
   return [`  not final: ${notReachedMessage(endBlock, end)}`, '  the next run continues from there']
 }
 
-/** @param end One past the newest block that was old enough, when the run began, to be indexed. */
+/** States that answers of the service contradicted each other. */
+export function answersDifferMessage({ answersDiffer }: Pick<RunStats, 'answersDiffer'>): string {
+  return `${formatCount(answersDiffer, 'exported transaction')} missing in one answer of the service and present in the next: kept`
+}
+
+/** @param end One past the last block that the service had indexed when it answered for every wallet. */
 export function notReachedMessage(endBlock: number, end: number): string {
-  return `endBlock is ${endBlock}, and the newest block older than 10 minutes is ${Math.max(0, end - 1)}`
+  return `endBlock is ${endBlock}, and every wallet is complete up to block ${Math.max(0, end - 1)}`
 }

@@ -17,7 +17,13 @@ import {
   missingBlocksMessage,
   unknownLines,
 } from './format.ts'
-import { excludedLines, gapLines, notReachedLines, refusedWalletLines } from './incomplete-lines.ts'
+import {
+  answersDifferMessage,
+  excludedLines,
+  gapLines,
+  notReachedLines,
+  refusedWalletLines,
+} from './incomplete-lines.ts'
 import { oneLine } from './log.ts'
 import { nextSteps } from './next-steps.ts'
 import { emptyWalletLines } from './wallet-lines.ts'
@@ -77,6 +83,7 @@ function stateText(state: EndedJob['state'], { rejects }: RunStats): string {
 function incompleteLines(job: Job, stats: RunStats): string[] {
   return [
     ...notReachedLines(job, stats),
+    ...(stats.answersDiffer > 0 ? [`  ${answersDifferMessage(stats)}`] : []),
     ...excludedLines(stats, job),
     ...refusedWalletLines(stats.refused, labelsOf(job.wallets)),
     ...gapLines(stats.incomplete),

@@ -36,9 +36,11 @@ export type WatchOptions = {
   /**
    * Blocks at the end of the previous export that each run reads again, for reorgs and late indexing.
    *
-   * @default LOOKBACK_BLOCKS
+   * @default DEFAULT_LOOKBACK
    */
   lookbackBlocks?: number | undefined
+  /** The same as a time in milliseconds. */
+  lookbackMs?: number | undefined
   retry?: RetryOptions | undefined
   /** Abort with an ExportError to end the watch, and a run in progress, with that error. */
   signal: AbortSignal
@@ -150,9 +152,17 @@ async function updateWebhooks(context: WatchContext, { state, trigger }: Webhook
 /** Runs the job. Returns false if the run should be retried; throws errors that a retry cannot fix. */
 async function runOnce(context: WatchContext, trigger: RunTrigger): Promise<boolean> {
   const { job, options } = context
-  const { apiKey, allowPlainHttp, retry, lookbackBlocks, signal, onNotice, onDetail, onRun } = options
+  const { apiKey, allowPlainHttp, retry, lookbackBlocks, lookbackMs, signal, onNotice, onDetail, onRun } =
+    options
   const result = await run([job], {
-    ...{ apiKey, allowPlainHttp, lookbackBlocks, signal, ...(retry === undefined ? {} : { retry }) },
+    ...{
+      apiKey,
+      allowPlainHttp,
+      lookbackBlocks,
+      lookbackMs,
+      signal,
+      ...(retry === undefined ? {} : { retry }),
+    },
     ...(onNotice === undefined ? {} : { onNotice }),
     ...(onDetail === undefined ? {} : { onDetail }),
   })

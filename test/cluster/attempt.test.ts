@@ -82,7 +82,7 @@ function readOf(
     refused: [],
     gaps: [],
     opening: [],
-    newest: null,
+    newest: {},
     sha256: SHA,
     starts: {},
     ...changes,
@@ -170,13 +170,13 @@ describe('the selection of reads for partitions', () => {
   test('is rejected if pages are missing', async () => {
     await expect(requireSelection(runState, plan)).rejects.toThrow('pages of the run are missing')
     const reads = [readOf(plan, '1', { end: 2 }), readOf(plan, '2', { first: 2, reached: 60 })]
-    await saveSelection(runState, plan, { reads, end: 100 })
+    await saveSelection(runState, plan, { reads, end: 100, isProven: true })
     await expect(requireSelection(runState, plan)).rejects.toThrow('pages of the run are missing')
   })
 
   test('is the first one that was saved', async () => {
-    const first = await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 90 })
-    const late = await saveSelection(runState, plan, { reads: [readOf(plan, '2')], end: 100 })
+    const first = await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 90, isProven: true })
+    const late = await saveSelection(runState, plan, { reads: [readOf(plan, '2')], end: 100, isProven: true })
     expect(late).toEqual(first)
     expect((await loadSelection(runState, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
   })
@@ -214,7 +214,7 @@ describe('the selection of reads for partitions', () => {
 })
 
 test('damaged results are removed after an output failure and after no other', async () => {
-  await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 100 })
+  await saveSelection(runState, plan, { reads: [readOf(plan, '1')], end: 100, isProven: true })
   await READ_RESULTS.put(runState, readOf(plan, '1'))
   const selection = await requireSelection(runState, plan)
   const facts = {

@@ -128,6 +128,8 @@ export async function expectSameAsFresh(job: Job): Promise<void> {
   await runOnce(fresh)
   await fetchToFolder(job)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
-  expect(readManifest(job.output).coverage).toEqual(readManifest(fresh.output).coverage)
+  // How far a wallet is known to be complete depends on the runs before.
+  const coverageOf = ({ output }: Job) => readManifest(output).coverage.map((one) => ({ ...one, toBlock: 0 }))
+  expect(coverageOf(job)).toEqual(coverageOf(fresh))
   expect((await verifyOutput(job.output)).problems).toEqual([])
 }

@@ -1,11 +1,10 @@
-import { LOOKBACK_BLOCKS } from '../../core/model/lookback.ts'
 import { defineCommand } from '../command.ts'
 import { monitoringOptions } from '../monitoring/run-monitor.ts'
 import { keyOptions } from '../options/credentials.ts'
 import { inlineJobOptions, readJobsOrInlineJob } from '../options/inline-job.ts'
 import { JOB_FILES, overrideOptions } from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
-import { runLimitOptions } from '../options/option-parsers.ts'
+import { LOOKBACK_TEXT, runLimitOptions } from '../options/option-parsers.ts'
 import { acceptOptions } from '../reconcile-output.ts'
 import { runJobs } from '../run-jobs.ts'
 import { usageError } from '../usage-error.ts'
@@ -20,8 +19,8 @@ export const command = defineCommand({
     { name: 'fresh', description: 'Discard the existing export and start over' },
     {
       name: 'lookback',
-      value: '<blocks>',
-      description: `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
+      value: '<blocks|duration>',
+      description: LOOKBACK_TEXT,
     },
     {
       name: 'queue',

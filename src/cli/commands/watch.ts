@@ -1,4 +1,3 @@
-import { LOOKBACK_BLOCKS } from '../../core/model/lookback.ts'
 import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
 import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
@@ -9,7 +8,7 @@ import { keyOptions, readCredentials } from '../options/credentials.ts'
 import { readEndpoint } from '../options/endpoint.ts'
 import { overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, openLog, withSignals } from '../options/log.ts'
-import { readCount, readDuration } from '../options/option-parsers.ts'
+import { LOOKBACK_TEXT, readCount, readDuration, readLookback } from '../options/option-parsers.ts'
 import { readReceiverUrl } from '../options/receiver-url.ts'
 
 const options = defineOptions([
@@ -42,8 +41,8 @@ const options = defineOptions([
   },
   {
     name: 'lookback',
-    value: '<blocks>',
-    description: `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
+    value: '<blocks|duration>',
+    description: LOOKBACK_TEXT,
   },
   {
     name: 'debounce',
@@ -86,7 +85,7 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
     }),
     addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { max: 100_000 }) ?? 5,
     catchUpMs: readDuration('catch-up', args.catchUp) ?? 600_000,
-    lookbackBlocks: readCount('lookback', args.lookback, { min: 0 }),
+    ...readLookback(args.lookback),
     debounceMs: readDuration('debounce', args.debounce) ?? 0,
   }
   const secret = await readWebhookSecret(process.env, openLog(args).warn)

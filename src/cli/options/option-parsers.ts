@@ -1,3 +1,4 @@
+import { LOOKBACK_BLOCKS, LOOKBACK_MS } from '../../core/model/lookback.ts'
 import { optionError } from '../../core/model/option-error.ts'
 import { durationMs } from '../../job/fields/duration.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
@@ -29,6 +30,20 @@ export function readDuration(option: string, text: string | undefined): number |
   if (text === undefined || (ms !== undefined && ms > 0)) return ms
   throw optionError(option, { found: text, expected: 'a duration such as 90s, 10m or 2h' })
 }
+
+/** Parses the value of `--lookback`: a number of blocks, or a duration. Throws USAGE. */
+export function readLookback(text: string | undefined): { lookbackBlocks?: number; lookbackMs?: number } {
+  if (text === undefined) return {}
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return { lookbackBlocks: Number(text) }
+  const lookbackMs = durationMs(text)
+  if (lookbackMs !== undefined && lookbackMs > 0) return { lookbackMs }
+  throw optionError('lookback', {
+    ...{ found: text, expected: 'a number of blocks such as 200, or a duration such as 30m' },
+  })
+}
+
+/** The description of `--lookback`. */
+export const LOOKBACK_TEXT = `Read and rewrite the end of the previous run: blocks or a duration (default: read ${LOOKBACK_BLOCKS} blocks and ${LOOKBACK_MS / 60_000} minutes, rewrite if they changed)`
 
 /** Options that limit the requests and the time of a run. */
 export const runLimitOptions = defineOptions([

@@ -79,6 +79,11 @@ export const FAILURES = {
     retry: false,
     fix: 'rejects.ndjson in the output lists each record with the reason. When the service returns them correctly, run with --lookback or --fresh to read them again.',
   },
+  ANSWERS_DIFFER: {
+    exit: 6,
+    retry: false,
+    fix: 'A server of the service may lag behind. Run the same command again: it reads these blocks once more.',
+  },
   BLOCKS_MISSING: {
     exit: 6,
     retry: false,

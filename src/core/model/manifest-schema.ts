@@ -142,6 +142,7 @@ const FIELDS = {
   generator: checked('"walletlake <version>"', matches(/^walletlake \S+$/)),
   job: JOB,
   coverage: list(COVERAGE),
+  completeToBlock: v.optional(count),
   blocks: v.optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
   rejects: count,
   statusUnknown: v.optional(count),

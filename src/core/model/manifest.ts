@@ -10,6 +10,8 @@ export type Manifest = {
   generator: string
   job: ManifestJob
   coverage: Coverage[]
+  /** The smallest `toBlock` of the wallets of the job; absent in block jobs and in manifests of older versions. */
+  completeToBlock?: number
   /** Only in block jobs. */
   blocks?: ManifestBlocks
   tables: Partial<Record<TableName, ManifestTable>>
@@ -40,7 +42,10 @@ export type OpeningBalance = {
 export type Coverage = {
   address: string
   fromBlock: number
-  /** Exclusive. */
+  /**
+   * Exclusive. The wallet has all rows before it: the service had demonstrably indexed these blocks when it answered for
+   * the wallet. The tables may have rows above it, and the next run reads from there.
+   */
   toBlock: number
   transactions: number
   /** Label in the wallet's rows, null for none; absent in manifests of older versions. */
@@ -122,6 +127,29 @@ export type ManifestFile = {
   fromBlock: number
   /** Exclusive. */
   toBlock: number
+}
+
+/** Returns one past the last block of which an export may have rows. */
+export function endOfExport({ coverage, tables }: Pick<Manifest, 'coverage' | 'tables'>): number {
+  const files = Object.values(tables).flatMap((table) => table.files)
+  return [...coverage, ...files].reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
+}
+
+/** Returns one past the last block of which an export may have rows of a wallet: above its coverage if it is read again. */
+export function rowsEndOf(
+  { toBlock, error, removed }: Coverage,
+  manifest: Pick<Manifest, 'coverage' | 'tables'>,
+): number {
+  return error !== undefined || removed === true ? toBlock : endOfExport(manifest)
+}
+
+/**
+ * Returns the exclusive end up to which an export is complete, apart from wallets that the service refused and those that
+ * are no longer in the job.
+ */
+export function completeEnd(manifest: Pick<Manifest, 'coverage' | 'tables'>): number {
+  const answered = manifest.coverage.filter(({ error, removed }) => error === undefined && removed !== true)
+  return answered.reduce((end, { toBlock }) => Math.min(end, toBlock), endOfExport(manifest))
 }
 
 export const MANIFEST_FILE = 'manifest.json'

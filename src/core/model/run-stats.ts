@@ -42,6 +42,11 @@ export type RunStats = {
   transactions: number
   /** Exclusive end block of the export; undefined until it is known. */
   endBlock: number | undefined
+  /**
+   * Exclusive end up to which every wallet is complete that the service did not refuse; undefined until it is known, and
+   * in block jobs.
+   */
+  completeTo: number | undefined
   /** Blocks whose rows this run wrote; undefined if it wrote none. */
   written: WrittenBlocks | undefined
   /** Wallets without transactions in the whole export; undefined until known, and in block jobs. */
@@ -66,6 +71,8 @@ export type RunStats = {
    * (`unresolved`).
    */
   contradicted: { found: number; unresolved: number }
+  /** Transactions of earlier runs that one answer lacks and the next one contains: they stay. */
+  answersDiffer: number
   /** Event logs that occur in more than one of the ERC lists of a view. */
   repeatedLogs: number
   /** Changes in blocks that earlier runs had exported; undefined if none of these were written again. */
@@ -150,10 +157,12 @@ export function newRunStats(wallets: number, now: number): RunStats {
     rejects: 0,
     ...NO_UNKNOWNS,
     repeatedLogs: 0,
+    answersDiffer: 0,
   }
   const unknown = {
     endedMs: undefined,
     endBlock: undefined,
+    completeTo: undefined,
     written: undefined,
     earlier: undefined,
     emptyWallets: undefined,
@@ -241,7 +250,8 @@ export function incompleteReason(stats: RunStats): FailureCode | undefined {
   if (incomplete.length > 0) return 'LISTINGS_INCOMPLETE'
   if (clockLagOf(stats) !== undefined) return 'CLOCK_BEHIND'
   if (rejects > 0) return 'RECORDS_REJECTED'
-  return missing.length > 0 ? 'BLOCKS_MISSING' : undefined
+  if (missing.length > 0) return 'BLOCKS_MISSING'
+  return stats.answersDiffer > 0 ? 'ANSWERS_DIFFER' : undefined
 }
 
 /**
@@ -253,6 +263,11 @@ export function clockLagOf({ leftOut, service }: Pick<RunStats, 'leftOut' | 'ser
   if (leftOut === undefined || leftOut.newerThanClock === 0) return undefined
   const lagMs = Math.max(leftOut.newestMs - leftOut.clockMs, service.aheadMs ?? 0)
   return lagMs > CLOCK_TOLERANCE_MS ? lagMs : undefined
+}
+
+/** The current time in milliseconds since 1970: the lower of this machine's clock and the service's. */
+export function serviceTime({ service: { aheadMs = 0 } }: Pick<RunStats, 'service'>): number {
+  return Date.now() + Math.min(0, aheadMs)
 }
 
 /** Ethereum clients accept blocks up to 15 seconds in the future. */

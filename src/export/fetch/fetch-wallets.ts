@@ -1,11 +1,16 @@
+import { timesForLookback } from '../../checkpoint/block-times.ts'
+import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
+import { DEFAULT_FINALITY_MS } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { walletOf } from '../../core/model/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
-import { recordSmallPages } from '../../core/model/run-stats.ts'
+import { type RunStats, recordSmallPages, serviceTime } from '../../core/model/run-stats.ts'
+import { newestSettled } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
-import { findEnd, headBefore } from './find-end.ts'
+import { findEnd, proveEnd } from './find-end.ts'
+import { requireCutoffBefore } from './lower-cutoff.ts'
 import { openListing } from './open-listing.ts'
 import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
 import { type ReaderTask, runReaders } from './run-readers.ts'
@@ -16,10 +21,10 @@ import { createRefusals, type Refusals } from './wallet-refusals.ts'
  * run.
  *
  * Without `endBlock`, no endpoint returns the head, so the open end of each wallet is read newest block
- * first. The head for all wallets is the highest block in their first pages that is not newer than the start
+ * first. The end for all wallets is the highest block in their first pages that is not newer than the start
  * of the run minus `finality`. If the chain grew while the run was interrupted, wallets that were read before
- * are read again up to the new end. If the chain has not reached `endBlock` when the run begins, the end is
- * the head at that time.
+ * are read again up to the new end. What a wallet's coverage may claim is less (`Checkpoint.indexedTo`): another wallet
+ * may have shown a block that was not indexed yet when this one was read.
  *
  * A wallet whose listing is refused (for example 400, 403 or 404) while others are served does not end the
  * run. It is recorded in `stats.refused`, and its blocks remain in the checkpoint's `remaining`.
@@ -27,6 +32,7 @@ import { createRefusals, type Refusals } from './wallet-refusals.ts'
 export async function fetchWallets(context: FetchContext): Promise<number> {
   const refusals = createRefusals(context)
   const walletsContext = { ...context, refusals, opened: new Map<string, WalletListing>() }
+  await proveEnd(context)
   await readRanges(walletsContext, openRanges(walletsContext))
   await refusals.confirm()
   const end = await findEnd(context)
@@ -150,11 +156,17 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
       : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context
-  const request = { range, order, cutoffMs: checkpoint.cutoffMs, mutableBlocks, narrowRange, read, head }
+  const settledMs = settledTime(job, checkpoint, stats)
+  const { cutoffMs } = checkpoint
+  const indexedTo = checkpoint.indexedAtStart()
+  const limits = { cutoffMs, settledMs, indexedTo, mutableBlocks }
+  const request = { range, order, ...limits, narrowRange, read, head }
   for await (const page of listing.readRange(requestContext, request)) {
+    await requireCutoffBefore(job, checkpoint, stats)
     refusals.recordResponse(address)
-    const headBlock = job.endBlock === undefined ? page.head : headBefore(page.keys, checkpoint, stats)
-    const { offset } = await checkpoint.addPage(address, { ...page, head: headBlock })
+    const { keys, indexed = newestSettled(keys, settledMs) } = page
+    const times = timesForLookback(keys, indexed ?? Number.NEGATIVE_INFINITY)
+    const { offset } = await checkpoint.addPage(address, { ...page, indexed: indexed ?? null, times })
     onPage({ body: page.body, offset })
     requestContext.client.recycleBody(page.body)
     stats.pages += 1
@@ -162,6 +174,19 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
     recordSmallPages(stats, walletOf(address), listing.reducedPageSize())
     stats.share = shareCompleted(stats.share, { job, covered: page.covered, head: checkpoint.head() })
   }
+}
+
+/**
+ * The time up to which an item shows that its block, and all before it, are indexed in every listing of the service:
+ * explorers index theirs at different times.
+ */
+export function settledTime(
+  { endBlock, service }: Pick<Job, 'endBlock' | 'service'>,
+  { cutoffMs }: Pick<Checkpoint, 'cutoffMs'>,
+  stats: Pick<RunStats, 'service'>,
+): number {
+  const lagMs = DEFAULT_FINALITY_MS[service.api]
+  return endBlock === undefined || lagMs === 0 ? cutoffMs : serviceTime(stats) - lagMs
 }
 
 type CoverageUpdate = { job: Job; covered: BlockRange; head: number | undefined }

@@ -1,130 +1,109 @@
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
-import { MAX_INDEX_LAG_MS } from '../../core/model/api.ts'
+import { DEFAULT_FINALITY_MS, MAX_INDEX_LAG_MS } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { isAfterCutoff } from '../../core/model/item-key.ts'
 import { type Listings, walletOf } from '../../core/model/listings.ts'
 import { type Job, NO_END } from '../../core/model/model.ts'
-import { CLOCK_TOLERANCE_MS, type RunStats } from '../../core/model/run-stats.ts'
-import { largest } from '../../core/platform/extremes.ts'
+import { CLOCK_TOLERANCE_MS, type RunStats, serviceTime } from '../../core/model/run-stats.ts'
 import type { RequestContext } from '../../http/request.ts'
-import type { BlockTime } from '../../sources/block-listing.ts'
+import { newestSettled } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
-import type { PageKey } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 
 /**
- * Returns the exclusive end of a run after the pages of all wallets have arrived. Without endBlock, pins it
- * to the head seen in these pages; with endBlock, see `findFixedEnd`. The end of a run is determined only
- * once.
+ * In a job with endBlock, finds out whether the service has indexed the block before it, before the first wallet is read:
+ * every wallet is then complete. Does nothing if that is known, or if nothing is left to read.
+ */
+export async function proveEnd({
+  job,
+  checkpoint,
+  listings,
+  requestContext,
+  stats,
+}: FetchContext): Promise<void> {
+  const { endBlock } = job
+  if (endBlock === undefined || checkpoint.indexedAtStart() >= endBlock) return
+  const isOpen = [...listings].some(([name, bounds]) => checkpoint.remaining(name, bounds).length > 0)
+  if (isOpen && (await isIndexed({ job, requestContext, stats }, endBlock - 1)))
+    await checkpoint.addProof(endBlock)
+}
+
+/**
+ * Returns the exclusive end of a run after the pages of all wallets have arrived. Without endBlock, pins it to the head
+ * seen in these pages. With endBlock, it is endBlock if every wallet is complete, else one past the highest block seen.
+ * The end of a run is determined only once.
+ *
+ * Some services list no blocks. If one shows only now that it has indexed the block before endBlock, what the wallets may
+ * lack is opened again.
  */
 export async function findEnd(context: FetchContext): Promise<number> {
-  const { job, checkpoint, stats, listings, requestContext, minEnd } = context
-  const { endBlock } = job
+  const { job, checkpoint, stats, listings, requestContext, minEnd = 0 } = context
+  const { endBlock, startBlock } = job
   if (endBlock === undefined) return checkpoint.pinEndBlock(minEnd)
   if (stats.endBlock !== undefined) return stats.endBlock
-  return findFixedEnd({
-    ...{ job, endBlock, requestContext, minEnd },
-    head: checkpoint.head(),
-    indexedBeforeMs: indexedBeforeMs(checkpoint, stats),
-    appearedSince: (key) => appearedSince(key, checkpoint, stats),
-    newestWallet: newestWalletIn(checkpoint, listings),
-  })
-}
-
-/**
- * Whether a transaction's block may have been indexed after the run began. Wallets are read at different times, so
- * only blocks that were indexed before can count for all of them. If the local clock is behind that of the service,
- * the service's clock is used. A block whose time is ahead of the clock by more than the tolerance between block
- * producers means that the clock is wrong; the result is then false.
- */
-export function appearedSince(
-  time: BlockTime,
-  run: { begunMs: number },
-  stats: Pick<RunStats, 'service'>,
-): boolean {
-  return (
-    isAfterCutoff(time, indexedBeforeMs(run, stats)) &&
-    time.timeMs <= Date.now() + skewMsOf(stats) + CLOCK_TOLERANCE_MS
-  )
-}
-
-/** The time up to which blocks count as indexed when the run began. */
-export const indexedBeforeMs = ({ begunMs }: { begunMs: number }, stats: Pick<RunStats, 'service'>): number =>
-  begunMs + skewMsOf(stats) - MAX_INDEX_LAG_MS
-
-const skewMsOf = ({ service: { aheadMs = 0 } }: Pick<RunStats, 'service'>) => Math.max(0, aheadMs)
-
-/** Returns the highest block of a page that existed before the run began; undefined if there is none. */
-export function headBefore(
-  keys: readonly PageKey[],
-  run: { begunMs: number },
-  stats: Pick<RunStats, 'service'>,
-): number | undefined {
-  const blocks = keys.filter((key) => !appearedSince(key, run, stats)).map(({ block }) => block)
-  return blocks.length === 0 ? undefined : largest(blocks)
-}
-
-export type FixedEndContext = {
-  job: Pick<Job, 'chain' | 'startBlock' | 'service'>
-  endBlock: number
-  requestContext: RequestContext
-  /** The highest block in the pages that existed before the run began; undefined if there is none. */
-  head: number | undefined
-  /** Blocks up to this time count as indexed when the run began. */
-  indexedBeforeMs: number
-  /** Whether a transaction's block was produced after the run began. */
-  appearedSince: (time: BlockTime) => boolean
-  /** The wallet with the newest transaction; undefined if no wallet has one. */
-  newestWallet: string | undefined
-  /** Minimum end of the run: the end of the existing export. @default 0 */
-  minEnd?: number | undefined
-}
-
-/**
- * Returns the exclusive end of a run with an endBlock. The chain has reached endBlock if block `endBlock - 1`
- * or a higher one existed before the run began. This is looked up in the pages, then with a request for
- * the last block at that time or, if the service has none, for that block, then with a request for transactions of a wallet from that block on. If none of them has such a
- * block, the end is one past the highest known block.
- */
-export async function findFixedEnd(context: FixedEndContext): Promise<number> {
-  const { job, endBlock, head = -1, minEnd = 0 } = context
-  if (head >= endBlock - 1 || job.startBlock >= endBlock || (await isReached(context, endBlock - 1)))
+  const lagging = [...listings.keys()].filter((name) => checkpoint.indexedTo(name) < endBlock)
+  if (lagging.length === 0) return endBlock
+  const newest = newestWalletIn(checkpoint, listings)
+  if (newest !== undefined && (await hasItemFrom({ job, requestContext, stats }, newest, endBlock - 1))) {
+    await checkpoint.addProof(endBlock)
+    for (const name of lagging) {
+      const { from, to } = listings.get(name) ?? { from: endBlock, to: endBlock }
+      const range = { from: Math.max(from, checkpoint.indexedTo(name)), to: Math.min(to, endBlock) }
+      if (range.from < range.to) await checkpoint.reopen(name, range)
+    }
     return endBlock
-  return Math.max(minEnd, job.startBlock, head + 1)
+  }
+  return Math.min(endBlock, Math.max(minEnd, startBlock, (checkpoint.head() ?? -1) + 1))
 }
 
-async function isReached(context: FixedEndContext, block: number): Promise<boolean> {
-  const last = await undefinedIfRefused(lastIndexedBlock(context))
-  if (last !== undefined) return last >= block
-  if (await undefinedIfRefused(hasBlock(context, block))) return true
-  return (await undefinedIfRefused(hasItemFrom(context, block))) === true
+type ProofContext = {
+  job: Pick<Job, 'chain' | 'service'>
+  requestContext: RequestContext
+  stats: Pick<RunStats, 'service'>
 }
 
-async function lastIndexedBlock({
-  job: { chain, service },
-  requestContext,
-  indexedBeforeMs: timeMs,
-}: FixedEndContext): Promise<number | undefined> {
-  return sourceOf(service.api).lastBlockBefore?.(requestContext, { chain, timeMs })
+/** Whether the service has indexed a block, or a later one. One request, or two if this machine's clock is ahead. */
+export async function isIndexed(context: ProofContext, block: number): Promise<boolean> {
+  const { job, requestContext } = context
+  const { lastBlockBefore, openBlocks } = sourceOf(job.service.api)
+  const isKnown = lastBlockBefore === undefined ? hasBlock : isBeforeSettled
+  if (lastBlockBefore === undefined && openBlocks === undefined) return false
+  return (await undefinedIfRefused(isKnown({ ...context, requestContext }, block))) === true
 }
 
-async function hasBlock(
-  { job, requestContext, appearedSince }: FixedEndContext,
-  block: number,
-): Promise<boolean> {
+async function hasBlock({ job, requestContext }: ProofContext, block: number): Promise<boolean> {
   const { openBlocks } = sourceOf(job.service.api)
   if (openBlocks === undefined) return false
-  const times = await openBlocks({ chain: job.chain }).blockTimes(requestContext, block)
-  return times.every((time) => !appearedSince(time))
+  await openBlocks({ chain: job.chain }).blockTimes(requestContext, block)
+  return true
 }
 
-/** Whether the wallet with the newest transaction has one in this block or a later one. */
-async function hasItemFrom(context: FixedEndContext, block: number): Promise<boolean> {
-  const { job, requestContext, newestWallet: address, appearedSince } = context
-  if (address === undefined) return false
+/** Whether the block is old enough to be indexed in all listings of an explorer. */
+async function isBeforeSettled(
+  { job, requestContext, stats }: ProofContext,
+  block: number,
+): Promise<boolean> {
+  const { chain, service } = job
+  const settledMs = () => serviceTime(stats) - MAX_INDEX_LAG_MS
+  const isBefore = async (timeMs: number) =>
+    ((await sourceOf(service.api).lastBlockBefore?.(requestContext, { chain, timeMs })) ?? -1) >= block
+  const timeMs = settledMs()
+  // The answer shows the time of the service's clock.
+  return (await isBefore(timeMs)) && (settledMs() >= timeMs - CLOCK_TOLERANCE_MS || isBefore(settledMs()))
+}
+
+/** Whether a wallet has a transaction in this block or a later one. */
+export async function hasItemFrom(
+  { job, requestContext, stats }: ProofContext,
+  address: string,
+  block: number,
+): Promise<boolean> {
   const listing = sourceOf(job.service.api).openWallet({ chain: job.chain, address })
-  const keys = await listing.firstKeys(requestContext, { from: block, to: NO_END })
-  return keys.some((key) => !appearedSince(key))
+  const keys = await undefinedIfRefused(listing.firstKeys(requestContext, { from: block, to: NO_END }))
+  const settledMs =
+    DEFAULT_FINALITY_MS[job.service.api] === 0
+      ? Number.POSITIVE_INFINITY
+      : serviceTime(stats) - MAX_INDEX_LAG_MS
+  return keys !== undefined && newestSettled(keys, settledMs) !== undefined
 }
 
 function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listings): string | undefined {
@@ -135,18 +114,19 @@ function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listi
 }
 
 /**
- * Resolves with undefined if the service refuses the request or keeps failing: it may not support block listings, and
- * all pages have arrived by now, so the run must not fail.
+ * Resolves with undefined if the service refuses the request or keeps failing: it may not support it, and the run must
+ * not fail.
  */
 async function undefinedIfRefused<T>(result: Promise<T>): Promise<T | undefined> {
   try {
     return await result
   } catch (thrown) {
-    if (thrown instanceof ExportError && REFUSED_CODES.has(thrown.code)) return undefined
+    if (thrown instanceof ExportError && isRefused(thrown)) return undefined
     throw thrown
   }
 }
 
-const REFUSED_CODES: ReadonlySet<string> = new Set([
-  ...['REQUEST_REFUSED', 'KEY_REFUSED', 'SERVICE_UNAVAILABLE', 'PAGE_MALFORMED'],
-])
+const isRefused = ({ code, status }: ExportError) =>
+  REFUSED_CODES.has(code) || (code === 'SERVICE_UNAVAILABLE' && status !== undefined)
+
+const REFUSED_CODES: ReadonlySet<string> = new Set(['REQUEST_REFUSED', 'KEY_REFUSED', 'PAGE_MALFORMED'])

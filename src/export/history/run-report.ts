@@ -74,7 +74,7 @@ export function exitCodeOf({ error, stats }: Pick<EndedJob, 'error' | 'stats'>):
 
 /** Returns the outcome of a job with stable field names, for `--json` and the run report. */
 function summarizeJob({ id, job, state, error, stats }: RunReport) {
-  const { startedMs, endBlock } = stats
+  const { startedMs, endBlock, completeTo = endBlock } = stats
   return {
     run: id,
     job: job.name,
@@ -91,8 +91,8 @@ function summarizeJob({ id, job, state, error, stats }: RunReport) {
     startBlock: job.startBlock,
     /** Exclusive; null if the run failed before it was known. */
     endBlock: endBlock ?? null,
-    /** False if the job has no endBlock, or one that the chain has not reached. */
-    final: job.endBlock !== undefined && endBlock !== undefined && endBlock >= job.endBlock,
+    /** False if the job has no endBlock, or one that was not indexed when a wallet was read. */
+    final: job.endBlock !== undefined && completeTo !== undefined && completeTo >= job.endBlock,
     wallets: job.wallets.length,
     ...readFields(stats),
     ...writtenFields(stats),

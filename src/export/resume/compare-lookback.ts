@@ -5,50 +5,74 @@ import type { BlockRange } from '../../core/model/model.ts'
 import type { Source } from '../../sources/source.ts'
 import { keyedItems } from '../../transform/merge/record-items.ts'
 
+/** How the blocks that a run read again differ from the stored pages of earlier runs. */
+export type Comparison = {
+  /** The first block before `to` with other on-chain fields; undefined if there is none. */
+  changedFrom: number | undefined
+  /** By listing, the transactions that it does not contain any more, each with its former block. */
+  vanished: ReadonlyMap<string, ReadonlyMap<string, number>>
+}
+
 /**
- * Whether the lookback, as read by this run, has other on-chain fields than the stored pages of earlier
- * runs: a transaction was added, removed or moved, or its entries differ. Names, prices and metadata are not
- * compared. A transaction that one of the two contains in several versions counts as changed: a reorg happened while
- * they were read, and the export may contain the stale one.
+ * Compares the on-chain fields of the blocks that this run read again with those of the stored pages of earlier runs: a
+ * transaction was added, removed or moved, or its entries differ. Names, prices and metadata are not compared. A
+ * transaction that one of the two contains in several versions counts as changed: a reorg happened while they were read,
+ * and the export may contain the stale one.
  */
-export async function hasLookbackChanged(
-  checkpoint: Checkpoint,
+export async function compareRereads(
+  checkpoint: Pick<Checkpoint, 'rereadPages' | 'reopened' | 'read'>,
   listings: Listings,
-  { lookback, source }: { lookback: BlockRange; source: Source },
-): Promise<boolean> {
+  { to, source }: { to: number; source: Source },
+): Promise<Comparison> {
+  let first = to
+  const vanished = new Map<string, Map<string, number>>()
   for (const name of listings.keys()) {
-    const { before, after } = checkpoint.rereadPages(name)
-    const context = { checkpoint, lookback, source }
-    const [previousFields, currentFields] = [
+    const { from, before, after } = checkpoint.rereadPages(name)
+    const context = { checkpoint, lookback: { from, to: Number.POSITIVE_INFINITY }, source }
+    const [previous, current] = [
       await readOnChainFields(before, context),
       await readOnChainFields(after, context),
     ]
-    if (previousFields.size !== currentFields.size) return true
-    for (const [hash, fields] of currentFields)
-      if (fields === CONTRADICTORY || previousFields.get(hash) !== fields) return true
+    for (const [one, other] of [
+      [previous, current],
+      [current, previous],
+    ] as const)
+      for (const [hash, { block, fields }] of one)
+        if (fields === CONTRADICTORY || other.get(hash)?.fields !== fields) first = Math.min(first, block)
+    const lost = [...previous].filter(([hash]) => !current.has(hash))
+    if (lost.length > 0) vanished.set(name, new Map(lost.map(([hash, { block }]) => [hash, block])))
+    // What a listing had in blocks that were opened again is not known any more.
+    for (const reopened of checkpoint.reopened(name)) first = Math.min(first, reopened.from)
   }
-  return false
+  return { changedFrom: first < to ? first : undefined, vanished }
 }
 
 /** Replaces the on-chain fields of a transaction that was received with different ones. */
 const CONTRADICTORY = 'contradictory'
 
-type ReadContext = { checkpoint: Checkpoint; lookback: BlockRange; source: Source }
+/** What the pages state about a transaction, and the first block in which they do. */
+type Stated = { block: number; fields: string }
+
+type ReadContext = { checkpoint: Pick<Checkpoint, 'read'>; lookback: BlockRange; source: Source }
 
 /** Returns the on-chain fields of each transaction by hash. */
 async function readOnChainFields(
   records: readonly PageRecord[],
   { checkpoint, lookback: { from, to }, source }: ReadContext,
 ) {
-  const fields = new Map<string, string>()
+  const stated = new Map<string, Stated>()
   for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
     for (const { key, item } of keyedItems(await checkpoint.read(location), source)) {
       if (key.block < from || key.block >= Math.min(to, validBefore)) continue
       if (rereadRanges.some((range) => key.block >= range.from && key.block < range.to)) continue
-      const [known, found] = [fields.get(key.hash), source.onChainFieldsOf(item)]
-      fields.set(key.hash, known === undefined || known === found ? found : CONTRADICTORY)
+      const [known, fields] = [stated.get(key.hash), source.onChainFieldsOf(item)]
+      const isContradictory = known !== undefined && known.fields !== fields
+      stated.set(key.hash, {
+        block: Math.min(key.block, known?.block ?? key.block),
+        fields: isContradictory ? CONTRADICTORY : fields,
+      })
     }
   }
-  return fields
+  return stated
 }

@@ -1,8 +1,15 @@
 import { join } from 'node:path'
 import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
-import type { WrittenRange } from '../../checkpoint/checkpoint-state.ts'
+import type { EarlierExport, WrittenRange } from '../../checkpoint/checkpoint-state.ts'
 import { atomicListing, type Listings, listingsOf, walletOf } from '../../core/model/listings.ts'
-import { type Coverage, type Manifest, REJECTS_FILE } from '../../core/model/manifest.ts'
+import {
+  type Coverage,
+  completeEnd,
+  endOfExport,
+  type Manifest,
+  REJECTS_FILE,
+  rowsEndOf,
+} from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RefusedWallet } from '../../core/model/run-stats.ts'
 import { sumUnknownsIfPresent } from '../../core/model/unknowns.ts'
@@ -82,16 +89,18 @@ export function refusedEndBlocks(
 /** Whether later runs continue this export: the job has no endBlock, or the chain had not reached it. */
 export function isOpenEnded({ endBlock, kind }: Job, manifest?: Manifest): boolean {
   if (endBlock === undefined) return true
-  return kind === 'wallets' && manifest !== undefined && endOfExport(manifest) < endBlock
+  return kind === 'wallets' && manifest !== undefined && completeEnd(manifest) < endBlock
 }
 
-/** Returns the coverage of wallets that are in the export but no longer in the job. */
+/** Returns the wallets that are in the export but no longer in the job, each with the end of its rows. */
 export function removedWallets(
   { wallets }: Job,
   { manifest }: Pick<PreviousExport, 'manifest'>,
 ): readonly Coverage[] {
+  if (manifest === undefined) return []
   const present = new Set(wallets.map(({ address }) => address))
-  return manifest?.coverage.filter(({ address }) => !present.has(address)) ?? []
+  const removed = manifest.coverage.filter(({ address }) => !present.has(address))
+  return removed.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, manifest) }))
 }
 
 /** Whether the manifest has exactly the job's wallets, with their labels, apart from removed wallets. */
@@ -108,21 +117,33 @@ export function hasSameWallets({ wallets }: Job, { coverage }: Manifest): boolea
  * Returns the range of an export without a checkpoint, so that a new run can start at its end. Returns
  * undefined if the export lacks a wallet of the job, or blocks of one.
  */
-export function writtenRangeOf(job: Job, manifest: Manifest): WrittenRange | undefined {
+export function writtenRangeOf(job: Job, manifest: Manifest): EarlierExport | undefined {
+  const { coverage } = manifest
   const to = endOfExport(manifest)
   if (commonEndBlock(job, manifest) < to) return undefined
-  const seen = manifest.coverage.map(({ address, transactions }) => [address, transactions])
+  const seen = coverage.map(({ address, transactions }) => [address, transactions])
+  const lagging = coverage.filter(({ toBlock }) => toBlock < to)
+  const indexedTo = Object.fromEntries(lagging.map(({ address, toBlock }) => [address, toBlock]))
   const { decimalsConflict } = manifest
-  const unknowns = sumUnknownsIfPresent([manifest])
-  return { from: job.startBlock, to, seen: Object.fromEntries(seen), ...unknowns, decimalsConflict }
+  const written = { from: job.startBlock, to, seen: Object.fromEntries(seen), decimalsConflict }
+  return { ...written, ...sumUnknownsIfPresent([manifest]), ...(lagging.length > 0 ? { indexedTo } : {}) }
 }
 
 /**
- * Returns the exclusive end up to which an export has all wallets of the job. A wallet that was removed for a
- * while, or that the service refused, lags behind.
+ * Returns the exclusive end up to which the rows of all wallets of the job are written. Those of a wallet that was
+ * removed for a while, or that the service refused, end earlier.
  */
-function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Pick<Manifest, 'coverage'>): number {
-  const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
+function commonEndBlock(
+  { wallets, startBlock }: Job,
+  manifest: Pick<Manifest, 'coverage' | 'tables'>,
+): number {
+  const end = endOfExport(manifest)
+  const ends = new Map(
+    manifest.coverage.map(({ address, toBlock, error, removed }) => [
+      address,
+      error === undefined && removed !== true ? end : toBlock,
+    ]),
+  )
   return wallets.reduce(
     (min, { address }) => Math.min(min, ends.get(address) ?? startBlock),
     Number.POSITIVE_INFINITY,
@@ -130,10 +151,11 @@ function commonEndBlock({ wallets, startBlock }: Job, { coverage }: Pick<Manifes
 }
 
 /** Like `commonEndBlock`, for the wallets that the service did not refuse. */
-function commonEndOfAnswered(job: Job, { coverage }: Manifest): number {
+function commonEndOfAnswered(job: Job, manifest: Manifest): number {
+  const { coverage } = manifest
   const refused = new Set(coverage.flatMap(({ address, error }) => (error === undefined ? [] : [address])))
   const wallets = job.wallets.filter(({ address }) => !refused.has(address))
-  return commonEndBlock({ ...job, wallets }, { coverage })
+  return commonEndBlock({ ...job, wallets }, manifest)
 }
 
 /** Whether the service refuses the same wallets as in the previous run, and no more of their blocks are known. */
@@ -143,11 +165,6 @@ export function areSameRefusals({ manifest, refusedEnds }: PreviousExport): bool
     exported.length === (refusedEnds?.size ?? 0) &&
     exported.every(({ address, toBlock }) => refusedEnds?.get(address) === toBlock)
   )
-}
-
-/** Returns one past the last block of an export. */
-export function endOfExport({ coverage }: Manifest): number {
-  return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 
 export type ContinueOptions = {

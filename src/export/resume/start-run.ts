@@ -2,7 +2,8 @@ import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { openPendingCheckpoint, removeCheckpoint } from '../../checkpoint/open-checkpoint.ts'
 import type { LogDamage } from '../../checkpoint/record-log.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { LOOKBACK_BLOCKS } from '../../core/model/lookback.ts'
+import { DEFAULT_LOOKBACK, type Lookback } from '../../core/model/lookback.ts'
+import { endOfExport } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { outputName } from '../../storage/bucket-url.ts'
@@ -13,7 +14,6 @@ import { type FoundExport, findExport } from './find-export.ts'
 import {
   type ContinueOptions,
   continueExport,
-  endOfExport,
   isOpenEnded,
   noPreviousExport,
   type PreviousExport,
@@ -24,7 +24,7 @@ type StartRunOptions = {
   job: Job
   store: Store
   fresh: boolean
-  lookbackBlocks: number | undefined
+  lookback: Lookback | undefined
   /** Ignore the checkpoint and read the whole history again. @default false */
   fromScratch?: boolean
   onNotice: (notice: string) => void
@@ -41,7 +41,7 @@ export type StartedRun = {
 
 /** Opens the checkpoint and finds the export that a run continues. Throws OUTPUT_CHANGED. */
 export async function startRun(runOptions: StartRunOptions): Promise<StartedRun> {
-  const { job, store, fresh, lookbackBlocks = LOOKBACK_BLOCKS, onNotice } = runOptions
+  const { job, store, fresh, lookback = DEFAULT_LOOKBACK, onNotice } = runOptions
   const options = checkpointOptions(runOptions)
   if (runOptions.fromScratch) return startFromScratch(runOptions, await findExport(job, store))
   const pending = await openPendingCheckpoint(options)
@@ -50,8 +50,7 @@ export async function startRun(runOptions: StartRunOptions): Promise<StartedRun>
     const found = isFresh ? undefined : await findExport(job, store)
     const writtenRange =
       found && isOpenEnded(job, found.manifest) ? writtenRangeOf(job, found.manifest) : undefined
-    const wanted = Math.max(job.startBlock, pending.end - lookbackBlocks)
-    const checkpoint = await pending.begin({ before: writtenRange, from: wanted, isFresh })
+    const checkpoint = await pending.begin({ before: writtenRange, lookback, isFresh })
     const previous = await findPreviousExport(runOptions, found, { checkpoint, from: checkpoint.from })
     const arePagesAvailable = hasPages(job, checkpoint, previous)
     if (found !== undefined)
@@ -144,10 +143,10 @@ type ResumeState = { found: FoundExport | undefined; checkpoint: Checkpoint; pre
  * nothing if the lookback is written again anyway.
  */
 async function findUnchanged(
-  { job, lookbackBlocks }: StartRunOptions,
+  { job, lookback }: StartRunOptions,
   { found, checkpoint, previous }: ResumeState,
 ): Promise<Pick<StartedRun, 'unchanged'>> {
-  if (found === undefined || lookbackBlocks !== undefined) return {}
+  if (found === undefined || lookback !== undefined) return {}
   if (!isOpenEnded(job, found.manifest) || findChangedSettings(job, found.manifest).length > 0) return {}
   const from = endOfExport(found.manifest)
   const unchanged = await continueExport(job, found, { checkpoint, from, areRefusedAgain: true })
@@ -156,12 +155,12 @@ async function findUnchanged(
 
 /** Reports blocks of the lookback that cannot be read again. */
 function noticeShortLookback(
-  { job, lookbackBlocks = LOOKBACK_BLOCKS, onNotice }: StartRunOptions,
+  { job, lookback: { blocks } = DEFAULT_LOOKBACK, onNotice }: StartRunOptions,
   checkpoint: Checkpoint,
   found?: FoundExport,
 ) {
-  if (found === undefined || !isOpenEnded(job, found.manifest) || lookbackBlocks === 0) return
-  const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - lookbackBlocks)
+  if (found === undefined || !isOpenEnded(job, found.manifest) || blocks === 0) return
+  const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - blocks)
   if (checkpoint.from <= wanted) return
   const reason =
     checkpoint.base > wanted ? 'pages of earlier runs are gone' : 'an unfinished run was begun without them'

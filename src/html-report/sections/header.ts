@@ -1,5 +1,5 @@
 import { chainOf } from '../../core/model/chains.ts'
-import type { Manifest } from '../../core/model/manifest.ts'
+import { endOfExport, type Manifest } from '../../core/model/manifest.ts'
 import { missingRowsWarning, unknownLines } from '../../terminal/format.ts'
 import { type DataCollection, missingBlocks } from '../data-collection.ts'
 import { formatCount, groupDigits, type Html, html } from '../html.ts'
@@ -24,11 +24,12 @@ ${completenessBanner({ manifest, data })}${[...missingRowsWarning(manifest), ...
 }
 
 /** The block range that was read for any wallet; `to` is exclusive. */
-function rangeOf({ coverage, blocks }: Manifest): { from: number; to: number } {
+function rangeOf(manifest: Manifest): { from: number; to: number } {
+  const { coverage, blocks } = manifest
   const ranges = blocks === undefined ? coverage : [blocks]
   return {
     from: ranges.reduce((min, { fromBlock }) => Math.min(min, fromBlock), Number.POSITIVE_INFINITY),
-    to: ranges.reduce((max, { toBlock }) => Math.max(max, toBlock), 0),
+    to: blocks?.toBlock ?? endOfExport(manifest),
   }
 }
 

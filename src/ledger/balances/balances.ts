@@ -1,6 +1,6 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { wrappedCoinOf } from '../../core/model/chains.ts'
-import type { Manifest } from '../../core/model/manifest.ts'
+import { type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
 import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { applyNames } from '../../read/address-book.ts'
@@ -135,10 +135,11 @@ export async function balances(output: string, options: BalancesOptions = {}): P
  * The last block up to which every selected wallet was read. Ignores removed wallets, whose coverage no longer grows,
  * unless all selected ones are removed.
  */
-export function lastBlockOf({ coverage }: Manifest, selected: ReadonlySet<string>): number {
+export function lastBlockOf(manifest: Manifest, selected: ReadonlySet<string>): number {
+  const { coverage } = manifest
   const wallets = coverage.filter(({ address }) => selected.has(address))
   const present = wallets.filter(({ removed }) => removed !== true)
-  const ends = (present.length > 0 ? present : wallets).map(({ toBlock }) => toBlock)
+  const ends = (present.length > 0 ? present : wallets).map((wallet) => rowsEndOf(wallet, manifest))
   return ends.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY) - 1
 }
 

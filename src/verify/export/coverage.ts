@@ -10,13 +10,16 @@ import { differenceMessage } from './files.ts'
  * Checks that coverage is consistent with itself and the job: addresses sorted and unique, block ranges those of the
  * job.
  */
-export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
+export function checkCoverage(manifest: Manifest, findings: Findings): void {
+  const { job, coverage, completeToBlock } = manifest
   const location = 'manifest.json: coverage'
-  const end = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
-  // The range of a wallet that the service refused ends where it was last read.
-  const isPresent = ({ removed, toBlock, error }: Coverage) =>
-    removed !== true && (toBlock === end || error !== undefined)
-  const present = coverage.filter(isPresent)
+  const end = lastBlockEnd(manifest)
+  const present = coverage.filter(({ removed }) => removed !== true)
+  const smallest = present.reduce((min, { toBlock }) => Math.min(min, toBlock), end)
+  if (job.kind !== 'blocks' && completeToBlock !== undefined)
+    findings.expect(completeToBlock === smallest, () =>
+      differenceMessage('manifest.json', 'completeToBlock', { expected: smallest, found: completeToBlock }),
+    )
   findings.expect(
     end <= (job.endBlock ?? end),
     () => `${location}: toBlock ${end} is beyond endBlock ${job.endBlock}`,
@@ -36,7 +39,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
       found: job.addressesSha256,
     })
   })
-  for (const [at, { address, fromBlock, toBlock, removed = false, error }] of coverage.entries()) {
+  for (const [at, { address, fromBlock, toBlock }] of coverage.entries()) {
     const previousAddress = coverage[at - 1]?.address
     findings.expect(
       previousAddress === undefined || previousAddress < address,
@@ -52,27 +55,30 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
         found: fromBlock,
       })
     })
-    // The range of a removed or refused wallet ends where it was last read.
-    const isExpected = removed || error !== undefined ? toBlock <= end : toBlock === end
-    findings.expect(isExpected, () =>
-      differenceMessage(location, `toBlock of ${address}`, { expected: end, found: toBlock }),
-    )
   }
 }
 
-/** Creates the scratch table `wallets` from the manifest's coverage. */
-export async function createWalletsTable(
-  database: ScratchDatabase,
-  coverage: readonly Coverage[],
-): Promise<void> {
+/** A refused or removed wallet has no rows above its coverage. Others may, until the next run has read them again. */
+const rowsEnd = ({ toBlock, error, removed }: Coverage, end: number): number =>
+  error !== undefined || removed === true ? toBlock : end
+
+/** One past the last block of which the export may have rows. */
+function lastBlockEnd({ coverage, tables }: Manifest): number {
+  const files = Object.values(tables).flatMap((table) => table.files)
+  return [...coverage, ...files].reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
+}
+
+/** Creates the scratch table `wallets` from the manifest's coverage, each with the end of its rows. */
+export async function createWalletsTable(database: ScratchDatabase, manifest: Manifest): Promise<void> {
+  const end = lastBlockEnd(manifest)
   await database.run('CREATE TABLE wallets (address VARCHAR, to_block BIGINT)')
   await fillTable(database, 'wallets', {
-    items: coverage,
-    toValues: ({ address, toBlock }) => `(${quoteLiteral(address)}, ${toBlock})`,
+    items: manifest.coverage,
+    toValues: (wallet) => `(${quoteLiteral(wallet.address)}, ${rowsEnd(wallet, end)})`,
   })
 }
 
-/** Checks rows against coverage: known wallets only, the recorded number of transactions, only covered blocks. */
+/** Checks rows against coverage: known wallets only, the recorded number of transactions, no block before the first one. */
 export async function checkWalletsCovered(checkedExport: CheckedExport): Promise<void> {
   for (const name of ['wallet_transactions', 'ledger'] as const) {
     if (!checkedExport.completeTables.has(name)) continue
@@ -112,9 +118,10 @@ function checkWallet(
   })
   if (counts === undefined) return
   const blocks = [Number(counts.first), Number(counts.last)] as const
-  findings.expect(blocks[0] >= coverage.fromBlock && blocks[1] < coverage.toBlock, () => {
+  const to = rowsEnd(coverage, lastBlockEnd(manifest))
+  findings.expect(blocks[0] >= coverage.fromBlock && blocks[1] < to, () => {
     return differenceMessage(location, 'blocks', {
-      expected: `${coverage.fromBlock} to ${coverage.toBlock - 1}`,
+      expected: `${coverage.fromBlock} to ${to - 1}`,
       found: `${blocks[0]} to ${blocks[1]}`,
     })
   })

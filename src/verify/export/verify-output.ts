@@ -165,7 +165,7 @@ async function checkOutput(context: VerifyContext): Promise<void> {
   const database = await openScratchDatabase(folder)
   try {
     const checkedExport = await loadTables({ ...context, database })
-    await createWalletsTable(database, manifest.coverage)
+    await createWalletsTable(database, manifest)
     await checkTables(checkedExport, onProgress)
   } finally {
     await database.close()

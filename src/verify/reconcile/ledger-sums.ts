@@ -1,5 +1,5 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
-import type { Coverage } from '../../core/model/manifest.ts'
+import { type Coverage, type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
 import { sha256 } from '../../core/platform/sha256.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
@@ -29,6 +29,11 @@ export type LedgerSums = {
 
 /** Opening balances that are given instead of asked for, and the wallets whose opening balances they are. */
 export type GivenOpening = { amounts: readonly WalletAmount[]; wallets: ReadonlySet<string> }
+/** The wallets of which an export may have rows, each up to the last block that it may have rows of. */
+export function readableCoverage(manifest: Manifest): Coverage[] {
+  const wallets = manifest.coverage.map((wallet) => ({ ...wallet, toBlock: rowsEndOf(wallet, manifest) }))
+  return wallets.filter(({ fromBlock, toBlock }) => fromBlock < toBlock)
+}
 
 /** Sums the opening balances, if they are given, and the ledger rows of these wallets. Memory grows with the number of balances. */
 export async function readLedgerSums(

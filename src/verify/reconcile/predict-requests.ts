@@ -1,7 +1,7 @@
 import { openExport } from '../../read/open-export.ts'
 import type { Source } from '../../sources/source.ts'
 import { hasEarlierBalances } from './compare-wallet.ts'
-import { type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
+import { type LedgerWallet, readableCoverage, readLedgerSums } from './ledger-sums.ts'
 
 /** The number of requests that comparing these wallets takes at least: with full pages, and without differences. */
 export function predictRequests(wallets: readonly LedgerWallet[], source: Source): number {
@@ -17,7 +17,7 @@ export function predictRequests(wallets: readonly LedgerWallet[], source: Source
 export async function predictReconcile(folder: string, source: Source): Promise<number> {
   const output = await openExport(folder)
   try {
-    const covered = output.manifest.coverage.filter(({ fromBlock, toBlock }) => fromBlock < toBlock)
+    const covered = readableCoverage(output.manifest)
     return predictRequests((await readLedgerSums(output, covered)).wallets, source)
   } finally {
     await output.close()

@@ -20,7 +20,13 @@ import type { RequestCounts, ServiceAccess } from '../../sources/service-access.
 import type { Source } from '../../sources/source.ts'
 import { readAccepted } from './accepted.ts'
 import { type ComparedWallet, compareWallet } from './compare-wallet.ts'
-import { type GivenOpening, hashSums, type LedgerWallet, readLedgerSums } from './ledger-sums.ts'
+import {
+  type GivenOpening,
+  hashSums,
+  type LedgerWallet,
+  readableCoverage,
+  readLedgerSums,
+} from './ledger-sums.ts'
 import { notComparedError } from './not-compared.ts'
 import { predictRequests } from './predict-requests.ts'
 import { buildVerdict, type ReconcileVerdict } from './verdict.ts'
@@ -95,9 +101,7 @@ export async function reconcileOutput(folder: string, options: ReconcileOptions)
 /** The selected wallets of which blocks were read. Throws USAGE if there are none: comparing nothing must not pass. */
 function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOptions): Coverage[] {
   const selected = selectWallets(manifest, options.wallets)
-  const covered = manifest.coverage.filter(
-    ({ address, fromBlock, toBlock }) => selected.has(address) && fromBlock < toBlock,
-  )
+  const covered = readableCoverage(manifest).filter(({ address }) => selected.has(address))
   if (covered.length === 0)
     throw new ExportError('USAGE', `${folder} covers no blocks of these wallets that could be compared`, {
       fix: 'Run its job again once the chain has reached startBlock and the service accepts the wallets. If they only receive internal payments, which some listings lack, add --internals full --fresh.',

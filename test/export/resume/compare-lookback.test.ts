@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../../src/checkpoint/checkpoint.ts'
-import { hasLookbackChanged } from '../../../src/export/resume/compare-lookback.ts'
+import { compareRereads } from '../../../src/export/resume/compare-lookback.ts'
 import { dataApi } from '../../../src/sources/data-api/data-api.ts'
 
 const WALLET = `0x${'a'.repeat(40)}`
@@ -22,7 +22,12 @@ function checkpointOf(before: readonly Buffer[], after: readonly Buffer[]): Chec
     validBefore: Number.POSITIVE_INFINITY,
   }))
   const checkpoint = {
-    rereadPages: () => ({ before: records.slice(0, before.length), after: records.slice(before.length) }),
+    rereadPages: () => ({
+      from: 0,
+      before: records.slice(0, before.length),
+      after: records.slice(before.length),
+    }),
+    reopened: () => [],
     read: async ({ offset }: { offset: number }) => pages[offset],
   }
   return checkpoint as unknown as Checkpoint
@@ -32,19 +37,19 @@ const nested = (levels: number, innermost: string) => '{"a":'.repeat(levels) + i
 
 test.for([1, 90])('on-chain fields are compared at a depth of %i levels', async (levels) => {
   const [was, is] = [pageWith(nested(levels, '1')), pageWith(nested(levels, '2'))]
-  expect(await hasLookbackChanged(checkpointOf([was], [was]), listings, { lookback, source: dataApi })).toBe(
-    false,
-  )
-  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, { lookback, source: dataApi })).toBe(
-    true,
-  )
+  expect(
+    await compareRereads(checkpointOf([was], [was]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: undefined })
+  expect(
+    await compareRereads(checkpointOf([was], [is]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: 7 })
 })
 
 test('changed names and metadata are not compared', async () => {
   const [was, is] = [pageWith('{"name":"a","b":1}'), pageWith('{"name":"é","metadata":{"c":2},"b":1}')]
-  expect(await hasLookbackChanged(checkpointOf([was], [is]), listings, { lookback, source: dataApi })).toBe(
-    false,
-  )
+  expect(
+    await compareRereads(checkpointOf([was], [is]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: undefined })
 })
 
 test.for([
@@ -55,12 +60,14 @@ test.for([
 ])('a transaction counts as changed if $what received it in two versions', async ({ before, after }) => {
   const pages = (versions: readonly string[]) => versions.map((version) => pageWith(version))
   const checkpoint = checkpointOf(pages(before), pages(after))
-  expect(await hasLookbackChanged(checkpoint, listings, { lookback, source: dataApi })).toBe(true)
+  expect(await compareRereads(checkpoint, listings, { to: 100, source: dataApi })).toMatchObject({
+    changedFrom: 7,
+  })
 })
 
 test('a transaction that was received twice in one version is unchanged', async () => {
   const page = pageWith('1')
   expect(
-    await hasLookbackChanged(checkpointOf([page, page], [page]), listings, { lookback, source: dataApi }),
-  ).toBe(false)
+    await compareRereads(checkpointOf([page, page], [page]), listings, { to: 100, source: dataApi }),
+  ).toMatchObject({ changedFrom: undefined })
 })

@@ -80,7 +80,8 @@ async function* readUnitedPages(
             order,
             chain,
           })
-          yield { ...page, covered, rest }
+          // The internal transactions are requested after the page: they may be newer than it.
+          yield { ...page, covered, rest, indexed: listed.page.head ?? null }
         }
         if (failure !== undefined) return { rest: rest ?? open, failure }
       }

@@ -6,6 +6,7 @@ import { largest, smallest } from '../../../core/platform/extremes.ts'
 import { delayBeforeRetry, RETRY_POLICIES } from '../../../core/platform/retry.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
+import { wholeNumber } from '../../item-time.ts'
 import type { RangePage, RangeRequest } from '../../source.ts'
 import type { Dialect } from '../dialect.ts'
 import { LISTING_NAMES, LISTINGS, type ListingName } from '../item.ts'
@@ -41,12 +42,19 @@ type Cursor = {
   gaps: readonly Gap[]
   /** Why the service refuses this listing; undefined if it does not. */
   refusal: ExportError | undefined
+  /** The newest block that was indexed when the service listed the newest records; undefined if that is not known. */
+  indexed: number | undefined
+  isRead: boolean
 }
 
 /**
  * Reads the five listings of a wallet's block range, and yields the union by transaction of the blocks that all of them
  * have completed. Of a range up to the head, the newest blocks are left out if the explorer has not processed them yet.
  * Older ones that it has not processed, and listings that it refuses while it answers others, are gaps of the pages.
+ *
+ * Each listing is complete up to its newest record, or to a record that another listing has shown before it was requested.
+ * If no block of the range is known to be indexed, the listings are therefore requested one after the other until one has
+ * a record, and then the others at once.
  */
 export async function* readRange(
   requestContext: RequestContext,
@@ -97,16 +105,23 @@ async function* readListings(
   wallet: ExplorerWallet,
   request: ListingsRequest,
 ): AsyncGenerator<RangePage, void, void> {
-  const { order, cutoffMs, narrowRange = (rest) => rest, read = readPage } = request
+  const { order, cutoffMs, settledMs = cutoffMs, indexedTo = 0, narrowRange = (rest) => rest } = request
+  const shown: Shown = { block: undefined }
   let [open, moves]: [BlockRange | undefined, number] = [request.range, 0]
   let cursors = openCursors(request.range)
   while (open !== undefined) {
     const range: BlockRange = open
-    const isBehind = ({ unread }: Cursor) => startsEqual(unread, range, order)
-    const step = { range, order, mayLag: request.mayLag === true && range === request.range }
-    await allSettled(
-      cursors.filter(isBehind).map((cursor) => advance(requestContext, wallet, { ...step, cursor })),
-    )
+    const behind = cursors.filter(({ unread }) => startsEqual(unread, range, order))
+    const mayLag = request.mayLag === true && range === request.range
+    const read = (cursor: Cursor) =>
+      advance(requestContext, wallet, { cursor, range, order, mayLag, settledMs, shown })
+    let at = 0
+    for (const cursor of indexedTo > range.from ? [] : behind) {
+      if (shown.block !== undefined) break
+      await read(cursor)
+      at += 1
+    }
+    await allSettled(behind.slice(at).map(read))
     const refusals = cursors.flatMap(({ refusal }) => refusal ?? [])
     if (refusals.length === cursors.length) throw refusals[0]
     const covered = coveredBy(cursors, range, order)
@@ -122,7 +137,12 @@ async function* readListings(
     }
     moves = 0
     const body = composeBody(records, covered)
-    const page = await read(body, { range: covered, cutoffMs, order, chain: wallet.chain })
+    const page = await (request.read ?? readPage)(body, {
+      range: covered,
+      cutoffMs,
+      order,
+      chain: wallet.chain,
+    })
     const rest = restAfter(covered, range, order)
     open = rest === undefined ? undefined : narrowRange(rest, page)
     const gaps = gapsWithin(
@@ -134,6 +154,7 @@ async function* readListings(
       ...page,
       covered,
       rest: open,
+      indexed: indexedIn(cursors),
       ...(gaps.length > 0 && { gaps }),
       ...(opening !== undefined && { opening }),
     }
@@ -163,24 +184,43 @@ async function allSettled(promises: readonly Promise<void>[]): Promise<void> {
 
 const openCursors = (range: BlockRange) =>
   LISTING_NAMES.map((listing): Cursor => {
-    return { listing, unread: range, records: [], gaps: [], refusal: undefined }
+    return {
+      ...{ listing, unread: range, records: [], gaps: [], refusal: undefined },
+      ...{ indexed: undefined, isRead: false },
+    }
   })
 
-type Step = { cursor: Cursor; range: BlockRange; order: 'asc' | 'desc'; mayLag: boolean }
+/** The newest block, old enough to be indexed in all listings, that any answer so far has shown; updated in place. */
+type Shown = { block: number | undefined }
+
+type Step = {
+  cursor: Cursor
+  range: BlockRange
+  order: 'asc' | 'desc'
+  mayLag: boolean
+  settledMs: number
+  shown: Shown
+}
 
 /** Reads the next window of a listing, from the start of the range. */
 async function advance(
   requestContext: RequestContext,
   { windows, sizes, ...wallet }: ExplorerWallet,
-  { cursor, range, order, mayLag }: Step,
+  { cursor, range, order, mayLag, settledMs, shown }: Step,
 ): Promise<void> {
   const { listing } = cursor
   let window = windows.find(listing, { range, order })
   if (window === undefined) {
     const spec = { ...wallet, ...sizes[listing], listing, range, order }
+    const before = shown.block
     window = await readListed(requestContext, spec, mayLag)
+    window.indexed = newest([before, ...window.records.map((placed) => settledBlock(placed, settledMs))])
+    shown.block = newest([shown.block, window.indexed])
     if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
   }
+  // Newest first, later answers say nothing about the newest blocks.
+  if (order === 'asc' || !cursor.isRead) cursor.indexed = newest([cursor.indexed, window.indexed])
+  cursor.isRead = true
   const [first, second] = order === 'asc' ? [cursor, window] : [window, cursor]
   cursor.records = [...first.records, ...second.records]
   cursor.unread = restAfter(window.covered, range, order) ?? endOf(range, order)
@@ -213,6 +253,20 @@ async function readListed(
 /** The service's words, without the name of the request. */
 const reasonOf = ({ message }: ExportError): string =>
   message.slice(Math.max(0, message.indexOf('the service answered')))
+function settledBlock({ block, record }: Placed, settledMs: number): number | undefined {
+  return (wholeNumber(record.timeStamp) ?? 0) * 1000 + 999 > settledMs ? undefined : block
+}
+
+function newest(blocks: readonly (number | undefined)[]): number | undefined {
+  const all = blocks.filter((block) => block !== undefined)
+  return all.length === 0 ? undefined : largest(all)
+}
+
+/** The newest block that was indexed when each of the listings was given; null if one of them shows none. */
+function indexedIn(cursors: readonly Cursor[]): number | null {
+  const all = cursors.flatMap(({ indexed = [] }) => indexed)
+  return all.length < cursors.length ? null : smallest(all)
+}
 
 function startsEqual(a: BlockRange, b: BlockRange, order: 'asc' | 'desc'): boolean {
   return order === 'asc' ? a.from <= b.from : a.to >= b.to

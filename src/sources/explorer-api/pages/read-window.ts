@@ -22,6 +22,8 @@ export type Window = {
   records: readonly Placed[]
   /** Why the service does not list these blocks: it refuses the listing, or has not processed them. @default it does */
   missing?: ExportError
+  /** A block that was indexed when the service listed them. */
+  indexed?: number | undefined
 }
 
 export type WindowRequest = {

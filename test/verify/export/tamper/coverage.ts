@@ -46,9 +46,14 @@ export const coverage: readonly Tampering[] = [
     manifest: (m) => void Object.assign(covered(m, 1), { fromBlock: 200 }),
   },
   {
-    what: 'a coverage that ends before its rows',
-    says: new RegExp(`^wallet_transactions of ${A}: blocks: expected "0 to 299", found "100 to 301"`),
+    what: 'a coverage that the end of the whole export does not follow',
+    says: /^manifest\.json: completeToBlock: expected 300, found 1000/,
     manifest: (m) => void Object.assign(covered(m, 0), { toBlock: 300 }),
+  },
+  {
+    what: 'a coverage of a removed wallet that ends before its rows',
+    says: new RegExp(`^wallet_transactions of ${A}: blocks: expected "0 to 299", found "100 to 301"`),
+    manifest: (m) => void Object.assign(covered(m, 0), { toBlock: 300, removed: true }),
   },
   {
     what: 'a label that is not in the rows',

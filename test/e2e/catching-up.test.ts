@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model/model.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { type Indexed, inTurn, startCatchingUp, walletAt } from '../helpers/catching-up.ts'
+import { runOnce } from '../helpers/growing-chain.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { createSeededRandom } from '../helpers/seeded-random.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const WALLETS = 40
+const HOUR = 3_600_000
+
+const addresses = Array.from({ length: WALLETS }, (_, at) => walletAt(at))
+
+async function start(
+  indexed: Indexed,
+  api: 'data-api' | 'etherscan' = 'data-api',
+  fields: Partial<Job> = {},
+) {
+  const { url, requests } = await startCatchingUp(indexed, api)
+  const service = { baseUrl: url, api, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const finalityMs = api === 'etherscan' ? 600_000 : 0
+  const common = { endBlock: undefined, concurrency: 4, finalityMs, output: tempFolder() }
+  const { wallets: _, ...rest } = { wallets: undefined, ...fields }
+  return { requests, job: testJob({ addresses, service, ...common, ...rest }) }
+}
+
+/** The blocks within the coverage of their wallets that an export lacks. */
+async function missingIn(
+  job: Job,
+  { transfers, headAfter }: Indexed,
+  head = headAfter(Number.MAX_SAFE_INTEGER),
+) {
+  const blocks = new Set(
+    (await readCsvTable(job.output, 'transactions')).map((row) => Number(row.block_number)),
+  )
+  const ends = new Map(readManifest(job.output).coverage.map(({ address, toBlock }) => [address, toBlock]))
+  const claimed = transfers.filter(({ block, to }) => block < (ends.get(to) ?? 0) && block <= head)
+  return claimed.filter(({ block }) => !blocks.has(block)).length
+}
+
+const rowsOf = async (job: Job) => (await readCsvTable(job.output, 'transactions')).length
+
+for (const api of ['data-api', 'etherscan'] as const)
+  test(`an index that catches up while a run reads loses nothing: ${api}`, async () => {
+    const transfers = inTurn(1_400, { wallets: WALLETS, startMs: Date.now() - 12 * HOUR, blockMs: 2_000 })
+    const answers = api === 'etherscan' ? 5 * WALLETS : WALLETS
+    const indexed = { transfers, headAfter: (n: number) => 700 + Math.min(700, (700 * n) / answers) }
+    const { job } = await start(indexed, api)
+    await runOnce(job)
+    expect(await missingIn(job, indexed)).toBe(0)
+    const { coverage, completeToBlock } = readManifest(job.output)
+    expect(completeToBlock).toBe(Math.min(...coverage.map(({ toBlock }) => toBlock)))
+    await runOnce(job)
+    expect(await rowsOf(job)).toBe(1_400)
+    await runOnce(job)
+    expect(readManifest(job.output)).toMatchObject({ completeToBlock: 1_401 })
+    expect([await rowsOf(job), await missingIn(job, indexed)]).toEqual([1_400, 0])
+    expect((await verifyOutput(job.output)).problems).toEqual([])
+  })
+
+const MINUTE = 60_000
+
+test.for([
+  { blockMs: 100, agoBlocks: 5_000 },
+  { blockMs: 2_000, agoBlocks: 280 },
+  { blockMs: 12_000, agoBlocks: 30 },
+])(
+  'the lookback reaches back ten minutes and 32 blocks: blocks of $blockMs ms',
+  async ({ blockMs, agoBlocks }) => {
+    const all = inTurn(12_000, { wallets: 1, startMs: Date.now() - 50 * HOUR, blockMs }).filter(
+      ({ block }) => block > 12_000 - 2 * agoBlocks && block % Math.ceil(agoBlocks / 50) === 0,
+    )
+    const late = all.find(({ block }) => block > 12_000 - agoBlocks)
+    const indexed = { transfers: all.filter((one) => one !== late), headAfter: () => Number.MAX_SAFE_INTEGER }
+    const { job } = await start(indexed, 'data-api', { concurrency: 1 })
+    const single = { ...job, wallets: job.wallets.slice(0, 1) }
+    await runOnce(single)
+    indexed.transfers = all
+    await runOnce(single, { lookbackBlocks: 0 })
+    expect(await rowsOf(single)).toBe(all.length - 1)
+    await runOnce(single)
+    expect(await rowsOf(single)).toBe(all.length)
+  },
+)
+
+test('a lookback of a time reads all blocks of that time again, and a lookback of 0 none', async () => {
+  const all = inTurn(400, { wallets: 1, startMs: Date.now() - HOUR, blockMs: 6_000 })
+  const indexed: Indexed = { transfers: all.filter(({ block }) => block !== 120), headAfter: () => 400 }
+  const { job, requests } = await start(indexed, 'data-api')
+  const single = { ...job, wallets: job.wallets.slice(0, 1) }
+  await runOnce(single)
+  indexed.transfers = all
+  await runOnce(single)
+  expect(await rowsOf(single)).toBe(399)
+  await runOnce(single, { lookbackMs: 30 * MINUTE })
+  expect(await rowsOf(single)).toBe(400)
+  await runOnce(single, { lookbackBlocks: 0 })
+  expect(requests.at(-1)?.query.get('startBlock')).toBe('401')
+})
+
+test('rows that one wrong answer lacks stay, and the run says so', async () => {
+  const all = inTurn(100, { wallets: 2, startMs: Date.now() - HOUR, blockMs: 2_000 })
+  const [first = '', second = ''] = addresses
+  let answers = 0
+  let isWrong = (_: number) => false
+  const indexed: Indexed = {
+    get transfers() {
+      answers += 1
+      return isWrong(answers) ? [] : all
+    },
+    headAfter: () => 100,
+  }
+  const { job } = await start(indexed, 'data-api', { concurrency: 1 })
+  const two = { ...job, wallets: job.wallets.filter(({ address }) => [first, second].includes(address)) }
+  await runOnce(two)
+  answers = 0
+  isWrong = (answer) => answer === 1
+  expect((await run([two])).code).toBe('ANSWERS_DIFFER')
+  expect(await rowsOf(two)).toBe(100)
+
+  answers = 0
+  isWrong = (answer) => answer === 1 || answer === 3
+  expect((await run([two])).code).toBeUndefined()
+  expect(await rowsOf(two)).toBeLessThan(100)
+  expect(readManifest(two.output).completeToBlock).toBeLessThan(100)
+  isWrong = () => false
+  await runOnce(two)
+  expect(await rowsOf(two)).toBe(100)
+  expect((await verifyOutput(two.output)).problems).toEqual([])
+})
+
+test('finality is measured by the clock of the service if that is behind', async () => {
+  const all = inTurn(600, { wallets: 1, startMs: Date.now() - HOUR - 20 * MINUTE, blockMs: 2_000 })
+  const indexed: Indexed = { transfers: all, headAfter: () => 600, aheadSeconds: -3_600 }
+  const { job } = await start(indexed, 'etherscan')
+  const single = { ...job, wallets: job.wallets.slice(0, 1) }
+  const { jobs } = await run([single])
+  expect([jobs[0]?.error, jobs[0]?.stats.leftOut?.transactions]).toEqual([undefined, expect.closeTo(300, -1)])
+  expect(await rowsOf(single)).toBeLessThan(320)
+})
+
+const KINDS = ['catching up', 'an older replica', 'a clock ahead', 'a clock behind'] as const
+type Round = { kind: (typeof KINDS)[number]; api: 'data-api' | 'etherscan'; seed: number }
+
+/**
+ * Some nights of a service whose indexed head moves while a run reads, then nights without a change. Nothing may be missing
+ * within the coverage, unless a replica answers with a state of the last minutes, and nothing at all in the end.
+ */
+async function checkRound({ kind, api, seed }: Round): Promise<void> {
+  const random = createSeededRandom(seed)
+  const wallets = random.between(2, 12)
+  const blockMs = random.pick([100, 250, 2_000, 12_000])
+  const blocks = 400
+  const transfers = inTurn(blocks, { wallets, startMs: Date.now() - 26 * HOUR, blockMs })
+  let [first, last] = [random.between(1, 200), random.between(1, 200)]
+  const lag = Math.min(30, Math.floor((5 * MINUTE) / blockMs))
+  const indexed: Indexed = {
+    transfers,
+    headAfter: (answers) => {
+      const head = Math.min(last, first + answers * random.between(0, 40))
+      return kind === 'an older replica' && random.next() < 0.3 ? head - lag : head
+    },
+    aheadSeconds: kind === 'a clock ahead' ? -3_600 : kind === 'a clock behind' ? 3_600 : 0,
+  }
+  const { job } = await start(indexed, api, { concurrency: random.between(1, 8) })
+  const some = { ...job, wallets: job.wallets.slice(0, wallets) }
+  for (let night = 0; night < 3; night += 1) {
+    await run([some])
+    if (kind !== 'an older replica')
+      expect({ seed, night, missing: await missingIn(some, indexed, last) }).toEqual({
+        seed,
+        night,
+        missing: 0,
+      })
+    ;[first, last] = [last, Math.min(blocks, last + random.between(0, 150))]
+  }
+  ;[first, last] = [blocks, blocks]
+  indexed.headAfter = () => blocks
+  await runOnce(some)
+  await runOnce(some)
+  expect({ seed, rows: await rowsOf(some) }).toEqual({ seed, rows: blocks })
+  expect((await verifyOutput(some.output)).problems).toEqual([])
+}
+
+const rounds = (seeds: readonly number[]): Round[] =>
+  KINDS.flatMap((kind) =>
+    (['data-api', 'etherscan'] as const).flatMap((api) => seeds.map((seed) => ({ kind, api, seed }))),
+  )
+
+test.for(rounds([1]))('nothing is lost with $kind, $api', checkRound)
+
+test('nothing is lost in many rounds', { tags: ['long'] }, async () => {
+  for (const round of rounds(Array.from({ length: 25 }, (_, at) => 100 + at))) await checkRound(round)
+})
