@@ -75,7 +75,7 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
     const outcome = outcomeOf(error)
     if (outcome === undefined) {
       result.error ??= error
-      if (error.mayHaveActed) result.counts.unanswered += 1
+      if (error.mayHaveActed || INTERRUPTIONS.has(error.code)) result.counts.unanswered += 1
       else await recordOutcome('unsent')
       return
     }
@@ -85,6 +85,9 @@ async function requestReindex(token: Token, { tools, result, pause }: Requesting
     await recordOutcome(outcome, error.retryAfterMs)
   }
 }
+
+/** A request that was interrupted may have been sent. */
+const INTERRUPTIONS: ReadonlySet<string> = new Set(['INTERRUPTED', 'TERMINATED'])
 
 function outcomeOf({ code, status }: ExportError): Exclude<keyof OutcomeCounts, 'unanswered'> | undefined {
   if (code === 'RATE_LIMITED') return 'limited'

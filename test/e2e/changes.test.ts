@@ -236,7 +236,9 @@ test('lists the rows of an added wallet in blocks that were exported before', as
   await chain.end()
 })
 
-test('numbers lists in the order of runs, even if some were deleted', async ({ skip }) => {
+test('numbers lists in the order of runs, even if some were deleted', { tags: ['long'] }, async ({
+  skip,
+}) => {
   skip(bucketLocations.next !== undefined, 'lists are removed from a folder')
   const chain = await growingChain(120)
   const job = headJob(chain.url)

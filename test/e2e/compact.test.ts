@@ -197,7 +197,7 @@ testSample(
 )
 
 testSample(
-  1,
+  0,
   [
     { what: 'with its checkpoint', lose: () => {} },
     { what: 'without its checkpoint', lose: forget },
@@ -231,7 +231,7 @@ test('keeps the block up to which lost pages need not be read again', async () =
   await chain.end()
 })
 
-test('an interrupted run resumes after a merge', async () => {
+test('an interrupted run resumes after a merge', { tags: ['long'] }, async () => {
   const { chain, job } = await threeNights()
   await runOnce(job, { maxRequests: 3, lookbackBlocks: 30 }).catch(() => undefined)
   await mergeFiles(job)

@@ -22,7 +22,7 @@ import {
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 
 /** Later transactions of both wallets, so that the earlier blocks are outside the lookback. */
-const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE, BOB))
+const later = Array.from({ length: 5 }, (_, at) => payment(100 + 100 * at, ALICE, BOB))
 
 type Job1 = { url: string; addresses: readonly string[]; output?: string; concurrency?: number }
 const jobOf = ({ url, ...given }: Job1): Job => headJob(url, given)

@@ -100,7 +100,7 @@ const notFound: ReturnType<Fault> = (response) => {
   response.writeHead(404).end('{}')
 }
 
-test('a service without details keeps the listed prices, as upper bounds', async () => {
+test('a service without details keeps the listed prices, as upper bounds', { tags: ['long'] }, async () => {
   const { job: jobWith, details } = await startService({
     fault: ({ path }) => (DETAILS.test(path) ? notFound : undefined),
   })
@@ -175,7 +175,7 @@ test('an export without the column is rewritten by the next run', async () => {
   )
 })
 
-test('rows() gives the rows of an export', async () => {
+test('rows() gives the rows of an export', { tags: ['long'] }, async () => {
   const { job: jobWith } = await startService()
   const job = jobWith()
   await runAndVerify(job)

@@ -42,7 +42,7 @@ test('run --report writes an HTML report next to each export, even without a led
   expect(readFileSync(join(cwd, 'bare/report.html'), 'utf8')).toContain('This export has no ledger')
 })
 
-test('init writes a job that runs unchanged', async () => {
+test('init writes a job that runs unchanged', { tags: ['long'] }, async () => {
   const cwd = tempFolder()
   const args = ['init', '--chain', '43114', '--address', `${A}=mine`, '--base-url', 'demo']
   expect((await runCommand(args, {}, { cwd })).exit).toBe(0)

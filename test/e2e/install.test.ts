@@ -94,7 +94,7 @@ describe('install.sh', () => {
     expect(existsSync(join(cwd, 'walletlake.prom'))).toBe(true)
   })
 
-  test('keeps jobs, key and environment if it runs again', () => {
+  test('keeps jobs, key and environment if it runs again', { tags: ['long'] }, () => {
     const settingsFiles = ['jobs/our treasury.yaml', 'key', 'environment'].map((name) => join(settings, name))
     for (const path of settingsFiles) writeFileSync(path, 'mine now\n')
     const again = install({ root, files: [tarball, job] })

@@ -41,7 +41,7 @@ test('reconcile recommends the listing of internal transactions where receipts a
   }
 })
 
-test('with it every wallet is reconciled', async () => {
+test('with it every wallet is reconciled', { tags: ['long'] }, async () => {
   const job = jobOf(await startQuirky(), { addresses: demoWallets })
   expect(await reconcileCoin(job)).toMatchObject({ coins: [], wallets: { nativeReconciled: 53 } })
   expect((await verifyOutput(job.output)).problems).toEqual([])

@@ -58,7 +58,7 @@ test('an item of another chain does not change the end block of an open range', 
   expect(manifest.coverage[0]?.toBlock).toBe(102)
 })
 
-test('still reports rejected items of another chain after later runs', async () => {
+test('still reports rejected items of another chain after later runs', { tags: ['long'] }, async () => {
   const listing = await startListing([at(101), at(102, { chainId: '1' })])
   const job = listedJob(listing.url, { addresses: [ALICE] })
   await exportListed(job)

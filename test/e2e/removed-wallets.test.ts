@@ -16,6 +16,7 @@ import {
 } from '../helpers/growing-chain.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const [FIRST_NIGHT, A_NIGHT] = [120, 60]
 
@@ -62,7 +63,9 @@ function expectSameRows(rows: readonly TextRow[], expected: readonly TextRow[]):
   expect([rows.length, rows[at]]).toEqual([expected.length, expected[at]])
 }
 
-test.for([5, 100, 400])(
+testSample(
+  1,
+  [5, 100, 400],
   'keeps the history of a removed wallet if %i blocks are read again',
   async (blocks) => {
     const { chain, job, left, end } = await leave()
@@ -99,20 +102,25 @@ const renamed = (job: Job): Job => ({
   wallets: job.wallets.map((one) => ({ ...one, label: 'renamed' })),
 })
 
-test.for([
-  { what: 'a wallet was added', change: moreWallets, isLost: false },
-  { what: 'a wallet was added and the checkpoint is lost', change: moreWallets, isLost: true },
-  { what: 'labels changed', change: renamed, isLost: false },
-])('keeps the history of a removed wallet if $what', async ({ change, isLost }) => {
-  const { chain, job, left, end } = await leave()
-  const before = coverageOf(job.output, left)
-  if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
-  const changed = change(job)
-  await runOnce(changed)
-  expect(coverageOf(job.output, left)).toEqual(before)
-  await expectHistoryStays(changed, { left, end })
-  await chain.end()
-})
+testSample(
+  1,
+  [
+    { what: 'a wallet was added', change: moreWallets, isLost: false },
+    { what: 'a wallet was added and the checkpoint is lost', change: moreWallets, isLost: true },
+    { what: 'labels changed', change: renamed, isLost: false },
+  ],
+  'keeps the history of a removed wallet if $what',
+  async ({ change, isLost }) => {
+    const { chain, job, left, end } = await leave()
+    const before = coverageOf(job.output, left)
+    if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
+    const changed = change(job)
+    await runOnce(changed)
+    expect(coverageOf(job.output, left)).toEqual(before)
+    await expectHistoryStays(changed, { left, end })
+    await chain.end()
+  },
+)
 
 test('a wallet removed from an interrupted run keeps the history of earlier runs', async () => {
   const chain = await growingChain(FIRST_NIGHT)

@@ -145,7 +145,9 @@ describe('walletlake statement', () => {
   })
 })
 
-test('convert refuses a workbook for a program, and writes others to a file and to a pipe', async () => {
+test('convert refuses a workbook for a program, and writes others to a file and to a pipe', {
+  tags: ['long'],
+}, async () => {
   const koinly = await runCommand(['convert', output, '--to', 'koinly', '--format', 'xlsx', '--out', at('k')])
   expect(koinly).toMatchObject({ exit: 2, stderr: expect.stringContaining('koinly is read by a program') })
   const generic = ['convert', output, '--to', 'generic']

@@ -93,7 +93,7 @@ describe('walletlake status', () => {
     expect(await run(job, '--max-requests', '3')).toBe(9)
     const { stdout } = await runCommand(['status', job])
     expect(stdout).toMatch(
-      /^two: unfinished .+\n {2}3 pages with \d+ transactions kept; 2 of 2 wallets left to read\n/,
+      /^two: unfinished .+\n {2}2 pages with \d+ transactions kept; 2 of 2 wallets left to read\n/,
     )
     expect(stdout).toMatch(/\n {2}last run .+: failed \(BUDGET_REACHED\), 3 requests in /)
     expect((await runCommand(['status', output])).stdout).toMatch(

@@ -60,7 +60,9 @@ const query = async (output: string, sql: string) => {
   for await (const _ of queryExport(output, sql)) break
 }
 
-test('an export in an object store that lacks a column is upgraded like one in a folder', async () => {
+test('an export in an object store that lacks a column is upgraded like one in a folder', {
+  tags: ['long'],
+}, async () => {
   const { location, endpoint } = await startObjectStore()
   process.env.AWS_ENDPOINT_URL_S3 = endpoint
   const chain = await growingChain(40)

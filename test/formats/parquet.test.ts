@@ -131,7 +131,7 @@ const many = Array.from({ length: 210_000 }, (_, at) =>
   sample({ name: `row ${at % 50}`, small: at, wide: at, yes: at % 2 === 0, at, huge: `${at}` }),
 )
 
-test('a long table keeps its order, in row groups of about 100,000 rows', async () => {
+test('a long table keeps its order, in row groups of about 100,000 rows', { tags: ['long'] }, async () => {
   const path = await write(many)
   const { row_groups } = await metadataOf(path)
   expect(row_groups.length).toBeGreaterThanOrEqual(2)

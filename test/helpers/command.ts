@@ -36,30 +36,39 @@ export function startCommand(
 }
 
 /**
- * Runs a command line until it ends: in this process, or with an option or another variable than those of walletlake as the
- * built program. Commands in this process run one after the other, because they share its environment and streams.
+ * Runs a command line until it ends: in this process, or with shell commands or another variable than those of walletlake as
+ * the built program. Commands in this process run one after the other, because they share its environment and streams.
  */
 export function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   options?: StartOptions,
 ): Promise<CommandResult> {
-  const isPlain = options === undefined && Object.keys(env).every(isOurs)
-  return isPlain ? oneAtATime(() => runInProcess(args, env)) : startCommand(args, env, options).ended
+  const isPlain = options?.shell === undefined && Object.keys(env).every(isOurs)
+  return isPlain
+    ? oneAtATime(() => runInProcess(args, env, options?.cwd))
+    : startCommand(args, env, options).ended
 }
 
 const oneAtATime = pLimit(1)
 
-async function runInProcess(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
+async function runInProcess(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd = process.cwd(),
+): Promise<CommandResult> {
+  const folder = process.cwd()
   const streams = [process.stdout, process.stderr].map(captureWrites)
   const before = Object.entries(process.env).filter(([name]) => isOurs(name))
   for (const [name] of before) delete process.env[name]
   Object.assign(process.env, env)
+  process.chdir(cwd)
   try {
     const exit = await main(args)
     const [stdout = '', stderr = ''] = streams.map(({ written }) => written.join(''))
     return { exit, stdout, stderr }
   } finally {
+    process.chdir(folder)
     for (const name of Object.keys(env)) delete process.env[name]
     Object.assign(process.env, Object.fromEntries(before))
     for (const { restore } of streams) restore()

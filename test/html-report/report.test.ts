@@ -193,7 +193,7 @@ describe('a report', () => {
     expect(shown).not.toMatch(/[\p{Cf}\u2028\u2029]/u)
   })
 
-  test('of two exports contains both, with unique ids', async () => {
+  test('of two exports contains both, with unique ids', { tags: ['long'] }, async () => {
     const { file } = await report([outputs.csv, outputs.parquet], {
       out: join(folder, 'both.html'),
       title: 'Both',

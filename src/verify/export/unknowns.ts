@@ -78,6 +78,6 @@ export async function checkDecimals({
 
 const DECIMALS = {
   erc20_transfers: `SELECT token_address AS address, '' AS id, token_decimals AS decimals FROM erc20_transfers`,
-  erc1155_transfers: `SELECT token_address, token_id, metadata_decimals FROM erc1155_transfers`,
-  ledger: `SELECT asset_address, coalesce(token_id, ''), asset_decimals FROM ledger WHERE asset_type IN ('erc20', 'erc1155')`,
+  erc1155_transfers: `SELECT token_address AS address, token_id AS id, metadata_decimals AS decimals FROM erc1155_transfers`,
+  ledger: `SELECT asset_address AS address, coalesce(token_id, '') AS id, asset_decimals AS decimals FROM ledger WHERE asset_type IN ('erc20', 'erc1155')`,
 }

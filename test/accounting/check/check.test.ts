@@ -216,7 +216,7 @@ function mutated(
 }
 
 describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
-  test('finds each of thirty inserted errors', async () => {
+  test('finds each of thirty inserted errors', { tags: ['long'] }, async () => {
     const text = await textOf()
     expect(await mistakesIn(text, to)).toEqual([])
     const rows = shortened(text)

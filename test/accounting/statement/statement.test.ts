@@ -63,7 +63,9 @@ describe.for([
   { chain: 'mainnet', output: mainnet, periods: 2 },
   { chain: 'made-up', output: madeUp, periods: 8 },
 ])('a statement of the $chain chain', ({ output, periods }) => {
-  test('ties to the balances at both ends of random periods, for every wallet and asset', async () => {
+  test('ties to the balances at both ends of random periods, for every wallet and asset', {
+    tags: ['long'],
+  }, async () => {
     const ledger = await readCsvTable(output, 'ledger')
     const random = createSeededRandom(periods)
     const instants = ledger.flatMap(({ block_timestamp: time }) => [`${time}`, before(`${time}`)])

@@ -44,7 +44,7 @@ describe("the user's prices", () => {
   })
 
   // A look-up of each price in the list of all earlier ones takes minutes
-  test('can be an hourly list of eleven years, in any order', async () => {
+  test('can be an hourly list of eleven years, in any order', { tags: ['long'] }, async () => {
     const [hours, start] = [100_000, Date.parse('2014-01-01')]
     const timeOf = (hour: number) => new Date(start + hour * 3_600_000).toISOString()
     const lines = Array.from({ length: hours }, (_, at) => {

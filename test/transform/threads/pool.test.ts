@@ -192,7 +192,7 @@ test('many jobs share few threads; others run in this thread or take one that be
   expect(left()).toEqual([])
 })
 
-test('tasks queued for this thread move to a thread that becomes available', async () => {
+test('tasks queued for this thread move to a thread that becomes available', { tags: ['long'] }, async () => {
   const busy = Array.from({ length: most }, () => openWritePool(pagesIn().context))
   for (const pool of busy) pool.expectBytes(LARGE)
   await nextTurn()

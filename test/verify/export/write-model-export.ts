@@ -54,7 +54,7 @@ export async function writeLake(folder: string, lake: Lake, writing: Writing = {
       toBlock: 1000,
       transactions: seenBy(lake, address),
     })),
-    ...{ completeToBlock: 1000, tables: {}, rejects: 0 },
+    ...{ completeToBlock: 1000, tables: {}, rejects: 0, decimalsConflict: 1 },
   }
   for (const name of tables)
     manifest.tables[name] = await writeTable(folder, name, { rows: lake[name], ending, writing })

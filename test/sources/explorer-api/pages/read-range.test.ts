@@ -446,8 +446,12 @@ test.for([
   { status: '0', message: 'NOTOK', result: [] },
   { status: '0', message: 'NOTOK', result: null },
 ])('an answer without a reason is requested again: %o', async (body) => {
-  const override = ({ action }: FakeQuery, request: number) =>
-    action === 'tokentx' && request <= ACTIONS.length ? { body } : undefined
+  let asked = 0
+  const override = ({ action }: FakeQuery) => {
+    if (action !== 'tokentx') return undefined
+    asked += 1
+    return asked === 1 ? { body } : undefined
+  }
   const explorer = fakeExplorer({ tokentx: [recordAt(1, 'aa', { name: '1 0' })] }, { override })
   expect(recordsIn(await readAll(explorer))).toEqual(['tokentx 1 0'])
 })
