@@ -241,7 +241,10 @@ test('damaged results are removed after an output failure and after no other', a
 
 test('removed wallets are read up to their previous end, after those of the job', () => {
   const [, , removed = ''] = WALLETS
-  const found = { coverage: [{ address: removed, fromBlock: 0, toBlock: 40, transactions: 1, label: null }] }
+  const found = {
+    coverage: [{ address: removed, fromBlock: 0, toBlock: 40, transactions: 1, label: null }],
+    tables: {},
+  }
   const job = testJob({
     addresses: WALLETS.slice(0, 2),
     service: SERVICE,

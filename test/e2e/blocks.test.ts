@@ -48,6 +48,7 @@ const expectedRows = chainBlocks.flatMap(({ transactions }) =>
     method_id: lower(method?.methodHash),
     method_name: guarded(method?.methodName),
     block_min_delay_excess: text(native.blockMinDelayExcess),
+    extra_fee: '0',
   })),
 ) satisfies TextRow[]
 

@@ -110,7 +110,7 @@ function calm() {
   return calmRun
 }
 
-type Moves = { blockIndex?: number; blockNumber?: (block: number) => number }
+type Moves = { blockIndex?: number; blockNumber?: (block: number) => number; blockTimestamp?: number }
 
 const NEXT_BLOCK: Moves = { blockIndex: 99, blockNumber: (block: number) => block + 1 }
 
@@ -118,7 +118,11 @@ const CASES: { what: string; moves: Moves }[] = [
   { what: 'a different index', moves: { blockIndex: 99 } },
   { what: 'the next block', moves: NEXT_BLOCK },
   { what: 'the previous block', moves: { blockIndex: 99, blockNumber: (block) => block - 1 } },
-  { what: 'a distant block', moves: { blockIndex: 99, blockNumber: () => 420 } },
+  // The last block of the chain, at a time after all others.
+  {
+    what: 'a distant block',
+    moves: { blockIndex: 99, blockNumber: () => 420, blockTimestamp: 1_701_000_000 },
+  },
 ]
 
 const placed = (item: Item, { blockNumber, ...rest }: Moves) => {

@@ -40,6 +40,8 @@ export async function findEnd(context: FetchContext): Promise<number> {
   const { endBlock, startBlock } = job
   if (endBlock === undefined) return checkpoint.pinEndBlock(minEnd)
   if (stats.endBlock !== undefined) return stats.endBlock
+  // A wallet that the service refused has no claim, but does not lower that of the others.
+  if (checkpoint.indexedAtStart() >= endBlock) return endBlock
   const lagging = [...listings.keys()].filter((name) => checkpoint.indexedTo(name) < endBlock)
   if (lagging.length === 0) return endBlock
   const newest = newestWalletIn(checkpoint, listings)

@@ -116,15 +116,20 @@ const changesOf = (output: string) =>
     ? readdirSync(join(output, 'changes')).map((name) => readFileSync(join(output, 'changes', name), 'utf8'))
     : []
 
-const withoutChanges = (output: string) =>
-  Object.fromEntries(Object.entries(outputBytes(output)).filter(([path]) => !path.startsWith('changes/')))
+/** The files with rows. The manifest may state more coverage where pages were read again later. */
+const filesOf = (output: string) =>
+  Object.fromEntries(
+    Object.entries(outputBytes(output)).filter(
+      ([path]) => path !== 'manifest.json' && !path.startsWith('changes/'),
+    ),
+  )
 
 test.for(['csv', 'parquet'] as const)(
   'an incremental run over damaged pages keeps removed wallets and lists the same changes (%s)',
   async (format) => {
     const undamaged = await threeNights({ format }, false)
     const damaged = await threeNights({ format }, true)
-    expect(withoutChanges(damaged.output)).toEqual(withoutChanges(undamaged.output))
+    expect(filesOf(damaged.output)).toEqual(filesOf(undamaged.output))
     expect(changesOf(undamaged.output).join('')).toContain('"removed"')
     expect(changesOf(damaged.output)).toEqual(changesOf(undamaged.output))
     expect((await verifyOutput(damaged.output)).problems).toEqual([])
