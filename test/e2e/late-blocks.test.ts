@@ -44,6 +44,8 @@ test('the next run exports a reorg of the last blocks by default', async () => {
 
 test('an unchanged lookback range does not change the files of earlier runs', async () => {
   const { chain, job } = await firstNight()
+  // The second run claims for every wallet what the first one has proven.
+  await runOnce(job)
   const before = outputBytes(job.output)
   const received = chain.received.length
   expect((await runOnce(job))?.state).toBe('unchanged')
@@ -59,6 +61,7 @@ test('an unchanged lookback range does not change the files of earlier runs', as
 
 test('changed names and prices do not cause files to be rewritten', async () => {
   const { chain, job } = await firstNight()
+  await runOnce(job)
   const before = readFileSync(join(job.output, 'manifest.json'), 'utf8')
   chain.listing.view = (items) =>
     items.map((item) => {

@@ -9,7 +9,8 @@ import { addressOf, payment, type SyntheticItem, startSyntheticChain } from '../
 
 const ALICE = addressOf('one')
 const ROUTER = addressOf('router')
-const HEAD = 100
+/** More than ten minutes after the first blocks, which are therefore outside the lookback. */
+const HEAD = 500
 const moved = (block: number) => payment(999, ALICE, ROUTER, { block })
 const history = (last: number): SyntheticItem[] =>
   Array.from({ length: 12 }, (_, at) => payment(at, ALICE, ROUTER, { block: 1 + 8 * at })).concat(moved(last))

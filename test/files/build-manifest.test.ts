@@ -8,7 +8,13 @@ const BOB = `0x${'b'.repeat(40)}`
 
 const JOB = {
   ...{ name: 'n', chain: '1', startBlock: 5, endBlock: undefined, format: 'csv', compression: 'gzip' },
-  ...{ nativeSymbol: 'AVAX', wraps: 'ledger', escapeFormulas: true, service: { api: 'data-api' } },
+  ...{
+    nativeSymbol: 'AVAX',
+    wraps: 'ledger',
+    wrappedCoins: [],
+    escapeFormulas: true,
+    service: { api: 'data-api' },
+  },
   wallets: [
     { address: ALICE, label: 'hot' },
     { address: BOB, label: null },

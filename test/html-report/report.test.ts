@@ -270,10 +270,6 @@ describe('walletlake report', () => {
 
   test.for([
     { args: ['no/such/output'], message: 'there is no output folder' },
-    {
-      args: [outputs.csv, outputs.parquet, '--opening', 'opening.csv'],
-      message: '--opening applies to one export',
-    },
     { args: [], message: "missing required argument 'output'" },
     { args: ['.', '--max-rows', 'many'], message: 'a whole number up to 9,999,999' },
   ])('$args exits with 2 and a message', async ({ args, message }) => {

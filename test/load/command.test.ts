@@ -108,7 +108,7 @@ describe('walletlake load', () => {
   test('exits with 8 while another process has the DuckDB file open', async () => {
     const { folder, place } = await written()
     const instance = await DuckDBInstance.create('file' in place.to ? place.to.file : '')
-    const { exit, stderr } = await runCommand(['load', folder, '--to', addressOf(place), '--quiet'])
+    const { exit, stderr } = await startCommand(['load', folder, '--to', addressOf(place), '--quiet']).ended
     instance.closeSync()
     expect(stderr).toMatch(/^OUTPUT_LOCKED: another process has duckdb:/)
     expect(exit).toBe(8)

@@ -32,6 +32,9 @@ import { createRefusals, type Refusals } from './wallet-refusals.ts'
 export async function fetchWallets(context: FetchContext): Promise<number> {
   const refusals = createRefusals(context)
   const walletsContext = { ...context, refusals, opened: new Map<string, WalletListing>() }
+  const { job, checkpoint } = context
+  const needsProof = job.endBlock !== undefined && checkpoint.indexedAtStart() < job.endBlock
+  requireEnoughRequests(context, needsProof ? 1 : 0)
   await proveEnd(context)
   await readRanges(walletsContext, openRanges(walletsContext))
   await refusals.confirm()
@@ -71,14 +74,19 @@ function readerCount({ job, requestContext }: Pick<FetchContext, 'job' | 'reques
   return Math.max(1, Math.min(job.concurrency, Math.floor(left / source.requestsPerPage(job))))
 }
 
-/** Throws BUDGET_REACHED if the requests that are left cannot complete a page: the run would make no progress. */
-function requireEnoughRequests({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): void {
+/**
+ * Throws BUDGET_REACHED if the requests that are left cannot complete a page after `others`: the run would make no progress.
+ */
+function requireEnoughRequests(
+  { job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>,
+  others = 0,
+): void {
   const left = requestContext.requestsLeft?.()
-  const needed = sourceOf(job.service.api).listingsPerWallet ?? 1
+  const needed = (sourceOf(job.service.api).listingsPerWallet ?? 1) + others
   if (left === undefined || left >= needed) return
   throw new ExportError(
     'BUDGET_REACHED',
-    `${left} ${left === 1 ? 'request is' : 'requests are'} left, and the first page of a wallet needs ${needed}, one per listing`,
+    `${left} ${left === 1 ? 'request is' : 'requests are'} left, and the first page of a wallet needs ${needed}`,
     { fix: `Run the same command again with --max-requests ${needed} or more: it resumes.` },
   )
 }

@@ -38,8 +38,11 @@ test.for([undefined, 1_020])(
     const incomplete = { code: 'LISTINGS_INCOMPLETE', state: 'incomplete', tokens: 0, transactions: 20 }
     expect(await runOnce()).toMatchObject(incomplete)
     const reason = 'the service answered: Error! Missing Or invalid Action name'
-    const gaps = [{ listing: 'tokentx', fromBlock: 0, toBlock: 1_020, reason }]
-    expect(readManifest(job.output).coverage.map((wallet) => wallet.gaps)).toEqual([gaps, gaps])
+    expect(readManifest(job.output).coverage.map((wallet) => wallet.gaps)).toEqual(
+      readManifest(job.output).coverage.map(({ toBlock }) => [
+        { listing: 'tokentx', fromBlock: 0, toBlock, reason },
+      ]),
+    )
     expect((await verifyOutput(job.output)).problems).toEqual([])
     // Without new blocks, one request finds out for all wallets whether the listing exists now.
     const again = await runOnce()
