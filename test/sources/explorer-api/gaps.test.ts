@@ -59,7 +59,10 @@ test.for([undefined, 1_020])(
 test('nothing is missing inside claimed coverage, however an explorer changes, seed 1', () =>
   checkChangingExplorer(1))
 
-test.for(Array.from({ length: 40 }, (_, at) => at + 2))(
+/** Random worlds; more with this variable. */
+const SEEDS = Number(process.env.SOAK_SEEDS ?? 8)
+
+test.for(Array.from({ length: SEEDS }, (_, at) => at + 2))(
   'nothing is missing inside claimed coverage, however an explorer changes, seed %i',
   { tags: ['long'] },
   (seed) => checkChangingExplorer(seed),
