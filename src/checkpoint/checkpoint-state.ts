@@ -271,7 +271,7 @@ export function applyPage(
   }
   const indexedTo = Math.max(indexedAtStart(state), (indexed ?? -1) + 1)
   listing.indexedTo = Math.max(listing.indexedTo, Math.min(covered.to, indexedTo))
-  state.times.push(...times)
+  for (const time of times) state.times.push(time)
   state.pages += 1
   completeBlocks(listing, covered, gaps)
   if (covered.from === 0 && covered.to > 0) listing.opening = opening

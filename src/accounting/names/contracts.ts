@@ -111,8 +111,8 @@ function uniteRows(rows: readonly ContractRow[]): ContractRow[] {
 }
 
 function uniteTwo(a: ContractRow, b: ContractRow): ContractRow {
-  const known = [a, b].flatMap(({ decimals }) => decimals ?? [])
-  const decimals = known.length === 0 ? null : Math.max(...known)
+  const decimals =
+    a.decimals === null || b.decimals === null ? (a.decimals ?? b.decimals) : Math.max(a.decimals, b.decimals)
   return { ...(a.oldest <= b.oldest ? a : b), decimals, most: Math.max(a.most ?? 0, b.most ?? 0) }
 }
 

@@ -54,7 +54,8 @@ async function checkFees(checkedExport: CheckedExport): Promise<void> {
             OR (transaction_fee IS NULL AND extra_fee IS NOT NULL)`,
     describe: (found) => {
       const location = rowLocation(checkedExport, 'transactions', found)
-      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.price} + extra_fee ${found.extra_fee}, found ${found.transaction_fee}`
+      const extra = (found.extra_fee ?? '0') === '0' ? '' : ` + ${found.extra_fee}`
+      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.price}${extra}, found ${found.transaction_fee}`
     },
   })
 }

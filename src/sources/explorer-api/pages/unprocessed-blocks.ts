@@ -1,5 +1,6 @@
 import { unionRanges } from '../../../core/model/block-ranges.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
+import { largest, smallest } from '../../../core/platform/extremes.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { ListingName } from '../item.ts'
 import { isUnprocessed } from '../requests/answer.ts'
@@ -23,8 +24,8 @@ export function firstPart(
   const cuts = unprocessedIn(requestContext, listing).flatMap(({ from, to }) => [from, to])
   const inside = cuts.filter((block) => block > range.from && block < range.to)
   return order === 'asc'
-    ? { from: range.from, to: Math.min(range.to, ...inside) }
-    : { from: Math.max(range.from, ...inside), to: range.to }
+    ? { from: range.from, to: smallest([range.to, ...inside]) }
+    : { from: largest([range.from, ...inside]), to: range.to }
 }
 
 /** Whether all of these blocks are known to be unprocessed. */
