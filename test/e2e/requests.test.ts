@@ -68,7 +68,9 @@ test('sends one request for a wallet with at most 100 transactions if the head i
   expect(requests).toHaveLength(1)
 })
 
-test('uses the same end block for all wallets if the chain grows while a run is interrupted', async () => {
+test('uses the same end block for all wallets if the chain grows while a run is interrupted', {
+  tags: ['long'],
+}, async () => {
   let head = 300
   const { url } = await startLoopback(createDataService({ head: () => head }))
   const output = tempFolder()

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEFAULT_TABLES } from '../../src/core/table/index.ts'
 import { loadInto } from '../../src/load/load.ts'
