@@ -32,13 +32,11 @@ import { createRefusals, type Refusals } from './wallet-refusals.ts'
 export async function fetchWallets(context: FetchContext): Promise<number> {
   const refusals = createRefusals(context)
   const walletsContext = { ...context, refusals, opened: new Map<string, WalletListing>() }
-  const { job, checkpoint } = context
-  const needsProof = job.endBlock !== undefined && checkpoint.indexedAtStart() < job.endBlock
-  requireEnoughRequests(context, needsProof ? 1 : 0)
-  await proveEnd(context)
+  // The requests for a page come first: a run with a low limit would otherwise make no progress.
+  const hasAsked = requestsToSpare(context) > 0 && (await proveEnd(context))
   await readRanges(walletsContext, openRanges(walletsContext))
   await refusals.confirm()
-  const end = await findEnd(context)
+  const end = await findEnd(context, hasAsked)
   await readRanges(walletsContext, openRanges(walletsContext))
   context.stats.refused = await refusals.confirm()
   return end
@@ -74,16 +72,19 @@ function readerCount({ job, requestContext }: Pick<FetchContext, 'job' | 'reques
   return Math.max(1, Math.min(job.concurrency, Math.floor(left / source.requestsPerPage(job))))
 }
 
-/**
- * Throws BUDGET_REACHED if the requests that are left cannot complete a page after `others`: the run would make no progress.
- */
-function requireEnoughRequests(
-  { job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>,
-  others = 0,
-): void {
-  const left = requestContext.requestsLeft?.()
-  const needed = (sourceOf(job.service.api).listingsPerWallet ?? 1) + others
-  if (left === undefined || left >= needed) return
+const requestsPerFirstPage = ({ service }: FetchContext['job']): number =>
+  sourceOf(service.api).listingsPerWallet ?? 1
+
+/** The requests that are left besides those for a page; Infinity without a limit. */
+function requestsToSpare({ job, requestContext }: Pick<FetchContext, 'job' | 'requestContext'>): number {
+  return (requestContext.requestsLeft?.() ?? Number.POSITIVE_INFINITY) - requestsPerFirstPage(job)
+}
+
+/** Throws BUDGET_REACHED if the requests that are left cannot complete a page: the run would make no progress. */
+function requireEnoughRequests(context: Pick<FetchContext, 'job' | 'requestContext'>): void {
+  if (requestsToSpare(context) >= 0) return
+  const left = context.requestContext.requestsLeft?.() ?? 0
+  const needed = requestsPerFirstPage(context.job)
   throw new ExportError(
     'BUDGET_REACHED',
     `${left} ${left === 1 ? 'request is' : 'requests are'} left, and the first page of a wallet needs ${needed}`,

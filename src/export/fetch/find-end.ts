@@ -12,6 +12,8 @@ import type { FetchContext } from './fetch-context.ts'
 /**
  * In a job with endBlock, finds out whether the service has indexed the block before it, before the first wallet is read:
  * every wallet is then complete. Does nothing if that is known, or if nothing is left to read.
+ *
+ * @returns whether it has asked the service
  */
 export async function proveEnd({
   job,
@@ -19,12 +21,12 @@ export async function proveEnd({
   listings,
   requestContext,
   stats,
-}: FetchContext): Promise<void> {
+}: FetchContext): Promise<boolean> {
   const { endBlock } = job
-  if (endBlock === undefined || checkpoint.indexedAtStart() >= endBlock) return
-  const isOpen = [...listings].some(([name, bounds]) => checkpoint.remaining(name, bounds).length > 0)
-  if (isOpen && (await isIndexed({ job, requestContext, stats }, endBlock - 1)))
-    await checkpoint.addProof(endBlock)
+  if (endBlock === undefined || checkpoint.indexedAtStart() >= endBlock) return false
+  if (![...listings].some(([name, bounds]) => checkpoint.remaining(name, bounds).length > 0)) return false
+  if (await isIndexed({ job, requestContext, stats }, endBlock - 1)) await checkpoint.addProof(endBlock)
+  return true
 }
 
 /**
@@ -35,7 +37,7 @@ export async function proveEnd({
  * Some services list no blocks. If one shows only now that it has indexed the block before endBlock, what the wallets may
  * lack is opened again.
  */
-export async function findEnd(context: FetchContext): Promise<number> {
+export async function findEnd(context: FetchContext, hasAsked: boolean): Promise<number> {
   const { job, checkpoint, stats, listings, requestContext, minEnd = 0 } = context
   const { endBlock, startBlock } = job
   if (endBlock === undefined) return checkpoint.pinEndBlock(minEnd)
@@ -44,8 +46,12 @@ export async function findEnd(context: FetchContext): Promise<number> {
   if (checkpoint.indexedAtStart() >= endBlock) return endBlock
   const lagging = [...listings.keys()].filter((name) => checkpoint.indexedTo(name) < endBlock)
   if (lagging.length === 0) return endBlock
+  const proof = { job, requestContext, stats }
   const newest = newestWalletIn(checkpoint, listings)
-  if (newest !== undefined && (await hasItemFrom({ job, requestContext, stats }, newest, endBlock - 1))) {
+  const isProven =
+    (!hasAsked && (await isIndexed(proof, endBlock - 1))) ||
+    (newest !== undefined && (await hasItemFrom(proof, newest, endBlock - 1)))
+  if (isProven) {
     await checkpoint.addProof(endBlock)
     for (const name of lagging) {
       const { from, to } = listings.get(name) ?? { from: endBlock, to: endBlock }

@@ -49,10 +49,10 @@ test('a run whose limit of requests cannot complete a page says how many it need
   try {
     const { code, jobs } = await run([job], { maxRequests: 4 })
     expect(code).toBe('BUDGET_REACHED')
-    expect(jobs[0]?.error?.fix).toContain('--max-requests 6')
+    expect(jobs[0]?.error?.fix).toContain('--max-requests 5')
     expect(jobs[0]?.stats.requests).toBe(0)
     const { jobs: least } = await run([job], { maxRequests: 1 })
-    expect(least[0]?.error?.message).toContain('1 request is left, and the first page of a wallet needs 6')
+    expect(least[0]?.error?.message).toContain('1 request is left, and the first page of a wallet needs 5')
   } finally {
     await service.close()
   }
