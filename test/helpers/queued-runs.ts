@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
-import { runCommand, startCommand } from './command.ts'
+import { startCommand } from './command.ts'
 import { type Fault, startLoopback } from './loopback.ts'
 import { outputBytes } from './output-bytes.ts'
 import type { TestServer } from './shared-servers.ts'
@@ -37,9 +37,9 @@ export async function setUpQueue(server: TestServer, fault?: Fault) {
     },
     /** Runs the job over the queue, into the output `many`. */
     runQueued: () =>
-      runCommand(['run', job, '--output', 'many', '--queue', server.url], env, { cwd: folder }),
+      startCommand(['run', job, '--output', 'many', '--queue', server.url], env, { cwd: folder }).ended,
     /** Runs the job without a queue, into the output `alone`. */
-    runAlone: () => runCommand(['run', job, '--output', 'alone'], env, { cwd: folder }),
+    runAlone: () => startCommand(['run', job, '--output', 'alone'], env, { cwd: folder }).ended,
     bytesOf: (output: 'many' | 'alone') => outputBytes(join(folder, output)),
   }
 }
