@@ -17,7 +17,7 @@ describe.skipIf(noRedis)('a queue run whose workers are all throttled', { tags: 
   afterAll(() => server.stop())
 
   test.for([
-    { waitSeconds: 20, deadlineMs: 2_000, says: 'the deadline is reached' },
+    { waitSeconds: 20, deadlineMs: 2_000, says: 'deadline' },
     { waitSeconds: 20_000, deadlineMs: 600_000, says: 'past the deadline' },
   ])('ends at its deadline, or immediately if the requested delay exceeds it: %j', async (one) => {
     await server.flush()

@@ -39,6 +39,13 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     return { listing, many: jobOf('many'), alone: jobOf('alone') }
   }
 
+  /** All files. A queue run reads everything again, so that it may claim less coverage than a run that continues. */
+  function filesOf(output: string) {
+    const { coverage, completeToBlock: _, ...rest } = readManifest(output)
+    const claims = coverage.map(({ toBlock: _toBlock, ...wallet }) => wallet)
+    return { ...outputBytes(output), 'manifest.json': { ...rest, coverage: claims } }
+  }
+
   /** Runs both jobs, one over the queue and one on one machine, and expects the same result. */
   async function expectSame(many: Job, alone: Job) {
     const queued = await runQueued(server.url, many)
@@ -48,7 +55,7 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
       return { code, state: job?.state, endBlock, refused, rejects, totalRows }
     }
     expect(endOf(queued)).toEqual(endOf(plain))
-    expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
+    expect(filesOf(many.output)).toEqual(filesOf(alone.output))
     expect((await verifyOutput(many.output)).problems).toEqual([])
     return queued
   }
@@ -113,19 +120,15 @@ describe.skipIf(noRedis)('a queue run follows the rules of a run on one machine'
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
   })
 
-  test('blocks that appear while wallets are read are left to a later run', async () => {
-    const content: SmallListing['listing'] = {
-      get transfers() {
-        const young = { startMs: Date.now() }
-        return [
-          ...ofAlice(250),
-          ...transfersTo(BOB, 1, { ...young, from: 1_450 }),
-          ...transfersTo(CAROL, 1, { ...young, from: 1_999 }),
-        ]
-      },
-    }
-    const { many, alone } = await start(content)
-    expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_250)
+  test('young blocks count if the service shows them before the first wallet is read', async () => {
+    const young = { startMs: Date.now() - 2_000 }
+    const transfers = [
+      ...ofAlice(250),
+      ...transfersTo(BOB, 1, { ...young, from: 1_450 }),
+      ...transfersTo(CAROL, 1, { ...young, from: 1_999 }),
+    ]
+    const { many, alone } = await start({ transfers, head: 2_000 })
+    expect((await expectSame(many, alone)).figures?.endBlock).toBe(2_000)
   })
 
   test.for([
