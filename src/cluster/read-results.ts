@@ -210,7 +210,7 @@ export function indexedEndsOf(
 const PROOF_FILE = 'proof.json'
 const PROOF_SCHEMA = v.strictObject({ isProven: v.boolean() })
 
-/** Whether the service had indexed the whole range before the reads of an attempt; undefined if nobody has asked yet. */
+/** Whether the service had indexed the whole range before the reads of an attempt; undefined if the service has not been asked yet. */
 export async function loadProof({ objects, at }: RunState): Promise<boolean | undefined> {
   return parseAs(PROOF_SCHEMA, parseJson((await objects.readText(at(PROOF_FILE))) ?? 'null'))?.isProven
 }

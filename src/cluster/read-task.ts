@@ -5,11 +5,11 @@ import type { BlockRange } from '../core/model/model.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
-import { settledTime } from '../export/fetch/fetch-wallets.ts'
+import { indexedBeforeTime } from '../export/fetch/fetch-wallets.ts'
 import { openListing } from '../export/fetch/open-listing.ts'
 import { isRefusal, type Refusals, refusalMessage } from '../export/fetch/wallet-refusals.ts'
 import type { RequestContext } from '../http/request.ts'
-import { newestSettled } from '../sources/check-page.ts'
+import { newestIndexed } from '../sources/check-page.ts'
 import { type PartitionStarts, recordStarts } from './partition-starts.ts'
 import { type Plan, type PlannedWallet, walletsOf } from './plan.ts'
 import { planRemaining, TASK_PAGES } from './plan-tasks.ts'
@@ -155,13 +155,13 @@ async function readPages(
   const cutoffMs = Number.POSITIVE_INFINITY
   const head = () => plan.range.to - 1
   const listing = openListing(plan.job, address)
-  const settledMs = settledTime(plan.job, { cutoffMs }, stats)
-  const request = { range, order: 'asc', cutoffMs, settledMs, narrowRange, head } as const
+  const indexedBeforeMs = indexedBeforeTime(plan.job, { cutoffMs }, stats)
+  const request = { range, order: 'asc', cutoffMs, indexedBeforeMs, narrowRange, head } as const
   for await (const page of listing.readRange(requestContext, request)) {
     refusals.recordResponse(address)
     await checkpoint.addPage(address, page)
     recordStarts(findings.starts, page.keys, plan.partitionBy)
-    const { keys, indexed = newestSettled(keys, settledMs) } = page
+    const { keys, indexed = newestIndexed(keys, indexedBeforeMs) } = page
     if (indexed != null) findings.newest[address] = Math.max(indexed, findings.newest[address] ?? 0)
     pages += 1
     stats.pages += 1

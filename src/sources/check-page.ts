@@ -49,9 +49,9 @@ export function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): b
   return order === 'asc' ? rise < 0 : rise > 0
 }
 
-/** The highest block of the items that are certainly not newer than `settledMs`; undefined if there are none. */
-export function newestSettled(keys: readonly PageKey[], settledMs: number): number | undefined {
-  return blockBounds(keys.filter((key) => !isAfterCutoff(key, settledMs)))?.max
+/** The highest block of the items that are certainly not newer than `indexedBeforeMs`; undefined if there are none. */
+export function newestIndexed(keys: readonly PageKey[], indexedBeforeMs: number): number | undefined {
+  return blockBounds(keys.filter((key) => !isAfterCutoff(key, indexedBeforeMs)))?.max
 }
 
 /** The lowest and highest block; undefined without keys. */

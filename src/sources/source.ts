@@ -147,7 +147,7 @@ export type RangeRequest = {
   /** Items newer than this (milliseconds since 1970) do not count for the pinned end. */
   cutoffMs: number
   /** Items newer than this do not show that their block is indexed in every listing. @default `cutoffMs` */
-  settledMs?: number
+  indexedBeforeMs?: number
   /** Blocks before this one are known to be indexed. @default 0 */
   indexedTo?: number
   /**

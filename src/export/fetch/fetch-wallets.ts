@@ -5,7 +5,7 @@ import { ExportError } from '../../core/model/errors.ts'
 import { walletOf } from '../../core/model/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { type RunStats, recordSmallPages, serviceTime } from '../../core/model/run-stats.ts'
-import { newestSettled } from '../../sources/check-page.ts'
+import { newestIndexed } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
@@ -165,15 +165,15 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
       : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context
-  const settledMs = settledTime(job, checkpoint, stats)
+  const indexedBeforeMs = indexedBeforeTime(job, checkpoint, stats)
   const { cutoffMs } = checkpoint
   const indexedTo = checkpoint.indexedAtStart()
-  const limits = { cutoffMs, settledMs, indexedTo, mutableBlocks }
+  const limits = { cutoffMs, indexedBeforeMs, indexedTo, mutableBlocks }
   const request = { range, order, ...limits, narrowRange, read, head }
   for await (const page of listing.readRange(requestContext, request)) {
     await requireCutoffBefore(job, checkpoint, stats)
     refusals.recordResponse(address)
-    const { keys, indexed = newestSettled(keys, settledMs) } = page
+    const { keys, indexed = newestIndexed(keys, indexedBeforeMs) } = page
     const times = timesForLookback(keys, indexed ?? Number.NEGATIVE_INFINITY)
     const { offset } = await checkpoint.addPage(address, { ...page, indexed: indexed ?? null, times })
     onPage({ body: page.body, offset })
@@ -189,7 +189,7 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
  * The time up to which an item shows that its block, and all before it, are indexed in every listing of the service:
  * explorers index theirs at different times.
  */
-export function settledTime(
+export function indexedBeforeTime(
   { endBlock, service }: Pick<Job, 'endBlock' | 'service'>,
   { cutoffMs }: Pick<Checkpoint, 'cutoffMs'>,
   stats: Pick<RunStats, 'service'>,

@@ -5,7 +5,7 @@ import { type Listings, walletOf } from '../../core/model/listings.ts'
 import { type Job, NO_END } from '../../core/model/model.ts'
 import { CLOCK_TOLERANCE_MS, type RunStats, serviceTime } from '../../core/model/run-stats.ts'
 import type { RequestContext } from '../../http/request.ts'
-import { newestSettled } from '../../sources/check-page.ts'
+import { newestIndexed } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { FetchContext } from './fetch-context.ts'
 
@@ -73,7 +73,7 @@ type ProofContext = {
 export async function isIndexed(context: ProofContext, block: number): Promise<boolean> {
   const { job, requestContext } = context
   const { lastBlockBefore, openBlocks } = sourceOf(job.service.api)
-  const isKnown = lastBlockBefore === undefined ? hasBlock : isBeforeSettled
+  const isKnown = lastBlockBefore === undefined ? hasBlock : isBeforeIndexed
   if (lastBlockBefore === undefined && openBlocks === undefined) return false
   return (await undefinedIfRefused(isKnown({ ...context, requestContext }, block))) === true
 }
@@ -86,17 +86,20 @@ async function hasBlock({ job, requestContext }: ProofContext, block: number): P
 }
 
 /** Whether the block is old enough to be indexed in all listings of an explorer. */
-async function isBeforeSettled(
+async function isBeforeIndexed(
   { job, requestContext, stats }: ProofContext,
   block: number,
 ): Promise<boolean> {
   const { chain, service } = job
-  const settledMs = () => serviceTime(stats) - MAX_INDEX_LAG_MS
+  const indexedBeforeMs = () => serviceTime(stats) - MAX_INDEX_LAG_MS
   const isBefore = async (timeMs: number) =>
     ((await sourceOf(service.api).lastBlockBefore?.(requestContext, { chain, timeMs })) ?? -1) >= block
-  const timeMs = settledMs()
+  const timeMs = indexedBeforeMs()
   // The answer shows the time of the service's clock.
-  return (await isBefore(timeMs)) && (settledMs() >= timeMs - CLOCK_TOLERANCE_MS || isBefore(settledMs()))
+  return (
+    (await isBefore(timeMs)) &&
+    (indexedBeforeMs() >= timeMs - CLOCK_TOLERANCE_MS || isBefore(indexedBeforeMs()))
+  )
 }
 
 /** Whether a wallet has a transaction in this block or a later one. */
@@ -107,11 +110,11 @@ export async function hasItemFrom(
 ): Promise<boolean> {
   const listing = sourceOf(job.service.api).openWallet({ chain: job.chain, address })
   const keys = await undefinedIfRefused(listing.firstKeys(requestContext, { from: block, to: NO_END }))
-  const settledMs =
+  const indexedBeforeMs =
     DEFAULT_FINALITY_MS[job.service.api] === 0
       ? Number.POSITIVE_INFINITY
       : serviceTime(stats) - MAX_INDEX_LAG_MS
-  return keys !== undefined && newestSettled(keys, settledMs) !== undefined
+  return keys !== undefined && newestIndexed(keys, indexedBeforeMs) !== undefined
 }
 
 function newestWalletIn(checkpoint: Pick<Checkpoint, 'records'>, listings: Listings): string | undefined {

@@ -105,7 +105,7 @@ async function* readListings(
   wallet: ExplorerWallet,
   request: ListingsRequest,
 ): AsyncGenerator<RangePage, void, void> {
-  const { order, cutoffMs, settledMs = cutoffMs, indexedTo = 0, narrowRange = (rest) => rest } = request
+  const { order, cutoffMs, indexedBeforeMs = cutoffMs, indexedTo = 0, narrowRange = (rest) => rest } = request
   const shown: Shown = { block: undefined }
   let [open, moves]: [BlockRange | undefined, number] = [request.range, 0]
   let cursors = openCursors(request.range)
@@ -114,7 +114,7 @@ async function* readListings(
     const behind = cursors.filter(({ unread }) => startsEqual(unread, range, order))
     const mayLag = request.mayLag === true && range === request.range
     const read = (cursor: Cursor) =>
-      advance(requestContext, wallet, { cursor, range, order, mayLag, settledMs, shown })
+      advance(requestContext, wallet, { cursor, range, order, mayLag, indexedBeforeMs, shown })
     let at = 0
     for (const cursor of indexedTo > range.from ? [] : behind) {
       if (shown.block !== undefined) break
@@ -198,7 +198,7 @@ type Step = {
   range: BlockRange
   order: 'asc' | 'desc'
   mayLag: boolean
-  settledMs: number
+  indexedBeforeMs: number
   shown: Shown
 }
 
@@ -206,7 +206,7 @@ type Step = {
 async function advance(
   requestContext: RequestContext,
   { windows, sizes, ...wallet }: ExplorerWallet,
-  { cursor, range, order, mayLag, settledMs, shown }: Step,
+  { cursor, range, order, mayLag, indexedBeforeMs, shown }: Step,
 ): Promise<void> {
   const { listing } = cursor
   let window = windows.find(listing, { range, order })
@@ -214,7 +214,10 @@ async function advance(
     const spec = { ...wallet, ...sizes[listing], listing, range, order }
     const before = shown.block
     window = await readListed(requestContext, spec, mayLag)
-    window.indexed = newest([before, ...window.records.map((placed) => settledBlock(placed, settledMs))])
+    window.indexed = newest([
+      before,
+      ...window.records.map((placed) => indexedBlock(placed, indexedBeforeMs)),
+    ])
     shown.block = newest([shown.block, window.indexed])
     if (restAfter(window.covered, range, order) === undefined) windows.add(listing, window)
   }
@@ -253,8 +256,8 @@ async function readListed(
 /** The service's words, without the name of the request. */
 const reasonOf = ({ message }: ExportError): string =>
   message.slice(Math.max(0, message.indexOf('the service answered')))
-function settledBlock({ block, record }: Placed, settledMs: number): number | undefined {
-  return (wholeNumber(record.timeStamp) ?? 0) * 1000 + 999 > settledMs ? undefined : block
+function indexedBlock({ block, record }: Placed, indexedBeforeMs: number): number | undefined {
+  return (wholeNumber(record.timeStamp) ?? 0) * 1000 + 999 > indexedBeforeMs ? undefined : block
 }
 
 function newest(blocks: readonly (number | undefined)[]): number | undefined {
