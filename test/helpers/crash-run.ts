@@ -174,6 +174,7 @@ function exportedBytes(job: Pick<CrashJob, 'fields'>, output: string): Record<st
 
 /** Whether an export is complete, even if its process died afterwards. */
 function isFinished({ fields }: CrashJob, output: string, { bytes }: Baseline): boolean {
+  if (!existsSync(output)) return false
   if (isOpenEnded({ fields }))
     return exportedBytes({ fields }, output)['manifest.json'] === bytes['manifest.json']
   return existsSync(join(output, 'manifest.json')) && !existsSync(join(output, '.walletlake', 'pages.log'))

@@ -104,6 +104,11 @@ export const SLOW_FAULTS: Record<string, FaultyResponse> = {
   },
 }
 
+const itemOutsideTheRange = withChangedPage(({ transactions: [first, ...others], ...page }) => {
+  const nativeTransaction = { ...first?.nativeTransaction, blockNumber: '421' }
+  return { ...page, transactions: [{ ...first, nativeTransaction }, ...others] }
+})
+
 /** Complete 2xx responses whose body is not a page. */
 export const BODY_FAULTS: Record<string, FaultyResponse> = {
   HTML: respondWith(200, '<html><body>Maintenance</body></html>', { 'content-type': 'text/html' }),
@@ -123,10 +128,12 @@ export const BODY_FAULTS: Record<string, FaultyResponse> = {
     response.writeHead(200, json).end(Buffer.from(body.replace('{', '{"note":"é",'), 'latin1')),
   'a token that is a number': withChangedPage((page) => ({ ...page, nextPageToken: 7 })),
   'a token that is an object': withChangedPage((page) => ({ ...page, nextPageToken: {} })),
-  'an item outside the range': withChangedPage(({ transactions: [first, ...others], ...page }) => {
-    const nativeTransaction = { ...first?.nativeTransaction, blockNumber: '421' }
-    return { ...page, transactions: [{ ...first, nativeTransaction }, ...others] }
-  }),
+  'an item outside the range': (response, original, request) => {
+    // An empty page contains no item to change.
+    if ((JSON.parse(original.body) as Partial<Listing>).transactions?.length === 0)
+      return resetConnection(response, original, request)
+    return itemOutsideTheRange(response, original, request)
+  },
   'status 204': respondWith(204, ''),
 }
 

@@ -32,6 +32,14 @@ export type FaultyResult = Awaited<ReturnType<typeof run>> & {
   message: string
 }
 
+/**
+ * Leaves out the request whether the service has indexed endBlock. It is not repeated after a malformed response: the run
+ * then claims less, in another manifest.
+ */
+export function exceptProofs(fault: Fault = () => undefined): Fault {
+  return (received) => (received.path.includes('/blocks/') ? undefined : fault(received))
+}
+
 /** Runs one job against a loopback server with a fault. Retry delays are 1 to 2 ms. */
 export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promise<FaultyResult> {
   const {
@@ -41,7 +49,7 @@ export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promi
     options,
     wallets = addresses,
   } = overrides
-  const { url, requests } = await startLoopback(service, fault)
+  const { url, requests } = await startLoopback(service, exceptProofs(fault))
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs }
   // Without details of transactions, so that tests can count the requests.
   const job = testJob({ addresses: wallets, output, concurrency, service: endpoint, fees: 'listed' })

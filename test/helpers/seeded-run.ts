@@ -1,6 +1,6 @@
 import { type RunOptions, run } from '../../src/export/run.ts'
 import type { FaultKind } from './fault-kinds.ts'
-import { service } from './faulty-run.ts'
+import { exceptProofs, service } from './faulty-run.ts'
 import { testJob } from './jobs.ts'
 import { type Fault, startLoopback } from './loopback.ts'
 import { nodeData } from './node-data.ts'
@@ -32,7 +32,7 @@ export async function seededRun({
   options,
   ...overrides
 }: SeededRun) {
-  const { url, requests } = await startLoopback(service, fault)
+  const { url, requests } = await startLoopback(service, exceptProofs(fault))
   const endpoint = { baseUrl: overrides.url ?? url, apiKeyHeader: 'x-service-api-key', timeoutMs }
   const job = testJob({
     addresses,
@@ -76,11 +76,10 @@ export type FaultRate = {
 export function randomFaults(kinds: readonly FaultKind[], { random, probability, maxPerRequest }: FaultRate) {
   const broken = new Map<string, number>()
   const fault: Fault = (received) => {
-    const kind = random.pick(kinds)
+    const kind = random.pick(kinds.filter(({ where }) => where?.(received) !== false))
     const request = `${received.path}?${received.query}`
     const earlierFaults = broken.get(request) ?? 0
-    if (random.next() >= probability || earlierFaults >= maxPerRequest || kind.where?.(received) === false)
-      return undefined
+    if (kind === undefined || random.next() >= probability || earlierFaults >= maxPerRequest) return undefined
     broken.set(request, earlierFaults + 1)
     return async (response, original) => void (await kind.respond(response, original, received))
   }
