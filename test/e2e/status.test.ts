@@ -97,7 +97,7 @@ describe('walletlake status', () => {
     )
     expect(stdout).toMatch(/\n {2}last run .+: failed \(BUDGET_REACHED\), 3 requests in /)
     expect((await runCommand(['status', output])).stdout).toMatch(
-      new RegExp(String.raw`^${output}: unfinished\n {2}3 pages with \d+ transactions kept\n`),
+      new RegExp(String.raw`^${output}: unfinished\n {2}2 pages with \d+ transactions kept\n`),
     )
   })
 
