@@ -79,7 +79,7 @@ test('the official client reads the chains', async () => {
   expect(await client.data.evm.chains.get({}, at)).toEqual(chains[0])
 })
 
-test('the official client reads the whole history of every demo wallet', async () => {
+test('the official client reads the whole history of every demo wallet', { tags: ['long'] }, async () => {
   const { client, at } = await connect()
   const { transactions } = client.data.evm.address
   const read = async (address: string) =>

@@ -105,7 +105,7 @@ test('includes the start block and excludes the end block', async () => {
   expect(items).toEqual(whole.filter((item) => blockOf(item) >= 100 && blockOf(item) < 102))
 })
 
-test('returns the same items for any split of the range', async () => {
+test('returns the same items for any split of the range', { tags: ['long'] }, async () => {
   const whole = await fetchAll(service, walletPath(BUSIEST, 'pageSize=100'))
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: 420 }), { maxLength: 8 }), async (cuts) => {

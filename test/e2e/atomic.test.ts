@@ -111,7 +111,9 @@ test('amounts in nAVAX become wei, other assets stay out of the ledger, and burn
   expect(Object.keys(outputBytes(job.output))).toContain(`raw/${MANY}.atomic.ndjson.gz`)
 })
 
-test('later and interrupted runs have the rows of one run, and read new entries only', async () => {
+test('later and interrupted runs have the rows of one run, and read new entries only', {
+  tags: ['long'],
+}, async () => {
   let head = 420
   const { job: jobWith, atomicRequests } = await startService({ head: () => head })
   const fields = { endBlock: undefined, partitionBy: 'blocks:50', tables: TABLES } as const
@@ -139,7 +141,7 @@ test('later and interrupted runs have the rows of one run, and read new entries 
 
 const TABLES = ['atomic_transactions', 'ledger'] as const
 
-test('the block range of the job counts', async () => {
+test('the block range of the job counts', { tags: ['long'] }, async () => {
   const { url, job: jobWith } = await startService()
   const job = jobWith({ startBlock: 40, endBlock: 310 })
   await runAndVerify(job)
@@ -162,7 +164,9 @@ const answer =
           })
       : undefined
 
-test('a wallet whose atomic transactions are refused does not hold up the others', async () => {
+test('a wallet whose atomic transactions are refused does not hold up the others', {
+  tags: ['long'],
+}, async () => {
   const { job: jobWith } = await startService({ fault: answer(403, (wallet) => wallet === PAYER) })
   const job = jobWith()
   const { code, stats } = await runAndVerify(job)

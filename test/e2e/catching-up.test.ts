@@ -190,7 +190,9 @@ const rounds = (seeds: readonly number[]): Round[] =>
     (['data-api', 'etherscan'] as const).flatMap((api) => seeds.map((seed) => ({ kind, api, seed }))),
   )
 
-test.for(rounds([1]))('nothing is lost with $kind, $api', checkRound)
+// Each kind with one API, and each API with two kinds.
+const isShort = ({ kind, api }: Round) => (KINDS.indexOf(kind) % 2 === 0) === (api === 'data-api')
+test.for(rounds([1]).filter(isShort))('nothing is lost with $kind, $api', checkRound)
 
 /** Seeds of each kind; more with this variable. */
 const SEEDS = Number(process.env.SOAK_SEEDS ?? 3)

@@ -7,6 +7,7 @@ import type { Fault } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 type CalmRun = { bytes: Record<string, unknown>; requests: number }
 let calm: CalmRun | undefined
@@ -34,7 +35,7 @@ async function runToEnd(job: Job, maxRequests: number): Promise<number> {
   throw new Error('the job makes no progress')
 }
 
-test('a run may stop before any request, and resumes with the same bytes', async () => {
+test('a run may stop before any request, and resumes with the same bytes', { tags: ['long'] }, async () => {
   const { bytes, requests } = await calmRun()
   const service = await startQuirky()
   // Each number stops at other requests: for either listing, and for transactions.
@@ -67,7 +68,9 @@ test('a daily budget ends runs too, and a later run resumes', async () => {
 /** The changes since the export without the wallet. */
 const CHANGES = 'changes/000001-000000000000-000000000421.ndjson'
 
-test.for([400, 403, 404])(
+testSample(
+  1,
+  [400, 403, 404],
   'a wallet whose internal transactions are refused with %i is named, and a later run reads it',
   async (status) => {
     let isRefusing = true
@@ -127,10 +130,12 @@ const omitFrom =
     response.end(JSON.stringify({ ...page, transactions }))
   }
 
-test.for([
-  [275, {}],
-  [245, { lookbackBlocks: 60 }],
-] as const)(
+testSample(
+  1,
+  [
+    [275, {}],
+    [245, { lookbackBlocks: 60 }],
+  ] as const,
   'internal transactions that appear late are found by the lookback (block %i, %o)',
   async ([first, options]) => {
     let [head, isLate] = [300, true]

@@ -71,7 +71,9 @@ test('writes the rows of a listing that lacks nothing, at one more request per 1
   expect(internals.length).toBeLessThanOrEqual(SMALL.length + 3 + Math.ceil(entries.length / 90))
 })
 
-test('neither interruptions nor increments nor the number of readers change the bytes', async () => {
+test('neither interruptions nor increments nor the number of readers change the bytes', {
+  tags: ['long'],
+}, async () => {
   const calm = jobOf(await startQuirky(), { concurrency: 1 })
   await run([calm])
   const stopped = jobOf(await startQuirky())

@@ -102,7 +102,9 @@ test('does not report blocks as missing that it requested before they existed', 
   expect(outputBytes(first.output)).toEqual(await baselineBytes())
 })
 
-test('exports a block whose response arrives late, although other blocks are missing', async () => {
+test('exports a block whose response arrives late, although other blocks are missing', {
+  tags: ['long'],
+}, async () => {
   const found = 99
   const holes = faultWhere((request) => blockOf(request) < found || blockOf(request) > 300, notFound)
   const late = faultWhere(

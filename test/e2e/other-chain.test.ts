@@ -6,6 +6,7 @@ import { rows } from '../../src/export/rows.ts'
 import { run } from '../../src/export/run.ts'
 import { exportListed, type ListedItem, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
+import { testSample } from '../helpers/test-sample.ts'
 import { ALICE, BOB, erc20, item, party } from '../transform/items.ts'
 
 const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
@@ -33,7 +34,9 @@ const jobs: readonly { kind: string; given: Parameters<typeof listedJob>[1] }[] 
   },
 ]
 
-test.for(jobs)(
+testSample(
+  1,
+  jobs,
   'rejects items of another chain in a job $kind, and the export passes verification',
   async ({ given }) => {
     const { url } = await startListing([at(101), at(102, { chainId: '1' }), at(103, { chainId: 5 }), at(104)])
@@ -82,7 +85,9 @@ test('accepts other spellings of the chain id, and a missing one', async () => {
 const UNKNOWN_CHAIN = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
 const unknownChainJobs = jobs.map(({ kind, given }) => ({ kind, given: { ...given, chain: UNKNOWN_CHAIN } }))
 
-test.for(unknownChainJobs)(
+testSample(
+  1,
+  unknownChainJobs,
   'a job $kind with an unknown blockchain id accepts one EVM chain id from items, and no second one',
   async ({ given }) => {
     const listing = await startListing([at(101), at(102)])

@@ -10,6 +10,7 @@ import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const service = createDataService()
 const SECRET = 'b6f1c2d4-secret-uuid'
@@ -99,7 +100,9 @@ function jobIn(stdout: string): Record<string, unknown> {
   return (JSON.parse(stdout) as { jobs: Record<string, unknown>[] }).jobs[0] ?? {}
 }
 
-test.for(['--verbose', '--quiet'])(
+testSample(
+  1,
+  ['--verbose', '--quiet'],
   'keeps its exit code if monitoring is unreachable, and warns about it: %s',
   async (level) => {
     const { job, metrics, env } = await scheduled()

@@ -10,6 +10,7 @@ import { makeNamedPipe } from '../../helpers/named-pipe.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { startObjectStore } from '../../helpers/object-store.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 
 const good = join(suiteFolder(), 'good')
 const addresses = demoWallets.slice(0, 2)
@@ -129,7 +130,9 @@ test('a run with --fresh replaces a manifest with hostile paths', async () => {
   expect(readFileSync(join(folder, 'canary', 'file.csv'), 'utf8')).toBe('a secret')
 })
 
-test.for(['status', 'verify', 'query', 'convert'])(
+testSample(
+  2,
+  ['status', 'verify', 'query', 'convert'],
   '%s of a bucket writes nothing outside its local copy',
   async (name) => {
     const { endpoint, objects } = await startObjectStore()

@@ -8,6 +8,7 @@ import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 
 const KEY = 'wl-S3cr3t-9f8e7d6c5b4a'
 const service = createDataService({ keys: [KEY] })
@@ -79,32 +80,37 @@ test('no error message of any fault contains the key', async () => {
   expectNoKey(all)
 })
 
-test.for([
-  { what: 'repeats the key', status: 400, body: JSON.stringify({ message: `bad key ${KEY}`, error: KEY }) },
-  { what: 'repeats the key in a list', status: 401, body: JSON.stringify({ message: [KEY, `x${KEY}x`] }) },
-  {
-    what: 'repeats the key in a query',
-    status: 404,
-    body: JSON.stringify({ message: `/v1?api_key=${KEY}` }),
+testSample(
+  1,
+  [
+    { what: 'repeats the key', status: 400, body: JSON.stringify({ message: `bad key ${KEY}`, error: KEY }) },
+    { what: 'repeats the key in a list', status: 401, body: JSON.stringify({ message: [KEY, `x${KEY}x`] }) },
+    {
+      what: 'repeats the key in a query',
+      status: 404,
+      body: JSON.stringify({ message: `/v1?api_key=${KEY}` }),
+    },
+    {
+      what: 'repeats the key in base64',
+      status: 400,
+      body: JSON.stringify({
+        message: [base64Of(KEY), `Basic ${base64Of(`me:${KEY}`)}`, base64Of(`u:${KEY}`)],
+      }),
+    },
+    {
+      what: 'repeats the key percent-encoded and in hexadecimal',
+      status: 401,
+      body: JSON.stringify({ message: `${percentOf(KEY)} ${percentOf(KEY).toUpperCase()} ${hexOf(KEY)}` }),
+    },
+  ],
+  'no error message contains the key if the service $what',
+  async ({ status, body }) => {
+    const fault = faultWhere(({ count }) => count > 2, respondWith(status, body))
+    const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
+    expect([3, 4]).toContain(exit)
+    expectNoKey(all)
   },
-  {
-    what: 'repeats the key in base64',
-    status: 400,
-    body: JSON.stringify({
-      message: [base64Of(KEY), `Basic ${base64Of(`me:${KEY}`)}`, base64Of(`u:${KEY}`)],
-    }),
-  },
-  {
-    what: 'repeats the key percent-encoded and in hexadecimal',
-    status: 401,
-    body: JSON.stringify({ message: `${percentOf(KEY)} ${percentOf(KEY).toUpperCase()} ${hexOf(KEY)}` }),
-  },
-])('no error message contains the key if the service $what', async ({ status, body }) => {
-  const fault = faultWhere(({ count }) => count > 2, respondWith(status, body))
-  const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
-  expect([3, 4]).toContain(exit)
-  expectNoKey(all)
-})
+)
 
 test('the key is not sent to another host after a redirect', async () => {
   const other = await startLoopback(service)
@@ -120,7 +126,7 @@ test('the key is not sent to another host after a redirect', async () => {
   expect(other.requests).toEqual([])
 })
 
-test('a process report written during a run contains no key', async () => {
+test('a process report written during a run contains no key', { tags: ['long'] }, async () => {
   const { exit, names, all } = await everythingOf({
     env: { NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2' },
     during: (pid) => process.kill(pid, 'SIGUSR2'),
@@ -136,7 +142,7 @@ const CRASH = `data:text/javascript,${encodeURIComponent(
   "import fs from 'node:fs';import{syncBuiltinESMExports as s}from'node:module';const r=fs.promises.open;fs.promises.open=(...a)=>{if(String(a[0]).includes('/parts/'))setTimeout(()=>{throw new TypeError('an uncaught one')});return r(...a)};s()",
 )}`
 
-test('an uncaught exception and its report contain no key', async () => {
+test('an uncaught exception and its report contain no key', { tags: ['long'] }, async () => {
   const { exit, names, all } = await everythingOf({
     env: {
       NODE_OPTIONS: `--import ${CRASH} --report-uncaught-exception --trace-uncaught`,
