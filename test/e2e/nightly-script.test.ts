@@ -16,7 +16,7 @@ const service = createDataService()
 async function night(fault?: Fault) {
   const cwd = tempFolder()
   const { url } = await startLoopback(service, fault)
-  const text = `chain: 43114\naddresses: ["${demoWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: "${url}" }\n`
+  const text = `chain: 43114\naddresses: ["${demoWallets[48]}"]\nendBlock: 421\nservice: { baseUrl: "${url}" }\n`
   writeFileSync(join(cwd, 'mine.yaml'), text)
   return { cwd, database: join(cwd, 'output/lake.db') }
 }
