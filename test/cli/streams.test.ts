@@ -5,7 +5,7 @@ import { runCommand } from '../helpers/command.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const job = () => ['--chain', '43114', '--address', demoWallets[0] ?? '', '--base-url', 'demo']
+const job = () => ['--chain', '43114', '--address', demoWallets[48] ?? '', '--base-url', 'demo']
 
 describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
   test.for([

@@ -20,3 +20,6 @@ export const nodeData = JSON.parse(
 
 /** The 53 wallets of the demo chain, lower case. */
 export const demoWallets = Object.keys(nodeData.membership).map((address) => address.toLowerCase())
+
+/** Six small wallets, of 645 transactions. Together they have rows in every table and all asset types. */
+export const someWallets = [23, 35, 37, 38, 39, 41].map((at) => demoWallets[at] ?? '')

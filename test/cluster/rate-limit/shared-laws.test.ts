@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { createRedisRateLimiter } from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { inSeconds, omitted, type Report, type Simulation, simulate } from '../../http/rate-limit/crowd.ts'
 import { tokenBucket } from '../../http/rate-limit/quota-service.ts'
 import type { VirtualClock } from '../../http/rate-limit/virtual-clock.ts'
@@ -50,7 +51,9 @@ function usedSince({ grantedAt, seconds }: Report, from: number, perSecond: numb
   return grantedAt.filter((at) => at >= from).length / ((seconds - from / 1_000) * perSecond)
 }
 
-test.for(LAWS)(
+testSample(
+  2,
+  LAWS,
   'four processes use an unknown quota of $what',
   async ({ what: _what, perSecond, burst, from, minUsed, maxThrottled, ...simulation }) => {
     const createLimiters = (clock: VirtualClock) => {

@@ -150,12 +150,16 @@ const given = fc.record({
   refused: fc.constantFrom(0, 0.1),
 })
 
-test.for(
-  TIE_ORDERS.flatMap((ties) => [
-    { ties, endBlock: undefined, end: 'the head' },
-    { ties, endBlock: 2_100, end: 'block 2,100' },
-  ]),
-)('every wallet is complete up to $end if a second is listed $ties', async ({ ties, endBlock }) => {
+const CASES = TIE_ORDERS.flatMap((ties) => [
+  { ties, endBlock: undefined, end: 'the head' },
+  { ties, endBlock: 2_100, end: 'block 2,100' },
+])
+const name = 'every wallet is complete up to $end if a second is listed $ties'
+
+test.for(CASES)(name, (example) => checkRandom(1, example))
+test.for(CASES)(`${name}, in more rounds`, { tags: ['long'] }, (example) => checkRandom(4, example))
+
+async function checkRandom(numRuns: number, { ties, endBlock }: (typeof CASES)[number]): Promise<void> {
   await fc.assert(
     fc.asyncProperty(given, async (given) => {
       await fetchAll({
@@ -164,6 +168,6 @@ test.for(
         endBlock,
       })
     }),
-    { numRuns: 4 },
+    { numRuns },
   )
-})
+}

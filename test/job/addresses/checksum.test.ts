@@ -69,7 +69,7 @@ test('rejects a wrong checksum in a job that is defined in code', async () => {
   })
 })
 
-test('loads a hundred thousand addresses with checksums', async () => {
+test('loads a hundred thousand addresses with checksums', { tags: ['long'] }, async () => {
   const addresses = Array.from({ length: 100_000 }, (_, index) =>
     toChecksumAddress(`0x${(index * 7919).toString(16).padStart(40, 'a')}`),
   )

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'

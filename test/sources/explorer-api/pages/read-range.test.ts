@@ -76,7 +76,7 @@ test('every record is in exactly one page, whatever the history, the window and 
       expect(recordsIn(pages)).toEqual(namesIn(listings))
       expect(coverageOf(pages, order)).toEqual({ from: 0, to: NO_END })
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   )
 })
 
@@ -148,7 +148,7 @@ test.for(['asc', 'desc'] as const)(
         expect(recordsIn(await readAll(explorer, { order }))).toEqual(namesIn(listings))
       }),
       {
-        numRuns: 40,
+        numRuns: 10,
         examples: [
           [
             [500, 1_500],
