@@ -5,6 +5,7 @@ import { type Cell, col } from '../../src/core/table/column.ts'
 import type { Table } from '../../src/core/table/index.ts'
 import { type ChangedBlock, compareTable } from '../../src/files/compare-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 import { MAX_U256, type Row, SAMPLE } from './tables.ts'
 import { type Written, writeRows } from './write-rows.ts'
 
@@ -109,7 +110,9 @@ test('more rows than one batch are listed without a gap', async () => {
   expect(found.flatMap(({ added }) => added)).toHaveLength(4_200)
 })
 
-test.for(['none', 'gzip'] as const)(
+testSample(
+  1,
+  ['none', 'gzip'] as const,
   'rows of 20 MiB are compared, compressed with %s',
   async (compression) => {
     const picture = (color: string) => `<svg fill="${color}">${',\n'.repeat(10_500_000)}</svg>`

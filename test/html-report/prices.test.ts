@@ -10,6 +10,7 @@ import { testJob } from '../helpers/jobs.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 import { cellText, tableOf, tablesWithTotals } from './read-page.ts'
 
 const folder = suiteFolder()
@@ -106,7 +107,9 @@ describe('a report with a price file', () => {
     expect(page.replaceAll('\u202f', '')).toContain(`${unpriced} of ${fees.length} fees had no price`)
   })
 
-  test.for(['prices', 'opening balances', 'both'])(
+  testSample(
+    1,
+    ['both', 'prices', 'opening balances'],
     'with %s has totals that are the sums of their rows',
     async (given) => {
       const opening = join(folder, 'opening.csv')
@@ -158,7 +161,9 @@ describe('a report with a price file', () => {
   })
 
   test('states that there are no fiat values without a price file', async () => {
-    const { file } = await report([output], { out: join(folder, 'plain.html') })
+    const small = join(folder, 'without-prices')
+    await exportDemo(small, { endBlock: 5 })
+    const { file } = await report([small])
     const plain = readFileSync(file, 'utf8')
     const words = ['There are no fiat values', 'closing value', ', EUR']
     expect(words.map((text) => plain.includes(text))).toEqual([true, false, false])
