@@ -4,6 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, test } from 'vitest'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb, sqlite } from './engines.ts'
 import { expectLake, writeExport } from './scenarios.ts'
@@ -114,10 +115,13 @@ describe('walletlake load', () => {
     expect(exit).toBe(8)
   })
 
-  test.for([
+  const LOADS = [
     { engine: duckdb, commit: 'file' },
     { engine: sqlite, commit: 'load' },
-  ])(
+  ]
+  testSample(
+    1,
+    LOADS,
     'resumes a $engine.name load with --commit $commit after it is killed at any file',
     async ({ engine, commit }) => {
       const folder = join(tempFolder(), 'out')
