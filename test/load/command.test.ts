@@ -4,7 +4,6 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, test } from 'vitest'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { testSample } from '../helpers/test-sample.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb, sqlite } from './engines.ts'
 import { expectLake, writeExport } from './scenarios.ts'
@@ -20,7 +19,7 @@ const addressOf = ({ to }: Awaited<ReturnType<typeof duckdb.place>>) => to.title
 
 describe('walletlake load', () => {
   test.for(['load', 'schema'])('prints the help of %s within 80 columns', async (name) => {
-    const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
+    const { exit, stdout } = await runCommand([name, '--help'])
     expect(exit).toBe(0)
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
@@ -119,10 +118,9 @@ describe('walletlake load', () => {
     { engine: duckdb, commit: 'file' },
     { engine: sqlite, commit: 'load' },
   ]
-  testSample(
-    1,
-    LOADS,
+  test.for(LOADS)(
     'resumes a $engine.name load with --commit $commit after it is killed at any file',
+    { tags: ['long'] },
     async ({ engine, commit }) => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())

@@ -22,8 +22,10 @@ const output = join(folder, 'out')
 const mistakesIn = mistakeFinder()
 
 beforeAll(async () => {
-  await exportDemo(output, { endBlock: 20 })
-  expect(demoWallets).toHaveLength(53)
+  await exportDemo(output, {
+    addresses: [...demoWallets.slice(0, 6), ...demoWallets.slice(44, 45)],
+    endBlock: 26,
+  })
 })
 
 async function convertedText(to: string): Promise<string> {
