@@ -11,7 +11,7 @@ const output = join(folder, 'out')
 const opening = join(folder, 'genesis.csv')
 
 beforeAll(async () => {
-  await exportDemo(output)
+  await exportDemo(output, { endBlock: 60 })
   writeFileSync(opening, genesisCsv())
 })
 

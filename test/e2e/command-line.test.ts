@@ -9,6 +9,7 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const service = createDataService()
 
@@ -17,7 +18,7 @@ function writeJob(fields: object = {}): { job: string; output: string } {
   const job = join(folder, 'two.json')
   const output = join(folder, 'out')
   const addresses = demoWallets.slice(0, 2)
-  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, ...fields }))
+  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 100, addresses, output, ...fields }))
   return { job, output }
 }
 
@@ -26,10 +27,15 @@ describe('walletlake', () => {
     ...['run', 'plan', 'validate', 'status', 'verify', 'schema', 'serve'],
     ...['audit', 'reindex', 'watch', 'webhooks'],
   ])('prints the help of %s within 80 columns', async (name) => {
-    const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
+    const { exit, stdout } = await runCommand([name, '--help'])
     expect(exit).toBe(0)
-    expect(stdout).toContain(`bin.js ${name} [options]`)
+    expect(stdout).toContain(` ${name} [options]`)
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
+
+  test('names its file in its help', async () => {
+    const { exit, stdout } = await startCommand(['run', '--help']).ended
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('bin.js run [options]')])
   })
 
   test.for([
@@ -62,7 +68,7 @@ describe('walletlake', () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob()
     const env = { WALLETLAKE_BASE_URL: url }
-    expect((await runCommand(['plan', job], env)).stdout).toContain('blocks [0, 421)')
+    expect((await runCommand(['plan', job], env)).stdout).toContain('blocks [0, 100)')
     const ran = await runCommand(['run', job], env)
     expect(ran).toMatchObject({ exit: 0 })
     expect(ran.stdout).toContain(`7 CSV files in ${output}`)
@@ -221,22 +227,28 @@ describe('walletlake', () => {
     expect(exit).toBe(9)
   })
 
-  test.for([
+  const SIGNALS = [
     { signal: 'SIGINT', exit: 130 },
     { signal: 'SIGTERM', exit: 143 },
-  ] as const)('exits with $exit on $signal, keeps its pages and resumes later', async ({ signal, exit }) => {
-    let child: ReturnType<typeof startCommand> | undefined
-    const late: Fault = ({ count }) => (count === 4 ? () => void child?.kill(signal) : undefined)
-    const { url, requests } = await startLoopback(service, late)
-    const { job, output } = writeJob({ concurrency: 1 })
-    child = startCommand(['run', job, '--base-url', url])
-    const ended = await child.ended
-    expect(ended.exit).toBe(exit)
-    const before = requests.length
-    expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
-    expect((await runCommand(['verify', output])).exit).toBe(0)
-    expect(requests.length - before).toBeLessThan(14)
-  })
+  ] as const
+  testSample(
+    1,
+    SIGNALS,
+    'exits with $exit on $signal, keeps its pages and resumes later',
+    async ({ signal, exit }) => {
+      let child: ReturnType<typeof startCommand> | undefined
+      const late: Fault = ({ count }) => (count === 4 ? () => void child?.kill(signal) : undefined)
+      const { url, requests } = await startLoopback(service, late)
+      const { job, output } = writeJob({ concurrency: 1, endBlock: 421 })
+      child = startCommand(['run', job, '--base-url', url])
+      const ended = await child.ended
+      expect(ended.exit).toBe(exit)
+      const before = requests.length
+      expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
+      expect((await runCommand(['verify', output])).exit).toBe(0)
+      expect(requests.length - before).toBeLessThan(14)
+    },
+  )
 
   test('exits with 8 and names the other run while it holds the output', async () => {
     const { job } = writeJob()

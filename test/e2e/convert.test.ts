@@ -21,7 +21,7 @@ const output = join(folder, 'out')
 let ledger: TextRow[] = []
 
 beforeAll(async () => {
-  await exportDemo(output, { endBlock: 100 })
+  await exportDemo(output, { endBlock: 20 })
   ledger = await readCsvTable(output, 'ledger')
 })
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { fetchJson } from '../demo-server/requests.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets, nodeData } from '../helpers/node-data.ts'
@@ -14,8 +15,7 @@ let ledger: TextRow[] = []
 let owners: TextRow[] = []
 
 beforeAll(async () => {
-  const { code } = await run([testJob({ addresses: demoWallets, output: folder })])
-  expect(code).toBeUndefined()
+  await exportDemo(folder)
   ledger = await readCsvTable(folder, 'ledger')
   owners = await readCsvTable(folder, 'erc721_transfers')
 })
@@ -65,7 +65,9 @@ const ZERO = '0x0000000000000000000000000000000000000000'
 describe('the ledger of the whole demo chain', () => {
   test('equals the native balance to the wei at every block', () => expectEveryNativeBalance(ledger))
 
-  test('equals it also if the listing shows fee caps instead of the prices that were paid', async () => {
+  test('equals it also if the listing shows fee caps instead of the prices that were paid', {
+    tags: ['long'],
+  }, async () => {
     const { url } = await startLoopback(createDataService({ quirks: ['fee-cap'] }))
     const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
     const job = testJob({ addresses: demoWallets, output: tempFolder(), feesBudget: 5_000, service })

@@ -2,9 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { run } from '../../src/export/run.ts'
 import { runCommand } from '../helpers/command.ts'
-import { testJob } from '../helpers/jobs.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -16,7 +15,7 @@ async function exported({ baseUrl = 'demo' } = {}) {
   const folder = tempFolder()
   const output = join(folder, 'out')
   const addresses = demoWallets.slice(0, 2)
-  await run([testJob({ addresses, output })])
+  await exportDemo(output, { addresses, endBlock: 60 })
   rmSync(join(output, 'runs'), { recursive: true })
   const job = join(folder, 'mine.json')
   writeFileSync(job, JSON.stringify({ chain: 43114, addresses, output, service: { baseUrl } }))
@@ -45,9 +44,11 @@ test.for([
 test('load accepts a job file, a folder and its manifest', async () => {
   const { folder, output, job } = await exported()
   const to = `sqlite:${join(folder, 'lake.sqlite')}`
-  expect((await runCommand(['load', job, '--to', to])).stdout).toContain('transactions: ')
+  expect((await runCommand(['load', job, '--to', to, '--tables', 'transactions'])).stdout).toContain(
+    'transactions: ',
+  )
   for (const from of [output, join(output, 'manifest.json')]) {
-    const { exit, stdout } = await runCommand(['load', from, '--to', to])
+    const { exit, stdout } = await runCommand(['load', from, '--to', to, '--tables', 'transactions'])
     expect([exit, stdout]).toEqual([0, expect.stringContaining('nothing new')])
   }
 })

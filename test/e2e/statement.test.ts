@@ -12,7 +12,7 @@ const folder = suiteFolder()
 const output = join(folder, 'out')
 const at = (name: string) => join(folder, name)
 
-beforeAll(() => exportDemo(output, { endBlock: 100 }))
+beforeAll(() => exportDemo(output, { endBlock: 40 }))
 
 const state = (...words: string[]) => runCommand(['statement', output, ...words])
 
@@ -36,7 +36,7 @@ describe('walletlake statement', () => {
     expect(exit).toBe(0)
     expect(stdout.split('\n')[0]).toBe(COLUMNS)
     expect(stderr).toMatch(
-      /^from 2023-01-01T00:00:00\.000Z to 2023-12-31T23:59:59\.999Z: rows count up to block \d+ \(.*\); the export ends with block 99$/m,
+      /^from 2023-01-01T00:00:00\.000Z to 2023-12-31T23:59:59\.999Z: rows count up to block \d+ \(.*\); the export ends with block 39$/m,
     )
     expect(stderr).toMatch(/AVAX was below zero \(-\d+\.\d+ AVAX\) after transaction 0x/)
     const json = await state('--year', '2023', '--format', 'json')

@@ -142,7 +142,7 @@ test('a long table keeps its order, in row groups of about 100,000 rows', { tags
 })
 
 test('pages have version 1, and repeated text has a dictionary', async () => {
-  const path = await write(many)
+  const path = await write(many.slice(0, 30_000))
   const { row_groups } = await metadataOf(path)
   const bytes = readFileSync(path)
   const columns = row_groups.flatMap((group) => group.columns.flatMap((of) => of.meta_data ?? []))
@@ -175,7 +175,8 @@ test('statistics contain minimum, maximum and the number of nulls', async () => 
 })
 
 test('the same rows give the same bytes however they are chunked', async () => {
-  const [first, second] = [await write(many), await write(many, { cuts: [0, 999, 100_000, 209_999] })]
+  const some = many.slice(0, 30_000)
+  const [first, second] = [await write(some), await write(some, { cuts: [0, 999, 10_000, 29_999] })]
   expect(readFileSync(first).equals(readFileSync(second))).toBe(true)
 })
 

@@ -19,8 +19,8 @@ const pages = { csv: '', parquet: '' }
 let ledger: TextRow[] = []
 
 beforeAll(async () => {
-  await exportDemo(outputs.csv)
-  await exportDemo(outputs.parquet, { format: 'parquet', compression: 'zstd' })
+  await exportDemo(outputs.csv, { endBlock: 30 })
+  await exportDemo(outputs.parquet, { endBlock: 30, format: 'parquet', compression: 'zstd' })
   ledger = await readCsvTable(outputs.csv, 'ledger')
   for (const format of ['csv', 'parquet'] as const) {
     const { file } = await report([outputs[format]])

@@ -33,27 +33,29 @@ const CASES = [
   { what: 'no chain id from some block on', silent: silentFrom(70) },
 ]
 
-for (const engine of engines)
-  test.for(CASES)(`replaces rows whose items have $what in ${engine.name}`, async ({ silent }) => {
-    const chain = await growingChain(70, { alias: BLOCKCHAIN_ID })
-    const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
-    const place = await engine.place()
-    const views = [withoutBlocks(40), withoutBlocks(45, 80), forked(50, 90, 100)]
-    for (const [night, index] of views.entries()) {
-      chain.listing.view = (items) => silent(index(items))
-      if (night > 0) await chain.advance(30)
-      await runOnce(job, night === 0 ? {} : { lookbackBlocks: 60 })
+test.for(CASES)('replaces rows whose items have $what in every database', async ({ silent }) => {
+  const chain = await growingChain(70, { alias: BLOCKCHAIN_ID })
+  const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
+  const places = await Promise.all(engines.map(async (engine) => ({ engine, place: await engine.place() })))
+  const views = [withoutBlocks(40), withoutBlocks(45, 80), forked(50, 90, 100)]
+  for (const [night, index] of views.entries()) {
+    chain.listing.view = (items) => silent(index(items))
+    if (night > 0) await chain.advance(30)
+    await runOnce(job, night === 0 ? {} : { lookbackBlocks: 60 })
+    const exported = await rowsIn(job.output)
+    for (const { engine, place } of places) {
       await loadInto(job.output, place.to)
-      const exported = await rowsIn(job.output)
       for (const table of DEFAULT_TABLES) {
         const key = (row: Record<string, unknown>) =>
           `${row.chain_id} ${row.block_number} ${row.transaction_hash}`
         const loaded = await place.rows(table)
-        expect(loaded.map(key).sort(), `${table}, night ${night}`).toEqual(exported[table].map(key).sort())
+        const what = `${table} in ${engine.name}, night ${night}`
+        expect(loaded.map(key).sort(), what).toEqual(exported[table].map(key).sort())
       }
     }
-    await chain.end()
-  })
+  }
+  await chain.end()
+})
 
 test('keeps the rows of outputs apart that name the same chain by different ids', async () => {
   const chain = await growingChain(100, { alias: BLOCKCHAIN_ID })

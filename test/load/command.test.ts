@@ -19,7 +19,7 @@ const addressOf = ({ to }: Awaited<ReturnType<typeof duckdb.place>>) => to.title
 
 describe('walletlake load', () => {
   test.for(['load', 'schema'])('prints the help of %s within 80 columns', async (name) => {
-    const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
+    const { exit, stdout } = await runCommand([name, '--help'])
     expect(exit).toBe(0)
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
@@ -114,11 +114,13 @@ describe('walletlake load', () => {
     expect(exit).toBe(8)
   })
 
-  test.for([
+  const LOADS = [
     { engine: duckdb, commit: 'file' },
     { engine: sqlite, commit: 'load' },
-  ])(
+  ]
+  test.for(LOADS)(
     'resumes a $engine.name load with --commit $commit after it is killed at any file',
+    { tags: ['long'] },
     async ({ engine, commit }) => {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

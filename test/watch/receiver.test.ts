@@ -85,10 +85,10 @@ test('rejects a body above the limit, with or without a content length', async (
 
 test('accepts several bodies of 50 MB at once', async () => {
   const { post, events } = await received()
-  const body = `{"a":"${'x'.repeat(50_000_000 - 8)}"}`
-  const answers = await Promise.all([1, 2, 3, 4].map(() => post(`/${TOKEN}`, body)))
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-  expect(events).toHaveLength(4)
+  const body = Buffer.from(`{"a":"${'x'.repeat(50_000_000 - 8)}"}`)
+  const answers = await Promise.all([1, 2].map(() => post(`/${TOKEN}`, body)))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  expect(events).toHaveLength(2)
 })
 
 test('rejects JSON with more values than any event has, before parsing it', async () => {

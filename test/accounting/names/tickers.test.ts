@@ -9,6 +9,7 @@ import { FORMAT_NAMES } from '../../../src/accounting/writers.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
 
@@ -55,8 +56,16 @@ async function textOf(to: string, options: object = {}): Promise<string> {
     .join('')
 }
 
-describe.for(FORMAT_NAMES.filter((to) => to !== 'rotki'))('a conversion for %s', (to) => {
-  test('names a well-known token by its ticker, and an impostor by its contract', async () => {
+/** One with placeholders, one of several files, a journal and a plain table, then the others. */
+const FORMATS = [
+  ...['koinly', 'rp2', 'beancount', 'generic'],
+  ...FORMAT_NAMES.filter((to) => !/^(koinly|rp2|beancount|generic|rotki)$/.test(to)),
+]
+testSample(
+  4,
+  FORMATS,
+  'a conversion for %s names a well-known token by its ticker, and an impostor by its contract',
+  async (to) => {
     const { files } = await convert(output, { to, out: at(to), map: at('numbers.csv'), prices })
     const tables = files.filter((file) => !/\.(omitted|assets)\.csv$/.test(file))
     const text = tables.map((file) => readFileSync(file, 'utf8')).join('')
@@ -69,8 +78,8 @@ describe.for(FORMAT_NAMES.filter((to) => to !== 'rotki'))('a conversion for %s',
     const problems: unknown[] = []
     for (const file of tables) await checkFile(file, to, (problem) => problems.push(problem))
     expect(problems).toEqual([])
-  })
-})
+  },
+)
 
 test('koinly gets placeholders only for tokens without a ticker', async () => {
   await textOf('koinly')

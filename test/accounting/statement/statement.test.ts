@@ -23,7 +23,7 @@ const mainnet = join(folder, 'mainnet')
 const madeUp = join(folder, 'made-up')
 
 beforeAll(async () => {
-  await exportDemo(demo)
+  await exportDemo(demo, { endBlock: 60 })
   await exportMadeUp(madeUp, GOLDEN_CHAIN)
   const job = testJob({ addresses: MAINNET, chain: '1', nativeSymbol: 'ETH', output: mainnet })
   expect((await run([{ ...job, startBlock: 17_173_049, endBlock: 17_173_051 }])).code).toBeUndefined()

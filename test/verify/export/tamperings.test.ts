@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { goodLake } from './model-export.ts'
 import { cells } from './tamper/cells.ts'
 import { coverage } from './tamper/coverage.ts'
@@ -17,7 +18,13 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test.for([...files, ...cells, ...tables, ...coverage, ...ledger])(
+const ALL = [...files, ...cells, ...tables, ...coverage, ...ledger]
+/** Some of each kind. */
+const SAMPLE = ALL.filter((_, at) => at % 10 === 0)
+
+testSample(
+  SAMPLE.length,
+  [...SAMPLE, ...ALL.filter((one) => !SAMPLE.includes(one))],
   'finds $what and names the location',
   async ({ says, rows, writing, manifest, after }) => {
     const lake = goodLake()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { A, entryId, goodLake, lakeWithTopLevelCall, TOP_LEVEL_ID } from './model-export.ts'
 import { saveManifest, writeLake } from './write-model-export.ts'
 
@@ -90,12 +91,17 @@ describe('a valid export', () => {
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
-  test.for(TABLE_NAMES)('passes without the table %s', async (missing) => {
-    await writeLake(folder, goodLake(), { tables: TABLE_NAMES.filter((name) => name !== missing) })
-    expect((await verifyOutput(folder)).problems).toEqual([])
-  })
+  testSample(
+    1,
+    ['ledger', ...TABLE_NAMES.filter((name) => name !== 'ledger')] as const,
+    'passes without the table %s',
+    async (missing) => {
+      await writeLake(folder, goodLake(), { tables: TABLE_NAMES.filter((name) => name !== missing) })
+      expect((await verifyOutput(folder)).problems).toEqual([])
+    },
+  )
 
-  test.for(['csv', 'parquet'] as const)('passes without any rows as %s', async (ending) => {
+  testSample(1, ['csv', 'parquet'] as const, 'passes without any rows as %s', async (ending) => {
     const none = Object.fromEntries(TABLE_NAMES.map((name) => [name, []])) as unknown as ReturnType<
       typeof goodLake
     >
@@ -103,7 +109,9 @@ describe('a valid export', () => {
     expect(await verifyOutput(folder)).toMatchObject({ ok: true, files: 7, rows: 0, problems: [] })
   })
 
-  test.for(['csv', 'csv.gz', 'parquet'] as const)(
+  testSample(
+    1,
+    ['parquet', 'csv', 'csv.gz'] as const,
     'passes with images and unusual characters in a %s cell',
     async (ending) => {
       const lake = goodLake()
@@ -112,23 +120,23 @@ describe('a valid export', () => {
         metadata_image_uri: picture,
         metadata_name: "\r\\N 'NULL' 😀",
       })
-      await writeLake(folder, lake, { ending })
+      await writeLake(folder, lake, { ending, tables: ['erc721_transfers'] })
       expect((await verifyOutput(folder)).problems).toEqual([])
     },
   )
 
-  test.for(['csv', 'csv.gz'] as const)('passes with a row of 20 MiB in a %s file', async (ending) => {
+  testSample(1, ['csv', 'csv.gz'] as const, 'passes with a row of 20 MiB in a %s file', async (ending) => {
     const lake = goodLake()
     const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
     Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
-    await writeLake(folder, lake, { ending })
+    await writeLake(folder, lake, { ending, tables: ['erc721_transfers'] })
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
   test('passes in a folder whose name contains glob characters', async () => {
     const odd = join(folder, "it's [a-z]*?")
     await mkdir(odd)
-    await writeLake(odd, goodLake())
+    await writeLake(odd, goodLake(), { tables: ['ledger'] })
     expect((await verifyOutput(odd)).problems).toEqual([])
   })
 
@@ -141,7 +149,7 @@ describe('a valid export', () => {
   })
 
   test('reports files that the manifest does not list', async () => {
-    await writeLake(folder, goodLake())
+    await writeLake(folder, goodLake(), { tables: ['ledger'] })
     await writeFile(join(folder, 'ledger', 'notes.txt'), 'mine')
     const messages: string[] = []
     const verdict = await verifyOutput(folder, { onProgress: (message) => messages.push(message) })
@@ -150,7 +158,7 @@ describe('a valid export', () => {
   })
 
   test('leaves nothing in the temporary folder', async () => {
-    await writeLake(folder, goodLake())
+    await writeLake(folder, goodLake(), { tables: ['ledger'] })
     const scratch = join(folder, 'scratch')
     await mkdir(scratch)
     const before = process.env.TMPDIR
@@ -214,7 +222,7 @@ test('lists at most fifty problems and counts the others', async () => {
 describe('an export that is replaced while it is verified', () => {
   /** Renames a file of the export, as a run that replaces files does, when it is about to be read. */
   async function verifyWhileReplaced(replacements: number) {
-    const manifest = await writeLake(folder, goodLake())
+    const manifest = await writeLake(folder, goodLake(), { tables: ['ledger'] })
     mkdirSync(join(folder, 'ledger'), { recursive: true })
     writeFileSync(join(folder, 'ledger', 'unlisted'), '')
     const messages: string[] = []
