@@ -11,6 +11,7 @@ import {
 } from '../helpers/blocks-run.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const lower = (text: unknown) => String(text ?? '').toLowerCase()
 const text = (value: unknown) => String(value ?? '')
@@ -88,7 +89,7 @@ test('lists its blocks and no wallets in the manifest', async () => {
   await expectVerified(output)
 })
 
-test.for(['csv', 'parquet'] as const)('writes the same %s bytes at any concurrency', async (format) => {
+testSample(1, ['csv', 'parquet'] as const, 'writes the same %s bytes at any concurrency', async (format) => {
   const calm = outputBytes((await blocksRun(undefined, { job: { format } })).output)
   const most = format === 'csv' ? 4 : 2
   await fc.assert(
@@ -100,22 +101,32 @@ test.for(['csv', 'parquet'] as const)('writes the same %s bytes at any concurren
   )
 })
 
-test.for([
-  { format: 'csv', compression: 'none' },
-  { format: 'csv', compression: 'gzip' },
-  { format: 'parquet', compression: 'zstd' },
-] as const)('passes verification as $format with $compression in several files', async (of) => {
-  const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, ...of, maxRowsPerFile: 1_000 } })
-  expect(readManifest(output).tables.transactions?.files).toHaveLength(7)
-  await expectVerified(output)
-})
+testSample(
+  1,
+  [
+    { format: 'csv', compression: 'none' },
+    { format: 'csv', compression: 'gzip' },
+    { format: 'parquet', compression: 'zstd' },
+  ] as const,
+  'passes verification as $format with $compression in several files',
+  async (of) => {
+    const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, ...of, maxRowsPerFile: 1_000 } })
+    expect(readManifest(output).tables.transactions?.files).toHaveLength(7)
+    await expectVerified(output)
+  },
+)
 
-test.for(['day', 'blocks:100'] as const)('distributes its files over folders by %s', async (partitionBy) => {
-  const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, partitionBy } })
-  expect(readManifest(output)).toMatchObject({ job: { kind: 'blocks', partitionBy } })
-  expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
-  await expectVerified(output)
-})
+testSample(
+  1,
+  ['day', 'blocks:100'] as const,
+  'distributes its files over folders by %s',
+  async (partitionBy) => {
+    const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, partitionBy } })
+    expect(readManifest(output)).toMatchObject({ job: { kind: 'blocks', partitionBy } })
+    expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
+    await expectVerified(output)
+  },
+)
 
 test('requests nothing once all blocks are exported', async () => {
   const { output, jobs } = await blocksRun()

@@ -10,9 +10,13 @@ testSample(1, SEEDS, 'a random job is right although the service has quirks, see
   checkRandomJob(seed),
 )
 
-test('reconcile names the wallets whose listed fees are too high, each with its first such transaction', () =>
-  checkQuirkJob({
-    quirks: ['fee-cap'],
-    fields: { addresses: demoWallets.filter((_, at) => at % 5 === 2), fees: 'listed', endBlock: 421 },
-    ...{ heads: [420], grows: false, maxRequests: undefined, isQueued: false },
-  }))
+test(
+  'reconcile names the wallets whose listed fees are too high, each with its first such transaction',
+  { tags: ['long'] },
+  () =>
+    checkQuirkJob({
+      quirks: ['fee-cap'],
+      fields: { addresses: demoWallets.filter((_, at) => at % 5 === 2), fees: 'listed', endBlock: 421 },
+      ...{ heads: [420], grows: false, maxRequests: undefined, isQueued: false },
+    }),
+)

@@ -30,7 +30,7 @@ function workplace(): string {
 
 /** A job with one wallet of the demo chain. */
 const job = (name: string) =>
-  `name: ${name}\nchain: 43114\naddresses: ["${demoWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: demo }\n`
+  `name: ${name}\nchain: 43114\naddresses: ["${demoWallets[48]}"]\nendBlock: 421\nservice: { baseUrl: demo }\n`
 
 /** Creates a folder that looks like the root of a system prepared by install.sh. */
 function machineRoot(jobs: Record<string, string>): string {

@@ -11,7 +11,7 @@ const output = join(folder, 'out')
 let ledger = ''
 
 beforeAll(async () => {
-  await exportDemo(output, { tables: ['transactions', 'ledger'] })
+  await exportDemo(output, { endBlock: 20, tables: ['transactions', 'ledger'] })
   const path = Object.keys(outputBytes(output)).find((name) => name.startsWith('ledger/')) ?? ''
   ledger = path
   const lines = readFileSync(join(output, path), 'utf8').split('\n')

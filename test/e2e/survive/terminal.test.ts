@@ -19,7 +19,7 @@ function writeEvilJob(fields: object = {}) {
   mkdirSync(folder)
   const job = join(folder, `job ${EVIL}.json`)
   const addresses = demoWallets
-    .slice(-3)
+    .slice(39, 42)
     .map((address) => ({ address, label: `mine \u009b31m\u202e${address.slice(-2)}` }))
   const base = { name: 'evil', chain: '43114', endBlock: 421, addresses, output: join(folder, 'out') }
   writeFileSync(job, JSON.stringify({ ...base, ...fields }))
