@@ -20,3 +20,11 @@ export const nodeData = JSON.parse(
 
 /** The 53 wallets of the demo chain, lower case. */
 export const demoWallets = Object.keys(nodeData.membership).map((address) => address.toLowerCase())
+
+/**
+ * Twelve small wallets of the demo chain: the first six list 450 items, all of them 650. The lowest address of the first
+ * six (80 items) shares transactions with the second wallet (170 items, two pages) and with the seventh.
+ */
+export const smallWallets = [37, 35, 48, 46, 41, 38, 43, 40, 39, 47, 45, 42].map(
+  (at) => demoWallets[at] ?? '',
+)
