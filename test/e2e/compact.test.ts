@@ -96,11 +96,11 @@ async function parquetRows(output: string) {
 test('merges Parquet with the same rows, types and order', async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   const rows = await parquetRows(output)
-  await mergeFiles(job, { maxRowsPerFile: 100 })
+  await mergeFiles(job, { maxRowsPerFile: 60 })
   expect(await parquetRows(output)).toEqual(rows)
   const { files = [] } = readManifest(output).tables.ledger ?? {}
   expect(files.length).toBeGreaterThan(2)
-  expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([100]))
+  expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([60]))
   await mergeFiles(job)
   expect(await parquetRows(output)).toEqual(rows)
   expect((await verifyOutput(output)).problems).toEqual([])
@@ -123,20 +123,20 @@ test('a file merged from Parquet files has the same bytes as a fresh export', {
 
 test('a second merge changes nothing', async () => {
   const { chain, job, output } = await threeNights()
-  await mergeFiles(job, { maxRowsPerFile: 100 })
+  await mergeFiles(job, { maxRowsPerFile: 60 })
   const bytes = outputBytes(output)
-  expect(await mergeFiles(job, { maxRowsPerFile: 100 })).toMatchObject({ changed: false, orphans: 0 })
+  expect(await mergeFiles(job, { maxRowsPerFile: 60 })).toMatchObject({ changed: false, orphans: 0 })
   expect(outputBytes(output)).toEqual(bytes)
   await chain.end()
 })
 
 test('does not change full files when later runs are merged', { tags: ['long'] }, async () => {
   const { chain, job, output } = await threeNights()
-  await mergeFiles(job, { maxRowsPerFile: 100 })
-  const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 100) ?? []
+  await mergeFiles(job, { maxRowsPerFile: 60 })
+  const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 60) ?? []
   expect(full.length).toBeGreaterThan(1)
   await runOnce(job)
-  await mergeFiles(job, { maxRowsPerFile: 100 })
+  await mergeFiles(job, { maxRowsPerFile: 60 })
   expect(readManifest(output).tables.ledger?.files.slice(0, full.length)).toEqual(full)
   await expectSameAsFresh(job)
   await chain.end()
@@ -151,7 +151,7 @@ test.for([
   async (given) => {
     const { chain, job, output } = await threeNights(given)
     const rows = await rowsIn(output)
-    for (const maxRowsPerFile of [1_000_000, 15, 50]) {
+    for (const maxRowsPerFile of [1_000_000, 40, 100]) {
       expect(await mergeFiles(job, { maxRowsPerFile })).toMatchObject({ changed: true })
       expect(await rowsIn(output)).toEqual(rows)
       for (const { rows: held } of readManifest(output).tables.ledger?.files ?? [])
