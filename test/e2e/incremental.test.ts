@@ -9,6 +9,7 @@ import {
   fetchToFolder,
   growingChain,
   headJob,
+  rowsIn,
   runOnce,
   unchanged,
   withoutBlocks,
@@ -63,7 +64,9 @@ test('blocks read again add late items and remove items that are no longer liste
   await runOnce(job, { lookbackBlocks: 60 })
   await expectSameAsFresh(job)
   chain.listing.view = unchanged
+  const { transactions } = await rowsIn(job.output)
   await runOnce(job, { lookbackBlocks: 100 })
+  expect((await rowsIn(job.output)).transactions.length).toBeGreaterThan(transactions.length)
   await expectSameAsFresh(job)
   await chain.end()
 })

@@ -14,7 +14,7 @@ export const addresses = [2, 35, 36].map((at) => demoWallets[at] ?? '')
 /** Some blocks of the largest wallet, which has a block of more than one page, and an empty wallet. */
 export const withLargeBlock = {
   wallets: [44, 36].map((at) => demoWallets[at] ?? ''),
-  blocks: [230, 245],
+  blocks: [200, 260],
 } as const
 
 export type FaultyRun = {

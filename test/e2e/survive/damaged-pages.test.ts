@@ -39,9 +39,9 @@ async function goOn(output: string, maxRequests?: number) {
 
 test('requests only the ranges of damaged pages again', async () => {
   const calm = await baselineRun()
-  const copy = await stoppedRun(8)
+  const copy = await stoppedRun(6)
   const whole = await goOn(copy())
-  for (const picks of [(page: number) => page === 0, (page: number) => page === 1 || page === 4]) {
+  for (const picks of [(page: number) => page === 0, (page: number) => page === 1 || page === 3]) {
     const output = copy()
     const spoilt = corruptPages(logOf(output), picks)
     const { code, requests, notices } = await goOn(output)
@@ -56,10 +56,10 @@ test('requests only the ranges of damaged pages again', async () => {
 
 test('resumes a run that ended while it recovered from damaged pages', async () => {
   const calm = await baselineRun()
-  const output = (await stoppedRun(8))()
-  expect(corruptPages(logOf(output), (page) => page < 4)).toBe(4)
+  const output = (await stoppedRun(6))()
+  expect(corruptPages(logOf(output), (page) => page < 3)).toBe(3)
   for (let starts = 0; starts < 3; starts += 1) expect((await goOn(output, 1)).code).toBe('BUDGET_REACHED')
-  corruptPages(logOf(output), (page) => page === 5)
+  corruptPages(logOf(output), (page) => page === 4)
   expect([(await goOn(output)).code, outputBytes(output)]).toEqual([undefined, calm.bytes])
 })
 
@@ -81,7 +81,7 @@ test('resumes a run that was killed while it recovered from damaged pages', asyn
   const calm = tempFolder()
   expect((await runInto(calm)).exit).toBe(0)
   const stopped = tempFolder()
-  expect((await runInto(stopped, {}, '--max-requests', '8')).exit).toBe(9)
+  expect((await runInto(stopped, {}, '--max-requests', '6')).exit).toBe(9)
   corruptPages(logOf(stopped), (page) => page % 2 === 0)
   for (const at of [6, 9, 14]) {
     const output = tempFolder()
