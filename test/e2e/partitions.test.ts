@@ -42,7 +42,7 @@ testSample(
   ['day', 'month', 'blocks:50'] as const,
   'puts rows into the folder of their %s',
   async (partitionBy) => {
-    const [job, flat] = [jobOf({ partitionBy, maxRowsPerFile: 50 }), jobOf()]
+    const [job, flat] = [jobOf({ partitionBy, maxRowsPerFile: 150 }), jobOf()]
     await runOnce(job)
     await runOnce(flat)
     const rows = (await rowsIn(job.output)) as Record<string, TextRow[]>
@@ -52,7 +52,7 @@ testSample(
       const found = [...new Set(pathsOf(job.output, table).map((path) => path.split('/')[1]))]
       expect(found).toEqual(wanted)
     }
-    for (const { rows } of readManifest(job.output).tables.ledger?.files ?? []) expect(rows).toBeLessThan(51)
+    for (const { rows } of readManifest(job.output).tables.ledger?.files ?? []) expect(rows).toBeLessThan(151)
     expect((await verifyOutput(job.output)).problems).toEqual([])
   },
 )

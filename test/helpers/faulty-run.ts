@@ -11,11 +11,8 @@ export const service = createDataService()
 /** A wallet with five pages, another one with two, which share transactions, and one without transactions. */
 export const addresses = [2, 35, 36].map((at) => demoWallets[at] ?? '')
 
-/** Some blocks of the largest wallet, which has a block of more than one page, and an empty wallet. */
-export const withLargeBlock = {
-  wallets: [44, 36].map((at) => demoWallets[at] ?? ''),
-  blocks: [200, 260],
-} as const
+/** The largest wallet, which has a block of more than one page (237), and an empty wallet. */
+export const withLargeBlock = [44, 36].map((at) => demoWallets[at] ?? '')
 
 export type FaultyRun = {
   /** @default addresses */
