@@ -86,7 +86,7 @@ testSample(
     const output = join(folder, 'out')
     const calm = join(folder, 'calm')
     const start = (to: string, env = {}) =>
-      startCommand(['run', jobOf(to), '--base-url', url, '--quiet'], env)
+      startCommand(['run', jobOf(to, 'csv', smallWallets.slice(0, 3)), '--base-url', url, '--quiet'], env)
     expect(await start(calm).ended).toMatchObject({ exit: 0 })
     const runs = [start(output, faultyDiskEnv(plan)), start(output, faultyDiskEnv(plan))]
     const exits = (await Promise.all(runs.map(({ ended }) => ended))).map(({ exit }) => exit)
@@ -101,9 +101,8 @@ testSample(
 )
 
 /** Writes a file with a small job. */
-function jobOf(output: string, format = 'csv'): string {
+function jobOf(output: string, format = 'csv', addresses = demoWallets.slice(0, 3)): string {
   const job = join(tempFolder(), 'job.json')
-  const addresses = demoWallets.slice(0, 3)
   writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
   return job
 }
