@@ -74,9 +74,9 @@ test('requests damaged pages of block jobs again', async () => {
 
 testSample(
   1,
-  [[9], [6, 14]],
-  'resumes a run that was killed while it recovered from damaged pages: at %j',
-  async (places) => {
+  [{ places: [9] }, { places: [6, 14] }],
+  'resumes a run that was killed while it recovered from damaged pages: at $places',
+  async ({ places }) => {
     const { url } = await startLoopback(service)
     const job = join(tempFolder(), 'job.yaml')
     const list = addresses.map((address) => `  - "${address}"`).join('\n')

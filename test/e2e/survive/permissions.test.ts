@@ -59,7 +59,7 @@ test('only the owner can read the checkpoint of an unfinished run', async () => 
   const refuses = faultWhere(({ count }) => count > 2, respondWith(400, '{}'))
   const { url } = await startLoopback(service, refuses)
   const output = join(tempFolder(), 'out')
-  const wallets = demoWallets.slice(0, 5).flatMap((address) => ['--address', address])
+  const wallets = smallWallets.slice(0, 5).flatMap((address) => ['--address', address])
   const words = ['run', '--chain', '43114', ...wallets, '--base-url', url, '--output', output, '--quiet']
   expect((await runCommand(words, {}, { shell: 'umask 000' })).exit).toBe(4)
   const below = modesBelow(join(output, '.walletlake')).map(([path, mode]) => [path.endsWith('/'), mode])
