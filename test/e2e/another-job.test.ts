@@ -15,7 +15,7 @@ import {
 } from '../helpers/growing-chain.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { demoWallets } from '../helpers/node-data.ts'
+import { smallWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -25,14 +25,14 @@ async function exported(given: Partial<Job> & { count?: number } = {}) {
   const { url } = await startLoopback(createDataService())
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const { count = 4, ...fields } = given
-  const addresses = demoWallets.slice(0, count)
+  const addresses = smallWallets.slice(0, count)
   const job = withStore(testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields }))
   await runOnce(job)
   return { job, withWallets: (first: number, end: number) => walletsOf(job, first, end) }
 }
 
 function walletsOf(job: Job, first: number, end: number): Job {
-  return { ...job, wallets: testJob({ addresses: demoWallets.slice(first, end) }).wallets }
+  return { ...job, wallets: testJob({ addresses: smallWallets.slice(first, end) }).wallets }
 }
 
 test.for([
@@ -73,7 +73,7 @@ test('a job with added and removed wallets continues an export that has an end',
   await runOnce(all)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(all.output))
   const left = readManifest(job.output).coverage.filter(({ removed }) => removed)
-  expect(left).toMatchObject([{ address: demoWallets[0], toBlock: 200 }])
+  expect(left).toMatchObject([{ address: smallWallets[0], toBlock: 200 }])
   expect((await verifyOutput(job.output)).problems).toEqual([])
   expect((await runOnce(more))?.state).toBe('unchanged')
 })

@@ -96,11 +96,11 @@ async function parquetRows(output: string) {
 test('merges Parquet with the same rows, types and order', async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   const rows = await parquetRows(output)
-  await mergeFiles(job, { maxRowsPerFile: 700 })
+  await mergeFiles(job, { maxRowsPerFile: 60 })
   expect(await parquetRows(output)).toEqual(rows)
   const { files = [] } = readManifest(output).tables.ledger ?? {}
   expect(files.length).toBeGreaterThan(2)
-  expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([700]))
+  expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([60]))
   await mergeFiles(job)
   expect(await parquetRows(output)).toEqual(rows)
   expect((await verifyOutput(output)).problems).toEqual([])
@@ -123,20 +123,20 @@ test('a file merged from Parquet files has the same bytes as a fresh export', {
 
 test('a second merge changes nothing', async () => {
   const { chain, job, output } = await threeNights()
-  await mergeFiles(job, { maxRowsPerFile: 500 })
+  await mergeFiles(job, { maxRowsPerFile: 60 })
   const bytes = outputBytes(output)
-  expect(await mergeFiles(job, { maxRowsPerFile: 500 })).toMatchObject({ changed: false, orphans: 0 })
+  expect(await mergeFiles(job, { maxRowsPerFile: 60 })).toMatchObject({ changed: false, orphans: 0 })
   expect(outputBytes(output)).toEqual(bytes)
   await chain.end()
 })
 
 test('does not change full files when later runs are merged', { tags: ['long'] }, async () => {
   const { chain, job, output } = await threeNights()
-  await mergeFiles(job, { maxRowsPerFile: 500 })
-  const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 500) ?? []
+  await mergeFiles(job, { maxRowsPerFile: 60 })
+  const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 60) ?? []
   expect(full.length).toBeGreaterThan(1)
   await runOnce(job)
-  await mergeFiles(job, { maxRowsPerFile: 500 })
+  await mergeFiles(job, { maxRowsPerFile: 60 })
   expect(readManifest(output).tables.ledger?.files.slice(0, full.length)).toEqual(full)
   await expectSameAsFresh(job)
   await chain.end()
@@ -151,7 +151,7 @@ test.for([
   async (given) => {
     const { chain, job, output } = await threeNights(given)
     const rows = await rowsIn(output)
-    for (const maxRowsPerFile of [1_000_000, 30, 100]) {
+    for (const maxRowsPerFile of [1_000_000, 40, 100]) {
       expect(await mergeFiles(job, { maxRowsPerFile })).toMatchObject({ changed: true })
       expect(await rowsIn(output)).toEqual(rows)
       for (const { rows: held } of readManifest(output).tables.ledger?.files ?? [])
@@ -180,18 +180,19 @@ test('incremental runs continue a merged export repeatedly', { tags: ['long'] },
 testSample(
   1,
   [
-    { what: 'with its checkpoint', lose: () => {} },
-    { what: 'without its checkpoint', lose: forget },
+    { what: 'with its checkpoint', lose: () => {}, lookbacks: [300] },
+    { what: 'with its checkpoint', lose: () => {}, lookbacks: [70, 300] },
+    { what: 'without its checkpoint', lose: forget, lookbacks: [70, 300] },
   ],
-  'exports the correct rows for blocks read again after a merge $what',
-  async ({ lose }) => {
+  'exports the correct rows for blocks read again after a merge $what: $lookbacks',
+  async ({ lose, lookbacks }) => {
     const { chain, job, output } = await threeNights()
     await mergeFiles(job)
     lose(output)
-    await runOnce(job, { lookbackBlocks: 70 })
-    await expectSameAsFresh(job)
-    await runOnce(job, { lookbackBlocks: 300 })
-    await expectSameAsFresh(job)
+    for (const lookbackBlocks of lookbacks) {
+      await runOnce(job, { lookbackBlocks })
+      await expectSameAsFresh(job)
+    }
     await chain.end()
   },
 )
@@ -215,7 +216,7 @@ testSample(
   },
 )
 
-test('keeps the block up to which lost pages need not be read again', async () => {
+test('keeps the block up to which lost pages need not be read again', { tags: ['long'] }, async () => {
   const { chain, job, output } = await threeNights()
   forget(output)
   for (let night = 0; night < 2; night += 1) {

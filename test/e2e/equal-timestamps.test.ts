@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type FaultyResponse, faultWhere, type Listing } from '../helpers/faults.ts'
@@ -15,6 +15,7 @@ import {
 } from '../helpers/same-second-listing.ts'
 import { createSeededRandom } from '../helpers/seeded-random.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 /** Number of blocks that share a second. */
 const TOGETHER = 7
@@ -94,7 +95,9 @@ function calmlyExported(endBlock: number | undefined) {
   return known
 }
 
-test.for(TIE_ORDERS)(
+testSample(
+  1,
+  TIE_ORDERS,
   'writes the same rows if the items of a second are listed %s and page tokens are refused',
   async (ties) => {
     for (const endBlock of [undefined, 421]) {

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Compression, FormatName } from '../../src/core/model/model.ts'
 import { loadInto } from '../../src/load/load.ts'
 import { auditOutput } from '../../src/verify/audit/audit.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectSameAsFresh, growingChain, headJob, mergeFiles, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { testSample } from '../helpers/test-sample.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
 
 const CASES: { format: FormatName; nights: readonly Compression[]; endings: readonly string[] }[] = [
@@ -15,7 +16,9 @@ const CASES: { format: FormatName; nights: readonly Compression[]; endings: read
 const endingsOf = (output: string) =>
   readManifest(output).tables.transactions?.files.map(({ path }) => path.split('.').at(-1))
 
-test.for(CASES)(
+testSample(
+  1,
+  CASES,
   '$format runs with the compressions $nights form one valid export',
   async ({ format, nights, endings }) => {
     const chain = await growingChain(60)

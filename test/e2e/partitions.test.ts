@@ -16,13 +16,13 @@ import {
   withStore,
 } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { demoWallets } from '../helpers/node-data.ts'
+import { smallWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
 
-const addresses = demoWallets.slice(0, 6)
+const addresses = smallWallets.slice(0, 6)
 const jobOf = (given: Partial<Job> = {}) => withStore(testJob({ addresses, output: tempFolder(), ...given }))
 const pathsOf = (output: string, table: (typeof DEFAULT_TABLES)[number] = 'ledger') =>
   (readManifest(output).tables[table]?.files ?? []).map(({ path }) => path)
@@ -42,7 +42,7 @@ testSample(
   ['day', 'month', 'blocks:50'] as const,
   'puts rows into the folder of their %s',
   async (partitionBy) => {
-    const [job, flat] = [jobOf({ partitionBy, maxRowsPerFile: 300 }), jobOf()]
+    const [job, flat] = [jobOf({ partitionBy, maxRowsPerFile: 150 }), jobOf()]
     await runOnce(job)
     await runOnce(flat)
     const rows = (await rowsIn(job.output)) as Record<string, TextRow[]>
@@ -52,7 +52,7 @@ testSample(
       const found = [...new Set(pathsOf(job.output, table).map((path) => path.split('/')[1]))]
       expect(found).toEqual(wanted)
     }
-    for (const { rows } of readManifest(job.output).tables.ledger?.files ?? []) expect(rows).toBeLessThan(301)
+    for (const { rows } of readManifest(job.output).tables.ledger?.files ?? []) expect(rows).toBeLessThan(151)
     expect((await verifyOutput(job.output)).problems).toEqual([])
   },
 )
@@ -81,14 +81,14 @@ testSample(
 )
 
 test('ends a file with the line that reaches the target size', async () => {
-  const job = jobOf({ targetFileBytes: 100_000 })
+  const job = jobOf({ targetFileBytes: 30_000 })
   await runOnce(job)
   const sizes = readManifest(job.output).tables.ledger?.files.map(({ bytes }) => bytes) ?? []
   expect(sizes.length).toBeGreaterThan(3)
   const longest = 1_000
   for (const size of sizes.slice(0, -1)) {
-    expect(size).toBeGreaterThanOrEqual(100_000)
-    expect(size).toBeLessThan(100_000 + 2 * longest)
+    expect(size).toBeGreaterThanOrEqual(30_000)
+    expect(size).toBeLessThan(30_000 + 2 * longest)
   }
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })

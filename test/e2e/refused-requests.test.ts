@@ -33,7 +33,7 @@ test.for([
   const fault = faultWhere(({ count }) => count > good, respondWith(given.status, body(given.message)))
   const { code, output, message } = await faultyRun(fault, { concurrency: 1 })
   expect(code).toBe(given.code)
-  expect(message).toMatch(/^wallet 0x[0-9a-f]{40}, blocks \d+ to 420: the service answered/)
+  expect(message).toMatch(/^wallet 0x[0-9a-f]{40}, (block \d+|blocks \d+ to 420): the service answered/)
   expect(message).toContain(given.says)
   const later = await faultyRun(undefined, { output })
   expect(outputBytes(output)).toEqual(calm.bytes)

@@ -14,7 +14,7 @@ import {
   runOnce,
   unchanged,
 } from '../helpers/growing-chain.ts'
-import { demoWallets } from '../helpers/node-data.ts'
+import { smallWallets } from '../helpers/node-data.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
 import { testSample } from '../helpers/test-sample.ts'
 
@@ -65,7 +65,7 @@ function expectSameRows(rows: readonly TextRow[], expected: readonly TextRow[]):
 
 testSample(
   1,
-  [5, 100, 400],
+  [100, 5, 400],
   'keeps the history of a removed wallet if %i blocks are read again',
   async (blocks) => {
     const { chain, job, left, end } = await leave()
@@ -79,7 +79,7 @@ testSample(
   },
 )
 
-test('reads blocks of a removed wallet again with those of the others', async () => {
+test('reads blocks of a removed wallet again with those of the others', { tags: ['long'] }, async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url)
   chain.listing.view = forked(100)
@@ -93,7 +93,7 @@ test('reads blocks of a removed wallet again with those of the others', async ()
 })
 
 const moreWallets = (job: Job): Job => {
-  const more = headJob('', { addresses: demoWallets.slice(6, 8) }).wallets
+  const more = headJob('', { addresses: smallWallets.slice(6, 8) }).wallets
   return { ...job, wallets: [...job.wallets, ...more].sort(byAddress) }
 }
 
@@ -122,7 +122,9 @@ testSample(
   },
 )
 
-test('a wallet removed from an interrupted run keeps the history of earlier runs', async () => {
+test('a wallet removed from an interrupted run keeps the history of earlier runs', {
+  tags: ['long'],
+}, async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url, { concurrency: 1 })
   await runOnce(whole)
@@ -140,7 +142,7 @@ test('a wallet removed from an interrupted run keeps the history of earlier runs
 })
 
 test('keeps the raw items of a removed wallet', async () => {
-  const { chain, job, left } = await leave({ keepRaw: true })
+  const { chain, job, left } = await leave({ keepRaw: true, tables: ['ledger'] })
   const raw = () => readFileSync(join(job.output, 'raw', `${left.address}.ndjson.gz`)).toString('hex')
   const before = raw()
   await runOnce(job, { lookbackBlocks: 200 })
@@ -164,7 +166,9 @@ test('includes a wallet in the coverage that is added after a run without result
   await chain.end()
 })
 
-test('distinguishes a removed and re-added wallet from the others in runs with nothing new', async () => {
+test('distinguishes a removed and re-added wallet from the others in runs with nothing new', {
+  tags: ['long'],
+}, async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const job = headJob(chain.url)
   await runOnce(job)

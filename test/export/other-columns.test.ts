@@ -181,7 +181,7 @@ test('a run refuses an export of a newer version and leaves it unchanged', async
 
 testSample(
   1,
-  [duckdb, sqlite],
+  [sqlite, duckdb],
   'loading the upgraded export into $name adds the column to its table',
   async (engine) => {
     const chain = await growingChain(300)

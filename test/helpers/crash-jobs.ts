@@ -2,7 +2,7 @@ import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { type FaultyResponse, faultWhere, withChangedPage } from './faults.ts'
 import { addresses } from './faulty-run.ts'
 import type { Fault } from './loopback.ts'
-import { demoWallets } from './node-data.ts'
+import { smallWallets } from './node-data.ts'
 
 /** A job that is killed and restarted until it is complete. */
 export type CrashJob = {
@@ -52,12 +52,12 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   { what: 'CSV up to the head', fields: { ...base, endBlock: undefined, compression: 'gzip' }, exit: 0 },
   {
     what: 'many wallets',
-    fields: { ...base, addresses: demoWallets.slice(0, 24), concurrency: 8 },
+    fields: { ...base, addresses: smallWallets, concurrency: 8 },
     exit: 0,
   },
   {
     what: 'small files',
-    fields: { ...base, maxRowsPerFile: 150, tables: ['erc20_transfers', 'wallet_transactions'] },
+    fields: { ...base, maxRowsPerFile: 70, tables: ['erc20_transfers', 'wallet_transactions'] },
     exit: 0,
   },
   {
@@ -70,8 +70,8 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   { what: 'rejected records', fields: base, fault: faultWhere(() => true, corruptedPage), exit: 6 },
   {
     what: 'an earlier export of fewer wallets',
-    fields: { ...base, maxRowsPerFile: 900, tables: TABLE_NAMES.slice(0, 3) },
-    previous: { fields: { addresses: addresses.slice(0, 2), maxRowsPerFile: 400 } },
+    fields: { ...base, maxRowsPerFile: 300, tables: TABLE_NAMES.slice(0, 3) },
+    previous: { fields: { addresses: addresses.slice(0, 2), maxRowsPerFile: 150 } },
     exit: 0,
   },
   {

@@ -2,22 +2,23 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { testJob } from './jobs.ts'
 import { type Fault, type Loopback, startLoopback } from './loopback.ts'
-import { nodeData } from './node-data.ts'
+import { demoWallets } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export const service = createDataService()
 
-const bySize = Object.entries(nodeData.membership).sort(([, a], [, b]) => b.items - a.items)
-/** A wallet with about nine pages, one with three and one with a single page. */
-export const addresses = [1, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
+/** A wallet with five pages, another one with two, which share transactions, and one without transactions. */
+export const addresses = [2, 35, 36].map((at) => demoWallets[at] ?? '')
 
-/** The largest wallet, which has a block of more than one page, and the smallest one. */
-export const withLargeWallet = [0, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
+/** The largest wallet, which has a block of more than one page (237), and an empty wallet. */
+export const withLargeBlock = [44, 36].map((at) => demoWallets[at] ?? '')
 
 export type FaultyRun = {
   /** @default addresses */
   wallets?: readonly string[]
+  /** First block and end block. @default all blocks */
+  blocks?: readonly [number, number]
   /** An output folder to continue in. @default a new one */
   output?: string
   concurrency?: number
@@ -48,11 +49,13 @@ export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promi
     timeoutMs = 120_000,
     options,
     wallets = addresses,
+    blocks: [startBlock, endBlock] = [0, 421],
   } = overrides
   const { url, requests } = await startLoopback(service, exceptProofs(fault))
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs }
   // Without details of transactions, so that tests can count the requests.
-  const job = testJob({ addresses: wallets, output, concurrency, service: endpoint, fees: 'listed' })
+  const given = { output, concurrency, startBlock, endBlock, service: endpoint, fees: 'listed' } as const
+  const job = testJob({ addresses: wallets, ...given })
   const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
   return { ...result, output, requests, message: result.jobs[0]?.error?.message ?? '' }
 }

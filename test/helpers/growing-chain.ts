@@ -11,7 +11,7 @@ import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type Listing, withChangedPage } from './faults.ts'
 import { testJob } from './jobs.ts'
 import { startLoopback } from './loopback.ts'
-import { demoWallets } from './node-data.ts'
+import { smallWallets } from './node-data.ts'
 import { readCsvTable, readManifest, readParquetTable, type TextRow } from './read-output.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -70,11 +70,11 @@ export const forked =
 
 type HeadJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[]; count?: number }
 
-/** A job without an endBlock, by default for the first six wallets of the demo chain. */
+/** A job without an endBlock, by default for six small wallets of the demo chain. */
 export function headJob(url: string, options: HeadJobOptions = {}): Job {
   const { count = 6, ...fields } = options
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
-  const addresses = demoWallets.slice(0, count)
+  const addresses = smallWallets.slice(0, count)
   const job = testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
   return fields.output === undefined ? withStore(job) : job
 }

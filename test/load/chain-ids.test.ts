@@ -37,7 +37,7 @@ test.for(CASES)('replaces rows whose items have $what in every database', async 
   const chain = await growingChain(70, { alias: BLOCKCHAIN_ID })
   const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
   const places = await Promise.all(engines.map(async (engine) => ({ engine, place: await engine.place() })))
-  const views = [withoutBlocks(40), withoutBlocks(45, 80), forked(50, 90, 100)]
+  const views = [withoutBlocks(41), withoutBlocks(46, 80), forked(52, 90, 100)]
   for (const [night, index] of views.entries()) {
     chain.listing.view = (items) => silent(index(items))
     if (night > 0) await chain.advance(30)

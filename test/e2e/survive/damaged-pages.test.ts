@@ -13,6 +13,7 @@ import { forked, growingChain, headJob, runOnce, unchanged } from '../../helpers
 import { startLoopback } from '../../helpers/loopback.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 
 const logOf = (output: string) => join(output, '.walletlake', 'pages.log')
 
@@ -39,9 +40,9 @@ async function goOn(output: string, maxRequests?: number) {
 
 test('requests only the ranges of damaged pages again', async () => {
   const calm = await baselineRun()
-  const copy = await stoppedRun(8)
+  const copy = await stoppedRun(6)
   const whole = await goOn(copy())
-  for (const picks of [(page: number) => page === 0, (page: number) => page === 1 || page === 4]) {
+  for (const picks of [(page: number) => page === 0, (page: number) => page === 1 || page === 3]) {
     const output = copy()
     const spoilt = corruptPages(logOf(output), picks)
     const { code, requests, notices } = await goOn(output)
@@ -56,10 +57,10 @@ test('requests only the ranges of damaged pages again', async () => {
 
 test('resumes a run that ended while it recovered from damaged pages', async () => {
   const calm = await baselineRun()
-  const output = (await stoppedRun(8))()
-  expect(corruptPages(logOf(output), (page) => page < 4)).toBe(4)
+  const output = (await stoppedRun(6))()
+  expect(corruptPages(logOf(output), (page) => page < 3)).toBe(3)
   for (let starts = 0; starts < 3; starts += 1) expect((await goOn(output, 1)).code).toBe('BUDGET_REACHED')
-  corruptPages(logOf(output), (page) => page === 5)
+  corruptPages(logOf(output), (page) => page === 4)
   expect([(await goOn(output)).code, outputBytes(output)]).toEqual([undefined, calm.bytes])
 })
 
@@ -71,27 +72,32 @@ test('requests damaged pages of block jobs again', async () => {
   expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
-test('resumes a run that was killed while it recovered from damaged pages', async () => {
-  const { url } = await startLoopback(service)
-  const job = join(tempFolder(), 'job.yaml')
-  const list = addresses.map((address) => `  - "${address}"`).join('\n')
-  writeFileSync(job, `chain: 43114\nendBlock: 421\naddresses:\n${list}\n`)
-  const runInto = (output: string, env: NodeJS.ProcessEnv = {}, ...more: string[]) =>
-    runCommand(['run', job, '--output', output, '--base-url', url, ...more], env)
-  const calm = tempFolder()
-  expect((await runInto(calm)).exit).toBe(0)
-  const stopped = tempFolder()
-  expect((await runInto(stopped, {}, '--max-requests', '8')).exit).toBe(9)
-  corruptPages(logOf(stopped), (page) => page % 2 === 0)
-  for (const at of [6, 9, 14]) {
-    const output = tempFolder()
-    cpSync(stopped, output, { recursive: true })
-    expect((await runInto(output, faultyDiskEnv({ how: 'kill', at }))).exit).toBe(null)
-    expect((await runInto(output)).exit).toBe(0)
-    expect(outputBytes(output)).toEqual(outputBytes(calm))
-    expect((await verifyOutput(output)).problems).toEqual([])
-  }
-})
+testSample(
+  1,
+  [{ places: [9] }, { places: [6, 14] }],
+  'resumes a run that was killed while it recovered from damaged pages: at $places',
+  async ({ places }) => {
+    const { url } = await startLoopback(service)
+    const job = join(tempFolder(), 'job.yaml')
+    const list = addresses.map((address) => `  - "${address}"`).join('\n')
+    writeFileSync(job, `chain: 43114\nendBlock: 421\naddresses:\n${list}\n`)
+    const runInto = (output: string, env: NodeJS.ProcessEnv = {}, ...more: string[]) =>
+      runCommand(['run', job, '--output', output, '--base-url', url, ...more], env)
+    const calm = tempFolder()
+    expect((await runInto(calm)).exit).toBe(0)
+    const stopped = tempFolder()
+    expect((await runInto(stopped, {}, '--max-requests', '6')).exit).toBe(9)
+    corruptPages(logOf(stopped), (page) => page % 2 === 0)
+    for (const at of places) {
+      const output = tempFolder()
+      cpSync(stopped, output, { recursive: true })
+      expect((await runInto(output, faultyDiskEnv({ how: 'kill', at }))).exit).toBe(null)
+      expect((await runInto(output)).exit).toBe(0)
+      expect(outputBytes(output)).toEqual(outputBytes(calm))
+      expect((await verifyOutput(output)).problems).toEqual([])
+    }
+  },
+)
 
 /**
  * Runs a job three times; the last run has one wallet less, a reorg and, optionally, damaged pages of the first two.
@@ -124,7 +130,9 @@ const filesOf = (output: string) =>
     ),
   )
 
-test.for(['csv', 'parquet'] as const)(
+testSample(
+  1,
+  ['csv', 'parquet'] as const,
   'an incremental run over damaged pages keeps removed wallets and lists the same changes (%s)',
   async (format) => {
     const undamaged = await threeNights({ format }, false)

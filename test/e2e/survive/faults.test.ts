@@ -3,7 +3,7 @@ import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
 import { respondWith } from '../../helpers/faults.ts'
 import { faultyRun } from '../../helpers/faulty-run.ts'
 import type { Fault } from '../../helpers/loopback.ts'
-import { demoWallets } from '../../helpers/node-data.ts'
+import { demoWallets, smallWallets } from '../../helpers/node-data.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 import { createSeededRandom } from '../../helpers/seeded-random.ts'
 import {
@@ -24,8 +24,11 @@ test('there are more than sixty different kinds of faults', () => {
 /** Retries without end: on a busy machine, responses without a fault may time out too. */
 const ENDLESS = { retry: { retries: 1_000, firstDelayMs: 1, maxDelayMs: 2 } }
 
+/** Enough pages for all kinds of faults. */
+const wallets = [...smallWallets, ...demoWallets.slice(2, 6)]
+
 test('every kind of fault, one after the other, leaves no trace', async () => {
-  const { output: calm } = await faultyRun(undefined, { wallets: demoWallets })
+  const { output: calm } = await faultyRun(undefined, { wallets })
   // Responses that are late are tested on their own, with a short timeout.
   const waiting = new Set(FAULT_KINDS.filter(({ timeoutMs }) => timeoutMs === undefined))
   const faultsOf = new Map<string, number>()
@@ -34,12 +37,12 @@ test('every kind of fault, one after the other, leaves no trace', async () => {
       const request = `${received.path}?${received.query}`
       const earlierFaults = faultsOf.get(request) ?? 0
       const kind = [...waiting].find(({ where }) => where?.(received) !== false)
-      if (kind === undefined || earlierFaults === 2) return undefined
+      if (kind === undefined || earlierFaults === 4) return undefined
       waiting.delete(kind)
       faultsOf.set(request, earlierFaults + 1)
       return async (response, original) => void (await kind.respond(response, original, received))
     },
-    { wallets: demoWallets, options: ENDLESS },
+    { wallets, options: ENDLESS },
   )
   expect([code, message]).toEqual([undefined, ''])
   expect([...waiting]).toEqual([])

@@ -12,15 +12,26 @@ import { addresses, service } from '../../helpers/faulty-run.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
-import { tempFolder } from '../../helpers/temp-folder.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { HOSTILE_TEXTS, hostileNames } from '../../helpers/untrusted-text.ts'
 
 type Cells = Record<string, unknown>
 
-/** Exports a wallet with every kind of transfer, with hostile or original names. */
-async function exportWallet({ hostile, format }: { hostile: boolean; format: 'csv' | 'parquet' }) {
+type Given = { hostile: boolean; format: 'csv' | 'parquet' }
+
+const folder = suiteFolder()
+const exports = new Map<string, ReturnType<typeof exportAnew>>()
+
+/** Exports a wallet with every kind of transfer, with hostile or original names, once per format. */
+function exportWallet(given: Given) {
+  const key = JSON.stringify(given)
+  const output = exports.get(key) ?? exportAnew(given, join(folder, String(exports.size)))
+  exports.set(key, output)
+  return output
+}
+
+async function exportAnew({ hostile, format }: Given, output: string) {
   const { url } = await startLoopback(service, hostile ? faultWhere(() => true, hostileNames) : undefined)
-  const output = tempFolder()
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const job = testJob({
     addresses: addresses.slice(1),

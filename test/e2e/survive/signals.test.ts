@@ -9,6 +9,7 @@ import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { addresses, service } from '../../helpers/faulty-run.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { countTicks } from '../../helpers/ticks.ts'
 
 const SIGNALS = [
@@ -26,15 +27,20 @@ const parquet: CrashJob = {
   fields: { ...first.fields, format: 'parquet' },
 }
 
-test.for([
-  { job: first, ...SIGNALS[0] },
-  { job: parquet, ...SIGNALS[1] },
-])('$signal at any step of $job.what loses nothing', async ({ job, signal, exit }) => {
-  const { steps } = await baselineOf(job)
-  const places = [0.2, 0.5, 0.8].map((share) => Math.round(share * steps.length))
-  const ended = await Promise.all(places.map((at) => signalledRun(job, { how: signal, at })))
-  expect(ended.map((run) => run.exit)).toContain(exit)
-})
+testSample(
+  1,
+  [
+    { job: first, ...SIGNALS[0] },
+    { job: parquet, ...SIGNALS[1] },
+  ],
+  '$signal at any step of $job.what loses nothing',
+  async ({ job, signal, exit }) => {
+    const { steps } = await baselineOf(job)
+    const places = [0.2, 0.5, 0.8].map((share) => Math.round(share * steps.length))
+    const ended = await Promise.all(places.map((at) => signalledRun(job, { how: signal, at })))
+    expect(ended.map((run) => run.exit)).toContain(exit)
+  },
+)
 
 function writeJob() {
   const folder = tempFolder()

@@ -7,10 +7,11 @@ import { listen } from '../../../src/demo-server/listen.ts'
 import { reconcileOutput } from '../../../src/verify/reconcile/reconcile.ts'
 import { runCommand } from '../../helpers/command.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import { someWallets } from '../../helpers/node-data.ts'
+import { smallWallets } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
+const FEW = smallWallets.slice(0, 6)
 const outputOf = (api: string) => join(folder, api)
 const service = (api: 'etherscan' | 'blockscout') => ({
   ...{ baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000, api },
@@ -19,7 +20,7 @@ const service = (api: 'etherscan' | 'blockscout') => ({
 describe('reconcile with the balances of an explorer', () => {
   beforeAll(async () => {
     for (const api of ['etherscan', 'blockscout'] as const)
-      await exportDemo(outputOf(api), { addresses: someWallets, service: service(api) })
+      await exportDemo(outputOf(api), { addresses: FEW, service: service(api) })
   })
 
   test('compares the coin at a block if the explorer knows it, with the balances at genesis', async () => {
@@ -33,7 +34,7 @@ describe('reconcile with the balances of an explorer', () => {
     // The balances at genesis are requested for wallets that differ.
     expect(verdict.requests - verdict.genesisWallets).toBe(predicted)
     expect(verdict.balances.native.different).toBe(0)
-    expect(verdict.wallets).toMatchObject({ selected: someWallets.length, compared: someWallets.length })
+    expect(verdict.wallets).toMatchObject({ selected: FEW.length, compared: FEW.length })
     expect(verdict.skipped.map(({ kind, why }) => [kind, why])).toEqual([
       ['erc721', 'not-offered'],
       ['erc1155', 'not-offered'],
@@ -58,7 +59,7 @@ describe('reconcile with the balances of an explorer', () => {
       ['wallet_address,asset_type,asset_address,token_id,value', ...lines, ''].join('\n'),
     )
     const verdict = await reconcileOutput(outputOf('etherscan'), { service: service('etherscan'), opening })
-    expect(verdict.balances.native).toMatchObject({ compared: someWallets.length, different: 0 })
+    expect(verdict.balances.native).toMatchObject({ compared: FEW.length, different: 0 })
   })
 
   test('compares tokens although the explorer has not processed the newest blocks', async () => {
@@ -72,7 +73,7 @@ describe('reconcile with the balances of an explorer', () => {
 
   test('skips balances of which only current ones are known if transactions followed the exported blocks', async () => {
     const output = outputOf('until-200')
-    const [address = ''] = someWallets
+    const [address = ''] = FEW
     await exportDemo(output, { service: service('etherscan'), addresses: [address], endBlock: 200 })
     const result = reconcileOutput(output, { service: service('etherscan') })
     await expect(result).rejects.toMatchObject({
@@ -84,7 +85,7 @@ describe('reconcile with the balances of an explorer', () => {
 
   test('asks for opening balances if only current ones are known and the export begins after block 0', async () => {
     const output = outputOf('from-100')
-    const [address = ''] = someWallets
+    const [address = ''] = FEW
     await exportDemo(output, { service: service('etherscan'), addresses: [address], startBlock: 100 })
     await expect(reconcileOutput(output, { service: service('etherscan') })).rejects.toMatchObject({
       code: 'BALANCES_UNAVAILABLE',
@@ -108,7 +109,7 @@ test('a refused key ends reconcile without retries of the requests in flight', a
   const server = await listen(createDataService({ api: 'blockscout', keys: ['right'] }), { port: 0 })
   onTestFinished(() => server.close())
   const output = outputOf('blockscout')
-  await exportDemo(output, { addresses: someWallets, service: service('blockscout') })
+  await exportDemo(output, { addresses: FEW, service: service('blockscout') })
   const details: string[] = []
   const access = { baseUrl: server.url, apiKey: 'wrong', api: 'blockscout' as const }
   const reconciling = reconcileOutput(output, {

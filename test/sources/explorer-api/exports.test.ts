@@ -12,11 +12,12 @@ import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
 import { expectEqualColumns } from '../../helpers/explorer-columns.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { nodeBalances, unreconcilable, valuesOf } from '../../helpers/node-balances.ts'
-import { demoWallets, someWallets } from '../../helpers/node-data.ts'
+import { demoWallets, smallWallets } from '../../helpers/node-data.ts'
 import { readManifest } from '../../helpers/read-output.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
+const FEW = smallWallets.slice(0, 6)
 const DATA_API = join(folder, 'data-api')
 const DATA_API_SOME = join(folder, 'data-api-some')
 
@@ -61,12 +62,12 @@ test('a run whose limit of requests cannot complete a page says how many it need
 
 test('a run ends before the blocks that the explorer has not processed, and the next one continues there', async () => {
   const output = join(folder, 'late')
-  const job = { addresses: someWallets, endBlock: undefined }
+  const job = { addresses: FEW, endBlock: undefined }
   await exportWith('blockscout', output, { quirk: 'late-internals', job })
   expect((await verifyOutput(output)).problems).toEqual([])
   const ends = readManifest(output).coverage.map(({ toBlock }) => toBlock)
   expect(Math.max(...ends)).toBeLessThanOrEqual(421 - 10)
-  await exportDemo(DATA_API_SOME, { addresses: someWallets })
+  await exportDemo(DATA_API_SOME, { addresses: FEW })
   await exportWith('blockscout', output, { quirk: undefined, job })
   await expectEqualColumns(DATA_API_SOME, output, { statesLogIndex: false })
 })
@@ -90,8 +91,8 @@ async function exportWith(api: Api, output: string, options: ExportOptions) {
 
 test('an export from an explorer equals one from the Data API in all columns that both have', async () => {
   const output = join(folder, 'some')
-  await exportDemo(DATA_API_SOME, { addresses: someWallets })
-  await exportWith('etherscan', output, { quirk: undefined, job: { addresses: someWallets } })
+  await exportDemo(DATA_API_SOME, { addresses: FEW })
+  await exportWith('etherscan', output, { quirk: undefined, job: { addresses: FEW } })
   expect((await verifyOutput(output)).problems).toEqual([])
   await expectEqualColumns(DATA_API_SOME, output, { statesLogIndex: false })
 })
