@@ -190,7 +190,7 @@ test('a service without the listing ends the run', async () => {
   expect(atomicRequests()).toHaveLength(3)
 })
 
-test('damaged, repeated and endless pages never lose or repeat an entry', async () => {
+test('damaged, repeated and endless pages never lose or repeat an entry', { tags: ['long'] }, async () => {
   const cut: Fault = ({ path, count }) =>
     path === ATOMIC && count % 3 === 0
       ? (response, original) => send(response, { ...original, body: original.body.slice(0, -9) })

@@ -101,42 +101,47 @@ testSample(1, [30, 1, 2], 'exports %i items once that both sides of a page bound
   expect(await extraRequests(faultWhere(() => true, overlap))).toBeLessThanOrEqual(calm.requests / 2)
 })
 
-test.for<{ what: string; broken: FaultyResponse; blocks?: readonly [number, number] }>([
-  {
-    what: 'every token is refused and a block needs two pages',
-    broken: (response, answer, request) => (hasToken(request) ? refused : whole)(response, answer, request),
-  },
-  {
-    what: 'the last page repeats the token of all',
-    broken: withChangedPage((page) => ({ ...page, nextPageToken: 'again' })),
-  },
-  {
-    what: 'the service ignores the page token',
-    broken: async (response, _answer, request) => {
-      const { body } = await requestAgain(request, { pageToken: undefined })
-      response.writeHead(200).end(body)
+testSample<{ what: string; broken: FaultyResponse; blocks?: readonly [number, number] }>(
+  2,
+  [
+    {
+      what: 'every token is refused and a block needs two pages',
+      broken: (response, answer, request) => (hasToken(request) ? refused : whole)(response, answer, request),
     },
-  },
-  {
-    what: 'the first two pages are swapped',
-    blocks: [100, 300],
-    broken: async (response, answer, request) => {
-      const first = (await requestAgain(request, { pageToken: undefined })).body
-      const { nextPageToken } = JSON.parse(first) as { nextPageToken?: string }
-      const swapped = hasToken(request)
-        ? first
-        : (await requestAgain(request, { pageToken: nextPageToken })).body
-      response.writeHead(200).end(nextPageToken === undefined ? answer.body : swapped)
+    {
+      what: 'the last page repeats the token of all',
+      broken: withChangedPage((page) => ({ ...page, nextPageToken: 'again' })),
     },
+    {
+      what: 'the service ignores the page token',
+      broken: async (response, _answer, request) => {
+        const { body } = await requestAgain(request, { pageToken: undefined })
+        response.writeHead(200).end(body)
+      },
+    },
+    {
+      what: 'the first two pages are swapped',
+      blocks: [100, 300],
+      broken: async (response, answer, request) => {
+        const first = (await requestAgain(request, { pageToken: undefined })).body
+        const { nextPageToken } = JSON.parse(first) as { nextPageToken?: string }
+        const swapped = hasToken(request)
+          ? first
+          : (await requestAgain(request, { pageToken: nextPageToken })).body
+        response.writeHead(200).end(nextPageToken === undefined ? answer.body : swapped)
+      },
+    },
+  ],
+  'ends as malformed and remains resumable if $what',
+  async ({ broken, blocks = [200, 260] }) => {
+    const given = { wallets: withLargeBlock, blocks }
+    const { code, output, message } = await faultyRun(
+      faultWhere(() => true, broken),
+      given,
+    )
+    expect(code).toBe('PAGE_MALFORMED')
+    expect(message).not.toContain('pageToken')
+    await faultyRun(undefined, { output, ...given })
+    expect(outputBytes(output)).toEqual(outputBytes((await faultyRun(undefined, given)).output))
   },
-])('ends as malformed and remains resumable if $what', async ({ broken, blocks = [200, 260] }) => {
-  const given = { wallets: withLargeBlock, blocks }
-  const { code, output, message } = await faultyRun(
-    faultWhere(() => true, broken),
-    given,
-  )
-  expect(code).toBe('PAGE_MALFORMED')
-  expect(message).not.toContain('pageToken')
-  await faultyRun(undefined, { output, ...given })
-  expect(outputBytes(output)).toEqual(outputBytes((await faultyRun(undefined, given)).output))
-})
+)

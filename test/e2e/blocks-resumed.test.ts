@@ -36,7 +36,7 @@ test('resumes with one request at a time, even within a block', async () => {
   expect(starts).toBe(requestsFor({ startBlock: 230, endBlock: 240 }))
 })
 
-test('loses and duplicates nothing if any request is aborted', async () => {
+test('loses and duplicates nothing if any request is aborted', { tags: ['long'] }, async () => {
   const calm = await baselineBytes()
   await fc.assert(
     fc.asyncProperty(

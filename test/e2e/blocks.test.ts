@@ -117,7 +117,7 @@ testSample(
 )
 
 testSample(
-  1,
+  0,
   ['day', 'blocks:100'] as const,
   'distributes its files over folders by %s',
   async (partitionBy) => {

@@ -93,7 +93,7 @@ async function parquetRows(output: string) {
   return rows
 }
 
-test('merges Parquet with the same rows, types and order', async () => {
+test('merges Parquet with the same rows, types and order', { tags: ['long'] }, async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   const rows = await parquetRows(output)
   await mergeFiles(job, { maxRowsPerFile: 60 })

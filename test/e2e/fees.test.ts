@@ -163,7 +163,7 @@ test('an interrupted run requests no details again and writes the same bytes', a
   expect(outputBytes(job.output)).toEqual(outputBytes(calm.output))
 })
 
-test('an export without the column is rewritten by the next run', async () => {
+test('an export without the column is rewritten by the next run', { tags: ['long'] }, async () => {
   let head = 60
   const { job: jobWith } = await startService({ head: () => head })
   const job = jobWith({ endBlock: undefined })

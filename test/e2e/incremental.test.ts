@@ -111,7 +111,7 @@ async function removeAndReadd({ isUnchanged = false } = {}) {
 }
 
 testSample(
-  1,
+  0,
   [false, true],
   'reads a re-added wallet from the block where it was removed; nothing new: %s',
   async (isUnchanged) => {

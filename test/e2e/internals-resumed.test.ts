@@ -131,7 +131,7 @@ const omitFrom =
   }
 
 testSample(
-  1,
+  0,
   [
     [275, {}],
     [245, { lookbackBlocks: 60 }],

@@ -102,7 +102,9 @@ test.for([
   },
 )
 
-test('a resumed run reports that the interrupted run started with a smaller lookback', async () => {
+test('a resumed run reports that the interrupted run started with a smaller lookback', {
+  tags: ['long'],
+}, async () => {
   const { chain, job } = await firstNight()
   await chain.advance(60)
   await run([job], { maxRequests: 3 })

@@ -112,7 +112,9 @@ for (const { what, prepare } of [
     prepare: ({ output }: Job) => rmSync(join(output, '.walletlake'), { recursive: true, force: true }),
   },
 ])
-  test(`does not change an export with an unknown blockchain id if ${what} finds another chain`, async () => {
+  test(`does not change an export with an unknown blockchain id if ${what} finds another chain`, {
+    tags: ['long'],
+  }, async () => {
     const listing = await startListing([at(101), at(102)])
     const job = listedJob(listing.url, { addresses: [ALICE, BOB], chain: UNKNOWN_CHAIN })
     await exportListed(job)

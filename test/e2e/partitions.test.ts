@@ -93,7 +93,7 @@ test('ends a file with the line that reaches the target size', async () => {
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })
 
-test('later runs add files to partitions, and a merge makes them one', async () => {
+test('later runs add files to partitions, and a merge makes them one', { tags: ['long'] }, async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { partitionBy: 'blocks:100' })
   for (let night = 0; night < 3; night += 1) {

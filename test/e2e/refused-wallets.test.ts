@@ -81,7 +81,9 @@ function filesOf(output: string) {
   return { paths, coverage, firstWritten: statSync(join(output, paths[0])).mtimeMs }
 }
 
-test('later runs continue the export while the service refuses the same wallet', async () => {
+test('later runs continue the export while the service refuses the same wallet', {
+  tags: ['long'],
+}, async () => {
   const listing = await startRefusing(404)
   const output = join(tempFolder(), 'mine')
   const args = ['--chain', '43114', '--address', ALICE, '--address', BOB, '--base-url', listing.url]

@@ -13,6 +13,7 @@ import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const HOUR_MS = 3_600_000
 const NOW = Date.parse('2026-01-01T00:00:00Z')
@@ -249,24 +250,29 @@ describe('walletlake reindex', () => {
     })
   })
 
-  test.for([
-    { signal: 'SIGINT', exit: 130 },
-    { signal: 'SIGTERM', exit: 143 },
-  ] as const)('exits with $exit on $signal and resumes later', async ({ signal, exit }) => {
-    let child: ReturnType<typeof startCommand> | undefined
-    let orders = 0
-    const fault: Fault = (one) => {
-      if (!asksReindex(one)) return undefined
-      orders += 1
-      if (orders !== 3) return undefined
-      return () => void child?.kill(signal)
-    }
-    const { output, url } = await exported({ fault })
-    child = startCommand(['reindex', output, '--base-url', url, '--concurrency', '1'])
-    expect(await child.ended).toMatchObject({ exit })
-    const again = await runCommand(['reindex', output, '--base-url', url, '--json'])
-    expect(JSON.parse(again.stdout)).toMatchObject({ exit: 0, recentlyRequested: 3, remaining: 0 })
-  })
+  testSample(
+    1,
+    [
+      { signal: 'SIGINT', exit: 130 },
+      { signal: 'SIGTERM', exit: 143 },
+    ] as const,
+    'exits with $exit on $signal and resumes later',
+    async ({ signal, exit }) => {
+      let child: ReturnType<typeof startCommand> | undefined
+      let orders = 0
+      const fault: Fault = (one) => {
+        if (!asksReindex(one)) return undefined
+        orders += 1
+        if (orders !== 3) return undefined
+        return () => void child?.kill(signal)
+      }
+      const { output, url } = await exported({ fault })
+      child = startCommand(['reindex', output, '--base-url', url, '--concurrency', '1'])
+      expect(await child.ended).toMatchObject({ exit })
+      const again = await runCommand(['reindex', output, '--base-url', url, '--json'])
+      expect(JSON.parse(again.stdout)).toMatchObject({ exit: 0, recentlyRequested: 3, remaining: 0 })
+    },
+  )
 
   test.for([
     { args: ['no-such-folder', '--base-url', 'demo'], says: 'no-such-folder' },

@@ -9,6 +9,7 @@ import { smallWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const service = createDataService()
 /** Two small wallets that share transactions, and a third wallet. */
@@ -130,7 +131,9 @@ const placed = (item: Item, { blockNumber, ...rest }: Moves) => {
   return at(item, { ...rest, ...(blockNumber && { blockNumber: String(blockNumber(block)) }) })
 }
 
-test.for(CASES)(
+testSample(
+  1,
+  CASES,
   "keeps a transaction at the lowest wallet's location if another wallet lists it in $what",
   async ({ moves }) => {
     const { hash, lowest, ...right } = await calm()
@@ -145,7 +148,7 @@ test.for(CASES)(
   },
 )
 
-test.for(CASES)('uses the location of the lowest wallet, also if that is $what', async ({ moves }) => {
+testSample(1, CASES, 'uses the location of the lowest wallet, also if that is $what', async ({ moves }) => {
   const { hash, lowest } = await calm()
   const inAll: Change = (item) => [native(item).txHash === hash ? placed(item, moves) : item]
   const inOne: Change = (item, wallet) => (wallet === lowest ? inAll(item, wallet) : [item])

@@ -6,6 +6,7 @@ import { type RunOptions, run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
 import { addressOf, payment, type SyntheticItem, startSyntheticChain } from '../helpers/synthetic-chain.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 const ALICE = addressOf('one')
 const ROUTER = addressOf('router')
@@ -34,7 +35,9 @@ async function movedOver(
   return { chain, job, notices }
 }
 
-test.for([{}, { lookbackBlocks: 5 }, { lookbackBlocks: 0 }])(
+testSample(
+  1,
+  [{}, { lookbackBlocks: 5 }, { lookbackBlocks: 0 }],
   'without pages of earlier runs, exports a transaction once that moves across the end of the export: %j',
   async (options) => {
     const { job, notices } = await movedOver({}, { from: HEAD - 1, to: HEAD + 1, isLost: true, options })
@@ -43,16 +46,21 @@ test.for([{}, { lookbackBlocks: 5 }, { lookbackBlocks: 0 }])(
   },
 )
 
-test.for([
-  { format: 'parquet', compression: 'zstd' },
-  { compression: 'gzip', partitionBy: 'blocks:10' },
-  { tables: ['ledger'] },
-  { tables: ['wallet_transactions', 'ledger'] },
-] as const)('exports a transaction once that moves across the end, with %j', async (given) => {
-  const { tables, ...fields } = { tables: undefined, ...given }
-  const job = { ...fields, ...(tables && { tables: [...tables] }) }
-  await movedOver(job, { from: HEAD - 1, to: HEAD + 1, isLost: true })
-})
+testSample(
+  1,
+  [
+    { format: 'parquet', compression: 'zstd' },
+    { compression: 'gzip', partitionBy: 'blocks:10' },
+    { tables: ['ledger'] },
+    { tables: ['wallet_transactions', 'ledger'] },
+  ] as const,
+  'exports a transaction once that moves across the end, with %j',
+  async (given) => {
+    const { tables, ...fields } = { tables: undefined, ...given }
+    const job = { ...fields, ...(tables && { tables: [...tables] }) }
+    await movedOver(job, { from: HEAD - 1, to: HEAD + 1, isLost: true })
+  },
+)
 
 test('exports a transaction once that moves away from a block outside the lookback', async () => {
   const { job, chain, notices } = await movedOver({}, { from: 41, to: HEAD + 1, isLost: false })

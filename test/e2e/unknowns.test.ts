@@ -89,7 +89,9 @@ test('counts a transaction with an internal transaction of unknown outcome', asy
   expect([verdict.problems, countsIn(manifest)]).toEqual([[], [1, 0]])
 })
 
-test('counts the whole export after later runs, added and removed wallets, a lost checkpoint and a merge', async () => {
+test('counts the whole export after later runs, added and removed wallets, a lost checkpoint and a merge', {
+  tags: ['long'],
+}, async () => {
   const listing = await startListing(ITEMS.slice(0, 4))
   const both = listedJob(listing.url, { addresses: [ALICE, BOB] })
   const only = { ...both, wallets: both.wallets.slice(0, 1) }
@@ -132,7 +134,9 @@ testSample(
   },
 )
 
-test('accepts an export of an older version without counts, and does not add them', async () => {
+test('accepts an export of an older version without counts, and does not add them', {
+  tags: ['long'],
+}, async () => {
   const listing = await startListing(ITEMS.slice(0, 4))
   const job = listedJob(listing.url, { addresses: [ALICE] })
   await exportListed(job)
@@ -200,7 +204,7 @@ test('every command that reads an export reports what is unknown and what was re
   for (const line of [STATUS, OWN]) expect(page).toContain(line)
 })
 
-test('no command reports anything if everything is known', async () => {
+test('no command reports anything if everything is known', { tags: ['long'] }, async () => {
   const { url } = await startListing([at(1), at(2)])
   const job = listedJob(url, { addresses: [ALICE] })
   await exportListed(job)

@@ -121,7 +121,9 @@ test('a finished export that lacks a column and has no stored pages requires --f
   await chain.end()
 })
 
-test('an export whose transfers have no transfer_id gets the ids in the next run', async () => {
+test('an export whose transfers have no transfer_id gets the ids in the next run', {
+  tags: ['long'],
+}, async () => {
   const chain = await growingChain(300)
   const job = headJob(chain.url)
   await runOnce(job)

@@ -36,7 +36,7 @@ async function runOnce(job: Job) {
 }
 
 testSample(
-  2,
+  1,
   [
     [400, undefined],
     [403, undefined],

@@ -111,7 +111,7 @@ test('more rows than one batch are listed without a gap', async () => {
 })
 
 testSample(
-  1,
+  0,
   ['none', 'gzip'] as const,
   'rows of 20 MiB are compared, compressed with %s',
   async (compression) => {

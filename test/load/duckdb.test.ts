@@ -50,7 +50,7 @@ describe('a DuckDB file', () => {
     await expectLake(place, goodLake())
   })
 
-  test('suggests --memory if a row does not fit into memory', async () => {
+  test('suggests --memory if a row does not fit into memory', { tags: ['long'] }, async () => {
     const folder = join(tempFolder(), 'out')
     const lake = goodLake()
     Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: '<g/>,\n'.repeat(3_500_000) })

@@ -120,7 +120,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, hostileLake(), { tables: DEFAULT_TABLES })
     })
 
-    test('keeps a row of 20 MiB with quotes and line ends', repeated, async () => {
+    test('keeps a row of 20 MiB with quotes and line ends', { tags: ['long'] }, async () => {
       const lake = goodLake()
       const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
       Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
@@ -263,7 +263,7 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, goodLake())
     })
 
-    test('repeats interrupted corrections', async () => {
+    test('repeats interrupted corrections', repeated, async () => {
       const { folder, place, load } = await loaded(goodLake())
       const corrected = without(goodLake(), inBlock(205))
       for (const table of DEFAULT_TABLES) for (const row of corrected[table]) row.block_hash = '0xnew'

@@ -83,7 +83,7 @@ test('rejects a body above the limit, with or without a content length', async (
   expect(events).toHaveLength(1)
 })
 
-test('accepts several bodies of 50 MB at once', async () => {
+test('accepts several bodies of 50 MB at once', { tags: ['long'] }, async () => {
   const { post, events } = await received()
   const body = Buffer.from(`{"a":"${'x'.repeat(50_000_000 - 8)}"}`)
   const answers = await Promise.all([1, 2].map(() => post(`/${TOKEN}`, body)))

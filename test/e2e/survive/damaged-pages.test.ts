@@ -131,7 +131,7 @@ const filesOf = (output: string) =>
   )
 
 testSample(
-  1,
+  0,
   ['csv', 'parquet'] as const,
   'an incremental run over damaged pages keeps removed wallets and lists the same changes (%s)',
   async (format) => {

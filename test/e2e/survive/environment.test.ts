@@ -7,6 +7,7 @@ import { runCommand } from '../../helpers/command.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 
 const output = join(suiteFolder(), 'out')
 
@@ -54,7 +55,9 @@ test.for(COMMANDS)('%s mentions TMPDIR if it does not exist', async (words) => {
   ])
 })
 
-test.for(['16k', '64k'])(
+testSample(
+  1,
+  ['16k', '64k'],
   'a temporary folder of %s does not make a valid export fail verification',
   async (size, { skip, onTestFinished }) => {
     const TMPDIR = tempFolder()
@@ -70,7 +73,9 @@ test.for(['16k', '64k'])(
   },
 )
 
-test.for([16, 8192])(
+testSample(
+  1,
+  [16, 8192],
   'replaces a DuckDB file that was truncated to %i bytes during its creation',
   async (bytes) => {
     const file = join(tempFolder(), 'lake.db')

@@ -131,7 +131,7 @@ test('a run with --fresh replaces a manifest with hostile paths', async () => {
 })
 
 testSample(
-  2,
+  1,
   ['status', 'verify', 'query', 'convert'],
   '%s of a bucket writes nothing outside its local copy',
   async (name) => {
