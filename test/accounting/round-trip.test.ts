@@ -263,7 +263,7 @@ describe.for(FORMAT_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan
     expect(checked).toBe(csv.lines)
   })
 
-  test('is the same from CSV and Parquet', { tags: to === 'koinly' ? [] : ['long'] }, async () => {
+  test('is the same from CSV and Parquet', { tags: ['long'] }, async () => {
     if (!existsSync(outputs.parquet))
       await exportDemo(outputs.parquet, { endBlock: 60, format: 'parquet', compression: 'zstd' })
     expect(textOf(await converted(to))).toBe(textOf(await converted(to, outputs.parquet)))

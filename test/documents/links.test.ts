@@ -55,7 +55,7 @@ describe.for(PAGES)('%s', (path) => {
   })
 })
 
-test('every page that README.md links to is in the package', () => {
+test('every page that README.md links to is in the package', { tags: ['long'] }, () => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     encoding: 'utf8',

@@ -65,7 +65,7 @@ test('exits with 6 and names missing blocks, and with 0 once they are available'
   expect((await runCommand(['verify', output])).exit).toBe(0)
 })
 
-test('exports the blocks of the shipped job', async () => {
+test('exports the blocks of the shipped job', { tags: ['long'] }, async () => {
   const output = tempFolder()
   expect((await runCommand(['run', 'jobs/blocks.yaml', '--output', output])).exit).toBe(0)
   expect((await runCommand(['verify', output])).exit).toBe(0)

@@ -43,8 +43,9 @@ async function missingIn(
 
 const rowsOf = async (job: Job) => (await readCsvTable(job.output, 'transactions')).length
 
-for (const api of ['data-api', 'etherscan'] as const)
-  test(`an index that catches up while a run reads loses nothing: ${api}`, async () => {
+for (const api of ['data-api', 'etherscan'] as const) {
+  const tags = api === 'data-api' ? [] : ['long']
+  test(`an index that catches up while a run reads loses nothing: ${api}`, { tags }, async () => {
     const transfers = inTurn(1_400, { wallets: WALLETS, startMs: Date.now() - 12 * HOUR, blockMs: 2_000 })
     const answers = api === 'etherscan' ? 5 * WALLETS : WALLETS
     const indexed = { transfers, headAfter: (n: number) => 700 + Math.min(700, (700 * n) / answers) }
@@ -60,6 +61,7 @@ for (const api of ['data-api', 'etherscan'] as const)
     expect([await rowsOf(job), await missingIn(job, indexed)]).toEqual([1_400, 0])
     expect((await verifyOutput(job.output)).problems).toEqual([])
   })
+}
 
 const MINUTE = 60_000
 

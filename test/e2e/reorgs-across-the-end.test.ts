@@ -85,7 +85,9 @@ test('compares runs after lost pages with the earlier export', async () => {
   await expectSameAsFresh(job)
 })
 
-test('a run interrupted while it reads earlier blocks ends with the same rows', async () => {
+test('a run interrupted while it reads earlier blocks ends with the same rows', {
+  tags: ['long'],
+}, async () => {
   for (const isLost of [true, false]) {
     const chain = await startSyntheticChain([...history(41), payment(1000, ALICE, ROUTER, { block: HEAD })])
     const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })

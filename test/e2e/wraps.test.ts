@@ -254,7 +254,9 @@ const WRAP_LINES = [
   },
 ]
 
-test('files and journals have one line or price for each wrap, and the balances of the ledger', async () => {
+test('files and journals have one line or price for each wrap, and the balances of the ledger', {
+  tags: ['long'],
+}, async () => {
   const { ledger, converted } = await exportWraps()
   const [coin, token] = ['native', 'erc20'].map((type) =>
     ledger.reduce((sum, row) => (row.asset_type === type ? sum + BigInt(row.value ?? '') : sum), 0n),

@@ -42,7 +42,7 @@ describe('a CSV file', () => {
     expect(found.every((segment, at) => segment === HEADER + expected[at])).toBe(true)
   })
 
-  test('with many long rows is split into segments below 31 MB', async () => {
+  test('with many long rows is split into segments below 31 MB', { tags: ['long'] }, async () => {
     const rows = Array.from({ length: 1_000 }, (_, at) => `${at},"${'"",\n'.repeat(20_000)}"\n`)
     const { segments } = await open(rows)
     const found = segments()

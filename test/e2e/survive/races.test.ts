@@ -19,7 +19,7 @@ function writeJob() {
 }
 
 testSample(
-  2,
+  1,
   [
     { left: 'nothing', lock: undefined },
     { left: 'the lock of a dead process', lock: { pid: 2 ** 22 + 7, ticks: '1' } },

@@ -154,7 +154,7 @@ test('an uncaught exception and its report contain no key', { tags: ['long'] }, 
   expectNoKey(all)
 })
 
-test('no message about a retry contains the key in any encoding', async () => {
+test('no message about a retry contains the key in any encoding', { tags: ['long'] }, async () => {
   const message = [base64Of(`x${KEY}`), percentOf(KEY), hexOf(KEY), JSON.stringify(KEY)].join(' and ')
   const busy = respondWith(503, JSON.stringify({ message, statusCode: 503, error: KEY }))
   const fault = faultWhere(({ count }) => count === 3, busy)

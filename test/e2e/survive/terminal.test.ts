@@ -7,6 +7,7 @@ import { service } from '../../helpers/faulty-run.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { HOSTILE_TEXTS, hostileNames, UNPRINTABLE } from '../../helpers/untrusted-text.ts'
 
 /** Text that a job may contain but a terminal must not print: C1 controls, direction marks, line separators. */
@@ -40,27 +41,32 @@ const evilErrors: Fault = faultWhere(
   ),
 )
 
-test.for([
-  { what: 'validating', command: (job: string) => ['validate', job] },
-  { what: 'planning', command: (job: string) => ['plan', job] },
-  { what: 'showing the status of', command: (job: string) => ['status', job] },
-  { what: 'running', command: (job: string) => ['run', job] },
-  { what: 'running, verbose, ', command: (job: string) => ['run', job, '--verbose', '--concurrency', '1'] },
-  {
-    what: 'running, with a JSON summary,',
-    command: (job: string) => ['run', job, '--json', '--log-format', 'json'],
+testSample(
+  4,
+  [
+    { what: 'validating', command: (job: string) => ['validate', job] },
+    { what: 'planning', command: (job: string) => ['plan', job] },
+    { what: 'showing the status of', command: (job: string) => ['status', job] },
+    { what: 'running', command: (job: string) => ['run', job] },
+    { what: 'running, verbose, ', command: (job: string) => ['run', job, '--verbose', '--concurrency', '1'] },
+    {
+      what: 'running, with a JSON summary,',
+      command: (job: string) => ['run', job, '--json', '--log-format', 'json'],
+    },
+    { what: 'rejecting an option of', command: (job: string) => ['run', job, `--${EVIL}`] },
+  ],
+  '$what a job with hostile names prints no control sequences',
+  async ({ command }) => {
+    for (const fault of [faultWhere(() => true, hostileNames), evilErrors]) {
+      const { url } = await startLoopback(service, fault)
+      const { job } = writeEvilJob()
+      const ended = await runCommand([...command(job), '--base-url', url])
+      expectPrintable(ended)
+      expect(ended.stderr).not.toContain('JOB_INVALID: ')
+      expect(ended.stdout + ended.stderr).not.toBe('')
+    }
   },
-  { what: 'rejecting an option of', command: (job: string) => ['run', job, `--${EVIL}`] },
-])('$what a job with hostile names prints no control sequences', async ({ command }) => {
-  for (const fault of [faultWhere(() => true, hostileNames), evilErrors]) {
-    const { url } = await startLoopback(service, fault)
-    const { job } = writeEvilJob()
-    const ended = await runCommand([...command(job), '--base-url', url])
-    expectPrintable(ended)
-    expect(ended.stderr).not.toContain('JOB_INVALID: ')
-    expect(ended.stdout + ended.stderr).not.toBe('')
-  }
-})
+)
 
 test('diagnostics of a job file contain no control sequences', async () => {
   const texts = [EVIL, ...HOSTILE_TEXTS.slice(0, -1)]
