@@ -2,6 +2,7 @@ import type { Job } from '../core/model/model.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import type { OutputStatus } from '../export/inspect-output.ts'
 import {
+  decimalsLines,
   formatBlockRange,
   formatBytes,
   formatCount,
@@ -66,7 +67,7 @@ function contentLines(status: OutputStatus): string[] {
         `  ${formatInteger(table.rows).padStart(12)}  ${name} (${formatCount(table.files, 'file')})`,
     ),
     ...(rejects > 0 ? [`  ${formatCount(rejects, 'record')} rejected, listed in rejects.ndjson`] : []),
-    ...unknownLines(status).map((line) => `  ${line}`),
+    ...[...unknownLines(status), ...decimalsLines(status)].map((line) => `  ${line}`),
   ]
 }
 

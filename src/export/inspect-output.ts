@@ -45,6 +45,8 @@ export type OutputStatus = {
   statusUnknown: number
   feeUnknown: number
   feesUpperBound: number
+  /** Contracts whose rows disagree on the decimals of a token. */
+  decimalsConflict: number
   /** Blocks of a blocks job that the service did not have. */
   missing: readonly BlockRange[]
   /** Wallets whose listing the service refused in the last run. */
@@ -144,6 +146,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     filesInPlace,
     rejects: manifest?.rejects ?? 0,
     ...sumUnknowns(manifest === undefined ? [] : [manifest]),
+    decimalsConflict: manifest?.decimalsConflict ?? 0,
     missing: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
       from: fromBlock,
       to: toBlock,

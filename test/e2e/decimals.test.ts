@@ -47,7 +47,7 @@ test('amounts add up by the decimals of each row in every command, which names t
   const named = 'rows of 1 contract disagree on the decimals of a token'
   const period = ['--from', '2000-01-01', '--until', '2999-12-31']
   const stated = await runCommand(['statement', output, ...period, '--format', 'csv'])
-  expect(stated.stderr).toContain(named)
+  expect([stated.exit, stated.stderr]).toEqual([0, expect.stringContaining(named)])
   const lines: Record<string, string>[] = parse(stated.stdout, { columns: true })
   expect(lines.find((line) => line.asset_address === TOKEN)?.closing).toBe(AMOUNT)
 
@@ -57,6 +57,16 @@ test('amounts add up by the decimals of each row in every command, which names t
   const rows: Record<string, string>[] = parse(readFileSync(out), { columns: true })
   const received = rows.map((row) => row.received_amount).filter((amount) => amount !== '')
   expect(received).toEqual(['1', '1', '1', VALUE])
+
+  for (const words of [
+    ['balances', output],
+    ['statement', output, ...period],
+  ])
+    expect((await runCommand([...words, '--strict'])).exit).toBe(6)
+  expect((await runCommand(['status', output])).stdout).toContain(named)
+  const page = join(tempFolder(), 'report.html')
+  await runCommand(['report', output, '--out', page])
+  expect(readFileSync(page, 'utf8')).toContain(named)
 
   const sum = `select sum(amount) as amount from ledger where asset_address = '${TOKEN}'`
   const queried = await runCommand(['query', output, sum, '--format', 'csv'])

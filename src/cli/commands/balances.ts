@@ -13,7 +13,7 @@ import { openingLines, openingOptions, unfilledLines } from '../options/opening-
 import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
 import { roundAmount, singleBatch, truncateMiddle } from '../table-cells.ts'
-import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { strictOption, throwIfDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 
 const options = defineOptions([
@@ -42,6 +42,7 @@ const options = defineOptions([
   { name: 'template', description: 'Print a CSV template for --opening or --expect instead' },
   { name: 'flags', description: 'List probable spam tokens, with the reason' },
   { name: 'all', description: 'Include balances of zero' },
+  strictOption,
   {
     name: 'format',
     value: '<format>',
@@ -78,7 +79,7 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
     expect === undefined ? undefined : await compareExpected(result.balances, expect, result.wallets)
   const table = format === 'table' ? displayTable(shown) : exactTable(shown)
   await writeQueryResult(table, format, stdoutWriter())
-  await warnIfIncomplete(output)
+  const manifest = await warnIfIncomplete(output)
   const log = openLog({})
   const verdict = await readReconciliation(output)
   if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
@@ -91,10 +92,12 @@ async function printBalances(outputArg: string, args: BalancesArguments): Promis
   for (const line of unfilled) log.warn(line)
   for (const line of negativeLines(result.belowZero)) log.warn(line)
   if (flags) for (const token of result.flagged) log.warn(flagLine(token))
-  if (comparison === undefined) return
+  if (comparison === undefined) return throwIfDoubtful([manifest], args)
   const { differences } = comparison
-  if (differences.length === 0)
-    return log.info(`${formatCount(comparison.compared, 'balance')} compared with ${expect}: all equal`)
+  if (differences.length === 0) {
+    log.info(`${formatCount(comparison.compared, 'balance')} compared with ${expect}: all equal`)
+    return throwIfDoubtful([manifest], args)
+  }
   for (const difference of differences.slice(0, MAX_PRINTED))
     log.warn(differenceLine(difference, expect as string))
   if (differences.length > MAX_PRINTED)

@@ -21,7 +21,7 @@ import { periodOptions, resolveYear } from '../options/period-options.ts'
 import { reportConversion, unitOf } from '../report-conversion.ts'
 import { workbookWriter } from '../result-file.ts'
 import { stdoutWriter } from '../stdout-writer.ts'
-import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { isDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, TICKER_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
@@ -180,8 +180,7 @@ async function writeConversion(
   await warnUnmatched(outputs, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
   for (const output of outputs) {
-    const { rejects, coverage, decimalsConflict = 0 } = await warnIfIncomplete(output)
-    isIncomplete ||= rejects > 0 || decimalsConflict > 0 || coverage.some(({ error }) => error !== undefined)
+    isIncomplete = isDoubtful(await warnIfIncomplete(output)) || isIncomplete
   }
   if (strict && isIncomplete)
     throw new ExportError(

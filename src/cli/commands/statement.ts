@@ -7,6 +7,7 @@ import {
   type TextTable,
 } from '../../accounting/statement/statement-rows.ts'
 import { isNft } from '../../core/model/asset.ts'
+import type { Manifest } from '../../core/model/manifest.ts'
 import { xlsxBytes } from '../../core/platform/xlsx.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
 import { formatCount } from '../../terminal/format.ts'
@@ -23,7 +24,7 @@ import { emptyPeriodLine } from '../report-conversion.ts'
 import { openResultFile } from '../result-file.ts'
 import { statementDisplayTable } from '../statement-table.ts'
 import { singleBatch } from '../table-cells.ts'
-import { warnIfIncomplete } from '../warn-incomplete.ts'
+import { strictOption, throwIfDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
 import { warnUnmatched } from '../warn-unmatched.ts'
 import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
@@ -53,6 +54,7 @@ const options = defineOptions([
     name: 'entry-types',
     description: 'List the totals of each entry type instead (XLSX always contains them)',
   },
+  strictOption,
   {
     name: 'format',
     value: '<format>',
@@ -111,8 +113,9 @@ async function printStatement(outputArgs: string[], args: StatementArguments): P
     await writeQueryResult(table, format, file)
   }
   await file.close()
-  await report(stated, located, args)
+  const manifests = await report(stated, located, args)
   await warnUnmatched(folders, args)
+  throwIfDoubtful(manifests, args)
 }
 
 const PAGE_FIX = 'The pages of `walletlake report` contain the statements of all years'
@@ -122,12 +125,13 @@ const PAGE_FIXES = {
   pdf: `${PAGE_FIX}, and can be printed as PDF.`,
 }
 
-/** Reports on stderr what the statement covers, and what may be wrong with it. */
+/** Reports on stderr what the statement covers, and what may be wrong with it. Returns the manifests of its exports. */
 async function report(stated: Statement, located: readonly LocatedOutput[], args: StatementArguments) {
   const log = openLog({})
+  const manifests: Manifest[] = []
   for (const [at, one] of stated.exports.entries()) {
     const { output, name } = located[at] as LocatedOutput
-    await warnIfIncomplete(output)
+    manifests.push(await warnIfIncomplete(output))
     const verdict = await readReconciliation(output)
     if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
     const place = stated.exports.length > 1 ? `${name}: ` : ''
@@ -143,6 +147,7 @@ async function report(stated: Statement, located: readonly LocatedOutput[], args
   for (const line of warningsOf(stated)) log.warn(line)
   const out = fileOf(args.out)
   if (out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${out}`)
+  return manifests
 }
 
 /** States the period, and up to which block of the export its rows count. */

@@ -1,6 +1,6 @@
 import { chainOf } from '../../core/model/chains.ts'
 import { endOfExport, type Manifest } from '../../core/model/manifest.ts'
-import { missingRowsWarning, unknownLines } from '../../terminal/format.ts'
+import { decimalsLines, missingRowsWarning, unknownLines } from '../../terminal/format.ts'
 import { type DataCollection, missingBlocks } from '../data-collection.ts'
 import { formatCount, groupDigits, type Html, html } from '../html.ts'
 
@@ -19,7 +19,7 @@ export function headerHtml(
   return html`<header>
 <h1><bdi>${title}</bdi></h1>
 <p class="subtitle">${subject} on ${name === undefined ? '' : `${name}, `}chain ${job.chain} · blocks ${groupDigits(from)} to ${groupDigits(to - 1)} · ${timeRange}</p>
-${completenessBanner({ manifest, data })}${[...missingRowsWarning(manifest), ...unknownLines(manifest)].map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
+${completenessBanner({ manifest, data })}${[...missingRowsWarning(manifest), ...unknownLines(manifest), ...decimalsLines(manifest)].map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
 </header>`
 }
 
