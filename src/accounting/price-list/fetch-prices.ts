@@ -63,7 +63,7 @@ export async function fetchPrices(output: string, options: FetchPricesOptions): 
   const opened = await openExport(output)
   try {
     requireLedger(opened.manifest, output, 'prices are requested for')
-    const { chain } = opened.manifest.job
+    const { chain, wrappedCoins = [] } = opened.manifest.job
     const known = await readKnownPrices(opened, options.prices, currency)
     const { needed, days } = await planPrices({ output, opened }, options)
     const missing = needed.filter(({ asset, date }) => known.priceOf(asset, date) === undefined)
@@ -74,7 +74,9 @@ export async function fetchPrices(output: string, options: FetchPricesOptions): 
       return knownPrice === undefined ? byDay.get(date) : { price: knownPrice, source: 'price of the coin' }
     }
     const sourceOf = (price: PriceNeeded) =>
-      price.asset === NATIVE ? coinAt(price.date) : pegOf(price, { ...options, currency, chain, coinAt })
+      price.asset === NATIVE
+        ? coinAt(price.date)
+        : pegOf(price, { ...options, currency, chain, wrappedCoins, coinAt })
     const added = missing.flatMap((price) => {
       const source = sourceOf(price)
       return source === undefined ? [] : [{ ...price, currency, ...source }]
@@ -186,16 +188,19 @@ async function requestPrices(
 }
 
 type PegOptions = Pick<RequestOptions, 'assumePegs' | 'chain' | 'currency'> & {
+  /** Contracts that the job names as wrapped coins. */
+  wrappedCoins: readonly string[]
   coinAt: (date: string) => PriceSource | undefined
 }
 
 /** The price of a token by its peg, if pegs are assumed. */
 function pegOf(
   { asset, date }: PriceNeeded,
-  { assumePegs = false, chain, currency, coinAt }: PegOptions,
+  { assumePegs = false, chain, currency, wrappedCoins, coinAt }: PegOptions,
 ): PriceSource | undefined {
   if (!assumePegs) return undefined
   if (isStablecoin(chain, asset, currency)) return { price: '1', source: 'assumed peg' }
-  const coin = isWrappedNative(chain, asset) ? coinAt(date) : undefined
+  const isWrapped = wrappedCoins.includes(asset) || isWrappedNative(chain, asset)
+  const coin = isWrapped ? coinAt(date) : undefined
   return coin === undefined ? undefined : { ...coin, source: 'price of the coin' }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { type FetchPricesOptions, fetchPrices } from '../../../src/accounting/price-list/fetch-prices.ts'
@@ -12,6 +12,7 @@ import { parseCsv } from '../../../src/read/csv-records.ts'
 import { runCommand } from '../../helpers/command.ts'
 import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
+import { readManifest } from '../../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN } from '../golden-chain.ts'
 import { exportMadeUp } from '../made-up-export.ts'
@@ -79,6 +80,21 @@ test('prices stablecoins at 1 and wrapped coins as the coin if pegs are assumed'
     expect(price).toBe(lines.find((line) => line.asset === 'native' && line.date === date)?.price)
   expect(missing.map(({ symbol }) => symbol)).toContain('vUSDC')
   expect(missing.filter(({ asset }) => [USDC, WAVAX, 'native'].includes(asset))).toEqual([])
+})
+
+test('prices a contract that the job names as a wrapped coin as the coin', async () => {
+  const unknown = (await fetch({ assumePegs: true })).missing.find(({ symbol }) => symbol === 'vUSDC')
+  const copy = join(tempFolder(), 'out')
+  cpSync(output, copy, { recursive: true })
+  const manifest = readManifest(copy)
+  manifest.job.wrappedCoins = [unknown?.asset ?? '']
+  writeFileSync(join(copy, 'manifest.json'), JSON.stringify(manifest))
+  const { url } = await startLoopback(service)
+  const access = { baseUrl: url, concurrency: 1 }
+  const { lines } = await fetchPrices(copy, { currency: 'usd', assumePegs: true, service: access })
+  const priced = lines.filter(({ asset, price }) => asset === unknown?.asset && price !== undefined)
+  expect(priced.length).toBeGreaterThan(0)
+  for (const { source } of priced) expect(source).toBe('price of the coin')
 })
 
 test('leaves the prices of the coin to fill in if the API of the service states none', async () => {
