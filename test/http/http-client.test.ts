@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../../src/http/http-client.ts'
@@ -29,6 +30,13 @@ test.for(['POST', 'PATCH', 'DELETE'] as const)('sends a JSON body with %s', asyn
     'content-type': 'application/json',
     'x-service-api-key': 'k3y',
   })
+})
+
+test('names itself and its version', async () => {
+  const { url, received } = await startServer(() => ({}))
+  await clientAt(url).send(get, never)
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(received[0]?.headers['user-agent']).toBe(`walletlake/${version}`)
 })
 
 test('sends no content-type without a body', async () => {

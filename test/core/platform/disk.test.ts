@@ -1,8 +1,15 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FAILURES, PERMISSION_FIX, toExportError } from '../../../src/core/model/errors.ts'
-import { diskError, makeFolder, writeAtomically } from '../../../src/core/platform/disk.ts'
+import { MAX_MANIFEST_BYTES } from '../../../src/core/model/limits.ts'
+import {
+  diskError,
+  makeFolder,
+  readManifestText,
+  readTextIfExists,
+  writeAtomically,
+} from '../../../src/core/platform/disk.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test('concurrent calls can create folders in the same missing parent', async () => {
@@ -20,6 +27,15 @@ test('accepts an existing folder and fails below a file', async () => {
   writeFileSync(join(folder, 'file'), '')
   await expect(makeFolder(join(folder, 'file'))).rejects.toMatchObject({ code: 'EEXIST' })
   await expect(makeFolder(join(folder, 'file', 'a', 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+})
+
+test('a file that is too large to be a manifest is not read', async () => {
+  const path = join(tempFolder(), 'manifest.json')
+  writeFileSync(path, '{}')
+  truncateSync(path, MAX_MANIFEST_BYTES + 1)
+  const says = expect.stringContaining('larger than 64 MiB')
+  await expect(readManifestText(path)).rejects.toMatchObject({ message: says })
+  await expect(readTextIfExists(path)).rejects.toMatchObject({ code: 'OUTPUT_FAILED', message: says })
 })
 
 test('an error from writing a file has a fix', async () => {
