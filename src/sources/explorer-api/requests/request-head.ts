@@ -1,5 +1,7 @@
+import type { ExportError } from '../../../core/model/errors.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import { request } from '../../../http/request.ts'
+import { parseBody } from '../../parse-body.ts'
 import type { Dialect } from '../dialect.ts'
 import { readBlockNumber, readQuantity } from './answer.ts'
 import { explorerRequest } from './explorer-request.ts'
@@ -16,7 +18,10 @@ export async function requestHead(
   return request(requestContext, explorerRequest(spec), (body) => Number(readQuantity(body)))
 }
 
-/** Requests the number of the last block before a time (milliseconds since 1970). */
+/**
+ * Requests the number of the last block before a time (milliseconds since 1970). An answer that is complete, but no block
+ * number, is not requested again: the explorer does not offer it.
+ */
 export async function requestLastBlockBefore(
   requestContext: RequestContext,
   { dialect, chain, timeMs }: ChainRequest & { timeMs: number },
@@ -25,5 +30,12 @@ export async function requestLastBlockBefore(
   const timestamp = Math.floor(timeMs / 1000)
   const parameters = { module: 'block', action: 'getblocknobytime', timestamp, closest: 'before' }
   const spec = { dialect, baseUrl, chain, parameters, description: 'the block at a time' }
-  return request(requestContext, explorerRequest(spec), readBlockNumber)
+  let isJson = false
+  const isHandledByCaller = ({ code }: ExportError) => isJson && code === 'PAGE_MALFORMED'
+  return request(requestContext, { ...explorerRequest(spec), isHandledByCaller }, (body) => {
+    isJson = false
+    parseBody(body)
+    isJson = true
+    return readBlockNumber(body)
+  })
 }
