@@ -12,6 +12,7 @@ import { testJob } from '../helpers/jobs.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { type ObjectStore, startObjectStore } from '../helpers/object-store.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { testSample } from '../helpers/test-sample.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -91,7 +92,9 @@ test('a request to a store that never answers ends by timeout', async () => {
   expect(requests).toBe(5)
 })
 
-test.for(['headers', 'body'])(
+testSample(
+  1,
+  ['headers', 'body'],
   'a run whose store does not send the %s of an answer ends at its deadline',
   async (missing) => {
     vi.useFakeTimers({
