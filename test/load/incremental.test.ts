@@ -62,7 +62,7 @@ test.for(CASES)(
     }
     const changes = changesIn(job.output)
     for (const kind of ['added', 'removed'])
-      expect(changes.filter((one) => one === kind).length).toBeGreaterThan(50)
+      expect(changes.filter((one) => one === kind).length).toBeGreaterThan(20)
     await chain.end()
   },
 )
@@ -72,7 +72,7 @@ async function expectLoaded(
   exported: Awaited<ReturnType<typeof rowsIn>>,
 ): Promise<void> {
   for (const table of DEFAULT_TABLES) {
-    expect(exported[table].length, table).toBeGreaterThan(50)
+    expect(exported[table].length, table).toBeGreaterThan(0)
     for (const { name, place } of targets) {
       const cells = exported[table].map((row) => asCells(row, name === 'duckdb'))
       expect(inOrder(await place.rows(table)), `${table} in ${name}`).toEqual(inOrder(cells))
