@@ -197,7 +197,7 @@ const isShort = ({ kind, api }: Round) => (KINDS.indexOf(kind) % 2 === 0) === (a
 test.for(rounds([1]).filter(isShort))('nothing is lost with $kind, $api', checkRound)
 
 /** Seeds of each kind; more with this variable. */
-const SEEDS = Number(process.env.SOAK_SEEDS ?? 2)
+const SEEDS = Number(process.env.SOAK_SEEDS ?? 3)
 
 test.for(rounds(Array.from({ length: SEEDS }, (_, at) => 100 + at)))(
   'nothing is lost with $kind, $api, seed $seed',

@@ -179,9 +179,7 @@ async function writeConversion(
   reportConversion(converted, options)
   await warnUnmatched(outputs, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
-  for (const output of outputs) {
-    isIncomplete = isDoubtful(await warnIfIncomplete(output)) || isIncomplete
-  }
+  for (const output of outputs) isIncomplete = isDoubtful(await warnIfIncomplete(output)) || isIncomplete
   if (strict && isIncomplete)
     throw new ExportError(
       'RECORDS_REJECTED',

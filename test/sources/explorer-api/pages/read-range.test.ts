@@ -6,6 +6,7 @@ import { blockscout, etherscan } from '../../../../src/sources/explorer-api/expl
 import { createBlockSpan } from '../../../../src/sources/explorer-api/pages/window-size.ts'
 import { readRecords } from '../../../../src/sources/explorer-api/requests/answer.ts'
 import type { RangePage, RangeRequest } from '../../../../src/sources/source.ts'
+import { testSample } from '../../../helpers/test-sample.ts'
 import {
   type FakeListings,
   type FakeQuery,
@@ -64,21 +65,26 @@ function listingsOf(counts: readonly (readonly number[])[]): FakeListings {
   return listings
 }
 
-test('every record is in exactly one page, whatever the history, the window and the order', async () => {
-  const history = fc.array(fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 5 }), {
-    minLength: 5,
-    maxLength: 5,
-  })
-  await fc.assert(
-    fc.asyncProperty(history, fc.constantFrom('asc', 'desc'), async (counts, order) => {
-      const listings = listingsOf(counts)
-      const pages = await readAll(fakeExplorer(listings, { maxRecords: 1_000 }), { order })
-      expect(recordsIn(pages)).toEqual(namesIn(listings))
-      expect(coverageOf(pages, order)).toEqual({ from: 0, to: NO_END })
-    }),
-    { numRuns: 10 },
-  )
-})
+testSample(
+  1,
+  [10, 25],
+  'every record is in exactly one page, whatever the history, the window and the order: %i runs',
+  async (numRuns) => {
+    const history = fc.array(fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 5 }), {
+      minLength: 5,
+      maxLength: 5,
+    })
+    await fc.assert(
+      fc.asyncProperty(history, fc.constantFrom('asc', 'desc'), async (counts, order) => {
+        const listings = listingsOf(counts)
+        const pages = await readAll(fakeExplorer(listings, { maxRecords: 1_000 }), { order })
+        expect(recordsIn(pages)).toEqual(namesIn(listings))
+        expect(coverageOf(pages, order)).toEqual({ from: 0, to: NO_END })
+      }),
+      { numRuns },
+    )
+  },
+)
 
 /** The blocks of pages that continue each other. */
 function coverageOf(pages: readonly RangePage[], order: 'asc' | 'desc'): BlockRange {
@@ -133,9 +139,11 @@ test.for([500, 1_000, 2_500])(
   },
 )
 
-test.for(['asc', 'desc'] as const)(
-  'every record is read, %s, although the explorer lowers the records per answer between requests',
-  async (order) => {
+testSample(
+  2,
+  [10, 40].flatMap((numRuns) => (['asc', 'desc'] as const).map((order) => ({ numRuns, order }))),
+  'every record is read, $order, although the explorer lowers the records per answer between requests: $numRuns runs',
+  async ({ numRuns, order }) => {
     const caps = fc.array(fc.constantFrom(10_000, 5_000, 1_000, 500, 100), { minLength: 1, maxLength: 12 })
     const perBlock = fc.array(fc.integer({ min: 0, max: 1_500 }), { minLength: 1, maxLength: 6 })
     await fc.assert(
@@ -148,7 +156,7 @@ test.for(['asc', 'desc'] as const)(
         expect(recordsIn(await readAll(explorer, { order }))).toEqual(namesIn(listings))
       }),
       {
-        numRuns: 10,
+        numRuns,
         examples: [
           [
             [500, 1_500],
