@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { loadDuckDb, SETTINGS } from '../core/duckdb/connection.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { BlockRange, FormatName } from '../core/model/model.ts'
@@ -16,7 +16,8 @@ export type Comparison = {
   after: readonly string[]
   /** Only rows of these blocks are compared. */
   range: BlockRange
-  /** Folder for temporary files of DuckDB. */
+  database: DuckDBInstance
+  /** Folder for temporary files. */
   folder: string
   signal: AbortSignal
 }
@@ -24,25 +25,30 @@ export type Comparison = {
 /** Rows of one block as JSON objects, in file order. A changed row is in both lists, in its old and its new form. */
 export type ChangedBlock = { removed: string[]; added: string[] }
 
+/** Opens the database for all comparisons of a run, which spills to a folder within `folder`. */
+export async function openComparisonDatabase(folder: string): Promise<DuckDBInstance> {
+  const { DuckDBInstance } = await loadDuckDb()
+  return DuckDBInstance.create(':memory:', { ...SETTINGS, temp_directory: join(folder, 'compare.tmp') })
+}
+
 /**
  * Yields the rows of a table that differ between two sets of files, block by block in chain order. Cells are compared by
  * their CSV text. The first pass finds the differing blocks by the sum of the hashes of their rows. The second pass sorts
  * only the rows of these blocks (spilling to disk if necessary) and compares them block by block. Throws OUTPUT_FAILED.
  */
 export async function* compareTable(comparison: Comparison): AsyncGenerator<ChangedBlock, void, void> {
-  const { table, folder, signal } = comparison
-  const { DuckDBInstance } = await loadDuckDb()
-  const temp_directory = join(folder, 'compare.tmp')
-  const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, temp_directory })
-  const connection = await instance.connect()
+  const { table, database, signal } = comparison
+  const connection = await database.connect()
   const interrupt = () => connection.interrupt()
   const opened: DataFile[] = []
   try {
     signal.throwIfAborted()
     signal.addEventListener('abort', interrupt)
     const sides = await openSides(comparison, opened)
-    for (const step of [createSidesView(comparison, sides), FIND_BLOCKS, findRows(table)])
-      await runWithMemoryLimit(connection, step)
+    await runWithMemoryLimit(connection, createSidesView(comparison, sides))
+    await runWithMemoryLimit(connection, FIND_BLOCKS)
+    if ((await connection.runAndReadAll('select 1 from blocks limit 1')).currentRowCount === 0) return
+    await runWithMemoryLimit(connection, findRows(table))
     yield* readBlocks(connection)
   } catch (cause) {
     signal.throwIfAborted()
@@ -50,7 +56,6 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
   } finally {
     signal.removeEventListener('abort', interrupt)
     connection.closeSync()
-    instance.closeSync()
     for (const file of opened) await file.close()
   }
 }
@@ -97,17 +102,17 @@ function createSidesView({ table, range, format }: Comparison, { before, after }
     ...(before.length > 0 ? [side(before, -1)] : []),
     ...(after.length > 0 ? [side(after, 1)] : []),
   ]
-  return `create view sides as ${sides.join(' union all ')}`
+  return `create temp view sides as ${sides.join(' union all ')}`
 }
 
 const FIND_BLOCKS = `
-  create or replace table blocks as select "@block" from sides
+  create or replace temp table blocks as select "@block" from sides
   group by all having sum("@hash" * "@sign") <> 0 or sum("@sign") <> 0`
 
 /** Stores the rows of the differing blocks in a table: DuckDB does not report errors that end a streamed result early. */
 function findRows(table: Table): string {
   return `
-    create or replace table differing as select "@block", "@sign", ${rowAsJson(table)} as "@json" from (
+    create or replace temp table differing as select "@block", "@sign", ${rowAsJson(table)} as "@json" from (
       select * from sides where "@block" in (select "@block" from blocks) order by "@block", "@sign", "@row")`
 }
 

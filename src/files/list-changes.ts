@@ -1,11 +1,12 @@
 import { join } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { Changes } from '../core/model/run-stats.ts'
 import { diskError } from '../core/platform/disk.ts'
 import { openHashedFile } from '../core/platform/hashed-file.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
-import { compareTable } from './compare-table.ts'
+import { compareTable, openComparisonDatabase } from './compare-table.ts'
 import type { PublishedPart } from './publish.ts'
 import { type PublishingRun, publishChanges, recoverChanges } from './publish-changes.ts'
 
@@ -48,9 +49,14 @@ type ChangeListing = { options: ChangeListOptions; changes: Changes }
 
 async function writeList(path: string, { options, changes }: ChangeListing): Promise<void> {
   const list = openHashedFile(path, { gzip: false })
+  let database: Promise<DuckDBInstance> | undefined
+  const openDatabase = () => {
+    database ??= openComparisonDatabase(options.folder)
+    return database
+  }
   try {
     for (const table of TABLES) {
-      for await (const { removed, added } of compareFiles(table, options)) {
+      for await (const { removed, added } of compareFiles(table, options, openDatabase)) {
         changes.removed[table.name] = (changes.removed[table.name] ?? 0) + removed.length
         changes.added[table.name] = (changes.added[table.name] ?? 0) + added.length
         await list.write(linesOf(table, 'removed', removed) + linesOf(table, 'added', added))
@@ -60,6 +66,8 @@ async function writeList(path: string, { options, changes }: ChangeListing): Pro
   } catch (thrown) {
     await list.abort()
     throw thrown
+  } finally {
+    ;(await database)?.closeSync()
   }
 }
 
@@ -73,9 +81,9 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
  */
 async function* compareFiles(
   table: Table,
-  { previousManifest, store, parts, localPath, ...rest }: ChangeListOptions,
+  { previousManifest, store, parts, localPath, range, folder, signal }: ChangeListOptions,
+  openDatabase: () => Promise<DuckDBInstance>,
 ) {
-  const { range } = rest
   const listed =
     previousManifest.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
   const newParts = parts.get(table.name) ?? []
@@ -84,7 +92,10 @@ async function* compareFiles(
   const newFiles = await Promise.all(withoutIdentical(newParts, listed).map(localPath))
   if (previousFiles.length + newFiles.length === 0) return
   yield* compareTable({
-    ...rest,
+    range,
+    folder,
+    signal,
+    database: await openDatabase(),
     table,
     format: previousManifest.job.format,
     before: previousFiles,

@@ -49,7 +49,7 @@ export async function openScratchDatabase(output: string): Promise<ScratchDataba
     const rethrow = (thrown: unknown): never => {
       throw toScratchError(thrown, scratchFolder) ?? thrown
     }
-    const database = DuckDBInstance.create(join(scratchFolder, 'rows.duckdb'), settings(scratchFolder))
+    const database = DuckDBInstance.create(':memory:', settings(scratchFolder))
     const instance = await database.catch(rethrow)
     const connection = await instance.connect()
     // The database is never reopened. A checkpoint took a sixth of the time of verifying a small export.

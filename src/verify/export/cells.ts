@@ -21,13 +21,13 @@ export const SQL_TYPES = {
 } as const satisfies Record<ColumnType, string>
 
 /**
- * SQL condition that holds where a cell does not match its column's type, range or format, or is null in a non-null
- * column.
+ * SQL condition that a cell matches its column's type, range and format, and is not null in a non-null column. It is never
+ * null.
  */
-export function invalidCellSql(column: Column, format: FormatName): string {
+export function validCellSql(column: Column, format: FormatName): string {
   const cell = quoteIdentifier(column.name)
   const isValid = FORMATS[format].isTyped ? typedCell(column) : csvCell(column)
-  return `CASE WHEN ${cell} IS NULL THEN ${!column.nullable} ELSE NOT (${isValid}) END`
+  return column.nullable ? `(${cell} IS NULL OR ${isValid})` : `(${cell} IS NOT NULL AND ${isValid})`
 }
 
 /**
@@ -53,7 +53,7 @@ export function describeCell(column: Column): string {
 function csvCell(column: Column): string {
   const cell = quoteIdentifier(column.name)
   if (column.type === 'int32' || column.type === 'int64') {
-    return `${matches(cell, '0|-?[1-9][0-9]*')} AND TRY_CAST(${cell} AS ${SQL_TYPES[column.type]}) IS NOT NULL`
+    return `TRY_CAST(${cell} AS ${SQL_TYPES[column.type]})::VARCHAR IS NOT DISTINCT FROM ${cell}`
   }
   if (column.type === 'bool') return `${cell} IN ('true', 'false')`
   if (column.type === 'time') {

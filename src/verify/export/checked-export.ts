@@ -56,6 +56,11 @@ export function rowLocation({ manifest }: CheckedExport, table: TableName, { f, 
   return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`
 }
 
+/** Whether a table's files could all be read and, as the manifest says, have rows. */
+export function hasRows({ manifest, completeTables }: CheckedExport, name: TableName): boolean {
+  return completeTables.has(name) && manifest.tables[name]?.rows !== 0
+}
+
 /** Filters the tables that the export contains and whose files could all be read. */
 export function completeTablesOf(checkedExport: CheckedExport, names: readonly TableName[]): TableName[] {
   return names.filter((name) => checkedExport.completeTables.has(name))

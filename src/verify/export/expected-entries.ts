@@ -32,7 +32,7 @@ export async function createExpectedEntries(checkedExport: CheckedExport): Promi
   const failed = `SELECT transaction_hash FROM transactions WHERE success = false`
   const excludeFailed = hasTransactions ? `ANTI JOIN (${failed}) AS failed USING (transaction_hash)` : ''
   await checkedExport.database.run(
-    `CREATE VIEW moves AS SELECT * FROM (${moves}) AS all_moves ${excludeFailed}`,
+    `CREATE TABLE moves AS SELECT * FROM (${moves}) AS all_moves ${excludeFailed}`,
   )
   const wraps = await wrapEntriesSql(checkedExport, sources)
   const entries = [

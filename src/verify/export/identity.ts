@@ -1,14 +1,13 @@
 import type { TableName } from '../../core/table/index.ts'
-import { type CheckedExport, completeTablesOf, expectNone, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNone, hasRows, rowLocation } from './checked-export.ts'
 
 /**
  * Checks how rows are identified (CONTRACT section 2.4): internal transactions by a hash of their content, token
  * transfers by their log or, if the service states none, by a hash of their content.
  */
 export async function checkIdentities(checkedExport: CheckedExport): Promise<void> {
-  if (checkedExport.completeTables.has('internal_transactions')) await checkInternalIds(checkedExport)
-  for (const name of ERC_TABLES)
-    if (checkedExport.completeTables.has(name)) await checkTransferIds(checkedExport, name)
+  if (hasRows(checkedExport, 'internal_transactions')) await checkInternalIds(checkedExport)
+  for (const name of ERC_TABLES) if (hasRows(checkedExport, name)) await checkTransferIds(checkedExport, name)
   await checkLogs(checkedExport)
 }
 
@@ -76,7 +75,7 @@ async function checkTransferIds(checkedExport: CheckedExport, name: ErcTable): P
 
 /** Checks that no log appears in more than one of the ERC tables. */
 async function checkLogs(checkedExport: CheckedExport): Promise<void> {
-  const tables = completeTablesOf(checkedExport, ERC_TABLES)
+  const tables = ERC_TABLES.filter((name) => hasRows(checkedExport, name))
   if (tables.length < 2) return
   const logs = tables.map(
     (name) =>

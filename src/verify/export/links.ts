@@ -1,6 +1,6 @@
 import type { TableName } from '../../core/table/index.ts'
 import { ATOMIC_SOURCE } from './atomic.ts'
-import { type CheckedExport, completeTablesOf, expectNone, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNone, hasRows, rowLocation } from './checked-export.ts'
 
 const FACT_TABLES = [
   'erc20_transfers',
@@ -16,13 +16,13 @@ const FACT_TABLES = [
 export async function checkLinks(checkedExport: CheckedExport): Promise<void> {
   const { completeTables } = checkedExport
   if (completeTables.has('transactions')) {
-    for (const name of completeTablesOf(checkedExport, [...FACT_TABLES, 'wallet_transactions', 'ledger']))
-      await checkTransactionRefs(checkedExport, name)
+    for (const name of [...FACT_TABLES, 'wallet_transactions', 'ledger'] as const)
+      if (hasRows(checkedExport, name)) await checkTransactionRefs(checkedExport, name)
   }
   if (!completeTables.has('wallet_transactions')) return
   if (completeTables.has('transactions')) await checkParties(checkedExport)
-  for (const name of completeTablesOf(checkedExport, ['transactions', ...FACT_TABLES]))
-    await checkWalletRefs(checkedExport, name)
+  for (const name of ['transactions', ...FACT_TABLES] as const)
+    if (hasRows(checkedExport, name)) await checkWalletRefs(checkedExport, name)
   for (const name of FACT_TABLES) if (completeTables.has(name)) await checkFactCounts(checkedExport, name)
 }
 

@@ -23,6 +23,8 @@ export type TableLoadContext = {
 /** Hashes every listed file again and reads every row into scratch tables. */
 export async function loadTables(context: TableLoadContext): Promise<CheckedExport> {
   const completeTables = new Set<TableName>()
+  // A plain scan gains nothing from the optimizer, which takes a third of the time of loading a small file.
+  await context.database.run('PRAGMA disable_optimizer')
   for (const table of TABLES) {
     const listed = context.manifest.tables[table.name]
     if (listed === undefined) continue
@@ -30,6 +32,7 @@ export async function loadTables(context: TableLoadContext): Promise<CheckedExpo
     await createCheckTable(context.database, table)
     if (await loadFiles(context, table, listed.files)) completeTables.add(table.name)
   }
+  await context.database.run('PRAGMA enable_optimizer')
   return {
     database: context.database,
     manifest: context.manifest,
