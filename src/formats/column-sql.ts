@@ -45,7 +45,8 @@ export function pathList(paths: readonly string[]): string {
  * `isFormula`).
  */
 export function unescapedSql(cell: string): string {
-  const isEscaped = `starts_with(${cell}, '''') AND left(ltrim(${cell}, ''''), 1) IN ('=', '+', '-', '@', chr(9), chr(13))`
+  // A list of characters with IN would become a join.
+  const isEscaped = `starts_with(${cell}, '''') AND regexp_matches(${cell}, '^''+[-=+@\\t\\r]')`
   return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
 }
 
