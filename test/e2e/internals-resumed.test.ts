@@ -46,7 +46,9 @@ test('a run may stop before any request, and resumes with the same bytes', { tag
   }
 })
 
-test('runs with few requests make progress, although there are many readers', async () => {
+test('runs with few requests make progress, although there are many readers', {
+  tags: ['long'],
+}, async () => {
   const job = jobOf(await startQuirky(), { addresses: RECEIVERS, concurrency: 16 })
   await runToEnd(job, MIN_REQUESTS)
   expect(outputBytes(job.output)).toEqual((await calmRun()).bytes)

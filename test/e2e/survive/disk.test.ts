@@ -138,7 +138,7 @@ testSample(
     onTestFinished(() => void spawnSync('umount', [disk]))
     const { url } = await startLoopback(service)
     const output = join(disk, 'out')
-    for (const size of ['64k', '900k', '2500k']) {
+    for (const size of format === 'csv' ? ['900k'] : ['64k', '900k', '2500k']) {
       mountSmall(disk, size, 'remount,')
       const full = await runAfter('true', { url, output, format })
       expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])

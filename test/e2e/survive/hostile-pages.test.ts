@@ -49,7 +49,7 @@ test.for(BOMBS)(
   },
 )
 
-test('many such responses at once do not exhaust memory', async () => {
+test('many such responses at once do not exhaust memory', { tags: ['long'] }, async () => {
   const bomb = respondWith(200, gzipSync(page(`${'[1],'.repeat(900_000)}1`)), { 'content-encoding': 'gzip' })
   const { code } = await faultyRun(
     faultWhere(() => true, bomb),

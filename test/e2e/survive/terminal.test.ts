@@ -76,7 +76,7 @@ test('diagnostics of a job file contain no control sequences', async () => {
   expectPrintable(ended)
 })
 
-test('problems of hostile files contain no control sequences', async () => {
+test('problems of hostile files contain no control sequences', { tags: ['long'] }, async () => {
   const { url } = await startLoopback(
     service,
     faultWhere(() => true, hostileNames),

@@ -17,6 +17,7 @@ import {
 } from '../../helpers/same-second-listing.ts'
 import { createSeededRandom, type SeededRandom } from '../../helpers/seeded-random.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { testSample } from '../../helpers/test-sample.ts'
 import { fakeRequester, type Query, type Reply } from '../../sources/data-api/pages/fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from '../../sources/data-api/pages/listing.ts'
 
@@ -156,7 +157,7 @@ const CASES = TIE_ORDERS.flatMap((ties) => [
 ])
 const name = 'every wallet is complete up to $end if a second is listed $ties'
 
-test.for(CASES)(name, (example) => checkRandom(1, example))
+testSample(3, CASES, name, (example) => checkRandom(1, example))
 test.for(CASES)(`${name}, in more rounds`, { tags: ['long'] }, (example) => checkRandom(4, example))
 
 async function checkRandom(numRuns: number, { ties, endBlock }: (typeof CASES)[number]): Promise<void> {

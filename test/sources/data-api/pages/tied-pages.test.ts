@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import type { RangePage } from '../../../../src/sources/source.ts'
 import {
@@ -10,6 +10,7 @@ import {
   TIE_ORDERS,
 } from '../../../helpers/same-second-listing.ts'
 import { createSeededRandom } from '../../../helpers/seeded-random.ts'
+import { testSample } from '../../../helpers/test-sample.ts'
 import { fakeRequester } from './fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from './listing.ts'
 
@@ -56,16 +57,19 @@ const FIELDS = {
   refused: fc.constantFrom(0, 0.1, 1),
 }
 
-test.for(TIE_ORDERS.filter((ties) => ties !== 'random per request'))(
-  'every item is returned before its block is complete, ties %s',
-  async (ties) => {
+const SORTED = TIE_ORDERS.filter((ties) => ties !== 'random per request')
+testSample(
+  SORTED.length,
+  [12, 60].flatMap((numRuns) => SORTED.map((ties) => ({ ties, numRuns }))),
+  'every item is returned before its block is complete, ties $ties: $numRuns runs',
+  async ({ ties, numRuns }) => {
     const most = fc.integer({ min: 1, max: 20 })
     await fc.assert(
       fc.asyncProperty(fc.record(FIELDS), most, async ({ seed, ...given }, maxPerSecond) => {
         const blocks = sameSecondBlocks({ blocks: END, random: createSeededRandom(seed), maxPerSecond })
         await readAll(tiedItems(blocks), { ...given, seed, ties })
       }),
-      { numRuns: 60 },
+      { numRuns },
     )
   },
 )
@@ -77,31 +81,41 @@ test.for(TIE_ORDERS.filter((ties) => ties !== 'random per request'))(
 const FEW = 3
 const MORE_THAN_A_SECOND = fc.integer({ min: 16, max: 40 })
 
-test('no item is lost if each request orders a second differently', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.record({ ...FIELDS, pageSize: MORE_THAN_A_SECOND }), async (given) => {
-      const blocks = sameSecondBlocks({
-        blocks: END,
-        random: createSeededRandom(given.seed),
-        maxPerSecond: FEW,
-      })
-      await readAll(tiedItems(blocks), { ...given, ties: 'random per request' })
-    }),
-    { numRuns: 100 },
-  )
-})
+testSample(
+  1,
+  [25, 100],
+  'no item is lost if each request orders a second differently: %i runs',
+  async (numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(fc.record({ ...FIELDS, pageSize: MORE_THAN_A_SECOND }), async (given) => {
+        const blocks = sameSecondBlocks({
+          blocks: END,
+          random: createSeededRandom(given.seed),
+          maxPerSecond: FEW,
+        })
+        await readAll(tiedItems(blocks), { ...given, ties: 'random per request' })
+      }),
+      { numRuns },
+    )
+  },
+)
 
-test('no item is lost if others arrive meanwhile and tokens count from the newest', async () => {
-  const fields = { ...FIELDS, pageSize: MORE_THAN_A_SECOND, ties: fc.constantFrom(...TIE_ORDERS) }
-  await fc.assert(
-    fc.asyncProperty(fc.record(fields), fc.integer({ min: 1, max: 60 }), async (given, grow) => {
-      const blocks = sameSecondBlocks({
-        blocks: END + LATER,
-        random: createSeededRandom(given.seed),
-        maxPerSecond: FEW,
-      })
-      await readAll(tiedItems(blocks), given, grow)
-    }),
-    { numRuns: 100 },
-  )
-})
+testSample(
+  1,
+  [25, 100],
+  'no item is lost if others arrive and tokens count from the newest: %i runs',
+  async (numRuns) => {
+    const fields = { ...FIELDS, pageSize: MORE_THAN_A_SECOND, ties: fc.constantFrom(...TIE_ORDERS) }
+    await fc.assert(
+      fc.asyncProperty(fc.record(fields), fc.integer({ min: 1, max: 60 }), async (given, grow) => {
+        const blocks = sameSecondBlocks({
+          blocks: END + LATER,
+          random: createSeededRandom(given.seed),
+          maxPerSecond: FEW,
+        })
+        await readAll(tiedItems(blocks), given, grow)
+      }),
+      { numRuns },
+    )
+  },
+)
