@@ -170,7 +170,9 @@ describe('two outputs of one chain', () => {
     expect(lines).toEqual((await statement([whole], { year: '2024' })).lines)
   })
 
-  test('have the same spam tokens, whichever of them has the name that is flagged', async () => {
+  test('have the same spam tokens, whichever of them has the name that is flagged', {
+    tags: ['long'],
+  }, async () => {
     const options = { excludeSpam: true }
     expect(JSON.stringify(await rowsOf([ofAnn, ofBen], 'generic'))).toContain(GIFT)
     expect(await rowsOf([ofAnn, ofBen], 'generic', options)).toEqual(await rowsOf(whole, 'generic', options))

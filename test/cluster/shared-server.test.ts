@@ -67,7 +67,9 @@ describe.skipIf(noRedis)('the shared server', { tags: ['long'] }, () => {
   })
 })
 
-test('the error about an unreachable server contains neither user nor password', async () => {
+test('the error about an unreachable server contains neither user nor password', {
+  tags: ['long'],
+}, async () => {
   const opened = openServer({ url: `redis://me:secret@localhost:${UNUSED_PORT}/0` })
   await expect(opened).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
   await expect(opened).rejects.toThrow(/^the queue at localhost:1 cannot be used: connect ECONNREFUSED[^@]+$/)

@@ -88,7 +88,7 @@ test('a run that was interrupted after --fresh resumes without it', async () => 
   expect(outputBytes(other.output)).toEqual(outputBytes(fresh.output))
 })
 
-test('a run without any page does not constrain the next one', async () => {
+test('a run without any page does not constrain the next one', { tags: ['long'] }, async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url)
   const wrong = await run([{ ...job, chain: '99999' }])

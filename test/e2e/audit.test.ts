@@ -135,7 +135,7 @@ test.for([
   await expect(audit({ blocks, fault: faultWhere(() => true, fault) })).rejects.toMatchObject({ code })
 })
 
-test('stays within a quota and returns the same verdict', async () => {
+test('stays within a quota and returns the same verdict', { tags: ['long'] }, async () => {
   const from = createDataService({ quota: { perSecond: 60, burst: 5 } })
   const { rateLimited, ok } = await audit({ from, blocks: { sample: 60, seed: 1 } })
   expect(ok).toBe(true)

@@ -9,7 +9,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 /** Number of requests of an uninterrupted run. */
 const REQUESTS = requestsFor()
 
-test('writes the same bytes after repeated interruptions', async () => {
+test('writes the same bytes after repeated interruptions', { tags: ['long'] }, async () => {
   const calm = await baselineBytes()
   const output = tempFolder()
   let [code, received, starts] = ['BUDGET_REACHED' as string | undefined, 0, 0]
@@ -62,7 +62,7 @@ test('loses and duplicates nothing if any request is aborted', { tags: ['long'] 
 
 const FEW = { startBlock: 0, endBlock: 24 }
 
-test('completes with the same bytes under a quota', async () => {
+test('completes with the same bytes under a quota', { tags: ['long'] }, async () => {
   const service = createDataService({ quota: { perSecond: 50, burst: 5 } })
   const calm = await blocksRun(undefined, { job: FEW })
   const { output, code, jobs, requests } = await blocksRun(undefined, {

@@ -64,7 +64,7 @@ test("exports every transaction of every block as in the chain's files", async (
   })
 })
 
-test('requests each page of each block once, with a page size', async () => {
+test('requests each page of each block once, with a page size', { tags: ['long'] }, async () => {
   const { requests } = await blocksRun(undefined, { job: ALL_BLOCKS })
   const pages = chainBlocks.map(({ transactions }) => Math.max(1, Math.ceil(transactions.length / 100)))
   expect(requests).toHaveLength(requestsFor(ALL_BLOCKS))
@@ -135,7 +135,7 @@ test('requests nothing once all blocks are exported', async () => {
   expect(again.jobs[0]).toMatchObject({ state: 'unchanged', stats: { rows: jobs[0]?.stats.rows } })
 })
 
-test('stores the raw responses of all blocks in one file', async () => {
+test('stores the raw responses of all blocks in one file', { tags: ['long'] }, async () => {
   const { output } = await blocksRun(undefined, { job: { keepRaw: true } })
   const calm = await baselineBytes()
   expect(Object.keys(outputBytes(output))).toEqual([...Object.keys(calm), 'raw/blocks.ndjson.gz'].sort())

@@ -148,7 +148,9 @@ describe('walletlake', () => {
     expect(exit).toBe(0)
   })
 
-  test('runs several job files at once and rejects two with the same output', async () => {
+  test('runs several job files at once and rejects two with the same output', {
+    tags: ['long'],
+  }, async () => {
     const { url } = await startLoopback(service)
     const jobs = [writeJob({ name: 'a' }), writeJob({ name: 'b', format: 'parquet' })]
     const both = await runCommand(['run', ...jobs.map(({ job }) => job), '--base-url', url])

@@ -36,7 +36,9 @@ function writeJob(url: string, quota: object = {}) {
   return { job, output, folder, write }
 }
 
-test('a daily budget ends runs until the next day, and a later run resumes with the same bytes', async () => {
+test('a daily budget ends runs until the next day, and a later run resumes with the same bytes', {
+  tags: ['long'],
+}, async () => {
   const { url, requests } = await startLoopback(service)
   const output = tempFolder()
   const jobWith = (perDay: number, folder = output) =>

@@ -140,7 +140,9 @@ test('reports a contradiction in the notices, the summary and the run report', a
   ])
 })
 
-test('a run interrupted while it reads a contradicted transaction again ends with the same files', async () => {
+test('a run interrupted while it reads a contradicted transaction again ends with the same files', {
+  tags: ['long'],
+}, async () => {
   const [before, after] = [
     syntheticItem(1, {}, internal()),
     syntheticItem(1, {}, internal({ gasUsed: '21' })),

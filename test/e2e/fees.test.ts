@@ -84,7 +84,7 @@ test('native ledgers equal the balances of the node although the listing shows f
   expect(details().sort()).toEqual(sent.map(pathOf).sort())
 })
 
-test('a listing of effective prices is recognized by a few requests, once', async () => {
+test('a listing of effective prices is recognized by a few requests, once', { tags: ['long'] }, async () => {
   let head = 60
   const { job: jobWith, details } = await startService({ quirks: [], head: () => head })
   const job = jobWith({ endBlock: undefined })
@@ -147,7 +147,9 @@ test('beyond the budget fees are upper bounds, until exact fees are requested', 
     expect(await readCsvTable(job.output, table)).toEqual(await readCsvTable(atOnce.output, table))
 })
 
-test('an interrupted run requests no details again and writes the same bytes', async () => {
+test('an interrupted run requests no details again and writes the same bytes', {
+  tags: ['long'],
+}, async () => {
   const { job: jobWith, details } = await startService()
   const [job, calm] = [jobWith(), jobWith()]
   for (let stops = 0; ; stops += 1) {

@@ -183,7 +183,7 @@ testSample(
   },
 )
 
-test('rejects a job with fewer tables without changing the export', async () => {
+test('rejects a job with fewer tables without changing the export', { tags: ['long'] }, async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url)
   await runOnce(job)

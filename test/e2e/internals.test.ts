@@ -48,7 +48,9 @@ test('with it every wallet is reconciled', { tags: ['long'] }, async () => {
   expect(readManifest(job.output).job.internals).toBe('full')
 })
 
-test('writes the rows of a listing that lacks nothing, at one more request per 100 entries', async () => {
+test('writes the rows of a listing that lacks nothing, at one more request per 100 entries', {
+  tags: ['long'],
+}, async () => {
   const [listed, both] = [await startLoopback(createDataService()), await startLoopback(createDataService())]
   const [listingJob, fullJob] = [jobOf(listed, { internals: 'listing' }), jobOf(both)]
   await run([listingJob])

@@ -35,7 +35,7 @@ test('the next run exports items of the last blocks that the service listed late
   await chain.end()
 })
 
-test('the next run exports a reorg of the last blocks by default', async () => {
+test('the next run exports a reorg of the last blocks by default', { tags: ['long'] }, async () => {
   const { chain, job } = await firstNight()
   chain.listing.view = forked(HEAD - 2, HEAD - 4)
   await chain.advance(3)

@@ -77,7 +77,7 @@ test.for([
   expect((await verifyOutput(output)).problems).toEqual([])
 })
 
-test('a conversion has a line for each opening balance that was learned', async () => {
+test('a conversion has a line for each opening balance that was learned', { tags: ['long'] }, async () => {
   const output = copyOf(complete)
   const { movements } = await convert(output, { to: 'generic' })
   await reconcile(output, { wallets: PLAIN })

@@ -52,7 +52,7 @@ const KINDS = {
 } as const
 const kindOf = (value: unknown) => (value instanceof Date ? 'Date' : typeof value)
 
-test('each cell has the type of its column', async () => {
+test('each cell has the type of its column', { tags: ['long'] }, async () => {
   for (const { name } of TABLES) {
     for (const row of await collect(name)) {
       for (const column of tableByName(name).columns) {

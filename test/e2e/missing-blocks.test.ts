@@ -50,7 +50,7 @@ test('requests only the missing blocks in a later run and then equals a complete
   expect((await blocksRun(undefined, { job: { output } })).jobs[0]?.state).toBe('unchanged')
 })
 
-test('writes the same bytes with missing blocks, interrupted or not', async () => {
+test('writes the same bytes with missing blocks, interrupted or not', { tags: ['long'] }, async () => {
   const holes = withoutBlocks([200, 207, 208, 299])
   const calm = outputBytes((await blocksRun(holes)).output)
   const output = tempFolder()

@@ -37,7 +37,7 @@ const spoilt: Fault =
   }
 
 describe('nightly.sh', () => {
-  test('loads a complete export and exits with 0', async () => {
+  test('loads a complete export and exits with 0', { tags: ['long'] }, async () => {
     const { cwd, database } = await night()
     expect(await start(cwd).ended).toBe(0)
     expect(existsSync(database)).toBe(true)

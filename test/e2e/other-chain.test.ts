@@ -70,7 +70,7 @@ test('still reports rejected items of another chain after later runs', { tags: [
   expect([code, verdict.problems, manifest.rejects]).toEqual(['RECORDS_REJECTED', [], 2])
 })
 
-test('accepts other spellings of the chain id, and a missing one', async () => {
+test('accepts other spellings of the chain id, and a missing one', { tags: ['long'] }, async () => {
   const chains = ['43114', 43114, '0xa86a', undefined, null, '']
   const { url } = await startListing(chains.map((chainId, index) => at(101 + index, { chainId })))
   for (const chain of ['43114', '0xa86a', '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5']) {

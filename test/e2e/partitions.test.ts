@@ -80,7 +80,7 @@ testSample(
   },
 )
 
-test('ends a file with the line that reaches the target size', async () => {
+test('ends a file with the line that reaches the target size', { tags: ['long'] }, async () => {
   const job = jobOf({ targetFileBytes: 30_000 })
   await runOnce(job)
   const sizes = readManifest(job.output).tables.ledger?.files.map(({ bytes }) => bytes) ?? []
@@ -124,7 +124,7 @@ test('rejects another partitioning with a fix', async () => {
   await chain.end()
 })
 
-test('an engine that supports Hive partitions skips the other folders', async () => {
+test('an engine that supports Hive partitions skips the other folders', { tags: ['long'] }, async () => {
   const job = jobOf({ partitionBy: 'blocks:100', format: 'parquet', compression: 'zstd' })
   await runOnce(job)
   const instance = await DuckDBInstance.create(':memory:')

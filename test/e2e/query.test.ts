@@ -70,7 +70,7 @@ describe('walletlake query', () => {
     expect(await ask(outputs.parquet, wrong)).toEqual([{ wrong: 0 }])
   })
 
-  test('converts integers of any type to decimals, and NULL to NULL', async () => {
+  test('converts integers of any type to decimals, and NULL to NULL', { tags: ['long'] }, async () => {
     const wholes = ['-1500::bignum', "'-1500'", '-1500::hugeint', '-1500::decimal(38, 0)', '-1500::int']
     const amounts = wholes.map((whole, at) => `units(${whole}, 2) as amount${at}`)
     const [row = {}] = await ask(outputs.parquet, `select ${amounts.join(', ')}`)

@@ -59,7 +59,7 @@ function countOpen(): { fault: Fault; most: () => number } {
   return { fault, most: () => most }
 }
 
-test('shares the concurrency of the largest job among all', async () => {
+test('shares the concurrency of the largest job among all', { tags: ['long'] }, async () => {
   const calm = await baselineRun()
   const { fault, most } = countOpen()
   const { url } = await startLoopback(service, fault)

@@ -345,7 +345,7 @@ test('does not compare NFTs if transactions followed the export', async () => {
   expect(ok).toBe(true)
 })
 
-test('compares a sample: always the same wallets, and no others', async () => {
+test('compares a sample: always the same wallets, and no others', { tags: ['long'] }, async () => {
   const walletsOf = ({ received }: { received: readonly ReceivedRequest[] }) =>
     new Set(received.map(({ path }) => path.split('/')[5]))
   const [first, second] = [

@@ -157,7 +157,7 @@ test('reports tokens that the service does not know and requests the others', as
   expect(messages).toEqual([expect.stringMatching(/^reindexing token \d+ of 0x.+: .+ 404: no such token$/)])
 })
 
-test('waits for a quota and requests every token', async () => {
+test('waits for a quota and requests every token', { tags: ['long'] }, async () => {
   const service = createDataService({ clock: () => NOW, quota: { perSecond: 100, burst: 3 } })
   const { reindex } = await exported({ service })
   const { rateLimited, accepted, missing } = await reindex()

@@ -62,7 +62,9 @@ testSample(
   },
 )
 
-test('exports a transaction once that moves away from a block outside the lookback', async () => {
+test('exports a transaction once that moves away from a block outside the lookback', {
+  tags: ['long'],
+}, async () => {
   const { job, chain, notices } = await movedOver({}, { from: 41, to: HEAD + 1, isLost: false })
   expect(notices.join('\n')).toContain('blocks from 41 on are read again')
   expect(Math.min(...chain.received.slice(2).map(({ from }) => from))).toBe(41)

@@ -56,7 +56,7 @@ function namesIn(body: string): string[] {
   )
 }
 
-test('keeps the time of the last success after a failed run', async () => {
+test('keeps the time of the last success after a failed run', { tags: ['long'] }, async () => {
   let away = false
   const { job, metrics, env } = await scheduled(() =>
     away
@@ -76,7 +76,7 @@ test('keeps the time of the last success after a failed run', async () => {
     expect(after[name]).toEqual(before[name])
 })
 
-test('reports an interrupted run, and counts all rows of the next', async () => {
+test('reports an interrupted run, and counts all rows of the next', { tags: ['long'] }, async () => {
   let child: ReturnType<typeof startCommand> | undefined
   const { job, metrics, env } = await scheduled(({ count }) =>
     count === 4 ? () => void child?.kill('SIGTERM') : undefined,

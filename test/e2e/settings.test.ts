@@ -48,7 +48,7 @@ testSample(
   },
 )
 
-test('the manifest records the settings of its rows', async () => {
+test('the manifest records the settings of its rows', { tags: ['long'] }, async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { count: 2, nativeSymbol: '+COIN' })
   await runOnce({ ...job, ...labelled('=hot')(job) })

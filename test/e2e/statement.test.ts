@@ -80,7 +80,7 @@ describe('walletlake statement', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
-  test('writes a workbook to a file and to a pipe, with the same bytes', async () => {
+  test('writes a workbook to a file and to a pipe, with the same bytes', { tags: ['long'] }, async () => {
     const words = ['--year', '2023', '--format', 'xlsx']
     expect(await state('--year', '2023', '--out', at('a.xlsx'))).toMatchObject({ exit: 0, stdout: '' })
     const piped = await runCommand(['statement', output, ...words], {}, { shell: `exec 1>'${at('b.xlsx')}'` })

@@ -101,7 +101,7 @@ describe('walletlake status', () => {
     )
   })
 
-  test('lists removed wallets and wallets without transactions', async () => {
+  test('lists removed wallets and wallets without transactions', { tags: ['long'] }, async () => {
     const { job, output } = writeJob({ endBlock: undefined, addresses: [A, B, EMPTY] })
     expect(await run(job)).toBe(0)
     const rest = { addresses: [B, { address: EMPTY, label: 'typo?' }] }

@@ -80,7 +80,9 @@ test('exports after an event, and ends on SIGTERM', async () => {
     expect(stderr).not.toContain(hidden)
 })
 
-test('exits with 130 on SIGINT and leaves its webhooks, which can be listed and removed', async () => {
+test('exits with 130 on SIGINT and leaves its webhooks, which can be listed and removed', {
+  tags: ['long'],
+}, async () => {
   const { url, client } = await startChain()
   const { job } = writeJob()
   const at = ['--base-url', url]

@@ -30,7 +30,9 @@ async function runOnce(job: Job, listing: SmallListing) {
 
 const rowsOf = async (job: Job) => (await readCsvTable(job.output, 'transactions')).length
 
-test('if the chain has not reached endBlock, the export is not final and later runs continue it', async () => {
+test('if the chain has not reached endBlock, the export is not final and later runs continue it', {
+  tags: ['long'],
+}, async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
   const first = await runOnce(job, listing)
   expect(first.code).toBeUndefined()

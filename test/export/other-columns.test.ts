@@ -186,7 +186,7 @@ testSample(
   [sqlite, duckdb],
   'loading the upgraded export into $name adds the column to its table',
   async (engine) => {
-    const chain = await growingChain(300)
+    const chain = await growingChain(60)
     const job = headJob(chain.url)
     await runOnce(job)
     const target = await engine.place()

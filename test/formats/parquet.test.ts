@@ -121,7 +121,7 @@ test.for([
   expect(await read(await write([sample({ name })]))).toMatchObject([{ name }])
 })
 
-test('a text of five million characters is kept completely', async () => {
+test('a text of five million characters is kept completely', { tags: ['long'] }, async () => {
   const name = '😀"'.repeat(1_700_000)
   const [row] = await read(await write([sample({ name }), sample({ name: 'short' })]))
   expect(row?.name === name).toBe(true)

@@ -13,7 +13,11 @@ export type Indexed = {
   headAfter: (answers: number) => number
   /** Seconds that the clock of the service is ahead of this machine's. */
   aheadSeconds?: number
+  /** Blocks by which an explorer's listing of token transfers is behind its other listings. @default 0 */
+  tokensBehind?: number
 }
+
+export type CatchingUpApi = 'data-api' | 'etherscan' | 'blockscout'
 
 export const walletAt = (index: number): string => `0x1${String(index + 1).padStart(39, '0')}`
 
@@ -27,14 +31,14 @@ export const inTurn = (
   }))
 
 /** Serves the transfers up to the indexed head. */
-export async function startCatchingUp(indexed: Indexed, api: 'data-api' | 'etherscan'): Promise<Loopback> {
+export async function startCatchingUp(indexed: Indexed, api: CatchingUpApi): Promise<Loopback> {
   let answers = 0
-  const current = () => {
-    const head = indexed.headAfter(answers)
+  const current = (behind = 0) => {
+    const head = indexed.headAfter(answers) - behind
     answers += 1
     return indexed.transfers.filter(({ block }) => block <= head)
   }
-  if (api === 'etherscan') return startExplorer(indexed, current)
+  if (api !== 'data-api') return startExplorer(indexed, current)
   return startSmallListing({
     get transfers() {
       return current()
@@ -44,11 +48,18 @@ export async function startCatchingUp(indexed: Indexed, api: 'data-api' | 'ether
 
 const hash = (text: string) => `0x${createHash('sha256').update(text).digest('hex')}`
 
-function startExplorer(indexed: Indexed, current: () => readonly Received[]): Promise<Loopback> {
+/** Every transfer of the coin is one of a token too. */
+function startExplorer(
+  indexed: Indexed,
+  current: (behind?: number) => readonly Received[],
+): Promise<Loopback> {
   const handle = async ({ url }: { url: string }): Promise<ServiceResponse> => {
     const query = new URL(url, 'http://loopback').searchParams
-    const records = query.get('action') === 'txlist' ? listed(current(), query) : []
-    if (query.get('action') !== 'txlist') current()
+    const action = query.get('action')
+    const indexedNow = current(action === 'tokentx' ? indexed.tokensBehind : 0)
+    const toRecord = action === 'txlist' ? coinRecord : action === 'tokentx' ? tokenRecord : undefined
+    const records: readonly object[] =
+      toRecord === undefined ? [] : listed(indexedNow, query).map((received) => toRecord(received))
     const date = new Date(Date.now() + (indexed.aheadSeconds ?? 0) * 1000).toUTCString()
     return {
       status: 200,
@@ -63,7 +74,7 @@ function startExplorer(indexed: Indexed, current: () => readonly Received[]): Pr
   return startLoopback({ handle })
 }
 
-function listed(transfers: readonly Received[], query: URLSearchParams): object[] {
+function listed(transfers: readonly Received[], query: URLSearchParams): readonly Received[] {
   const [from, to] = [
     Number(query.get('startblock')),
     Number(query.get('endblock') ?? Number.MAX_SAFE_INTEGER),
@@ -72,14 +83,41 @@ function listed(transfers: readonly Received[], query: URLSearchParams): object[
   const address = query.get('address') ?? ''
   const all = transfers.filter((one) => one.to === address && one.block >= from && one.block <= to)
   const [page, offset] = [Number(query.get('page')), Number(query.get('offset'))]
-  return [...all]
-    .sort((a, b) => sign * (a.block - b.block))
-    .slice((page - 1) * offset, page * offset)
-    .map(({ block, to: receiver, timeMs }) => ({
-      ...{ blockNumber: String(block), blockHash: hash(`block ${block}`), transactionIndex: '0' },
-      ...{ timeStamp: String(Math.floor(timeMs / 1000)), hash: hash(`${block} ${receiver}`), nonce: '0' },
-      ...{ from: `0x${'9'.repeat(40)}`, to: receiver, value: '1000', gas: '21000', gasPrice: '25000000000' },
-      ...{ input: '0x', methodId: '0x', functionName: '', contractAddress: '', gasUsed: '21000' },
-      ...{ txreceipt_status: '1', isError: '0' },
-    }))
+  return [...all].sort((a, b) => sign * (a.block - b.block)).slice((page - 1) * offset, page * offset)
 }
+
+/** The fields that records of both listings share. */
+const commonFields = ({ block, to, timeMs }: Received) => ({
+  blockNumber: String(block),
+  blockHash: hash(`block ${block}`),
+  timeStamp: String(Math.floor(timeMs / 1000)),
+  hash: hash(`${block} ${to}`),
+  transactionIndex: '0',
+  nonce: '0',
+  from: `0x${'9'.repeat(40)}`,
+  to,
+  gas: '21000',
+  gasPrice: '25000000000',
+  gasUsed: '21000',
+  input: '0x',
+})
+
+const coinRecord = (received: Received) => ({
+  ...commonFields(received),
+  value: '1000',
+  methodId: '0x',
+  functionName: '',
+  contractAddress: '',
+  txreceipt_status: '1',
+  isError: '0',
+})
+
+const tokenRecord = (received: Received) => ({
+  ...commonFields(received),
+  logIndex: '0',
+  value: '7',
+  contractAddress: `0x${'7'.repeat(40)}`,
+  tokenName: 'Seven',
+  tokenSymbol: 'SEV',
+  tokenDecimal: '0',
+})

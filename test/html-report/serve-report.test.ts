@@ -21,7 +21,7 @@ function statusFor(url: string, host: string): Promise<number | undefined> {
   })
 }
 
-test('a served report is rendered again when the export has changed', async () => {
+test('a served report is rendered again when the export has changed', { tags: ['long'] }, async () => {
   const output = tempFolder()
   await exportDemo(output, { endBlock: 10 })
   const { url } = await served(output)

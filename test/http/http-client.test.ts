@@ -137,7 +137,9 @@ test('rejects with the reason of the signal while it waits for a response', asyn
   expect(error).toEqual(new Error('enough'))
 })
 
-test('rejects with the reason of the signal while it waits for a connection, unsent', async () => {
+test('rejects with the reason of the signal while it waits for a connection, unsent', {
+  tags: ['long'],
+}, async () => {
   const stop = new AbortController()
   const { url, received } = await startServer(() => () => {})
   const client = clientAt(url, { connections: 1, timeoutMs: 2_000 })

@@ -42,7 +42,7 @@ test('rejects a file that is larger than the manifest says', async () => {
 test.for([
   { what: 'a server that never sends headers', reply: () => {} },
   { what: 'a body that stalls', reply: (response) => response.writeHead(200).write('half') },
-] satisfies { what: string; reply: Reply }[])('gives up on $what', async ({ reply }) => {
+] satisfies { what: string; reply: Reply }[])('gives up on $what', { tags: ['long'] }, async ({ reply }) => {
   const { url, received } = await startServer(() => reply)
   const failure = await failureOf(downloadText(new URL(url), options))
   expect(failure).toMatchObject({

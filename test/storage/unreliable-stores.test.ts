@@ -12,7 +12,6 @@ import { testJob } from '../helpers/jobs.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { type ObjectStore, startObjectStore } from '../helpers/object-store.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { testSample } from '../helpers/test-sample.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -92,10 +91,9 @@ test('a request to a store that never answers ends by timeout', async () => {
   expect(requests).toBe(5)
 })
 
-testSample(
-  1,
-  ['headers', 'body'],
+test.for(['headers', 'body'])(
   'a run whose store does not send the %s of an answer ends at its deadline',
+  { tags: ['long'] },
   async (missing) => {
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout'],

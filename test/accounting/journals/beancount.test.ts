@@ -63,7 +63,9 @@ describe('a journal for beancount', () => {
     expect(validateSource(unbalanced)).toMatchObject({ valid: false })
   })
 
-  test('has all balances of the export except omitted ones, with NFTs summed by collection', async () => {
+  test('has all balances of the export except omitted ones, with NFTs summed by collection', {
+    tags: ['long'],
+  }, async () => {
     const sql = 'SELECT account, sum(position) WHERE account ~ "Assets:Crypto" GROUP BY account'
     const { rows } = query(journal, sql) as { rows: Row[] }
     const found = rows.flatMap(([account, { positions }]) =>

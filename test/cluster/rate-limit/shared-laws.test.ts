@@ -52,7 +52,7 @@ function usedSince({ grantedAt, seconds }: Report, from: number, perSecond: numb
 }
 
 testSample(
-  2,
+  1,
   LAWS,
   'four processes use an unknown quota of $what',
   async ({ what: _what, perSecond, burst, from, minUsed, maxThrottled, ...simulation }) => {

@@ -60,7 +60,7 @@ testSample(
 
 testSample(
   1,
-  [4, 15],
+  [2, 15],
   'writes the same bytes from a truncated checkpoint, and reports it: %i runs',
   async (numRuns) => {
     const whole = await checkpointAfter(7)

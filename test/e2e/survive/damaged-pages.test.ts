@@ -64,7 +64,7 @@ test('resumes a run that ended while it recovered from damaged pages', async () 
   expect([(await goOn(output)).code, outputBytes(output)]).toEqual([undefined, calm.bytes])
 })
 
-test('requests damaged pages of block jobs again', async () => {
+test('requests damaged pages of block jobs again', { tags: ['long'] }, async () => {
   const { code, output } = await blocksRun(undefined, { options: { maxRequests: 60 } })
   expect(code).toBe('BUDGET_REACHED')
   expect(corruptPages(logOf(output), (page) => page === 3 || page === 40)).toBe(2)

@@ -36,7 +36,7 @@ testSample(
   '$signal at any step of $job.what loses nothing',
   async ({ job, signal, exit }) => {
     const { steps } = await baselineOf(job)
-    const places = [0.2, 0.8].map((share) => Math.round(share * steps.length))
+    const places = (job === first ? [0.5] : [0.2, 0.5, 0.8]).map((share) => Math.round(share * steps.length))
     const ended = await Promise.all(places.map((at) => signalledRun(job, { how: signal, at })))
     expect(ended.map((run) => run.exit)).toContain(exit)
   },
@@ -96,7 +96,7 @@ test('a second signal ends a run at once if the first cannot', async () => {
   expect(ticks()).toBeLessThan(FIVE_SECONDS / 2)
 })
 
-test('one signal ends a run with a hanging disk within seconds', async () => {
+test('one signal ends a run with a hanging disk within seconds', { tags: ['long'] }, async () => {
   const child = await stalledRun()
   const ticks = countTicks()
   child.kill('SIGTERM')

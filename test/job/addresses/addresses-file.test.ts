@@ -143,7 +143,7 @@ test('shows twenty errors of an addresses file and counts the others', async () 
   expect(lines[20]).toBe('and 37 more')
 })
 
-test('loads a hundred thousand addresses, sorted', async () => {
+test('loads a hundred thousand addresses, sorted', { tags: ['long'] }, async () => {
   const addresses = Array.from({ length: 100_000 }, (_, index) => address(99_999 - index))
   const loaded = await wallets(
     `address,label\n${addresses.map((each, n) => `${each},"wallet ${n}"\n`).join('')}`,

@@ -38,7 +38,7 @@ describe('balances of the whole demo chain with opening balances from genesis', 
     },
   )
 
-  test('equal the token balances on the node at each checkpoint block', async () => {
+  test('equal the token balances on the node at each checkpoint block', { tags: ['long'] }, async () => {
     const blocks = Object.keys(Object.values(nodeData.erc20)[0]?.checkpoints ?? {})
     expect(blocks.length).toBeGreaterThan(4)
     for (const at of blocks) {
