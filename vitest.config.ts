@@ -33,7 +33,8 @@ export default defineConfig({
     testTimeout: 20 * MINUTE_MS,
     hookTimeout: 20 * MINUTE_MS,
     expect: { poll: { timeout: 10 * MINUTE_MS } },
-    maxWorkers: availableParallelism(),
+    // One more than cores, because some tests wait.
+    maxWorkers: availableParallelism() + 1,
     slowTestThreshold: MINUTE_MS,
     reporters: [
       'default',

@@ -32,7 +32,7 @@ export const isOn = ({ status }: Webhook) => status === 'active' || status === '
 export const isGone = (thrown: unknown) => thrown instanceof ExportError && thrown.status === 404
 `
 
-test('a strict TypeScript program compiles against the type declarations', () => {
+test('a strict TypeScript program compiles against the type declarations', { tags: ['long'] }, () => {
   const folder = tempFolder()
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(ROOT, join(folder, 'node_modules', 'walletlake'))

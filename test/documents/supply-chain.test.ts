@@ -34,7 +34,9 @@ function packageFolder() {
   return { folder, read, run, files: () => readdirSync(folder).sort() }
 }
 
-test('the tarball contains a shrinkwrap: the lockfile without development packages', () => {
+test('the tarball contains a shrinkwrap: the lockfile without development packages', {
+  tags: ['long'],
+}, () => {
   const { folder, run, files, read } = packageFolder()
   run()
   const { packages } = lockAt(join(folder, 'npm-shrinkwrap.json'))
@@ -53,7 +55,7 @@ test('the tarball contains a shrinkwrap: the lockfile without development packag
   expect(read('package.json')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 })
 
-test('npm ci --omit=dev accepts the tarball', () => {
+test('npm ci --omit=dev accepts the tarball', { tags: ['long'] }, () => {
   const { folder, run } = packageFolder()
   run()
   // The tarball has no package-lock.json.

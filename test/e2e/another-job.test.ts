@@ -78,7 +78,7 @@ test('a job with added and removed wallets continues an export that has an end',
   expect((await runOnce(more))?.state).toBe('unchanged')
 })
 
-test('a run that was interrupted after --fresh resumes without it', async () => {
+test('a run that was interrupted after --fresh resumes without it', { tags: ['long'] }, async () => {
   const { job } = await exported()
   const other: Job = { ...job, tables: ['ledger'], partitionBy: 'blocks:50' }
   expect((await run([other], { fresh: true, maxRequests: 3 })).code).toBe('BUDGET_REACHED')
@@ -110,7 +110,7 @@ test('a finished export with another end is not reported as unfinished', async (
   await chain.end()
 })
 
-test('reports no missing pages after a first run that found nothing', async () => {
+test('reports no missing pages after a first run that found nothing', { tags: ['long'] }, async () => {
   const chain = await growingChain(60)
   const job = headJob(chain.url, { startBlock: 100 })
   await runOnce(job)

@@ -203,7 +203,9 @@ test('damaged, repeated and endless pages never lose or repeat an entry', { tags
   expect(await atomicRows(job)).toHaveLength(38)
 })
 
-test('malformed records and entries are rejected with reasons, and decorative fields become null', async () => {
+test('malformed records and entries are rejected with reasons, and decorative fields become null', {
+  tags: ['long'],
+}, async () => {
   const spoil: Fault = ({ path, query }) =>
     path === ATOMIC && query.get('addresses') === PAYER
       ? (response, original) => {

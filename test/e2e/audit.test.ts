@@ -70,7 +70,7 @@ test('takes half of a sample from blocks with exported transactions', async () =
   expect(compared).toBeGreaterThanOrEqual(Math.min(20, rows))
 })
 
-test('requests the same blocks for the same seed', async () => {
+test('requests the same blocks for the same seed', { tags: ['long'] }, async () => {
   const auditWithSeed = async (seed: number) =>
     (await audit({ blocks: { sample: 10, seed } })).received.map(({ path }) => blockOf(path)).sort()
   const blocks = await auditWithSeed(3)

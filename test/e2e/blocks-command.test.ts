@@ -14,7 +14,9 @@ function writeJob(fields: object = {}): { job: string; output: string } {
   return { job, output }
 }
 
-test('validates, plans, exports, verifies and shows the status of a block job', async () => {
+test('validates, plans, exports, verifies and shows the status of a block job', {
+  tags: ['long'],
+}, async () => {
   const { url } = await startLoopback(createDataService())
   const { job, output } = writeJob()
   const env = { WALLETLAKE_BASE_URL: url }

@@ -166,7 +166,7 @@ test('sorts rows by table, block, removed before added, and file order', async (
   await chain.end()
 })
 
-test('writes no list for blocks that were read again without changes', async () => {
+test('writes no list for blocks that were read again without changes', { tags: ['long'] }, async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   const first = await ended(job)
@@ -260,7 +260,9 @@ test('numbers lists in the order of runs, even if some were deleted', { tags: ['
   await chain.end()
 })
 
-test('writes the list of an interrupted run once, whatever the resumed run reads', async () => {
+test('writes the list of an interrupted run once, whatever the resumed run reads', {
+  tags: ['long'],
+}, async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.listing.view = withoutBlocks(70)

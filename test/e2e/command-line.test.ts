@@ -78,7 +78,7 @@ describe('walletlake', () => {
     expect((await runCommand(['run', job], env)).stdout).toContain('already complete')
   })
 
-  test('reports its requests if a job without end has nothing new', async () => {
+  test('reports its requests if a job without end has nothing new', { tags: ['long'] }, async () => {
     const { url } = await startLoopback(service)
     const { job, output } = writeJob({ endBlock: undefined })
     const env = { WALLETLAKE_BASE_URL: url }

@@ -352,7 +352,9 @@ describe('walletlake convert', () => {
     expect(existsSync(list)).toBe(false)
   })
 
-  test('does not remove another file, link or folder with the name of an omission list', async () => {
+  test('does not remove another file, link or folder with the name of an omission list', {
+    tags: ['long'],
+  }, async () => {
     const words = ['--to', 'generic', '--from', '2030-01-01', '--out']
     await convert('--to', 'tokentax', '--out', at('linked.csv'))
     const list = readFileSync(at('linked.csv.omitted.csv'), 'utf8')

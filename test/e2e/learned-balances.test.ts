@@ -110,7 +110,7 @@ test('what was learned about another first block is not used', async () => {
   expect(await coinsOf(output)).toEqual(sums)
 })
 
-test('--fresh forgets what was learned', async () => {
+test('--fresh forgets what was learned', { tags: ['long'] }, async () => {
   const output = copyOf(complete)
   await reconcile(output, { wallets: [FIRST] })
   const job = testJob({ name: 'complete', addresses: [...PLAIN, WITH_SPAM], output, fees: 'listed' })
@@ -150,7 +150,9 @@ test('compares only wallets that changed since they agreed, and those that did n
   expect([none.ok, none.requests, none.wallets.unchanged]).toEqual([true, 0, 2])
 })
 
-test('differences in the file of --accept are no error, and those wallets do not need to be compared again', async () => {
+test('differences in the file of --accept are no error, and those wallets do not need to be compared again', {
+  tags: ['long'],
+}, async () => {
   const output = copyOf(complete)
   const { url } = await startLoopback(service)
   const args = ['reconcile', output, '--base-url', url]

@@ -53,7 +53,9 @@ describe('walletlake query', () => {
       expect(await ask(output, sums.join(' union all '))).toEqual(expected)
   })
 
-  test('returns unescaped text, times in UTC, and decimals without exponent', async () => {
+  test('returns unescaped text, times in UTC, and decimals without exponent', {
+    tags: ['long'],
+  }, async () => {
     const sql = `select asset_symbol, block_timestamp, asset_decimals, units(value, asset_decimals) = amount as same
       from ledger where starts_with(asset_symbol, '=') limit 1`
     for (const output of Object.values(outputs))
@@ -178,7 +180,7 @@ describe('walletlake query', () => {
     expect(stderr).toMatch(/^VERIFY_FAILED: .*ledger.*\.parquet/s)
   })
 
-  test('names the invalid row of a CSV file that is not an export table', async () => {
+  test('names the invalid row of a CSV file that is not an export table', { tags: ['long'] }, async () => {
     const damaged = join(folder, 'damaged-csv')
     await exportDemo(damaged, { endBlock: 20, tables: ['ledger'] })
     const path = readManifest(damaged).tables.ledger?.files[0]?.path ?? ''

@@ -170,7 +170,7 @@ test('compares an export that begins later with current balances if it is given 
   expect(received.length).toBe(predicted)
 })
 
-test('names an opening balance that is not correct', async () => {
+test('names an opening balance that is not correct', { tags: ['long'] }, async () => {
   const { rows } = await reconcile({ output: later, opening: await writeOpening(7n) })
   const coins = rows.filter(({ asset_type }) => asset_type === 'native')
   expect(coins.map(({ difference }) => difference)).toEqual(Array.from({ length: 6 }, () => -7n))
@@ -275,7 +275,7 @@ test('ends with exit code 10 and the transaction whose row is missing', async ()
   )
 })
 
-test('a service without balances is not an error of the export', async () => {
+test('a service without balances is not an error of the export', { tags: ['long'] }, async () => {
   const fault: Fault = ({ path }) =>
     path.includes('balances:') ? (response) => send(response, NOT_FOUND) : undefined
   const { url, requests } = await startLoopback(service, fault)

@@ -68,7 +68,7 @@ test.for(['csv', 'parquet'] as const)('requests each token without metadata in %
   expect(named.sort()).toEqual(bad.sort())
 })
 
-test('finds nothing to request after an export with the new metadata', async () => {
+test('finds nothing to request after an export with the new metadata', { tags: ['long'] }, async () => {
   const { output, job, reindex, time, orders } = await exported()
   const before = await lastRows(output)
   const { accepted } = await reindex()
@@ -95,7 +95,9 @@ test('requests no token twice within an hour, but again after it', async () => {
   expect(orders()).toHaveLength(2 * accepted)
 })
 
-test('requests metadata older than the limit, unless it was requested recently', async () => {
+test('requests metadata older than the limit, unless it was requested recently', {
+  tags: ['long'],
+}, async () => {
   const { reindex, time, output } = await exported()
   const all = (await lastRows(output)).size
   const olderThanMs = 30 * 24 * HOUR_MS
@@ -135,7 +137,7 @@ test('resumes where the budget ended, without repeating requests', async () => {
   expect(new Set(orders()).size).toBe(orders().length)
 })
 
-test("records a token's own limit without treating it as an error", async () => {
+test("records a token's own limit without treating it as an error", { tags: ['long'] }, async () => {
   const { reindex, time, output } = await exported()
   const { accepted } = await reindex()
   writeFileSync(join(output, '.walletlake/reindex/requests.ndjson'), 'lost')
@@ -231,7 +233,7 @@ test('rejects an export without tables of NFT transfers', async () => {
 })
 
 describe('walletlake reindex', () => {
-  test('prints a summary as text and as JSON', async () => {
+  test('prints a summary as text and as JSON', { tags: ['long'] }, async () => {
     const { output, url } = await exported()
     const dry = await runCommand(['reindex', output, '--dry-run'])
     expect(dry).toMatchObject({ exit: 0, stderr: '' })

@@ -25,7 +25,7 @@ const run = async (job: string, ...args: string[]) =>
   (await runCommand(['run', job, '--quiet', ...args])).exit
 
 describe('walletlake status', () => {
-  test('reports the same for a job and for its output', async () => {
+  test('reports the same for a job and for its output', { tags: ['long'] }, async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     const [ofJob, ofOutput] = await Promise.all([runCommand(['status', job]), runCommand(['status', output])])
@@ -59,7 +59,7 @@ describe('walletlake status', () => {
     expect(tables.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(outputs[0].bytes)
   })
 
-  test('reports an incomplete export if a listed file is missing', async () => {
+  test('reports an incomplete export if a listed file is missing', { tags: ['long'] }, async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     const { tables } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
@@ -116,7 +116,7 @@ describe('walletlake status', () => {
     )
   })
 
-  test('shows no times without run reports', async () => {
+  test('shows no times without run reports', { tags: ['long'] }, async () => {
     const { job, output } = writeJob()
     expect(await run(job)).toBe(0)
     rmSync(join(output, 'runs'), { recursive: true })

@@ -212,7 +212,9 @@ test('finds transactions without events in the catch-up run', async () => {
   await expectFreshRows(job)
 })
 
-test('finds the transactions of a wallet whose first response was empty, even without a lookback', async () => {
+test('finds the transactions of a wallet whose first response was empty, even without a lookback', {
+  tags: ['long'],
+}, async () => {
   const late = { hidden: true }
   const { service } = await startChain({ replay: { from: 90 } })
   const { url, close } = await listen({

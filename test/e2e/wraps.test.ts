@@ -101,7 +101,9 @@ test('the command line exports wraps that add up to the balances, and --wraps of
   expect([wrong.exit, wrong.stderr]).toEqual([2, expect.stringContaining('ledger, off')])
 })
 
-test('a statement shows both sides of wraps as wrapped, and tokens that were sent as sent', async () => {
+test('a statement shows both sides of wraps as wrapped, and tokens that were sent as sent', {
+  tags: ['long'],
+}, async () => {
   const job = await startJob()
   await exportListed(job)
   const { lines } = await statement([job.output], { from: '2000-01-01', until: '2999-12-31' })

@@ -45,7 +45,7 @@ test('a cancelled reservation is never granted and blocks no other', () => {
   expect(granted).toEqual(['first', 'third'])
 })
 
-test('receives the largest bodies one at a time under concurrent requests', async () => {
+test('receives the largest bodies one at a time under concurrent requests', { tags: ['long'] }, async () => {
   const chunk = Buffer.alloc(MAX_BODY_BYTES / 16, 'x')
   const { url } = await startServer(() => (response) => {
     for (let sent = 0; sent < 16; sent += 1) response.write(chunk)

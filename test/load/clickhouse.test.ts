@@ -46,7 +46,9 @@ describe('a ClickHouse database', () => {
     expect(insert?.body.split('\n')[0]).toMatch(/^"43114",100,"0xb100",2023-11-14T22:12:40\.123Z,"0x1+",0,/)
   })
 
-  test('keeps the records of obsolete files until their blocks are corrected', async () => {
+  test('keeps the records of obsolete files until their blocks are corrected', {
+    tags: ['long'],
+  }, async () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to)
     await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })

@@ -105,7 +105,7 @@ describe('walletlake load', () => {
     expect(closed).toMatchObject({ exit: 7, stderr: expect.stringMatching(/^LOAD_FAILED: .*\nfix: .+\n$/) })
   })
 
-  test('exits with 8 while another process has the DuckDB file open', async () => {
+  test('exits with 8 while another process has the DuckDB file open', { tags: ['long'] }, async () => {
     const { folder, place } = await written()
     const instance = await DuckDBInstance.create('file' in place.to ? place.to.file : '')
     const { exit, stderr } = await startCommand(['load', folder, '--to', addressOf(place), '--quiet']).ended

@@ -30,7 +30,7 @@ describe('a manifest', () => {
     expect(await loadInto(where(folder), place.to)).toMatchObject({ loaded: {}, skipped: 6 })
   })
 
-  test('is found in a folder whose name contains glob characters', async () => {
+  test('is found in a folder whose name contains glob characters', { tags: ['long'] }, async () => {
     const folder = join(tempFolder(), 'o[u]t *?')
     await writeExport(folder, goodLake())
     const place = await duckdb.place()
@@ -63,7 +63,7 @@ describe('a manifest', () => {
     expect([...seen]).toEqual([`Basic ${Buffer.from('me:s3@cret').toString('base64')}`])
   })
 
-  test('is requested again after transient errors', async () => {
+  test('is requested again after transient errors', { tags: ['long'] }, async () => {
     const { folder, place } = await written()
     let failures = 0
     const { host } = await startBucket(folder, (_, response) => {

@@ -127,7 +127,9 @@ testSample(
   },
 )
 
-test('describes and summarizes amounts of more than 38 digits without their internal type', async () => {
+test('describes and summarizes amounts of more than 38 digits without their internal type', {
+  tags: ['long'],
+}, async () => {
   const type = 'DECIMAL of more than 38 digits'
   const amountOf = async (sql: string) => (await query(sql)).find(([name]) => name === 'amount')
   expect((await amountOf('describe ledger'))?.slice(0, 2)).toEqual(['amount', type])

@@ -82,7 +82,7 @@ const SORTED = [
   { what: 'that fit into DECIMAL', ending: 'csv.gz', values: SMALL },
 ] as const
 
-testSample(2, SORTED, 'sorts amounts $what in numeric order, from $ending', async ({ values, ending }) => {
+testSample(1, SORTED, 'sorts amounts $what in numeric order, from $ending', async ({ values, ending }) => {
   const output = await exportOf(values, { ending })
   const sorted = ascending(values)
   expect(await column(output, 'select amount from ledger order by amount')).toEqual(sorted)
@@ -122,7 +122,7 @@ testSample(1, ROUNDS, 'sorts any amounts in numeric order: $rounds rounds', asyn
   await fc.assert(law, { numRuns: rounds, seed })
 })
 
-test('sums and compares amounts exactly if all fit into DECIMAL', async () => {
+test('sums and compares amounts exactly if all fit into DECIMAL', { tags: ['long'] }, async () => {
   const output = await sharedExport('small')
   const sums = 'select sum(amount), sum(units(value, asset_decimals)) from ledger'
   expect(await query(output, sums)).toEqual([['19.999999999999999999', '19.999999999999999999']])
@@ -223,7 +223,7 @@ test('marks floating-point columns in a result', async () => {
     expect(columns.map(({ isRounded }) => isRounded)).toEqual([true, false])
 })
 
-test('pivots, explains, describes and summarizes', async () => {
+test('pivots, explains, describes and summarizes', { tags: ['long'] }, async () => {
   const output = await sharedExport('small')
   const pivot = 'pivot ledger on asset_decimals using sum(value) group by wallet_address'
   expect((await query(output, pivot))[0]?.slice(1)).toEqual(['19', '-15', '2499999999999999999'])

@@ -169,7 +169,9 @@ test('processes whose clocks differ pause until the same time', async () => {
   expect(sentAt).toHaveLength(2)
 })
 
-test('32 processes that share a quota each get their part, with few conflicts and no lost outcome', async () => {
+test('32 processes that share a quota each get their part, with few conflicts and no lost outcome', {
+  tags: ['long'],
+}, async () => {
   const clock = virtualClock()
   const { store, counts } = memoryStore(clock, 4)
   const sent = Array.from({ length: 32 }, () => 0)

@@ -82,7 +82,7 @@ test.for(['<(printf "$TEXT")', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])(
   },
 )
 
-test('refuses a stream that is longer than 64 MiB', async () => {
+test('refuses a stream that is longer than 64 MiB', { tags: ['long'] }, async () => {
   const endless = openSync('/dev/zero', 'r')
   const file = `/dev/fd/${endless}`
   const refusal = { code: 'USAGE', message: expect.stringContaining('longer than 67108864 bytes') }

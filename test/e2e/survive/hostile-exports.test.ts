@@ -121,7 +121,7 @@ test('an output may itself be a symbolic link', async () => {
   expect((await runCommand(['verify', output])).exit).toBe(0)
 })
 
-test('a run with --fresh replaces a manifest with hostile paths', async () => {
+test('a run with --fresh replaces a manifest with hostile paths', { tags: ['long'] }, async () => {
   const { folder, output, job } = copyOfExport()
   list(output, '../canary/file.csv')
   const { exit } = await runCommand(['run', job, '--fresh', '--base-url', 'demo'])

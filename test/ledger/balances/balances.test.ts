@@ -138,7 +138,9 @@ test('rejects an export without a ledger table, with a fix, and an unknown walle
   await expect(balances(csv, { wallets: ['nobody'] })).rejects.toMatchObject({ code: 'USAGE' })
 })
 
-test('rejects a manifest whose coverage lacks a wallet of the ledger, or all wallets', async () => {
+test('rejects a manifest whose coverage lacks a wallet of the ledger, or all wallets', {
+  tags: ['long'],
+}, async () => {
   const output = tempFolder()
   await exportDemo(output, { endBlock: 50 })
   const manifest = readManifest(output)

@@ -178,7 +178,9 @@ test('lines staged by threads produce the same CSV files', async () => {
   expect(threads.length).toBeGreaterThan(0)
 })
 
-test('many jobs share few threads; others run in this thread or take one that becomes free', async () => {
+test('many jobs share few threads; others run in this thread or take one that becomes free', {
+  tags: ['long'],
+}, async () => {
   const jobs = Array.from({ length: most + 2 }, () => pagesIn())
   const pools = jobs.map(({ context }) => openWritePool(context))
   const rows = await Promise.all(jobs.map((pages, at) => writeAll(pools[at] as WritePool, pages)))
