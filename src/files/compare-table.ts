@@ -1,6 +1,4 @@
-import { join } from 'node:path'
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { loadDuckDb, SETTINGS } from '../core/duckdb/connection.ts'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../core/model/errors.ts'
 import type { BlockRange, FormatName } from '../core/model/model.ts'
 import type { Column, Table } from '../core/table/index.ts'
@@ -16,7 +14,8 @@ export type Comparison = {
   after: readonly string[]
   /** Only rows of these blocks are compared. */
   range: BlockRange
-  database: DuckDBInstance
+  /** A connection whose temporary tables and views may be replaced. */
+  connection: DuckDBConnection
   /** Folder for temporary files. */
   folder: string
   signal: AbortSignal
@@ -25,20 +24,13 @@ export type Comparison = {
 /** Rows of one block as JSON objects, in file order. A changed row is in both lists, in its old and its new form. */
 export type ChangedBlock = { removed: string[]; added: string[] }
 
-/** Opens the database for all comparisons of a run, which spills to a folder within `folder`. */
-export async function openComparisonDatabase(folder: string): Promise<DuckDBInstance> {
-  const { DuckDBInstance } = await loadDuckDb()
-  return DuckDBInstance.create(':memory:', { ...SETTINGS, temp_directory: join(folder, 'compare.tmp') })
-}
-
 /**
  * Yields the rows of a table that differ between two sets of files, block by block in chain order. Cells are compared by
  * their CSV text. The first pass finds the differing blocks by the sum of the hashes of their rows. The second pass sorts
  * only the rows of these blocks (spilling to disk if necessary) and compares them block by block. Throws OUTPUT_FAILED.
  */
 export async function* compareTable(comparison: Comparison): AsyncGenerator<ChangedBlock, void, void> {
-  const { table, database, signal } = comparison
-  const connection = await database.connect()
+  const { table, connection, signal } = comparison
   const interrupt = () => connection.interrupt()
   const opened: DataFile[] = []
   try {
@@ -55,7 +47,6 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
     throw comparisonError(table, cause)
   } finally {
     signal.removeEventListener('abort', interrupt)
-    connection.closeSync()
     for (const file of opened) await file.close()
   }
 }
@@ -102,7 +93,7 @@ function createSidesView({ table, range, format }: Comparison, { before, after }
     ...(before.length > 0 ? [side(before, -1)] : []),
     ...(after.length > 0 ? [side(after, 1)] : []),
   ]
-  return `create temp view sides as ${sides.join(' union all ')}`
+  return `create or replace temp view sides as ${sides.join(' union all ')}`
 }
 
 const FIND_BLOCKS = `

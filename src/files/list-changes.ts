@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { DuckDBInstance } from '@duckdb/node-api'
+import { type OwnDatabase, openOwnDatabase } from '../core/duckdb/own-database.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { Changes } from '../core/model/run-stats.ts'
 import { diskError } from '../core/platform/disk.ts'
 import { openHashedFile } from '../core/platform/hashed-file.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
-import { compareTable, openComparisonDatabase } from './compare-table.ts'
+import { compareTable } from './compare-table.ts'
 import type { PublishedPart } from './publish.ts'
 import { type PublishingRun, publishChanges, recoverChanges } from './publish-changes.ts'
 
@@ -49,9 +49,9 @@ type ChangeListing = { options: ChangeListOptions; changes: Changes }
 
 async function writeList(path: string, { options, changes }: ChangeListing): Promise<void> {
   const list = openHashedFile(path, { gzip: false })
-  let database: Promise<DuckDBInstance> | undefined
+  let database: Promise<OwnDatabase> | undefined
   const openDatabase = () => {
-    database ??= openComparisonDatabase(options.folder)
+    database ??= openOwnDatabase({ memory: '160MB', spillFolder: join(options.folder, 'compare.tmp') })
     return database
   }
   try {
@@ -67,7 +67,7 @@ async function writeList(path: string, { options, changes }: ChangeListing): Pro
     await list.abort()
     throw thrown
   } finally {
-    ;(await database)?.closeSync()
+    await (await database)?.close()
   }
 }
 
@@ -82,7 +82,7 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
 async function* compareFiles(
   table: Table,
   { previousManifest, store, parts, localPath, range, folder, signal }: ChangeListOptions,
-  openDatabase: () => Promise<DuckDBInstance>,
+  openDatabase: () => Promise<OwnDatabase>,
 ) {
   const listed =
     previousManifest.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
@@ -95,7 +95,7 @@ async function* compareFiles(
     range,
     folder,
     signal,
-    database: await openDatabase(),
+    connection: (await openDatabase()).connection,
     table,
     format: previousManifest.job.format,
     before: previousFiles,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
+import { type OwnDatabase, openOwnDatabase } from '../core/duckdb/own-database.ts'
 
 export type EngineOptions = {
   /** Folder for data that does not fit into memory. */
@@ -11,21 +11,6 @@ export type EngineOptions = {
 }
 
 /** Opens an in-memory DuckDB. The caller must call `close`. */
-export async function openEngine({ scratchFolder, name, memory }: EngineOptions): Promise<{
-  connection: DuckDBConnection
-  close(): void
-}> {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: '1',
-    memory_limit: memory,
-    temp_directory: join(scratchFolder, name),
-    autoinstall_known_extensions: 'false',
-  })
-  const connection = await instance.connect()
-  const close = () => {
-    connection.closeSync()
-    instance.closeSync()
-  }
-  return { connection, close }
+export function openEngine({ scratchFolder, name, memory }: EngineOptions): Promise<OwnDatabase> {
+  return openOwnDatabase({ memory, spillFolder: join(scratchFolder, name) })
 }

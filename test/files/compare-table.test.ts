@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openOwnDatabase } from '../../src/core/duckdb/own-database.ts'
 import { type Cell, col } from '../../src/core/table/column.ts'
 import type { Table } from '../../src/core/table/index.ts'
-import { type ChangedBlock, compareTable, openComparisonDatabase } from '../../src/files/compare-table.ts'
+import { type ChangedBlock, compareTable } from '../../src/files/compare-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { testSample } from '../helpers/test-sample.ts'
 import { MAX_U256, type Row, SAMPLE } from './tables.ts'
@@ -35,10 +36,18 @@ async function compare({ before, after, range = { from: 0, to: 1_000 } }: Sides,
   const { signal } = new AbortController()
   const format = written.format ?? 'csv'
   const found: ChangedBlock[] = []
-  const database = await openComparisonDatabase(folder)
-  for await (const block of compareTable({ table: TABLE, format, ...files, range, database, folder, signal }))
+  const { connection, close } = await openOwnDatabase({ memory: '160MB', spillFolder: join(folder, 'spill') })
+  for await (const block of compareTable({
+    table: TABLE,
+    format,
+    ...files,
+    range,
+    connection,
+    folder,
+    signal,
+  }))
     found.push(block)
-  database.closeSync()
+  await close()
   const parsed = (rows: string[]) => rows.map((row) => JSON.parse(row) as Record<string, unknown>)
   return found.map(({ removed, added }) => ({ removed: parsed(removed), added: parsed(added) }))
 }
@@ -154,7 +163,7 @@ test('a damaged or missing file is reported with a fix', async () => {
     table: TABLE,
     format: 'csv',
     range: { from: 0, to: 9 },
-    database: await openComparisonDatabase(tempFolder()),
+    connection: (await openOwnDatabase({ memory: '160MB', spillFolder: tempFolder() })).connection,
     folder: tempFolder(),
     signal,
   } as const
