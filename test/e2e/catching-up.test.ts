@@ -174,9 +174,9 @@ async function checkRound({ kind, api, seed, server }: Round): Promise<void> {
   const random = createSeededRandom(seed)
   const wallets = random.between(2, 12)
   const blockMs = random.pick([100, 250, 2_000, 12_000])
-  const blocks = 400
+  const blocks = 240
   const transfers = inTurn(blocks, { wallets, startMs: Date.now() - 26 * HOUR, blockMs })
-  let [first, last] = [random.between(1, 200), random.between(1, 200)]
+  let [first, last] = [random.between(1, 120), random.between(1, 120)]
   const lag = Math.min(30, Math.floor((5 * MINUTE) / blockMs))
   const indexed: Indexed = {
     transfers,
@@ -188,7 +188,7 @@ async function checkRound({ kind, api, seed, server }: Round): Promise<void> {
     tokensBehind: kind === 'a listing behind' ? lag : 0,
   }
   // A queue takes jobs with an end, which the index reaches in the last nights.
-  const queued = { endBlock: blocks + 1, partitionBy: 'blocks:150' } as const
+  const queued = { endBlock: blocks + 1, partitionBy: 'blocks:90' } as const
   const { job } = await start(indexed, api, {
     concurrency: random.between(1, 8),
     ...(server === undefined ? {} : queued),
@@ -203,7 +203,7 @@ async function checkRound({ kind, api, seed, server }: Round): Promise<void> {
         night,
         missing: 0,
       })
-    ;[first, last] = [last, Math.min(blocks, last + random.between(0, 150))]
+    ;[first, last] = [last, Math.min(blocks, last + random.between(0, 90))]
   }
   ;[first, last] = [blocks, blocks]
   indexed.headAfter = () => blocks

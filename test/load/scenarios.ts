@@ -58,7 +58,7 @@ export function describeScenarios(engine: Engine): void {
 
   describe.skipIf(engine.skipped)(`an export in ${engine.name}`, () => {
     testSample(
-      isFirst ? 3 : 1,
+      1,
       [
         { where: 'in one file', block: '100', cuts: [0, 200, 300, 1000] },
         { where: 'in two files', block: '250', cuts: [0, 200, 300, 1000] },

@@ -70,16 +70,15 @@ testSample(
   },
 )
 
-testSample(
-  1,
-  [
-    { disk: 'SMB', plan: { how: 'EOPNOTSUPP', only: 'link' } },
-    { disk: 'CIFS', plan: { how: 'EINVAL', only: 'folder sync' } },
-    { disk: 'exFAT', plan: { how: 'EPERM', only: 'link' } },
-    { disk: 'FUSE', plan: { how: 'ENOSYS', only: 'link' } },
-    { disk: 'another FUSE', plan: { how: 'ENOTSUP', only: 'folder sync' } },
-  ] as const,
+test.for([
+  { disk: 'SMB', plan: { how: 'EOPNOTSUPP', only: 'link' } },
+  { disk: 'CIFS', plan: { how: 'EINVAL', only: 'folder sync' } },
+  { disk: 'exFAT', plan: { how: 'EPERM', only: 'link' } },
+  { disk: 'FUSE', plan: { how: 'ENOSYS', only: 'link' } },
+  { disk: 'another FUSE', plan: { how: 'ENOTSUP', only: 'folder sync' } },
+] as const)(
   'a disk like $disk, without $plan.only, supports exports',
+  { tags: ['long'] },
   async ({ plan }) => {
     const { url } = await startLoopback(service)
     const folder = tempFolder()
