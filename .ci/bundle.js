@@ -6,8 +6,14 @@ import { build } from 'esbuild'
 
 /** Native, with files of their own, or loaded by few runs. */
 const APART = [
-  ...['@duckdb/node-api', '@clickhouse/client', 'node-sqlite3-wasm', 'pg', 'pg-copy-streams'],
-  ...['@aws-sdk/client-s3', '@aws-sdk/lib-storage', 'write-excel-file'],
+  '@duckdb/node-api',
+  '@clickhouse/client',
+  'node-sqlite3-wasm',
+  'pg',
+  'pg-copy-streams',
+  '@aws-sdk/client-s3',
+  '@aws-sdk/lib-storage',
+  'write-excel-file',
 ]
 
 const { metafile } = await build({

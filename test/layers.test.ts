@@ -33,8 +33,14 @@ const SHARED_PACKAGES: Record<string, readonly string[]> = {
  * that offer more of the service than histories. Everything else reads through `sources/source.ts`.
  */
 const DATA_API_IMPORTERS = [
-  ...['sources/data-api/', 'sources/index.ts'],
-  ...['accounting/price-list/', 'cli/', 'index.ts', 'reindex/', 'verify/audit/', 'watch/'],
+  'sources/data-api/',
+  'sources/index.ts',
+  'accounting/price-list/',
+  'cli/',
+  'index.ts',
+  'reindex/',
+  'verify/audit/',
+  'watch/',
 ]
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

@@ -59,13 +59,20 @@ async function describeSources(
     const trusted = new Map([...(await readTickers({ tickers: file, builtinTickers }, context)), ...tickers])
     const { manifest, names } = await applyNames(options.names, one.manifest)
     named.push({
-      ...{ output, tickers, trusted, names, opened: { ...one, manifest }, chain: chainIdOf(job.chain) },
+      output,
+      tickers,
+      trusted,
+      names,
+      opened: { ...one, manifest },
+      chain: chainIdOf(job.chain),
     })
   }
   requireFit(named, options)
   const contracts = await readContractsOfAll(named)
   return named.map((source, at) => ({
-    ...{ ...source, names: namesOnChain(source.chain, named), contracts: contracts[at] ?? new Map() },
+    ...source,
+    names: namesOnChain(source.chain, named),
+    contracts: contracts[at] ?? new Map(),
   }))
 }
 
@@ -80,7 +87,9 @@ function namesOnChain(chain: string, all: readonly NamedOutput[]): AddressNames 
 
 function requireFit(all: readonly NamedOutput[], { chainName }: Partial<ConvertOptions>): void {
   const exports = all.map(({ output, chain, opened }) => ({
-    ...{ output, chain, wallets: opened.manifest.coverage },
+    output,
+    chain,
+    wallets: opened.manifest.coverage,
   }))
   for (const [at, one] of exports.entries())
     requireNewWallets(one, exports.slice(0, at), 'leave out one of the exports')

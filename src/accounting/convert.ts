@@ -102,7 +102,10 @@ async function convertSources(
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
-    ...{ options, sources, prices, onOmitted: omissions.add },
+    options,
+    sources,
+    prices,
+    onOmitted: omissions.add,
     opening,
     onUnpriced: (asset) => increment(unpriced, asset),
   })
@@ -122,10 +125,13 @@ async function convertSources(
   const written = await files.finish()
   await omissions.removeStaleList()
   return {
-    ...{ ...converted, files: written, ...omissions.summary() },
+    ...converted,
+    files: written,
+    ...omissions.summary(),
     opening: sumFindings(opened.map(({ findings }) => findings)),
     staleFiles: await findStaleFiles(options, extensionOf(options), written),
-    ...{ unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() },
+    unpriced: Object.fromEntries(unpriced),
+    labels: writer.labelFindings(),
     placeholders: writer.placeholders?.(),
     ledgerTimeRange: converted.movements === 0 ? await timeRangeOf(sources) : undefined,
   }

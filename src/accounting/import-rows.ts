@@ -203,7 +203,8 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   const [sent, received] = [legs.find(({ value }) => value < 0n), legs.find(({ value }) => value > 0n)]
   if (legs.length !== 2 || sent === undefined || received === undefined) return undefined
   return swapRow({ asset: sent.asset, value: -sent.value }, received, {
-    ...{ isWrap: false, movements: [first, ...others] },
+    isWrap: false,
+    movements: [first, ...others],
   })
 }
 

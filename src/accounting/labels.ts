@@ -114,8 +114,13 @@ function parseLabel({ line, cells }: CsvRecord, rule: LabelRule): Label | LabelP
   if (problem !== undefined) return problem
   const isOnlyMatch = match !== '' && Object.keys(conditions).length === 1
   return {
-    ...{ line, type, conditions, match: isOnlyMatch ? match : describeConditions(conditions) },
-    ...{ matches: conditionTest(conditions), isMatched: false, inapplicable: { count: 0, first: '' } },
+    line,
+    type,
+    conditions,
+    match: isOnlyMatch ? match : describeConditions(conditions),
+    matches: conditionTest(conditions),
+    isMatched: false,
+    inapplicable: { count: 0, first: '' },
   }
 }
 

@@ -42,7 +42,9 @@ export async function openMultiFileTextWriter(
       const isListed = first !== undefined && !UNLISTED_SOURCES.has(first.source)
       const summary = isListed ? await summaries?.find(first.transaction) : undefined
       const placements = multiFile.placementsOf(movements, {
-        ...{ labelOf: labels.labelOf, transaction: summary, acceptsSwap },
+        labelOf: labels.labelOf,
+        transaction: summary,
+        acceptsSwap,
       })
       return [...headerChunksOf(movements), ...placements.flatMap(chunksOf)]
     },
@@ -142,7 +144,10 @@ function headerChunksFactory(
       if (!isPerWallet || started.has(movement.wallet)) return []
       started.add(movement.wallet)
       return files.map((format) => ({
-        ...{ wallet: movement, text: '', lines: 0, outputFile: outputFileOf(format, movement.wallet) },
+        wallet: movement,
+        text: '',
+        lines: 0,
+        outputFile: outputFileOf(format, movement.wallet),
       }))
     })
 }

@@ -6,16 +6,18 @@ import { siblingPath } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 
 const OMITTED_COLUMNS = [
-  ...[
-    'reason',
-    'chain_id',
-    'block_timestamp',
-    'transaction_hash',
-    'entry_id',
-    'wallet_address',
-    'wallet_label',
-  ],
-  ...['asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
+  'reason',
+  'chain_id',
+  'block_timestamp',
+  'transaction_hash',
+  'entry_id',
+  'wallet_address',
+  'wallet_label',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'token_id',
+  'value',
 ]
 
 const HEADER = csvLine(OMITTED_COLUMNS)

@@ -58,12 +58,22 @@ export async function readOpeningMovements(
   const movements = amounts.map(({ wallet, asset, value }): Movement => {
     const named = withContract(toAsset(asset, coin), contracts)
     return {
-      ...{ time, transaction: '', chain: first.chain_id, source: 'opening' },
-      ...{ block: first.block_number, index: first.transaction_index ?? String(UNKNOWN_INDEX) },
+      time,
+      transaction: '',
+      chain: first.chain_id,
+      source: 'opening',
+      block: first.block_number,
+      index: first.transaction_index ?? String(UNKNOWN_INDEX),
       entry: sha256(`opening|${wallet}|${assetKey(named)}`).slice(0, 32),
-      ...{ wallet, label: labels.get(wallet) ?? null, type: 'opening', method: METHOD },
-      ...{ counterparty: null, isOwn: false, asset: named },
-      ...{ isOut: value < 0n, value: value < 0n ? -value : value },
+      wallet,
+      label: labels.get(wallet) ?? null,
+      type: 'opening',
+      method: METHOD,
+      counterparty: null,
+      isOwn: false,
+      asset: named,
+      isOut: value < 0n,
+      value: value < 0n ? -value : value,
     }
   })
   const held = isInPeriod ? movements.filter(({ value }) => value !== 0n) : []
@@ -85,7 +95,11 @@ type DeclaredAsset = { type: string; address: string | null; tokenId: string | n
 /** The asset of a line. Its symbol and decimals are unknown if the ledger has no row of it. */
 function toAsset({ type, address, tokenId }: DeclaredAsset, coin: string | null): Asset {
   return {
-    ...{ type: type as Asset['type'], address, tokenId, digits: undefined, ticker: undefined },
+    type: type as Asset['type'],
+    address,
+    tokenId,
+    digits: undefined,
+    ticker: undefined,
     symbol: address === null ? coin : null,
     decimals: address === null ? COIN_DECIMALS : isNft({ type }) ? 0 : null,
   }

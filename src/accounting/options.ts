@@ -74,7 +74,10 @@ export async function resolveOutputFile(
   { labels, names, tickers, prices, opening, map }: InputFiles,
 ): Promise<string> {
   const inputs = {
-    ...{ '--prices': prices, '--labels': labels, '--names': names, '--tickers': tickers },
+    '--prices': prices,
+    '--labels': labels,
+    '--names': names,
+    '--tickers': tickers,
     '--opening': opening || undefined,
     '--map': map ?? (outputs.length === 1 ? await defaultMapPath(outputs) : undefined),
   }

@@ -81,11 +81,9 @@ async function readAssetTotals({
       decimals: decimals === null ? null : Number(decimals),
       tokenId: null,
     },
-    ...{
-      received: BigInt((received as string | null) ?? 0),
-      sent: BigInt((sent as string | null) ?? 0),
-      zeros: Number(zeros),
-    },
+    received: BigInt((received as string | null) ?? 0),
+    sent: BigInt((sent as string | null) ?? 0),
+    zeros: Number(zeros),
   }))
 }
 
@@ -117,7 +115,8 @@ function sumOf(a: AssetTotals, b: AssetTotals): AssetTotals {
     [a, b].reduce((total, one) => total + one[side] * 10n ** BigInt(decimals - decimalsOf(one)), 0n)
   return {
     asset: { ...a.asset, decimals },
-    ...{ received: sum('received'), sent: sum('sent') },
+    received: sum('received'),
+    sent: sum('sent'),
     zeros: smallest([a, b].map((one) => one.zeros + decimals - decimalsOf(one))),
     quotes: [...a.quotes, ...b.quotes],
   }

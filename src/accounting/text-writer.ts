@@ -90,15 +90,13 @@ export function importRowWriterFor(
   const manifests = sources.map(({ opened }) => opened.manifest)
   const wallets = manifests.flatMap(({ coverage }) => coverage)
   return createImportRowWriter({
-    ...{
-      preset,
-      prices,
-      placeholderOf,
-      refusalReasonOf,
-      onOmitted,
-      onUnpriced,
-      chainName: options.chainName,
-    },
+    preset,
+    prices,
+    placeholderOf,
+    refusalReasonOf,
+    onOmitted,
+    onUnpriced,
+    chainName: options.chainName,
     walletNameOf: walletNamer(wallets, preset),
     // Only the format of explorers has the coin in its headers, and it is for one export.
     coin: manifests[0]?.job.nativeSymbol ?? undefined,

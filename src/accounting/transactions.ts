@@ -27,10 +27,26 @@ export async function* transactionsOf(
 
 /** The ledger columns that a movement is made of. */
 export const MOVEMENT_COLUMNS = [
-  ...['block_timestamp', 'transaction_hash', 'chain_id', 'entry_id', 'wallet_address', 'wallet_label'],
-  ...['entry_type', 'direction', 'counterparty_address', 'counterparty_is_own', 'asset_type'],
-  ...['asset_address', 'asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number'],
-  ...['transaction_index', 'source'],
+  'block_timestamp',
+  'transaction_hash',
+  'chain_id',
+  'entry_id',
+  'wallet_address',
+  'wallet_label',
+  'entry_type',
+  'direction',
+  'counterparty_address',
+  'counterparty_is_own',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'asset_decimals',
+  'token_id',
+  'value',
+  'method_name',
+  'block_number',
+  'transaction_index',
+  'source',
 ] as const
 
 export type MovementRow = Pick<TextRows['ledger'], (typeof MOVEMENT_COLUMNS)[number]>

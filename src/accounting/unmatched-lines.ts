@@ -71,7 +71,10 @@ export async function findUnmatchedLines(
 async function readTickerLines(file: string): Promise<UserLine[]> {
   const lines = await readTickerFile(file, FORMAT_NAMES)
   return lines.map(({ line, chain, contract, ticker }) => ({
-    ...{ line, chain, match: `${ticker} ${contract}`.trim(), keys: [assetKey(contract)] },
+    line,
+    chain,
+    match: `${ticker} ${contract}`.trim(),
+    keys: [assetKey(contract)],
   }))
 }
 

@@ -70,7 +70,8 @@ export async function openPendingCheckpoint(options: CheckpointOptions): Promise
   const { session, isDone, isFresh, base } = state
   return {
     isUnfinished: session > 0 && !isDone,
-    ...{ isFresh, base },
+    isFresh,
+    base,
     begin: async (begin) =>
       checkpointOn({
         path,

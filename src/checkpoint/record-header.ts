@@ -91,8 +91,13 @@ const isDecimals: Validator = (value) =>
   value !== null &&
   Object.values(value).every((one) => Array.isArray(one) && one.every(Number.isSafeInteger))
 const hasWritten = hasFields({
-  ...{ from: isCount, to: isCount, seen: isSeen, lastMs: optional(isTime), ...UNKNOWN_COUNTS },
-  ...{ decimals: optional(isDecimals), decimalsConflict: optional(isCount) },
+  from: isCount,
+  to: isCount,
+  seen: isSeen,
+  lastMs: optional(isTime),
+  ...UNKNOWN_COUNTS,
+  decimals: optional(isDecimals),
+  decimalsConflict: optional(isCount),
 })
 const isWritten: Validator = (value) =>
   hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
@@ -107,7 +112,11 @@ const isTimes: Validator = (value) =>
   Array.isArray(value) && value.every((one) => Array.isArray(one) && isCount(one[0]) && isTime(one[1]))
 const isBlocks: Validator = (value) => value === 'blocks'
 const PARTIAL_BLOCK_FIELDS = {
-  ...{ block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount },
+  block: isCount,
+  token: isText,
+  pages: isCount,
+  items: isCount,
+  bad: isCount,
   pageSize: optional(isCount),
 }
 
@@ -136,8 +145,12 @@ const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
   cutoff: hasFields({ cutoffMs: isTime }),
   reopen: hasFields({ wallet: isText, from: isCount, to: isCount }),
   fee: hasFields({
-    ...{ hash: isText, blockHash: isText, price: isDigits, cap: isDigits },
-    ...{ extra: optional(isDigits), probe: optional((value) => value === true) },
+    hash: isText,
+    blockHash: isText,
+    price: isDigits,
+    cap: isDigits,
+    extra: optional(isDigits),
+    probe: optional((value) => value === true),
   }),
   listed: hasFields({ price: (value) => LISTED_PRICES.some((price) => price === value) }),
   limit: hasFields({ wallet: isText, to: isCount }),

@@ -90,7 +90,11 @@ async function reconcileJob(
   const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
   const used = await unitsUsedToday([output])
   const access = {
-    ...{ ...service, ...limits, concurrency, unitsUsedToday: used, operation: 'balances' as const },
+    ...service,
+    ...limits,
+    concurrency,
+    unitsUsedToday: used,
+    operation: 'balances' as const,
     ...credentials,
   }
   const { scope, ...options } = rule

@@ -93,7 +93,12 @@ async function reconcileOrAdvise(result: RunResult, context: RunContext): Promis
   }
   const limits = { maxRequests: readRunLimits(args).maxRequests, usage }
   return reconcileJobs(result, {
-    ...{ args, credentials, rule: args.reconcile, limits, log: progress.log, signal },
+    args,
+    credentials,
+    rule: args.reconcile,
+    limits,
+    log: progress.log,
+    signal,
   })
 }
 

@@ -43,10 +43,13 @@ function netOf(amounts: Readonly<Record<AmountName, bigint | null>>): (bigint | 
     plus === null || minus === null ? null : plus - minus
   const { opening, received, sent, fees, closing } = amounts
   return [
-    ...[opening, received, sent],
+    opening,
+    received,
+    sent,
     net(amounts.swapped_in, amounts.swapped_out),
     net(amounts.wrapped_in, amounts.wrapped_out),
-    ...[fees, closing],
+    fees,
+    closing,
   ]
 }
 

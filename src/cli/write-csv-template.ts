@@ -35,8 +35,12 @@ export const PRICE_TEMPLATE: Template<PriceNeeded> = {
 export const TICKER_TEMPLATE: Template<TickerNeeded> = {
   header: ['chain', 'contract', 'ticker', 'name', 'movements', 'volume'],
   toRow: ({ chain, contract, symbol, movements, volume }) => [
-    ...[chain, contract, null, symbol || null],
-    ...[String(movements), volume],
+    chain,
+    contract,
+    null,
+    symbol || null,
+    String(movements),
+    volume,
   ],
   unit: 'ticker',
   option: '--tickers',

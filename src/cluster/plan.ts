@@ -43,19 +43,19 @@ export type Plan = {
 
 export const PLAN_SCHEMA: v.GenericSchema<unknown, Plan> = v.pipe(
   v.strictObject({
-    ...{ format: v.literal(PLAN_FORMAT), version, attempt: token, id: runId, output: printableLine },
-    ...{
-      store: v.optional(bucketLocation),
-      job: JOB_SCHEMA,
-      range: v.strictObject({ from: block, to: block }),
-      partitionBy,
-    },
-    ...{
-      before: v.optional(v.custom<Manifest>(isCoverageManifest)),
-      isFresh: v.boolean(),
-      begunMs: count,
-      sha256,
-    },
+    format: v.literal(PLAN_FORMAT),
+    version,
+    attempt: token,
+    id: runId,
+    output: printableLine,
+    store: v.optional(bucketLocation),
+    job: JOB_SCHEMA,
+    range: v.strictObject({ from: block, to: block }),
+    partitionBy,
+    before: v.optional(v.custom<Manifest>(isCoverageManifest)),
+    isFresh: v.boolean(),
+    begunMs: count,
+    sha256,
   }),
   v.check((plan) => plan.id === `${plan.job.name}-${plan.attempt}` && plan.sha256 === hashPlan(plan)),
   v.check(({ job, range }) => job.startBlock === range.from && job.endBlock === range.to),
@@ -130,7 +130,13 @@ export function planAttempt({
   const common = { version: GENERATOR, job: { ...job, output, store }, range, partitionBy, before }
   return {
     ...common,
-    ...{ format: PLAN_FORMAT, attempt, id: `${job.name}-${attempt}`, output, store, isFresh, begunMs: now },
+    format: PLAN_FORMAT,
+    attempt,
+    id: `${job.name}-${attempt}`,
+    output,
+    store,
+    isFresh,
+    begunMs: now,
     sha256: hashPlan(common),
   }
 }

@@ -52,24 +52,34 @@ type ListingGap = Gap & { address: string }
 type OpeningCoins = { address: string; value: string }
 
 const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
-  ...{ address: listing, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
+  address: listing,
+  error: v.string(),
+  code: v.picklist(REFUSAL_CODES),
+  reached: block,
 })
 const GAP_SCHEMA: v.GenericSchema<unknown, ListingGap> = v.strictObject({
-  ...{ address: listing, listing: v.string(), from: block, to: block, reason: v.string() },
+  address: listing,
+  listing: v.string(),
+  from: block,
+  to: block,
+  reason: v.string(),
 })
 const OPENING_SCHEMA: v.GenericSchema<unknown, OpeningCoins> = v.strictObject({
-  ...{ address: listing, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)) },
+  address: listing,
+  value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)),
 })
 const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
-  ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(listing) },
-  ...{
-    covered: COVERED_SCHEMA,
-    refused: v.array(REFUSED_SCHEMA),
-    gaps: v.array(GAP_SCHEMA),
-    opening: v.array(OPENING_SCHEMA),
-    newest: v.record(listing, block),
-    sha256,
-  },
+  attempt: token,
+  plan: sha256,
+  token,
+  chain: v.string(),
+  addresses: v.array(listing),
+  covered: COVERED_SCHEMA,
+  refused: v.array(REFUSED_SCHEMA),
+  gaps: v.array(GAP_SCHEMA),
+  opening: v.array(OPENING_SCHEMA),
+  newest: v.record(listing, block),
+  sha256,
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
 })
 
@@ -149,7 +159,8 @@ export function refusedWallets(plan: Plan, reads: readonly ReadResult[]): Refuse
     const address = walletOf(one.address)
     const { toBlock = one.toBlock, ...known } = wallets.get(address) ?? {
       ...one,
-      ...{ address, error: describeRefusal(one.address, one.error) },
+      address,
+      error: describeRefusal(one.address, one.error),
     }
     wallets.set(address, { ...known, toBlock: Math.min(toBlock, one.toBlock) })
   }
@@ -222,7 +233,10 @@ export async function saveProof({ objects, at }: RunState, isProven: boolean): P
 
 const SELECTION_FILE = 'reading.json'
 const SELECTION_SCHEMA = v.strictObject({
-  ...{ attempt: token, end: block, isProven: v.boolean(), reads: v.array(READ_SCHEMA) },
+  attempt: token,
+  end: block,
+  isProven: v.boolean(),
+  reads: v.array(READ_SCHEMA),
 })
 
 /**

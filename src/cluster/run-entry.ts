@@ -7,15 +7,14 @@ import type { InvalidRun, OpenRun } from './server/shared-server.ts'
 
 const RUN_ENTRY: v.GenericSchema<unknown, OpenRun> = v.pipe(
   v.strictObject({
-    ...{
-      id: runId,
-      name: jobName,
-      attempt: token,
-      version,
-      output: printableLine,
-      store: v.optional(bucketLocation),
-    },
-    ...{ quota: v.pipe(v.string(), v.regex(/^walletlake:quota:[0-9a-f]{32}$/)), signature: sha256 },
+    id: runId,
+    name: jobName,
+    attempt: token,
+    version,
+    output: printableLine,
+    store: v.optional(bucketLocation),
+    quota: v.pipe(v.string(), v.regex(/^walletlake:quota:[0-9a-f]{32}$/)),
+    signature: sha256,
   }),
   v.check(({ id, name, attempt }) => id === `${name}-${attempt}`),
 )

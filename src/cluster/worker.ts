@@ -237,7 +237,11 @@ type RunResources = { plan: Plan; run: OpenRun; stats: ReturnType<typeof newRunS
 function openWorkerRequestContext({ options, queue, stop }: Worker, resources: RunResources) {
   const { apiKey, allowPlainHttp, concurrency, onNotice } = options
   return openSharedRequestContext({
-    ...{ ...resources, server: queue.server, apiKey, allowPlainHttp, onNotice },
+    ...resources,
+    server: queue.server,
+    apiKey,
+    allowPlainHttp,
+    onNotice,
     limit: limitConcurrency(concurrency),
     signal: stop,
     checkWait: createWaitAnnouncer(),

@@ -43,13 +43,17 @@ export type ListingPosition = { wallet: string; block: number }
 const POSITION_SCHEMA: v.GenericSchema<unknown, ListingPosition> = v.strictObject({ wallet: listing, block })
 
 const WRITE_SCHEMA: v.GenericSchema<unknown, WriteResult> = v.strictObject({
-  ...{ attempt: token, plan: sha256, token, from: block, to: block, reading: sha256, manifest: sha256 },
-  ...{
-    fingerprints: sha256,
-    repeatedLogs: count,
-    contradicted: count,
-    contradictions: v.array(POSITION_SCHEMA),
-  },
+  attempt: token,
+  plan: sha256,
+  token,
+  from: block,
+  to: block,
+  reading: sha256,
+  manifest: sha256,
+  fingerprints: sha256,
+  repeatedLogs: count,
+  contradicted: count,
+  contradictions: v.array(POSITION_SCHEMA),
   decimals: v.record(v.string(), v.array(v.pipe(v.number(), v.integer()))),
   times: v.nullable(v.strictObject({ first: timeMs, last: timeMs })),
 })

@@ -61,7 +61,13 @@ async function makePartition(
     let findings: PartitionFindings
     try {
       findings = await writePartition({
-        ...{ job, plan, runState, selection, checkpoint, stats, fingerprints },
+        job,
+        plan,
+        runState,
+        selection,
+        checkpoint,
+        stats,
+        fingerprints,
         signal: requestContext.signal,
       })
     } finally {
@@ -119,7 +125,10 @@ async function writePartition({
   const { startBlock, endBlock = startBlock } = job
   // Rows of removed wallets are built like those of the others, up to the block to which they were read.
   const previous: PreviousExport = {
-    ...{ from: startBlock, manifest: plan.before, written: [], rejects: [] },
+    from: startBlock,
+    manifest: plan.before,
+    written: [],
+    rejects: [],
     isComparable: false,
     refusedEnds: refusedEnds(plan, selection),
   }

@@ -31,8 +31,13 @@ function tracedCalls(native: JsonObject): JsonObject[] {
   const isCreation = callType === 'CONTRACT_CREATION'
   const isReverted = String(txStatus) === '0'
   const topLevel = {
-    ...{ from, to: isCreation ? { address: '' } : to, internalTxType: isCreation ? 'CREATE' : 'CALL' },
-    ...{ value, isReverted, gasUsed, gasLimit },
+    from,
+    to: isCreation ? { address: '' } : to,
+    internalTxType: isCreation ? 'CREATE' : 'CALL',
+    value,
+    isReverted,
+    gasUsed,
+    gasLimit,
   }
   if (callType !== 'CONTRACT_CALL') return [topLevel]
   const back = { from: to, to: from, isReverted, gasUsed: '700', gasLimit: '30000' }

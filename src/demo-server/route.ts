@@ -40,8 +40,14 @@ export function matchRoute(request: ServiceRequest): 'index' | (() => Call) {
 }
 
 const NO_PARAMETERS = {
-  ...{ chainId: '', address: '', blockId: '', txHash: '', tokenId: '', id: '' },
-  ...{ network: '', blockchainId: '' },
+  chainId: '',
+  address: '',
+  blockId: '',
+  txHash: '',
+  tokenId: '',
+  id: '',
+  network: '',
+  blockchainId: '',
 }
 type PathName = keyof typeof NO_PARAMETERS
 

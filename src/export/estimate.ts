@@ -36,7 +36,11 @@ export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[])
   const perSecond = timed && timed.requests / timed.seconds
   const bytesPerTransaction = averageTransactionBytes(state)
   return {
-    ...{ minRequests, internals, requests, perSecond, bytesPerTransaction },
+    minRequests,
+    internals,
+    requests,
+    perSecond,
+    bytesPerTransaction,
     atomicRequests: state.atomicRanges,
     maxRequests: state.state === 'unfinished' && job.kind === 'wallets' ? upperBound(requests) : undefined,
     seconds: perSecond && requests !== undefined ? requests / perSecond : undefined,

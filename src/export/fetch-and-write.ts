@@ -62,7 +62,9 @@ export async function fetchAndWrite(
   { checkpoint, previous, unchanged }: StartedRun,
 ): Promise<WriteState> {
   const state = await fetchAndWriteOnce(jobExport, {
-    ...{ checkpoint, previous: unchanged ?? previous, isUnchangedAssumed: unchanged !== undefined },
+    checkpoint,
+    previous: unchanged ?? previous,
+    isUnchangedAssumed: unchanged !== undefined,
   })
   if (typeof state === 'object' && 'changedFrom' in state) {
     if (state.changedFrom >= previous.from) return fetchAndWrite(jobExport, { checkpoint, previous })
@@ -127,7 +129,8 @@ async function fetchAndWriteOnce(
     stats.endBlock = end
     if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
     const { changedFrom: firstChanged, vanished } = await compareRereads(checkpoint, listings, {
-      ...{ to: from, source },
+      to: from,
+      source,
     })
     const kept = await confirmRemovals(checkpoint, vanished, { source, fetchMissing })
     stats.answersDiffer += kept

@@ -39,7 +39,7 @@ export async function keepRaw({ job, checkpoint, previous, listings, to }: KeepR
         pagesIn(records, range).map((location) => openPageSource(location, context)),
       )
       const bad = (await badItems(records, { checkpoint, chain, source })).map(({ item }) => item)
-      await writeRaw({ ...{ folder: job.output, address, source, chain, transactions, bad }, appendFrom })
+      await writeRaw({ folder: job.output, address, source, chain, transactions, bad, appendFrom })
     }
   } finally {
     pageReader.close()

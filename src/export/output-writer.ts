@@ -92,12 +92,22 @@ export async function openOutputWriter(output: OutputOptions): Promise<OutputWri
   const { fees } = output
   const context = writeContext({
     ...output,
-    ...{ listings, wallets, from: previous.from, folder, fees: fees.current() },
+    listings,
+    wallets,
+    from: previous.from,
+    folder,
+    fees: fees.current(),
   })
   const pool = openWritePool(context)
   const onStaged = (page: StagedPage) => countStaged(stats, page)
   const staging = createStaging({
-    ...{ checkpoint, listings, from: previous.from, pool, fees, folder, onStaged },
+    checkpoint,
+    listings,
+    from: previous.from,
+    pool,
+    fees,
+    folder,
+    onStaged,
     source: sourceOf(output.job.service.api),
   })
   const outputContext = { ...output, listings, context, staging, pool }

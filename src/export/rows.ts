@@ -101,12 +101,10 @@ async function* readTable<T extends TableName>(
     const stats = newRunStats(job.wallets.length, Date.now())
     const { requestContext, close } = openRequestContext(job, {
       ...options,
-      ...{
-        demoUrl: demo?.url,
-        rateLimiter: createRateLimiter(systemClock, knownRateOf([job])),
-        limit: limitConcurrency(job.concurrency),
-        stats,
-      },
+      demoUrl: demo?.url,
+      rateLimiter: createRateLimiter(systemClock, knownRateOf([job])),
+      limit: limitConcurrency(job.concurrency),
+      stats,
       ...limits,
     })
     const checkpoint = await openCheckpoint({

@@ -24,7 +24,9 @@ export const CSV: Format = {
   createLineFormatter: ({ escapeFormulas }) => createCsvFormatter({ escapeFormulas, quoteEmpty: false }),
   writePart: ({ path, table, compression, signal }, lines) =>
     writeLines(openHashedFile(path, { gzip: compression === 'gzip' }), path, {
-      ...{ header: csvHeader(table.columns), lines, signal },
+      header: csvHeader(table.columns),
+      lines,
+      signal,
     }),
   merging: { by: 'lines', copyLines: decompressLines },
 }

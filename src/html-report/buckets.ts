@@ -21,8 +21,11 @@ type BucketSize = {
 }
 
 const timesOf = (name: string, interval: TimeInterval | null, minMs: number): BucketSize => ({
-  ...{ name, interval: interval ?? utcDay, minMs },
-  ...{ max: MAX_SHORT_BUCKETS, digits: '2023-11-14 22:13'.length },
+  name,
+  interval: interval ?? utcDay,
+  minMs,
+  max: MAX_SHORT_BUCKETS,
+  digits: '2023-11-14 22:13'.length,
 })
 
 /** Every bucket of a size is within one bucket of the next size, so that buckets can be merged when the size grows. */

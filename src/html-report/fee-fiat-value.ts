@@ -34,7 +34,8 @@ export function createFeeFiatValue(prices: Prices) {
       wallets.set(wallet, (wallets.get(wallet) ?? 0n) + fiatValue)
     },
     result: (): FeeFiatValue => ({
-      ...{ ...sums, wallets },
+      ...sums,
+      wallets,
       total: sums.count > 0 && sums.unpriced === sums.count ? null : sums.total,
     }),
   }

@@ -38,12 +38,16 @@ export function flowChart(incoming: readonly Flow[], outgoing: readonly Flow[], 
     `${counterparty.name}, ${wallet.name}: ${groupDigits(count)}`
   const links: FlowLink[] = [
     ...incoming.map((flow) => ({
-      ...{ source: nodeOf('sender', flow.counterparty), target: nodeOf('wallet', flow.wallet) },
-      ...{ value: flow.count, title: titleOf(flow) },
+      source: nodeOf('sender', flow.counterparty),
+      target: nodeOf('wallet', flow.wallet),
+      value: flow.count,
+      title: titleOf(flow),
     })),
     ...outgoing.map((flow) => ({
-      ...{ source: nodeOf('wallet', flow.wallet), target: nodeOf('receiver', flow.counterparty) },
-      ...{ value: flow.count, title: titleOf(flow) },
+      source: nodeOf('wallet', flow.wallet),
+      target: nodeOf('receiver', flow.counterparty),
+      value: flow.count,
+      title: titleOf(flow),
     })),
   ]
   const graph = layOut([...nodes.values()], links)

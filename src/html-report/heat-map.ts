@@ -42,8 +42,10 @@ export function timeHeatMap(
   const x = timeScale(periods[0]?.from ?? 0, periods.at(-1)?.to ?? 1, area)
   const cellsOf = (counts: readonly number[]) =>
     periods.map(({ from, to, name }, at) => ({
-      ...{ x: x(from), width: x(to) - x(from) },
-      ...{ count: counts[at] ?? 0, title: name },
+      x: x(from),
+      width: x(to) - x(from),
+      count: counts[at] ?? 0,
+      title: name,
     }))
   const marks = rowsOf(
     rows.map(({ name, counts }) => ({ name, cells: cellsOf(counts) })),

@@ -10,9 +10,20 @@ export type Counts = Record<Kind, number>
 
 /** Columns of the ledger that `AggregatedRow` has. */
 export const AGGREGATED_COLUMNS = [
-  ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],
-  ...['counterparty_address', 'counterparty_is_own', 'asset_type', 'asset_address', 'asset_symbol'],
-  ...['asset_decimals', 'value', 'token_id'],
+  'block_timestamp',
+  'transaction_hash',
+  'wallet_address',
+  'wallet_label',
+  'entry_type',
+  'direction',
+  'counterparty_address',
+  'counterparty_is_own',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'asset_decimals',
+  'value',
+  'token_id',
 ] as const
 
 /** A ledger row as the sums of a report read it. */
@@ -208,9 +219,17 @@ function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolea
 function newWallet(wallet: { address: string; label: string | null; time: string; series: Series<number> }) {
   const { address, label, time, series } = wallet
   return {
-    ...{ address, label, transactions: 0, movements: 0 },
+    address,
+    label,
+    transactions: 0,
+    movements: 0,
     ...zeroCoins(),
-    ...{ assets: new Set<string>(), first: time, last: time, funder: null, series, lastTransaction: '' },
+    assets: new Set<string>(),
+    first: time,
+    last: time,
+    funder: null,
+    series,
+    lastTransaction: '',
   }
 }
 

@@ -19,15 +19,25 @@ import { yearsSection } from './sections/years.ts'
 export function ledgerPageModel(stats: LedgerStats, title: string): PageModel {
   const { aggregates, manifest, rows } = stats
   return {
-    ...{ title, chain: manifest.job.chain, rows: rows.included },
+    title,
+    chain: manifest.job.chain,
+    rows: rows.included,
     summary: `${formatCount(aggregates.transactions, 'transaction')}, ${formatCount(aggregates.movements, 'movement')}`,
     limits: ledgerLimits(stats),
     renderSections: (at) => [
-      ...[summarySection(stats, title), timeSection(stats), valueSection(stats), yearsSection(stats)],
-      ...[walletsSection(stats), balancesSection(stats)],
+      summarySection(stats, title),
+      timeSection(stats),
+      valueSection(stats),
+      yearsSection(stats),
+      walletsSection(stats),
+      balancesSection(stats),
       compareSection(stats, at),
-      ...[assetsSection(stats), counterpartiesSection(stats), nftsSection(stats), feesSection(stats)],
-      ...[dataCollectionSection(stats), rowsSection(stats, at)],
+      assetsSection(stats),
+      counterpartiesSection(stats),
+      nftsSection(stats),
+      feesSection(stats),
+      dataCollectionSection(stats),
+      rowsSection(stats, at),
     ],
     renderData: (at) =>
       `<script type="application/octet-stream" id="rows-${at}">${rows.packed}</script>\n` +

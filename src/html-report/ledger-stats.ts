@@ -66,7 +66,11 @@ export async function collectLedgerStats(
     await addRows(opened, [(row) => aggregates.add(row), rows.add, ...(fees ? [fees.add] : [])])
     const labels = new Map([...addressNames, ...walletLabels(manifest, aggregates)])
     return {
-      ...{ manifest, aggregates, labels, prices, ...yearly },
+      manifest,
+      aggregates,
+      labels,
+      prices,
+      ...yearly,
       counterparties: await readCounterparties(opened, labels),
       fees: await readFees(opened),
       nfts: [...aggregates.assets.values()].some(isNft) ? await readNftIds(opened) : NO_NFTS,

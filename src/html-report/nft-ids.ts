@@ -72,7 +72,11 @@ function toTokenUnits({ address, id, minted, received, sent, burned }: Record<st
     return units < 0n ? -units : units
   }
   return {
-    ...{ address: address as string, id: id as string },
-    ...{ minted: unitsOf(minted), received: unitsOf(received), sent: unitsOf(sent), burned: unitsOf(burned) },
+    address: address as string,
+    id: id as string,
+    minted: unitsOf(minted),
+    received: unitsOf(received),
+    sent: unitsOf(sent),
+    burned: unitsOf(burned),
   }
 }

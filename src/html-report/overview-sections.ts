@@ -10,18 +10,19 @@ import { sendersSection, tablesSection } from './sections/overview-tables.ts'
 export function overviewPageModel(overview: Overview, title: string): PageModel {
   const { manifest, transactions } = overview
   return {
-    ...{ title, chain: manifest.job.chain, rows: 0, limits: OVERVIEW_LIMITS },
+    title,
+    chain: manifest.job.chain,
+    rows: 0,
+    limits: OVERVIEW_LIMITS,
     summary:
       transactions === undefined
         ? 'no ledger'
         : `${formatCount(transactions.count, 'transaction')}, no ledger`,
     renderSections: () => [
-      ...[
-        overviewSummarySection(overview, title),
-        tablesSection(overview),
-        sendersSection(overview),
-        dataCollectionSection(overview),
-      ],
+      overviewSummarySection(overview, title),
+      tablesSection(overview),
+      sendersSection(overview),
+      dataCollectionSection(overview),
     ],
     renderData: () => '',
   }

@@ -15,8 +15,16 @@ export type PackedRows = {
 
 /** Columns of the page's row list. A label column comes before the column of its addresses. */
 export const ROW_COLUMNS = [
-  ...['time', 'wallet label', 'wallet', 'kind', 'way', 'amount', 'asset'],
-  ...['counterparty label', 'counterparty', 'transaction'],
+  'time',
+  'wallet label',
+  'wallet',
+  'kind',
+  'way',
+  'amount',
+  'asset',
+  'counterparty label',
+  'counterparty',
+  'transaction',
 ] as const
 
 class TextColumn implements PackedColumn {
@@ -68,7 +76,13 @@ function cellsOf(row: AggregatedRow): string[] {
       ? (symbol ?? 'coin')
       : `${symbol ?? row.asset_type} ${address}${id === null ? '' : ` #${id}`}`
   return [
-    ...[`${time.slice(0, 10)} ${time.slice(11, 19)}`, row.wallet_address, row.entry_type, row.direction],
-    ...[amount ?? `${value} units`, name, row.counterparty_address ?? '', row.transaction_hash],
+    `${time.slice(0, 10)} ${time.slice(11, 19)}`,
+    row.wallet_address,
+    row.entry_type,
+    row.direction,
+    amount ?? `${value} units`,
+    name,
+    row.counterparty_address ?? '',
+    row.transaction_hash,
   ]
 }

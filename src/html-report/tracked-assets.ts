@@ -35,8 +35,11 @@ export function trackedBalances(stats: LedgerStats): TrackedAsset[] {
     if (!aggregates.trackedAssets.has(asset)) continue
     const { series = new Map(), value: change = 0n } = aggregates.balances.get(key) ?? {}
     const balance = {
-      ...{ wallet: one.wallet_address, series, wasNegative: negative.has(key) },
-      ...{ closingBalance: one.value, openingBalance: one.value - change },
+      wallet: one.wallet_address,
+      series,
+      wasNegative: negative.has(key),
+      closingBalance: one.value,
+      openingBalance: one.value - change,
     }
     const wallets = assets.get(asset)
     if (wallets === undefined) assets.set(asset, [balance])
@@ -52,7 +55,9 @@ export function trackedBalances(stats: LedgerStats): TrackedAsset[] {
 function assetOf(stats: LedgerStats, key: string, wallets: TrackedAssetBalance[]): TrackedAsset {
   const aggregates = stats.aggregates.assets.get(key)
   return {
-    ...{ key, aggregates, decimals: aggregates?.decimals ?? null },
+    key,
+    aggregates,
+    decimals: aggregates?.decimals ?? null,
     name: key === 'native' ? coinOf(stats) : `${aggregates?.symbol ?? ''} ${key.slice(0, 10)}`.trim(),
     wallets: wallets.sort((a, b) => b.series.size - a.series.size || (a.wallet < b.wallet ? -1 : 1)),
   }

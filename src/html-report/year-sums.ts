@@ -96,11 +96,22 @@ function valuesOf(
 }
 
 const newAsset = (line: StatementLine): AssetYear => ({
-  ...{ type: line.asset_type, address: line.asset_address, symbol: line.asset_symbol },
-  ...{ decimals: isNft({ type: line.asset_type }) ? 0 : decimalsOf(line), amounts: zeros(), values: zeros() },
+  type: line.asset_type,
+  address: line.asset_address,
+  symbol: line.asset_symbol,
+  decimals: isNft({ type: line.asset_type }) ? 0 : decimalsOf(line),
+  amounts: zeros(),
+  values: zeros(),
 })
 
 const zeros = (): Record<AmountName, bigint> => ({
-  ...{ opening: 0n, received: 0n, sent: 0n, swapped_in: 0n, swapped_out: 0n, wrapped_in: 0n },
-  ...{ wrapped_out: 0n, fees: 0n, closing: 0n },
+  opening: 0n,
+  received: 0n,
+  sent: 0n,
+  swapped_in: 0n,
+  swapped_out: 0n,
+  wrapped_in: 0n,
+  wrapped_out: 0n,
+  fees: 0n,
+  closing: 0n,
 })

@@ -21,8 +21,10 @@ export async function fetchWith<T>(
 ): Promise<T> {
   const dispatcher = new EnvHttpProxyAgent({
     ...proxySettings(),
-    ...{ headersTimeout: idleMs, bodyTimeout: idleMs },
-    ...{ connect: { timeout: idleMs }, proxyTls: { timeout: idleMs } },
+    headersTimeout: idleMs,
+    bodyTimeout: idleMs,
+    connect: { timeout: idleMs },
+    proxyTls: { timeout: idleMs },
   })
   try {
     return await read(await fetch(url, { ...init, dispatcher: dispatcher.compose(ignorePause) }))

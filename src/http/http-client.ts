@@ -140,7 +140,10 @@ async function send(
   const options = { origin, method, path, ...headersAndBody(context, request) }
   try {
     const { body, ...received } = await sendHttpRequest(dispatcher, options, {
-      ...{ signal, timeoutMs, bufferPool, maxBodyBytes },
+      signal,
+      timeoutMs,
+      bufferPool,
+      maxBodyBytes,
     })
     if (body === undefined) return { ...received, body: EMPTY_BODY }
     return await decompressResponse({ ...received, body }, { context, signal })

@@ -59,27 +59,37 @@ function database<Url extends ParsedUrl>(definition: Database<Url>) {
 /** Databases that rows are loaded into. To add a database, write its target and its dialect, and add an entry. */
 export const DATABASES = [
   database({
-    ...{ schemes: ['duckdb'], format: 'duckdb:FILE', dialect: duckdb, parse: parseFile },
+    schemes: ['duckdb'],
+    format: 'duckdb:FILE',
+    dialect: duckdb,
+    parse: parseFile,
     open: async ({ file }, options) => {
       await assertOwnDatabase('duckdb', file)
       return openDuckdb({ ...options, file })
     },
   }),
   database({
-    ...{ schemes: ['sqlite'], format: 'sqlite:FILE', dialect: sqlite, parse: parseFile },
+    schemes: ['sqlite'],
+    format: 'sqlite:FILE',
+    dialect: sqlite,
+    parse: parseFile,
     open: async ({ file }, options) => {
       await assertOwnDatabase('sqlite', file)
       return withReader(options, (context) => openSqlite({ file, ...context }))
     },
   }),
   database({
-    ...{ schemes: ['postgres', 'postgresql'], format: 'postgres://USER@HOST/DATABASE' },
-    ...{ dialect: postgres, parse: parsePostgres },
+    schemes: ['postgres', 'postgresql'],
+    format: 'postgres://USER@HOST/DATABASE',
+    dialect: postgres,
+    parse: parsePostgres,
     open: (url, options) => withReader(options, (context) => openPostgres({ ...url, ...context })),
   }),
   database({
-    ...{ schemes: ['clickhouse', 'clickhouses'], format: 'clickhouse://USER@HOST:8123/DATABASE' },
-    ...{ dialect: clickhouse, parse: parseClickhouse },
+    schemes: ['clickhouse', 'clickhouses'],
+    format: 'clickhouse://USER@HOST:8123/DATABASE',
+    dialect: clickhouse,
+    parse: parseClickhouse,
     open: (url, options) => withReader(options, (context) => openClickhouse({ ...url, ...context })),
   }),
 ]

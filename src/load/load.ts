@@ -49,8 +49,11 @@ export async function loadInto(
     const target = await to.open({ sql, unescapeFormulas, memory, scratchFolder })
     try {
       return await loadOutput(source, target, {
-        ...{ onNotice: noop, onFile: noop },
-        ...{ ...options, memory, signal },
+        onNotice: noop,
+        onFile: noop,
+        ...options,
+        memory,
+        signal,
       })
     } finally {
       await target.close()
@@ -78,8 +81,14 @@ export async function printLoad(
   const { unescapeFormulas = isEscaped(manifest) } = options
   const folder = location.includes('://') ? undefined : location
   return bulkLoadText({
-    ...{ engine: to.kind, manifest, names: to.names, folder },
-    ...{ tables, unescapeFormulas, prefix, filesAt },
+    engine: to.kind,
+    manifest,
+    names: to.names,
+    folder,
+    tables,
+    unescapeFormulas,
+    prefix,
+    filesAt,
   })
 }
 

@@ -89,7 +89,9 @@ type Fields = {
 
 function fieldsOf({ columns, names, isEscaped }: CsvColumns): Fields {
   return {
-    ...{ count: columns.length, cells: names.length, isEscaped },
+    count: columns.length,
+    cells: names.length,
+    isEscaped,
     cellIndexes: columns.map(({ name }) => names.indexOf(name)),
     isUntrusted: columns.map(({ type, isGenerated }) => type === 'text' && isGenerated !== true),
   }

@@ -80,7 +80,8 @@ export async function openExport(folder: string): Promise<OpenExport> {
   const isEscaped = hasEscapedText(manifest.job)
   let largest: Promise<ReadonlyMap<string, number>> | undefined
   const opened: OpenExport = {
-    ...{ manifest, database },
+    manifest,
+    database,
     textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),
     eachFile: async (table, statement) => {
       for (const listed of filesOf(table)) {

@@ -10,17 +10,47 @@ import {
 
 /** Aggregates and window functions that return such values unchanged, or count them. */
 const AGGREGATES = new Set([
-  ...['any_value', 'arbitrary', 'first', 'last', 'min', 'max', 'mode', 'list', 'array_agg'],
-  ...['arg_min', 'arg_max', 'min_by', 'max_by', 'arg_min_null', 'arg_max_null'],
-  ...['count', 'approx_count_distinct'],
+  'any_value',
+  'arbitrary',
+  'first',
+  'last',
+  'min',
+  'max',
+  'mode',
+  'list',
+  'array_agg',
+  'arg_min',
+  'arg_max',
+  'min_by',
+  'max_by',
+  'arg_min_null',
+  'arg_max_null',
+  'count',
+  'approx_count_distinct',
 ])
 const WINDOW_FUNCTION = /^WINDOW_(FIRST_VALUE|LAST_VALUE|NTH_VALUE|LAG|LEAD)$/
 /** Functions that return such values unchanged, or build and read lists and structs of them. */
 const FUNCTIONS = new Set([
-  ...['greatest', 'least', 'struct_pack', 'row', 'list_value', 'unpivot_list'],
-  ...['array_extract', 'list_extract', 'list_element', 'array_slice', 'list_slice'],
-  ...['list_sort', 'array_sort', 'list_reverse_sort', 'array_reverse_sort'],
-  ...['contains', 'list_contains', 'array_contains', 'list_has', 'array_has'],
+  'greatest',
+  'least',
+  'struct_pack',
+  'row',
+  'list_value',
+  'unpivot_list',
+  'array_extract',
+  'list_extract',
+  'list_element',
+  'array_slice',
+  'list_slice',
+  'list_sort',
+  'array_sort',
+  'list_reverse_sort',
+  'array_reverse_sort',
+  'contains',
+  'list_contains',
+  'array_contains',
+  'list_has',
+  'array_has',
 ])
 const OPERATOR = /^(COMPARE_(NOT_)?IN|OPERATOR_(IS_(NOT_)?NULL|COALESCE|TRY))$/
 

@@ -53,7 +53,8 @@ export async function openScratchDatabase(output: string): Promise<ScratchDataba
     const database = await openOwnDatabase({ memory: `${MAX_MEMORY_BYTES}B`, spillFolder }).catch(rethrow)
     const { connection } = database
     return {
-      ...{ folder, scratchFolder },
+      folder,
+      scratchFolder,
       run: async (sql) => void (await connection.run(sql).catch(rethrow)),
       all: async (sql) =>
         (await connection.runAndReadAll(sql).catch(rethrow)).getRowObjectsJS() as ResultRow[],

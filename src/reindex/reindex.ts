@@ -83,9 +83,17 @@ function requireTokens(folder: string, { tables }: Manifest): void {
 type ReindexContext = { output: OpenExport; folder: string; options: ReindexOptions }
 
 const NO_REQUESTS = {
-  ...{ accepted: 0, limited: 0, unknown: 0, refused: 0, unanswered: 0 },
-  ...{ requests: 0, computeUnits: 0, rateLimited: 0, retries: 0 },
-  ...{ messages: [], error: undefined },
+  accepted: 0,
+  limited: 0,
+  unknown: 0,
+  refused: 0,
+  unanswered: 0,
+  requests: 0,
+  computeUnits: 0,
+  rateLimited: 0,
+  retries: 0,
+  messages: [],
+  error: undefined,
 }
 
 async function countStaleTokens(context: ReindexContext): Promise<ReindexResult> {
@@ -108,11 +116,9 @@ async function reindex(context: ReindexContext): Promise<ReindexResult> {
     const result = await requestReindexOfAll(staleTokens(sql), {
       reindex: ({ address, id }) => client.reindexNft({ chainId: chain, address, tokenId: id }, { signal }),
       record: (entry) => requestLog.append(entry).catch(requestLogError),
-      ...{
-        wait: (ms: number) => waitUnlessAborted(ms, signal),
-        now: clock,
-        concurrency: options.service.concurrency ?? 16,
-      },
+      wait: (ms: number) => waitUnlessAborted(ms, signal),
+      now: clock,
+      concurrency: options.service.concurrency ?? 16,
     }).finally(() => requestLog.close())
     const done = Object.values(result.counts).reduce((sum, count) => sum + count, 0)
     return {

@@ -72,7 +72,9 @@ export async function startRequests(access: ServiceAccess, meter?: Meter): Promi
     openDailyBudget({ perDay: meter?.perDay, used: access.unitsUsedToday ?? 0 }),
   )
   return {
-    ...{ counts, signal, baseUrl: demo?.url ?? baseUrl },
+    counts,
+    signal,
+    baseUrl: demo?.url ?? baseUrl,
     apiKey: demo === undefined ? access.apiKey : undefined,
     rateLimiter: createRateLimiter(systemClock, meter?.requestsPerMs(access.operation ?? 'listing')),
     onEvent: (event) => {

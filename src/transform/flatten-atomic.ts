@@ -57,7 +57,10 @@ function readOrReject(
 ): AtomicView | undefined {
   const reject = (list: string | null, record: unknown, reason: string) =>
     onReject({
-      ...{ wallet: walletOf(wallet), transactionHash: toText(key.hash), list, reason },
+      wallet: walletOf(wallet),
+      transactionHash: toText(key.hash),
+      list,
+      reason,
       record: toValue(record),
     })
   const view = source.readAtomic?.(item, { chain, onBadEntry: reject }) ?? 'it is an atomic transaction'
@@ -74,7 +77,10 @@ function movementsOf(
 ): Movement[] {
   const coinAsset = atomicNetworkOf(chain)?.coinAsset
   const asset: Asset = {
-    ...{ type: 'native', address: null, symbol: nativeSymbol, decimals: COIN_DECIMALS },
+    type: 'native',
+    address: null,
+    symbol: nativeSymbol,
+    decimals: COIN_DECIMALS,
     tokenId: null,
   }
   return entries.flatMap((entry): Movement[] => {

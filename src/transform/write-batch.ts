@@ -179,7 +179,9 @@ class BatchWriter {
     for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
     if (isNormalized[at])
       this.#countTransaction({
-        ...{ block: key.block, timeMs: timeMs[at] ?? 0, seenBy: [wallet] },
+        block: key.block,
+        timeMs: timeMs[at] ?? 0,
+        seenBy: [wallet],
         isStatusUnknown: flags.isStatusUnknown[at] === true,
         isFeeUnknown: flags.isFeeUnknown[at] === true,
         isFeeUpperBound: flags.isFeeUpperBound[at] === true,

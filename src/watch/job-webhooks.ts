@@ -35,7 +35,11 @@ export function reconcileJobWebhooks(
   { job, receiverUrl, maxAddresses, state }: JobReconciliation,
 ): Promise<ReconcileResult> {
   return reconcileWebhooks(client, {
-    ...{ ...labelsOf(job), url: `${receiverUrl}/${state.token}`, token: state.token, maxAddresses, signal },
+    ...labelsOf(job),
+    url: `${receiverUrl}/${state.token}`,
+    token: state.token,
+    maxAddresses,
+    signal,
     desired: job.wallets.map(({ address }) => address),
     saved: state.webhooks,
     save: async (webhooks) => {

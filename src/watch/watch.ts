@@ -70,9 +70,14 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<never> 
   const release = await lockOutput(folder, 'watching')
   try {
     const service = await openService({
-      ...{ ...job.service, concurrency: job.concurrency, apiKey: options.apiKey, retry: options.retry },
+      ...job.service,
+      concurrency: job.concurrency,
+      apiKey: options.apiKey,
+      retry: options.retry,
       allowPlainHttp: options.allowPlainHttp,
-      ...{ signal: options.signal, onDetail: options.onDetail, onNotice: options.onNotice },
+      signal: options.signal,
+      onDetail: options.onDetail,
+      onNotice: options.onNotice,
     })
     try {
       return await watch({ job, options, service })
@@ -102,7 +107,9 @@ async function watch(context: WatchContext): Promise<never> {
   const state = await openJobState(service, { job, receiverUrl: options.receiverUrl })
   const verifier = await openEventVerifier(service.client, { ...options, onNotice: noticeFor(context) })
   const scheduler = createRunScheduler({
-    ...{ debounceMs: options.debounceMs, catchUpMs: options.catchUpMs, finalityMs: job.finalityMs },
+    debounceMs: options.debounceMs,
+    catchUpMs: options.catchUpMs,
+    finalityMs: job.finalityMs,
     run: async (trigger) => {
       if (trigger === 'start' || trigger === 'catch-up') await updateWebhooks(context, { state, trigger })
       return runOnce(context, trigger)
@@ -137,7 +144,10 @@ async function updateWebhooks(context: WatchContext, { state, trigger }: Webhook
   const { receiverUrl, addressesPerWebhook: maxAddresses } = options
   try {
     const { webhooks, created, changed, dropped } = await reconcileJobWebhooks(service, {
-      ...{ job, receiverUrl, maxAddresses, state },
+      job,
+      receiverUrl,
+      maxAddresses,
+      state,
     })
     if (trigger !== 'start' && created + changed + dropped === 0) return
     const counts = `${created} created, ${changed} changed, ${dropped} dropped`
@@ -155,14 +165,12 @@ async function runOnce(context: WatchContext, trigger: RunTrigger): Promise<bool
   const { apiKey, allowPlainHttp, retry, lookbackBlocks, lookbackMs, signal, onNotice, onDetail, onRun } =
     options
   const result = await run([job], {
-    ...{
-      apiKey,
-      allowPlainHttp,
-      lookbackBlocks,
-      lookbackMs,
-      signal,
-      ...(retry === undefined ? {} : { retry }),
-    },
+    apiKey,
+    allowPlainHttp,
+    lookbackBlocks,
+    lookbackMs,
+    signal,
+    ...(retry === undefined ? {} : { retry }),
     ...(onNotice === undefined ? {} : { onNotice }),
     ...(onDetail === undefined ? {} : { onDetail }),
   })

@@ -149,7 +149,8 @@ test('a fee that equals a payment of its transaction becomes part of the payment
   expect(mergeEqualRows([fee, payment], () => 'the same cells')).toEqual([
     {
       ...payment,
-      ...{ out: { asset: COIN, value: 10n }, mergedRows: [fee, payment] },
+      out: { asset: COIN, value: 10n },
+      mergedRows: [fee, payment],
       movements: [...fee.movements, ...payment.movements],
     },
   ])
@@ -160,9 +161,15 @@ test('a payment to an own wallet is kept apart from an equal one only if the pro
   const rows = [{ ...payment, counterparty: `0x${'c'.repeat(40)}`, isOwn: true }, payment]
   const apart = byHandling('merge').filter((preset) => {
     const { comparedCells: keyOf } = createImportRowWriter({
-      ...{ preset, chainName: undefined, prices: undefined, coin: undefined },
-      ...{ placeholderOf: () => 'NULL1', walletNameOf: (address: string) => address },
-      ...{ refusalReasonOf: () => undefined, onOmitted: () => {}, onUnpriced: () => {} },
+      preset,
+      chainName: undefined,
+      prices: undefined,
+      coin: undefined,
+      placeholderOf: () => 'NULL1',
+      walletNameOf: (address: string) => address,
+      refusalReasonOf: () => undefined,
+      onOmitted: () => {},
+      onUnpriced: () => {},
     })
     return (
       mergeEqualRows(

@@ -124,7 +124,9 @@ describe('files for rp2', () => {
       message: 'rp2: every line needs a price',
     })
     const few = await convert(output, {
-      ...{ to: 'rp2', out: join(folder, 'few'), prices: await writePrices(output, join(folder, 'few.csv')) },
+      to: 'rp2',
+      out: join(folder, 'few'),
+      prices: await writePrices(output, join(folder, 'few.csv')),
       until: '2023-11-15',
     })
     expect(few.omitted['there is no price']).toBeUndefined()
@@ -215,8 +217,10 @@ describe('files for rotki', () => {
     expect(new Set(trades.map(({ Timestamp }) => Timestamp)).size).toBe(10)
     expect(trades).toHaveLength(10)
     expect(trades[9]).toMatchObject({
-      ...{ 'Spend Currency': `eip155:43114/erc20:0x${'c'.repeat(40)}`, 'Spend Amount': '5' },
-      ...{ 'Receive Currency': `eip155:43114/erc20:0x${'d'.repeat(40)}`, Location: 'avalanche' },
+      'Spend Currency': `eip155:43114/erc20:0x${'c'.repeat(40)}`,
+      'Spend Amount': '5',
+      'Receive Currency': `eip155:43114/erc20:0x${'d'.repeat(40)}`,
+      Location: 'avalanche',
     })
     const types = ['Spend', 'Withdrawal', 'Deposit'].map((type) => events.filter(({ Type }) => Type === type))
     expect(types.map(({ length }) => length)).toEqual([20, 10, 10])

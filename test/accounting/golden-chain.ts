@@ -101,7 +101,8 @@ export const GOLDEN_CHAIN: readonly JsonObject[] = [
     { at: '2024-03-06T00:00:02Z', parties: [ANN, ROUTER], method: 'addLiquidity(…)' },
     {
       erc20: [
-        ...[erc20(USDC, [ANN, ROUTER], 7n * DOLLARS), erc20(WETH, [ANN, ROUTER], 11n)],
+        erc20(USDC, [ANN, ROUTER], 7n * DOLLARS),
+        erc20(WETH, [ANN, ROUTER], 11n),
         erc20({ ...SHARE, address: address('8'), symbol: 'LP' }, [ROUTER, ANN], 77n),
       ],
     },
@@ -276,11 +277,12 @@ export const EQUAL_LINES: readonly JsonObject[] = [
 
 /** Prices of some days. WETH.e has none, and those of the last days are too old. */
 export const GOLDEN_PRICES = [
-  ...[
-    'date,asset,currency,price,source',
-    '2023-12-31,native,USD,38.55,made up',
-    '2024-01-01,native,USD,39,made up',
-  ],
-  ...[`2024-01-01,${USDC.address},USD,0.9995,made up`, `2024-02-29,USDC,USD,1.0001,made up`],
-  ...['2024-02-29,AVAX,USD,41.123456789,made up', '2024-03-01T05:00:00Z,native,USD,42,made up', ''],
+  'date,asset,currency,price,source',
+  '2023-12-31,native,USD,38.55,made up',
+  '2024-01-01,native,USD,39,made up',
+  `2024-01-01,${USDC.address},USD,0.9995,made up`,
+  `2024-02-29,USDC,USD,1.0001,made up`,
+  '2024-02-29,AVAX,USD,41.123456789,made up',
+  '2024-03-01T05:00:00Z,native,USD,42,made up',
+  '',
 ].join('\n')

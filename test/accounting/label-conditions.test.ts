@@ -20,13 +20,16 @@ const USDC: Asset = {
 const FAKE: Asset = { ...token('USDC'), digits: 'deadbeef' }
 
 const received = movement({
-  ...{ asset: USDC, value: 1n, isOut: false, transaction: HASH, counterparty: SHOP, wallet: TILL },
-  ...{
-    label: 'Till',
-    counterpartyName: 'The Shop',
-    method: 'pay(uint256)',
-    time: '2024-03-31T12:00:00.000Z',
-  },
+  asset: USDC,
+  value: 1n,
+  isOut: false,
+  transaction: HASH,
+  counterparty: SHOP,
+  wallet: TILL,
+  label: 'Till',
+  counterpartyName: 'The Shop',
+  method: 'pay(uint256)',
+  time: '2024-03-31T12:00:00.000Z',
 })
 
 function fileOf(...lines: string[]): string {
@@ -119,8 +122,15 @@ test('one movement of a swap has to satisfy all conditions, and a swap has no di
 test('the first column in which lines differ decides, an exact cell precedes a wildcard, then the first line counts', async () => {
   const header = 'match,counterparty,method,token,wallet,direction,from,until,type'
   const ascending = [
-    ...[',,,,,in,2024-01-01,,A', ',,,,Till,,,,B', ',,,USDC,,,,,C', ',,,USDC,Till,,,,D', ',,pay*,,,,,,E'],
-    ...[',,pay(uint256),,,,,,F', ',*,pay(uint256),USDC,Till,in,,,G', `${SHOP},,,,,,,,H`, `${HASH},,,,,,,,I`],
+    ',,,,,in,2024-01-01,,A',
+    ',,,,Till,,,,B',
+    ',,,USDC,,,,,C',
+    ',,,USDC,Till,,,,D',
+    ',,pay*,,,,,,E',
+    ',,pay(uint256),,,,,,F',
+    ',*,pay(uint256),USDC,Till,in,,,G',
+    `${SHOP},,,,,,,,H`,
+    `${HASH},,,,,,,,I`,
   ]
   for (const [at, type] of [...'ABCDEFGHI'].entries()) {
     const lines = ascending.slice(0, at + 1)

@@ -14,7 +14,11 @@ import { COIN, movement } from './made-up.ts'
 const HASH = `0x${'1'.repeat(64)}`
 const PARTY = `0x${'b'.repeat(40)}`
 const payment = movement({
-  ...{ asset: COIN, value: 1n, transaction: HASH, counterparty: PARTY, method: 'claim(uint256,address)' },
+  asset: COIN,
+  value: 1n,
+  transaction: HASH,
+  counterparty: PARTY,
+  method: 'claim(uint256,address)',
 })
 
 function fileOf(...lines: string[]): string {
@@ -187,34 +191,38 @@ test.for([
 
 const REJECTED = {
   hledger: [
-    ...[
-      'a  b',
-      'a\tb',
-      'a;b',
-      ' a',
-      'a ',
-      'a\nb',
-      'a\u00a0b',
-      'a\u0007',
-      'a\u200bb',
-      ':a',
-      'a:',
-      'a::b',
-      'a: b',
-    ],
-    ...['(a:b)', '[a:b]', '<a:b>', '! a', '*a'],
+    'a  b',
+    'a\tb',
+    'a;b',
+    ' a',
+    'a ',
+    'a\nb',
+    'a\u00a0b',
+    'a\u0007',
+    'a\u200bb',
+    ':a',
+    'a:',
+    'a::b',
+    'a: b',
+    '(a:b)',
+    '[a:b]',
+    '<a:b>',
+    '! a',
+    '*a',
   ],
   beancount: [
-    ...[
-      'Expenses',
-      'expenses:rent',
-      'Expenses:rent',
-      'Expenses:A b',
-      'Expenses:A_b',
-      'Expenses:-A',
-      'Expenses:A:',
-    ],
-    ...['Ausgaben:Rent', 'Expenses:A;b', 'Expenses:家賃', 'Expenses:A\n', 'Expenses:éa'],
+    'Expenses',
+    'expenses:rent',
+    'Expenses:rent',
+    'Expenses:A b',
+    'Expenses:A_b',
+    'Expenses:-A',
+    'Expenses:A:',
+    'Ausgaben:Rent',
+    'Expenses:A;b',
+    'Expenses:家賃',
+    'Expenses:A\n',
+    'Expenses:éa',
   ],
 }
 

@@ -45,6 +45,9 @@ test('a report takes the symbol and the decimals of a token from its other rows'
   const { file } = await report([output])
   const moved = tableOf(readFileSync(file, 'utf8'), 'Movements by asset')
   expect(moved.find(([name]) => name?.includes('USDC'))?.slice(1, 5)).toEqual([
-    ...['ERC-20', '3', '12.000001', '0'],
+    'ERC-20',
+    '3',
+    '12.000001',
+    '0',
   ])
 })

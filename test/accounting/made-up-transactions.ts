@@ -102,12 +102,18 @@ function nftAfter(last: Position, { kind, parties, id, count }: Nft): JsonObject
     ? { ...between(parties), logIndex, erc721Token: { ...token, tokenUri: '', metadata } }
     : {
         ...between(parties),
-        ...{ logIndex, value: String(count), erc1155Token: { ...token, tokenUri: '', metadata } },
+        logIndex,
+        value: String(count),
+        erc1155Token: { ...token, tokenUri: '', metadata },
       }
 }
 
 /** Coins that a contract pays. */
 export const coins = (parties: Parties, value: bigint): JsonObject => ({
   ...between(parties),
-  ...{ internalTxType: 'CALL', value: String(value), isReverted: false, gasUsed: '0', gasLimit: '9' },
+  internalTxType: 'CALL',
+  value: String(value),
+  isReverted: false,
+  gasUsed: '0',
+  gasLimit: '9',
 })

@@ -26,22 +26,36 @@ test('splits a payment to a contract into own transfers to the wallets that it p
   const matched = matchMultisends([fee, payment, toBen, toCarl])
   expect(brief(matched)).toEqual([
     'Ann -21 other',
-    ...['Ann -4 Ben', 'Ann -3 Carl', 'Ann -3 other'],
-    ...['Ben 4 Ann', 'Carl 3 Ann'],
+    'Ann -4 Ben',
+    'Ann -3 Carl',
+    'Ann -3 other',
+    'Ben 4 Ann',
+    'Carl 3 Ann',
   ])
   expect(matched.map(({ entry }) => entry)).toEqual([
-    ...[fee.entry, payment.entry, `${payment.entry}-2`, `${payment.entry}-3`, toBen.entry, toCarl.entry],
+    fee.entry,
+    payment.entry,
+    `${payment.entry}-2`,
+    `${payment.entry}-3`,
+    toBen.entry,
+    toCarl.entry,
   ])
   expect(matched[1]).toMatchObject({ counterpartyName: 'Ben', via: CONTRACT })
 })
 
 test('a payment that is passed on completely has no remainder, and counts refunds', () => {
   expect(brief(matchMultisends([payment, toBen, received(CARL, 6n)]))).toEqual([
-    ...['Ann -4 Ben', 'Ann -6 Carl', 'Ben 4 Ann', 'Carl 6 Ann'],
+    'Ann -4 Ben',
+    'Ann -6 Carl',
+    'Ben 4 Ann',
+    'Carl 6 Ann',
   ])
   const refund = received(ANN, 6n)
   expect(brief(matchMultisends([payment, refund, toBen]))).toEqual([
-    ...['Ann -4 Ben', 'Ann -6 other', 'Ann 6 other', 'Ben 4 Ann'],
+    'Ann -4 Ben',
+    'Ann -6 other',
+    'Ann 6 other',
+    'Ben 4 Ann',
   ])
 })
 
@@ -49,7 +63,9 @@ test('matches every asset of its own, and NFTs, beside a payment of the wallet f
   const ape = { ...payment, asset: nft('APE', '7'), value: 1n }
   const apeToBen = { ...ape, wallet: BEN, isOut: false }
   expect(brief(matchMultisends([payment, ape, apeToBen]))).toEqual([
-    ...['Ann -10 other', 'Ann -1 Ben', 'Ben 1 Ann'],
+    'Ann -10 other',
+    'Ann -1 Ben',
+    'Ben 1 Ann',
   ])
 })
 
@@ -57,7 +73,10 @@ test('matches within each transaction of a second', () => {
   const later = { transaction: `0x${'9'.repeat(64)}` }
   const both = [payment, toBen, { ...payment, ...later }, { ...toBen, ...later }]
   expect(brief(matchMultisends(both)).filter((text) => !text.endsWith('other'))).toEqual([
-    ...['Ann -4 Ben', 'Ben 4 Ann', 'Ann -4 Ben', 'Ben 4 Ann'],
+    'Ann -4 Ben',
+    'Ben 4 Ann',
+    'Ann -4 Ben',
+    'Ben 4 Ann',
   ])
   expect(matchMultisends([payment, { ...toBen, ...later }])).toEqual([payment, { ...toBen, ...later }])
 })
@@ -108,7 +127,9 @@ test('a statement has the same flows, with or without the match', () => {
 
 test('rp2 gets one line for each own transfer of a multisend', () => {
   const placements = rp2.placementsOf(matchMultisends([payment, toBen, toCarl]), {
-    ...{ labelOf: () => undefined, transaction: undefined, acceptsSwap: undefined },
+    labelOf: () => undefined,
+    transaction: undefined,
+    acceptsSwap: undefined,
   })
   const lines = placements.map((one) => ('format' in one && !one.isAlreadyWritten ? one.format.file : ''))
   expect(lines).toEqual(['intra.csv', 'intra.csv', 'out.csv', '', ''])

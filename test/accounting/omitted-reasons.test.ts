@@ -13,7 +13,9 @@ test.for(
 )('$format.name omits a token with $decimals decimals: $reason', ({ format, decimals, reason }) => {
   const reasons: string[] = []
   const writer = createJournalWriter({
-    ...{ format, refusalReasonOf: () => undefined, walletDigits: new Map() },
+    format,
+    refusalReasonOf: () => undefined,
+    walletDigits: new Map(),
     onOmitted: (omitted) => reasons.push(omitted.reason),
   })
   const moved = movement({ asset: token('LONG', decimals), value: 1n })

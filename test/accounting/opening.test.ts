@@ -88,7 +88,10 @@ test('leads to the balances with the same opening balances', async () => {
 
 /** One with placeholders, one of several files, a journal and the one that lists no opening balances, then the others. */
 const FORMATS = [
-  ...['koinly', 'rp2', 'beancount', 'etherscan'],
+  'koinly',
+  'rp2',
+  'beancount',
+  'etherscan',
   ...FORMAT_NAMES.filter((to) => !/^(koinly|rp2|beancount|etherscan)$/.test(to)),
 ]
 testSample(4, FORMATS, 'in files for %s opening balances pass the check of the format', async (to) => {

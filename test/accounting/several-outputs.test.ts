@@ -47,13 +47,15 @@ function ethereumChain(): JsonObject[] {
       { at: '2024-03-01T12:00:00Z', parties: [FRIEND, ANN] },
       {
         erc20: [
-          ...[erc20(SHARE, [FRIEND, ANN], 7n), erc20(OTHER_SHARE, [FRIEND, ANN], 8n)],
+          erc20(SHARE, [FRIEND, ANN], 7n),
+          erc20(OTHER_SHARE, [FRIEND, ANN], 8n),
           erc20(USDC, [FRIEND, ANN], 1n),
         ],
       },
     ),
   ].map(({ nativeTransaction, ...entries }) => ({
-    ...{ nativeTransaction: { ...nativeTransaction, chainId: '1' }, ...entries },
+    nativeTransaction: { ...nativeTransaction, chainId: '1' },
+    ...entries,
   }))
 }
 
@@ -101,21 +103,17 @@ describe('two outputs of one chain with one wallet each', () => {
       const { files, omittedFile, ...parts } = await convert([OF_BEN, OF_ANN], { ...options, out: found })
       expect(textOf(found)).toBe(textOf(expected))
       expect(parts).toEqual({
-        ...{
-          movements: whole.movements,
-          lines: whole.lines,
-          merged: whole.merged,
-          split: whole.split,
-          placeholders: whole.placeholders,
-          omitted: whole.omitted,
-        },
-        ...{
-          staleFiles: [],
-          ledgerTimeRange: undefined,
-          opening: whole.opening,
-          unpriced: whole.unpriced,
-          labels: whole.labels,
-        },
+        movements: whole.movements,
+        lines: whole.lines,
+        merged: whole.merged,
+        split: whole.split,
+        placeholders: whole.placeholders,
+        omitted: whole.omitted,
+        staleFiles: [],
+        ledgerTimeRange: undefined,
+        opening: whole.opening,
+        unpriced: whole.unpriced,
+        labels: whole.labels,
       })
     },
   )
@@ -177,7 +175,8 @@ describe('two outputs of one chain', () => {
     expect(JSON.stringify(await rowsOf([ofAnn, ofBen], 'generic'))).toContain(GIFT)
     expect(await rowsOf([ofAnn, ofBen], 'generic', options)).toEqual(await rowsOf(whole, 'generic', options))
     const needed = [
-      ...[await rowsOf([ofBen, ofAnn], 'generic', options), await pricesNeeded([ofBen, ofAnn], options)],
+      await rowsOf([ofBen, ofAnn], 'generic', options),
+      await pricesNeeded([ofBen, ofAnn], options),
       await tickersNeeded([ofBen, ofAnn], options),
     ]
     expect(JSON.stringify(needed)).not.toContain(GIFT)
@@ -362,7 +361,9 @@ describe('outputs of two chains', () => {
 
   test('name the chain of each movement that is left out', async () => {
     const { omittedFile = '' } = await convert([BOTH, ETHEREUM], {
-      ...{ to: 'rp2', out: at('unpriced'), prices: at('coin-of-ethereum.csv') },
+      to: 'rp2',
+      out: at('unpriced'),
+      prices: at('coin-of-ethereum.csv'),
     })
     const reasons = parse<Row>(textOf(omittedFile), { columns: true }).map(
       ({ chain_id, asset_type, reason }) => [chain_id, asset_type, reason].join(),
@@ -453,7 +454,9 @@ describe('several outputs are refused', () => {
     },
   ])('$what', async ({ outputs = bothChains, options, message, fix }) => {
     await expect(convert(outputs, options)).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
+      code: 'USAGE',
+      message: expect.stringContaining(message),
+      fix: expect.stringContaining(fix),
     })
     expect(readdirSync(folder)).not.toContain('refused')
   })
@@ -475,19 +478,17 @@ describe("lines of a user's file that match nothing", () => {
   const names = file('n.csv', 'address,name', `${FRIEND},Friend`, `${unknown},Nobody`, `${address('7')},`)
   const prices = file(
     ...(['p.csv', 'date,asset,currency,price,chain', '2024-01-01,native,USD,1,1'] as const),
-    ...['2024-01-01,DOGE,USD,1,1', `2024-01-01,${unknown},USD,,1`, '2024-01-01,USDC,USD,1,1'],
+    '2024-01-01,DOGE,USD,1,1',
+    `2024-01-01,${unknown},USD,,1`,
+    '2024-01-01,USDC,USD,1,1',
   )
 
   test('are counted, apart from those about other chains', async () => {
     const files = { tickers, names, prices }
     expect(await findUnmatchedLines([ETHEREUM], files)).toMatchObject([
-      ...[
-        { file: tickers, count: 1, first: { line: 2, match: `ONE ${unknown}` }, ofOtherChains: 1, lines: 3 },
-      ],
-      ...[
-        { file: names, count: 1, first: { line: 3, match: `Nobody ${unknown}` }, ofOtherChains: 0, lines: 2 },
-      ],
-      ...[{ file: prices, count: 1, first: { line: 3, match: 'DOGE' }, ofOtherChains: 0, lines: 3 }],
+      { file: tickers, count: 1, first: { line: 2, match: `ONE ${unknown}` }, ofOtherChains: 1, lines: 3 },
+      { file: names, count: 1, first: { line: 3, match: `Nobody ${unknown}` }, ofOtherChains: 0, lines: 2 },
+      { file: prices, count: 1, first: { line: 3, match: 'DOGE' }, ofOtherChains: 0, lines: 3 },
     ])
     expect(await findUnmatchedLines([BOTH], files)).toMatchObject([
       { count: 0, ofOtherChains: 3 },
@@ -532,7 +533,8 @@ describe("lines of a user's file that match nothing", () => {
 
 test('a wallet that does not exist is refused with the label that was probably meant', async () => {
   await expect(statement([BOTH], { year: '2024', wallets: ['ann, mian'] })).rejects.toMatchObject({
-    ...{ message: 'the export has no wallet ann, mian', fix: 'Did you mean Ann, main?' },
+    message: 'the export has no wallet ann, mian',
+    fix: 'Did you mean Ann, main?',
   })
 })
 

@@ -80,8 +80,14 @@ describe('staketaxcsv 87547d5, src/staketaxcsv/common/ExporterTypes.py', () => {
 
   test('CoinTracker has these columns without the ninth, which the vendor forbids', () => {
     expect(headers(presetOf('cointracker'))).toEqual([
-      ...['Date', 'Received Quantity', 'Received Currency', 'Sent Quantity', 'Sent Currency'],
-      ...['Fee Amount', 'Fee Currency', 'Tag'],
+      'Date',
+      'Received Quantity',
+      'Received Currency',
+      'Sent Quantity',
+      'Sent Currency',
+      'Fee Amount',
+      'Fee Currency',
+      'Tag',
     ])
   })
 
@@ -105,8 +111,19 @@ describe('BittyTax 287c4b4', () => {
 
   test('src/bittytax/t_row.py: thirteen columns by position', () => {
     expect(headers(presetOf('bittytax')).map((header) => header.replace(' in {currency}', ''))).toEqual([
-      ...['Type', 'Buy Quantity', 'Buy Asset', 'Buy Value', 'Sell Quantity', 'Sell Asset', 'Sell Value'],
-      ...['Fee Quantity', 'Fee Asset', 'Fee Value', 'Wallet', 'Timestamp', 'Note'],
+      'Type',
+      'Buy Quantity',
+      'Buy Asset',
+      'Buy Value',
+      'Sell Quantity',
+      'Sell Asset',
+      'Sell Value',
+      'Fee Quantity',
+      'Fee Asset',
+      'Fee Value',
+      'Wallet',
+      'Timestamp',
+      'Note',
     ])
   })
 
@@ -145,23 +162,44 @@ describe('BittyTax 287c4b4', () => {
     const any = /./
     const expected: (string | RegExp)[][] = [
       [
-        ...[...common, 'From', 'To', 'ContractAddress', /^Value_IN\(\w+\)/, /^Value_OUT\(\w+\)/, any],
-        ...[/^TxnFee\(\w+\)/, 'TxnFee(USD)', /^Historical \$Price\/\w+/, 'Status', 'ErrCode', 'Method'],
+        ...common,
+        'From',
+        'To',
+        'ContractAddress',
+        /^Value_IN\(\w+\)/,
+        /^Value_OUT\(\w+\)/,
+        any,
+        /^TxnFee\(\w+\)/,
+        'TxnFee(USD)',
+        /^Historical \$Price\/\w+/,
+        'Status',
+        'ErrCode',
+        'Method',
       ],
       [
-        ...[...common, 'ParentTxFrom', 'ParentTxTo', /^ParentTx\w+_Value/, 'From', 'TxTo', 'ContractAddress'],
-        ...[
-          /^Value_IN\(\w+\)/,
-          /^Value_OUT\(\w+\)/,
-          any,
-          /^Historical \$Price\/\w+/,
-          'Status',
-          'ErrCode',
-          'Type',
-        ],
+        ...common,
+        'ParentTxFrom',
+        'ParentTxTo',
+        /^ParentTx\w+_Value/,
+        'From',
+        'TxTo',
+        'ContractAddress',
+        /^Value_IN\(\w+\)/,
+        /^Value_OUT\(\w+\)/,
+        any,
+        /^Historical \$Price\/\w+/,
+        'Status',
+        'ErrCode',
+        'Type',
       ],
       [
-        ...[...common, 'From', 'To', 'TokenValue', 'USDValueDayOfTx', 'ContractAddress', 'TokenName'],
+        ...common,
+        'From',
+        'To',
+        'TokenValue',
+        'USDValueDayOfTx',
+        'ContractAddress',
+        'TokenName',
         'TokenSymbol',
       ],
       [
@@ -199,14 +237,28 @@ describe('rotki ef14aad', () => {
     const types = new Set(['Deposit', 'Withdrawal', 'Income', 'Loss', 'Spend', 'Staking'])
     expect(rows.filter(({ Type, Fee }) => !types.has(Type ?? '') || Fee !== '')).toEqual([])
     expect(Object.keys(rows[0] ?? {})).toEqual([
-      ...['Type', 'Location', 'Currency', 'Amount', 'Fee', 'Fee Currency', 'Description', 'Timestamp'],
+      'Type',
+      'Location',
+      'Currency',
+      'Amount',
+      'Fee',
+      'Fee Currency',
+      'Description',
+      'Timestamp',
     ])
   })
 
   test('rotkehlchen/data_import/importers/rotki_trades.py: both amounts, and an empty fee, which would create a third event', () => {
     expect(Object.keys(trades[0] ?? {})).toEqual([
-      ...['Location', 'Spend Currency', 'Receive Currency', 'Receive Amount', 'Spend Amount'],
-      ...['Fee', 'Fee Currency', 'Description', 'Timestamp'],
+      'Location',
+      'Spend Currency',
+      'Receive Currency',
+      'Receive Amount',
+      'Spend Amount',
+      'Fee',
+      'Fee Currency',
+      'Description',
+      'Timestamp',
     ])
     for (const trade of trades) {
       expect(Number(trade['Receive Amount'])).toBeGreaterThan(0)
@@ -218,7 +270,9 @@ describe('rotki ef14aad', () => {
 
   test('rotkehlchen/types.py, TokenKind: ERC-721 tokens, but no ERC-1155 tokens, which are listed as left out', () => {
     const currencies = [...rows, ...trades].flatMap((row) => [
-      ...[row.Currency, row['Spend Currency'], row['Receive Currency']],
+      row.Currency,
+      row['Spend Currency'],
+      row['Receive Currency'],
     ])
     const kinds = currencies.map((currency) => /^eip155:\d+\/(\w+):/.exec(currency ?? '')?.[1] ?? 'coin')
     expect([...new Set(kinds)].sort()).toEqual(['coin', 'erc20', 'erc721'])

@@ -217,14 +217,15 @@ test('a format without a type for wraps gets two lines', () => {
 
 const writerOf = (preset: Preset) =>
   createImportRowWriter({
-    ...{
-      preset,
-      chainName: undefined,
-      placeholderOf: () => 'NULL1',
-      walletNameOf: (address) => address,
-      prices: undefined,
-    },
-    ...{ coin: 'AVAX', refusalReasonOf: () => undefined, onOmitted: () => {}, onUnpriced: () => {} },
+    preset,
+    chainName: undefined,
+    placeholderOf: () => 'NULL1',
+    walletNameOf: (address) => address,
+    prices: undefined,
+    coin: 'AVAX',
+    refusalReasonOf: () => undefined,
+    onOmitted: () => {},
+    onUnpriced: () => {},
   })
 
 test('keeps swaps as separate rows if pairing is off', () => {

@@ -29,7 +29,14 @@ export function benchAccounting(transactions = 200_000, format = 'csv', filter =
     const statement = () => measured('statement', ['statement', output, ...period, '--format', 'csv'])
     const xlsx = () =>
       measured('xlsx', [
-        ...['convert', output, '--to', 'generic', '--format', 'xlsx', '--out', join(folder, 'generic.xlsx')],
+        'convert',
+        output,
+        '--to',
+        'generic',
+        '--format',
+        'xlsx',
+        '--out',
+        join(folder, 'generic.xlsx'),
       ])
     const report = () => measured('report', ['report', output, '--out', join(folder, 'report.html')])
     const convert = (to) => {

@@ -12,13 +12,11 @@ const COINS = 10n ** 18n
 const hash = (n) => `0x${n.toString(16).padStart(64, '0')}`
 const contractOf = (token) => `0x${(0xc000_0000 + token).toString(16).padStart(40, '0')}`
 const tokenOf = (token) => ({
-  ...{
-    address: contractOf(token),
-    name: `Token ${token}`,
-    symbol: `T${token}`,
-    decimals: 18,
-    ercType: 'ERC-20',
-  },
+  address: contractOf(token),
+  name: `Token ${token}`,
+  symbol: `T${token}`,
+  decimals: 18,
+  ercType: 'ERC-20',
 })
 const amountOf = (wallet, token) => String(BigInt(numberOf(wallet) + 1) * 1_000n + BigInt(token))
 /** Number of a wallet of `walletsOf` (with-service.js). */
@@ -31,13 +29,26 @@ function itemOf(wallet) {
   const parties = { from: { address: PEER }, to: { address: wallet } }
   return {
     nativeTransaction: {
-      ...{ blockNumber: String(block), blockTimestamp: 1_600_000_000 + block, blockHash: hash(block) },
-      ...{ chainId: '43114', blockIndex: 0, txHash: hash(block), txStatus: '1', txType: 0 },
-      ...{ gasLimit: '90000', gasUsed: '21000', gasPrice: '26000000000', nonce: '0', value: String(COINS) },
+      blockNumber: String(block),
+      blockTimestamp: 1_600_000_000 + block,
+      blockHash: hash(block),
+      chainId: '43114',
+      blockIndex: 0,
+      txHash: hash(block),
+      txStatus: '1',
+      txType: 0,
+      gasLimit: '90000',
+      gasUsed: '21000',
+      gasPrice: '26000000000',
+      nonce: '0',
+      value: String(COINS),
       ...parties,
     },
     erc20Transfers: all.map((token) => ({
-      ...{ ...parties, logIndex: token, value: amountOf(wallet, token), erc20Token: tokenOf(token) },
+      ...parties,
+      logIndex: token,
+      value: amountOf(wallet, token),
+      erc20Token: tokenOf(token),
     })),
   }
 }
@@ -61,7 +72,9 @@ function balancesOf(operation, wallet, query) {
   const held = exists ? all.filter((token) => wanted?.includes(contractOf(token)) !== false) : []
   return {
     erc20TokenBalances: held.map((token) => ({
-      ...{ ...tokenOf(token), chainId: '43114', balance: amountOf(wallet, token) },
+      ...tokenOf(token),
+      chainId: '43114',
+      balance: amountOf(wallet, token),
     })),
   }
 }

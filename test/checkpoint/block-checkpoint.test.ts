@@ -12,7 +12,9 @@ const open = (folder: string) => openAny(folder, IDENTITY)
 /** A complete block as it is stored: its pages, or an empty body if it has no items. */
 const complete = (block: number, { items = 1, bad = 0, bytes = 0 } = {}) => ({
   body: Buffer.from(items === 0 ? '' : JSON.stringify({ block, filler: 'x'.repeat(bytes) })),
-  ...{ items, bad, head: undefined },
+  items,
+  bad,
+  head: undefined,
   blocks: { min: block, max: block },
   covered: { from: block, to: block + 1 },
 })

@@ -3,9 +3,19 @@ import { negativeLines } from '../../src/cli/negative-lines.ts'
 import type { NegativeBalance } from '../../src/ledger/balances/balances.ts'
 
 const COIN: NegativeBalance = {
-  ...{ wallet_address: '0xa', wallet_label: 'ann', asset_type: 'native', asset_address: null },
-  ...{ asset_symbol: 'AVAX', token_id: null, asset_decimals: 18, value: 0n, amount: '0' },
-  ...{ transaction_hash: '0xb', block_number: 7, value_then: -2507495287398000n, causes: ['a cause'] },
+  wallet_address: '0xa',
+  wallet_label: 'ann',
+  asset_type: 'native',
+  asset_address: null,
+  asset_symbol: 'AVAX',
+  token_id: null,
+  asset_decimals: 18,
+  value: 0n,
+  amount: '0',
+  transaction_hash: '0xb',
+  block_number: 7,
+  value_then: -2507495287398000n,
+  causes: ['a cause'],
 }
 const TOKEN = { ...COIN, asset_type: 'erc20', asset_address: '0xc', asset_symbol: 'USDC' }
 

@@ -39,8 +39,12 @@ describe.skipIf(noRedis)('atomic transactions in a queue run', { tags: ['long'] 
     const { url } = await startLoopback(service, fault)
     const jobOf = (): Job =>
       testJob({
-        ...{ addresses: WALLETS, atomic: true, fees: 'listed', partitionBy: 'blocks:200' },
-        ...{ tables: ['atomic_transactions', 'ledger'], output: tempFolder() },
+        addresses: WALLETS,
+        atomic: true,
+        fees: 'listed',
+        partitionBy: 'blocks:200',
+        tables: ['atomic_transactions', 'ledger'],
+        output: tempFolder(),
         service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
       })
     const [many, alone] = [jobOf(), jobOf()]

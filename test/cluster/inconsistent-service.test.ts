@@ -139,7 +139,10 @@ describe.skipIf(noRedis)('a queue run', { tags: ['long'] }, () => {
     }
     expect(countsOf(queued.figures)).toEqual(countsOf(plain.jobs[0]?.stats))
     expect(countsOf(queued.figures)).toEqual({
-      ...{ rejects: 2, statusUnknown: 2, feeUnknown: 1, repeatedLogs: 2 },
+      rejects: 2,
+      statusUnknown: 2,
+      feeUnknown: 1,
+      repeatedLogs: 2,
       contradicted: { found: 1, unresolved: 1 },
     })
     expect(readManifest(many.output)).toMatchObject({ rejects: 2, statusUnknown: 2, feeUnknown: 1 })

@@ -10,8 +10,13 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const ATTEMPT = '0123456789abcdef'
 const RUN: OpenRun = {
-  ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
-  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, signature: 'a'.repeat(64) },
+  id: `many-${ATTEMPT}`,
+  name: 'many',
+  attempt: ATTEMPT,
+  version: GENERATOR,
+  output: '/lake',
+  quota: `walletlake:quota:${'1'.repeat(32)}`,
+  signature: 'a'.repeat(64),
 }
 
 describe('a queue entry', () => {

@@ -9,8 +9,13 @@ const UNUSED_PORT = 1
 const NONE = { runs: [], invalid: [] }
 const ATTEMPT = '0123456789abcdef'
 const RUN: OpenRun = {
-  ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
-  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, signature: 'a'.repeat(64) },
+  id: `many-${ATTEMPT}`,
+  name: 'many',
+  attempt: ATTEMPT,
+  version: GENERATOR,
+  output: '/lake',
+  quota: `walletlake:quota:${'1'.repeat(32)}`,
+  signature: 'a'.repeat(64),
 }
 
 async function open(url: string) {

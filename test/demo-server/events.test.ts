@@ -17,13 +17,21 @@ const parties = { from: { address: A, name: 'a' }, to: { address: B } }
 
 const ITEM = {
   nativeTransaction: {
-    ...{ blockNumber: '7', blockHash: '0xb', blockTimestamp: 1700000002, chainId: '43114', blockIndex: 3 },
-    ...{ txHash: '0xt', txStatus: '1', txType: 2, gasLimit: '90', gasUsed: '60', gasPrice: '25', nonce: '5' },
-    ...{
-      ...parties,
-      value: '1500000000000000000',
-      method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb' },
-    },
+    blockNumber: '7',
+    blockHash: '0xb',
+    blockTimestamp: 1700000002,
+    chainId: '43114',
+    blockIndex: 3,
+    txHash: '0xt',
+    txStatus: '1',
+    txType: 2,
+    gasLimit: '90',
+    gasUsed: '60',
+    gasPrice: '25',
+    nonce: '5',
+    ...parties,
+    value: '1500000000000000000',
+    method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb' },
   },
   erc20Transfers: [
     {
@@ -60,29 +68,48 @@ function eventOf(item: JsonObject, includes: Partial<Webhook>) {
 test('contains the transaction with parties as plain strings', () => {
   expect(eventOf(ITEM, {})).toEqual({
     transaction: {
-      ...{ blockHash: '0xb', blockNumber: '7', from: A, gas: '90', gasPrice: '25', maxFeePerGas: '' },
-      ...{ maxPriorityFeePerGas: '', txHash: '0xt', txStatus: '1', input: '', nonce: '5', to: B },
-      ...{ transactionIndex: 3, value: '1500000000000000000', type: 2, chainId: '43114' },
-      ...{ receiptCumulativeGasUsed: '160', receiptGasUsed: '60', receiptEffectiveGasPrice: '25' },
-      ...{ receiptRoot: '', blockTimestamp: 1700000002 },
+      blockHash: '0xb',
+      blockNumber: '7',
+      from: A,
+      gas: '90',
+      gasPrice: '25',
+      maxFeePerGas: '',
+      maxPriorityFeePerGas: '',
+      txHash: '0xt',
+      txStatus: '1',
+      input: '',
+      nonce: '5',
+      to: B,
+      transactionIndex: 3,
+      value: '1500000000000000000',
+      type: 2,
+      chainId: '43114',
+      receiptCumulativeGasUsed: '160',
+      receiptGasUsed: '60',
+      receiptEffectiveGasPrice: '25',
+      receiptRoot: '',
+      blockTimestamp: 1700000002,
       erc20Transfers: [
         {
-          ...{ transactionHash: '0xt', type: 'ERC20', from: A, to: B, value: '1500', logIndex: 4 },
+          transactionHash: '0xt',
+          type: 'ERC20',
+          from: A,
+          to: B,
+          value: '1500',
+          logIndex: 4,
           blockTimestamp: 1700000002,
           erc20Token: { address: A, name: 'T', symbol: 'TT', decimals: 3, valueWithDecimals: '1.5' },
         },
       ],
       erc721Transfers: [
         {
-          ...{
-            transactionHash: '0xt',
-            type: 'ERC721',
-            from: A,
-            to: B,
-            value: '1',
-            tokenId: '9',
-            logIndex: 2,
-          },
+          transactionHash: '0xt',
+          type: 'ERC721',
+          from: A,
+          to: B,
+          value: '1',
+          tokenId: '9',
+          logIndex: 2,
           blockTimestamp: 1700000002,
           erc721Token: { address: B, name: 'N', symbol: 'NN', decimals: 0, valueWithDecimals: '1' },
         },
@@ -93,7 +120,10 @@ test('contains the transaction with parties as plain strings', () => {
         expect.objectContaining({ type: 'ERC1155', tokenId: '1', value: '3', logIndex: 5 }),
       ],
       networkToken: {
-        ...{ tokenName: 'Avalanche', tokenSymbol: 'AVAX', tokenDecimals: 18, valueWithDecimals: '1.5' },
+        tokenName: 'Avalanche',
+        tokenSymbol: 'AVAX',
+        tokenDecimals: 18,
+        valueWithDecimals: '1.5',
       },
     },
   })
@@ -102,8 +132,13 @@ test('contains the transaction with parties as plain strings', () => {
 test('contains internal transactions, in lower case, with includeInternalTxs', () => {
   expect(eventOf(ITEM, { includeInternalTxs: true }).transaction.internalTransactions).toEqual([
     {
-      ...{ from: A.toLowerCase(), to: B.toLowerCase(), internalTxType: 'CALL', value: '7' },
-      ...{ gasUsed: '1', gasLimit: '2', transactionHash: '0xt' },
+      from: A.toLowerCase(),
+      to: B.toLowerCase(),
+      internalTxType: 'CALL',
+      value: '7',
+      gasUsed: '1',
+      gasLimit: '2',
+      transactionHash: '0xt',
     },
   ])
 })
@@ -113,22 +148,44 @@ test('contains logs by log index, with null for missing topics, with includeLogs
   const rest = { transactionIndex: 3, removed: false }
   expect(eventOf(ITEM, { includeLogs: true }).logs).toEqual([
     {
-      ...{ address: B.toLowerCase(), topic0: expect.stringMatching(/^0xddf252ad/), topic1: a, topic2: b },
-      ...{ topic3: `0x${word(9n)}`, data: '0x', logIndex: 2, ...rest },
+      address: B.toLowerCase(),
+      topic0: expect.stringMatching(/^0xddf252ad/),
+      topic1: a,
+      topic2: b,
+      topic3: `0x${word(9n)}`,
+      data: '0x',
+      logIndex: 2,
+      ...rest,
     },
     {
-      ...{ address: B.toLowerCase(), topic0: expect.stringMatching(/^0xc3d58168/), topic1: a, topic2: a },
-      ...{ topic3: b, data: `0x${word(1n)}${word(2n)}`, logIndex: 3, ...rest },
+      address: B.toLowerCase(),
+      topic0: expect.stringMatching(/^0xc3d58168/),
+      topic1: a,
+      topic2: a,
+      topic3: b,
+      data: `0x${word(1n)}${word(2n)}`,
+      logIndex: 3,
+      ...rest,
     },
     {
-      ...{ address: A.toLowerCase(), topic0: expect.stringMatching(/^0xddf252ad/), topic1: a, topic2: b },
-      ...{ topic3: null, data: `0x${word(1500n)}`, logIndex: 4, ...rest },
+      address: A.toLowerCase(),
+      topic0: expect.stringMatching(/^0xddf252ad/),
+      topic1: a,
+      topic2: b,
+      topic3: null,
+      data: `0x${word(1500n)}`,
+      logIndex: 4,
+      ...rest,
     },
     {
-      ...{ address: B.toLowerCase(), topic0: expect.stringMatching(/^0x4a39dc06/), topic1: a, topic2: a },
+      address: B.toLowerCase(),
+      topic0: expect.stringMatching(/^0x4a39dc06/),
+      topic1: a,
+      topic2: a,
       topic3: b,
       data: `0x${[64n, 160n, 2n, 1n, 1n, 2n, 2n, 3n].map(word).join('')}`,
-      ...{ logIndex: 5, ...rest },
+      logIndex: 5,
+      ...rest,
     },
   ])
 })

@@ -234,14 +234,17 @@ test.for([
   'the official client maps an error response to $name',
   async ({ name, request, apiKey, ...options }) => {
     const service = createDataService({
-      ...{ keys: ['k'], keyHeader: 'x-glacier-api-key' },
+      keys: ['k'],
+      keyHeader: 'x-glacier-api-key',
       quota: 'quota' in options ? options.quota : undefined,
       outage: 'outage' in options ? () => options.outage : undefined,
     })
     const { url, close } = await listen(service)
     onTestFinished(close)
     const client = new Avalanche({
-      ...{ enableTelemetry: false, chainId: '43114', retryConfig: { strategy: 'none' } },
+      enableTelemetry: false,
+      chainId: '43114',
+      retryConfig: { strategy: 'none' },
       ...(apiKey === undefined ? {} : { apiKey }),
     })
     const read = () => client.data.evm.blocks.listTransactions(request, { serverURL: url })

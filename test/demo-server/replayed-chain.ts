@@ -14,8 +14,10 @@ export const B = '0x00000000000000000000000000000000000000bB'
 /** A chain of blocks with one transaction each, from A to B. The hash of a transaction is its block number. */
 const LAB = [1, 2, 3, 4, 5, 6].map((block) => ({
   nativeTransaction: {
-    ...{ blockNumber: String(block), txHash: `0x${block}` },
-    ...{ from: { address: A }, to: { address: B } },
+    blockNumber: String(block),
+    txHash: `0x${block}`,
+    from: { address: A },
+    to: { address: B },
   },
 }))
 

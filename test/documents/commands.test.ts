@@ -3,16 +3,16 @@ import { runCommand } from '../helpers/command.ts'
 import { blocksOf, pageAt } from './pages.ts'
 
 const PAGES = [
-  ...[
-    'README.md',
-    'jobs/README.md',
-    'jobs/ACCOUNTING.md',
-    'jobs/schedule/README.md',
-    'jobs/schedule/install.md',
-    'jobs/schedule/CLUSTER.md',
-    'output/README.md',
-  ],
-  ...['src/README.md', 'src/demo-server/README.md', 'CONTRIBUTING.md'],
+  'README.md',
+  'jobs/README.md',
+  'jobs/ACCOUNTING.md',
+  'jobs/schedule/README.md',
+  'jobs/schedule/install.md',
+  'jobs/schedule/CLUSTER.md',
+  'output/README.md',
+  'src/README.md',
+  'src/demo-server/README.md',
+  'CONTRIBUTING.md',
 ]
 
 /** All command lines of a page, from code blocks and inline code, without shell comments. */

@@ -32,7 +32,11 @@ async function startService({ quirks = [], head, fault }: ServiceOptions = {}) {
   const { url, requests } = await startLoopback(service, fault)
   const job = (fields: Partial<Omit<Job, 'wallets'>> = {}): Job =>
     testJob({
-      ...{ addresses: WALLETS, atomic: true, fees: 'listed', nativeSymbol: 'AVAX', output: tempFolder() },
+      addresses: WALLETS,
+      atomic: true,
+      fees: 'listed',
+      nativeSymbol: 'AVAX',
+      output: tempFolder(),
       service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
       ...fields,
     })
@@ -243,7 +247,11 @@ test('malformed records and entries are rejected with reasons, and decorative fi
   ])
   const [first] = await readCsvTable(job.output, 'atomic_transactions')
   expect(first).toMatchObject({
-    ...{ asset_name: '7', asset_symbol: '', asset_decimals: '9', amount: '25.5', burned_value: '' },
+    asset_name: '7',
+    asset_symbol: '',
+    asset_decimals: '9',
+    amount: '25.5',
+    burned_value: '',
   })
 })
 

@@ -187,7 +187,9 @@ test('writes the same list for Parquet and CSV', { tags: ['long'] }, async () =>
   for (const format of ['csv', 'parquet'] as const) {
     const chain = await growingChain(120)
     const job = headJob(chain.url, {
-      ...{ format, compression: format === 'csv' ? 'gzip' : 'zstd', partitionBy: 'blocks:50' },
+      format,
+      compression: format === 'csv' ? 'gzip' : 'zstd',
+      partitionBy: 'blocks:50',
       escapeFormulas: false,
     })
     chain.listing.view = forked(70)

@@ -24,8 +24,17 @@ function writeJob(fields: object = {}): { job: string; output: string } {
 
 describe('walletlake', () => {
   test.for([
-    ...['run', 'plan', 'validate', 'status', 'verify', 'schema', 'serve'],
-    ...['audit', 'reindex', 'watch', 'webhooks'],
+    'run',
+    'plan',
+    'validate',
+    'status',
+    'verify',
+    'schema',
+    'serve',
+    'audit',
+    'reindex',
+    'watch',
+    'webhooks',
   ])('prints the help of %s within 80 columns', async (name) => {
     const { exit, stdout } = await runCommand([name, '--help'])
     expect(exit).toBe(0)

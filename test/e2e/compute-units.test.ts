@@ -20,15 +20,13 @@ function writeJob(url: string, quota: object = {}) {
     writeFileSync(
       job,
       JSON.stringify({
-        ...{
-          chain: '43114',
-          concurrency: 1,
-          addresses,
-          startBlock: 0,
-          endBlock: 421,
-          output,
-          fees: 'listed',
-        },
+        chain: '43114',
+        concurrency: 1,
+        addresses,
+        startBlock: 0,
+        endBlock: 421,
+        output,
+        fees: 'listed',
         service: { baseUrl: url, ...more },
       }),
     )
@@ -43,10 +41,15 @@ test('a daily budget ends runs until the next day, and a later run resumes with 
   const output = tempFolder()
   const jobWith = (perDay: number, folder = output) =>
     testJob({
-      ...{ addresses, output: folder, fees: 'listed', concurrency: 1 },
+      addresses,
+      output: folder,
+      fees: 'listed',
+      concurrency: 1,
       service: {
-        ...{ baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
-        ...{ computeUnitsPerDay: perDay },
+        baseUrl: url,
+        apiKeyHeader: 'x-service-api-key',
+        timeoutMs: 120_000,
+        computeUnitsPerDay: perDay,
       },
     })
   const first = await run([jobWith(70)])

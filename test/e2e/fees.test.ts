@@ -205,14 +205,21 @@ function recorded(name: string) {
   const { transaction: sent } = JSON.parse(readFileSync(file, 'utf8')).event
   const { blockHash, blockNumber, blockTimestamp, chainId, txHash, txStatus, nonce, value, gasPrice } = sent
   const nativeTransaction = {
-    ...{ blockHash, blockNumber, blockTimestamp, chainId, txHash, txStatus, nonce, value, gasPrice },
-    ...{
-      blockIndex: sent.transactionIndex,
-      txType: sent.type,
-      gasLimit: sent.gas,
-      gasUsed: sent.receiptGasUsed,
-    },
-    ...{ from: { address: sent.from }, to: { address: sent.to } },
+    blockHash,
+    blockNumber,
+    blockTimestamp,
+    chainId,
+    txHash,
+    txStatus,
+    nonce,
+    value,
+    gasPrice,
+    blockIndex: sent.transactionIndex,
+    txType: sent.type,
+    gasLimit: sent.gas,
+    gasUsed: sent.receiptGasUsed,
+    from: { address: sent.from },
+    to: { address: sent.to },
   }
   const { maxFeePerGas, maxPriorityFeePerGas, receiptEffectiveGasPrice } = sent
   const baseFeePerGas = String(BigInt(receiptEffectiveGasPrice) - BigInt(maxPriorityFeePerGas))
@@ -220,7 +227,10 @@ function recorded(name: string) {
   const fee = String(BigInt(sent.receiptGasUsed) * BigInt(receiptEffectiveGasPrice))
   const internalTransactions = (sent.internalTransactions ?? []).map(
     ({ from, to, ...call }: { from: string; to: string }) => ({
-      ...{ ...call, from: { address: from }, to: { address: to }, isReverted: false },
+      ...call,
+      from: { address: from },
+      to: { address: to },
+      isReverted: false,
     }),
   )
   return {
@@ -337,21 +347,21 @@ test('auto keeps the listed prices of a rollup, without L1 fees, if details exce
 /** An explorer whose only wallet sent two transactions at 5 wei a unit of gas; the second states what it paid on L1. */
 async function serveExplorer() {
   const sent = (index: number, fields: Record<string, string>) => ({
-    ...{
-      blockNumber: '7',
-      timeStamp: '1600000007',
-      hash: `0x${String(index).repeat(64)}`,
-      blockHash: '0xb7',
-    },
-    ...{
-      transactionIndex: String(index),
-      nonce: String(index),
-      from: ALICE,
-      to: BOB,
-      value: '0',
-      input: '0x',
-    },
-    ...{ gas: '21000', gasUsed: '21000', gasPrice: '5', isError: '0', txreceipt_status: '1' },
+    blockNumber: '7',
+    timeStamp: '1600000007',
+    hash: `0x${String(index).repeat(64)}`,
+    blockHash: '0xb7',
+    transactionIndex: String(index),
+    nonce: String(index),
+    from: ALICE,
+    to: BOB,
+    value: '0',
+    input: '0x',
+    gas: '21000',
+    gasUsed: '21000',
+    gasPrice: '5',
+    isError: '0',
+    txreceipt_status: '1',
     ...fields,
   })
   return serve((request, response) => {

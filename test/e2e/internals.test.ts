@@ -146,8 +146,17 @@ test('a service without the listing, or without details, does not lose receipts 
 test('plan counts the requests of both listings', async () => {
   const output = join(tempFolder(), 'output')
   const { stdout } = await runCommand([
-    ...['plan', '--chain', '43114', '--address', RECEIVER, '--internals', 'full'],
-    ...['--base-url', 'demo', '--output', output],
+    'plan',
+    '--chain',
+    '43114',
+    '--address',
+    RECEIVER,
+    '--internals',
+    'full',
+    '--base-url',
+    'demo',
+    '--output',
+    output,
   ])
   expect(stdout).toContain('at least 2 requests')
   expect(stdout).toContain('internals')

@@ -17,6 +17,9 @@ test(
     checkQuirkJob({
       quirks: ['fee-cap'],
       fields: { addresses: demoWallets.filter((_, at) => at % 5 === 2), fees: 'listed', endBlock: 421 },
-      ...{ heads: [420], grows: false, maxRequests: undefined, isQueued: false },
+      heads: [420],
+      grows: false,
+      maxRequests: undefined,
+      isQueued: false,
     }),
 )

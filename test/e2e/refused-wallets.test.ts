@@ -48,7 +48,8 @@ test('every command that reads an export reports the wallets whose rows are miss
   ])
   expect(verified.stdout).toContain(`    ${BOB}\n      the service answered 404: address not supported\n`)
   expect(JSON.parse((await command('verify', output, '--json')).stdout)).toMatchObject({
-    ...{ exit: 0, ok: true },
+    exit: 0,
+    ok: true,
     refusedWallets: [{ address: BOB, error: 'the service answered 404: address not supported' }],
   })
   const database = `sqlite:${join(tempFolder(), 'lake.db')}`

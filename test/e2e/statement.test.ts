@@ -164,7 +164,14 @@ test('prices of a year are all that the statement of this year needs', async () 
   await runCommand(['prices', output, '--year', '2023', '--out', file])
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^([^,]+,[^,]+,[^,]+),,,/gm, '$1,USD,2,'))
   const { exit, stderr } = await runCommand([
-    ...['statement', output, '--year', '2023', '--prices', file, '--format', 'csv'],
+    'statement',
+    output,
+    '--year',
+    '2023',
+    '--prices',
+    file,
+    '--format',
+    'csv',
   ])
   expect(exit).toBe(0)
   expect(stderr).not.toContain('lack a price')

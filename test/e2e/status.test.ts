@@ -47,11 +47,21 @@ describe('walletlake status', () => {
     const { outputs } = JSON.parse(stdout)
     expect(outputs[1]).toEqual(outputs[0])
     expect(outputs[0]).toMatchObject({
-      ...{ job: 'two', output, state: 'complete', chain: '43114', fromBlock: 0, toBlock: 421 },
+      job: 'two',
+      output,
+      state: 'complete',
+      chain: '43114',
+      fromBlock: 0,
+      toBlock: 421,
       firstTransactionAt: expect.stringMatching(/^2023-11-1.+Z$/),
       lastTransactionAt: expect.stringMatching(/^2023-11-1.+Z$/),
-      ...{ filesInPlace: true, wallets: 2, emptyWallets: { count: 1, addresses: [EMPTY] } },
-      ...{ removedWallets: { count: 0, addresses: [] }, rejects: 0, missingBlocks: 0, unfinished: null },
+      filesInPlace: true,
+      wallets: 2,
+      emptyWallets: { count: 1, addresses: [EMPTY] },
+      removedWallets: { count: 0, addresses: [] },
+      rejects: 0,
+      missingBlocks: 0,
+      unfinished: null,
       lastRun: { state: 'complete', code: null },
     })
     const tables = Object.values(outputs[0].tables as Record<string, { rows: number; bytes: number }>)

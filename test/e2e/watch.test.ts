@@ -95,21 +95,24 @@ async function startWatch(url: string, given: Given = {}) {
   const occasions: RunTrigger[] = []
   let onRan = () => {}
   const job = testJob({
-    ...{ addresses: ADDRESSES, endBlock: undefined, output: given.output ?? tempFolder(), concurrency: 4 },
+    addresses: ADDRESSES,
+    endBlock: undefined,
+    output: given.output ?? tempFolder(),
+    concurrency: 4,
     service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
     ...given.job,
   })
   const ran = () => new Promise<void>((resolve) => (onRan = resolve))
   const first = ran()
   const ended = watchJob(job, {
-    ...{ receiverUrl: proxy.url, listen: { host: '127.0.0.1', port: 0 }, addressesPerWebhook: 5 },
-    ...{
-      catchUpMs: CATCH_UP_MS,
-      debounceMs: DEBOUNCE_MS,
-      lookbackBlocks: 100,
-      signal: stop.signal,
-      scheduleAfter: timers.after,
-    },
+    receiverUrl: proxy.url,
+    listen: { host: '127.0.0.1', port: 0 },
+    addressesPerWebhook: 5,
+    catchUpMs: CATCH_UP_MS,
+    debounceMs: DEBOUNCE_MS,
+    lookbackBlocks: 100,
+    signal: stop.signal,
+    scheduleAfter: timers.after,
     retry: { retries: 1, firstDelayMs: 1 },
     onNotice: (notice) => notices.push(notice),
     onListening: (at) => {

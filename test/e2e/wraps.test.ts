@@ -81,7 +81,11 @@ test('the command line exports wraps that add up to the balances, and --wraps of
   expect((await run()).exit).toBe(0)
   const rows = await wrappedRows({ output })
   expect(rows.map((row) => [row.block_number, row.entry_type, row.amount].join(' '))).toEqual([
-    ...['12 wrap 5', '13 wrap 2', '15 unwrap -1', '17 wrap 3', '18 unwrap -2'],
+    '12 wrap 5',
+    '13 wrap 2',
+    '15 unwrap -1',
+    '17 wrap 3',
+    '18 unwrap -2',
   ])
   const { stdout, stderr } = await command('balances', output, '--format', 'csv')
   expect(stdout.split('\n').filter((line) => line.includes(WAVAX))).toEqual([
@@ -108,7 +112,8 @@ test('a statement shows both sides of wraps as wrapped, and tokens that were sen
   await exportListed(job)
   const { lines } = await statement([job.output], { from: '2000-01-01', until: '2999-12-31' })
   const amounts = lines.map(({ wallet_address, asset_symbol, amounts: all }) => [
-    ...[wallet_address, asset_symbol],
+    wallet_address,
+    asset_symbol,
     ...[all.received, all.sent, all.wrapped_in, all.wrapped_out].map((value) => value / 10n ** 18n),
   ])
   expect(amounts).toEqual([
@@ -243,16 +248,25 @@ const sumOf = (amounts: readonly (readonly [amount: string, asset: string])[], a
 
 const WRAP_LINES = [
   {
-    ...{ to: 'koinly', type: 'Label', wrap: 'swap' },
-    ...{ received: ['Received Amount', 'Received Currency'], sent: ['Sent Amount', 'Sent Currency'] },
+    to: 'koinly',
+    type: 'Label',
+    wrap: 'swap',
+    received: ['Received Amount', 'Received Currency'],
+    sent: ['Sent Amount', 'Sent Currency'],
   },
   {
-    ...{ to: 'cointracking', type: 'Type', wrap: 'Swap (non taxable)' },
-    ...{ received: ['Buy Amount', 'Buy Currency'], sent: ['Sell Amount', 'Sell Currency'] },
+    to: 'cointracking',
+    type: 'Type',
+    wrap: 'Swap (non taxable)',
+    received: ['Buy Amount', 'Buy Currency'],
+    sent: ['Sell Amount', 'Sell Currency'],
   },
   {
-    ...{ to: 'generic', type: 'type', wrap: 'wrap' },
-    ...{ received: ['received_amount', 'received_asset'], sent: ['sent_amount', 'sent_asset'] },
+    to: 'generic',
+    type: 'type',
+    wrap: 'wrap',
+    received: ['received_amount', 'received_asset'],
+    sent: ['sent_amount', 'sent_asset'],
   },
 ]
 

@@ -27,7 +27,8 @@ test('transactions newer than the clock are counted, and the run is incomplete',
   expect(summary).toMatch(/the clock appears to be behind by at least 2[34] h/)
   expect(summary).not.toContain('wrong address')
   expect(report).toMatchObject({
-    ...{ exit: 6, state: 'incomplete' },
+    exit: 6,
+    state: 'incomplete',
     leftOut: { transactions: 30, newerThanClock: 30, clockBehindSeconds: expect.any(Number) },
   })
 })

@@ -22,7 +22,8 @@ async function runOnce(job: Job, listing: SmallListing) {
   const { code, jobs } = await run([job])
   const summary = summaryText(jobs, { now: Date.now(), programName: 'walletlake' })
   const requests = listing.requests.slice(before).map(({ path, query }) => ({
-    ...{ path: path.split('/').slice(4, 5).join(), from: Number(query.get('startBlock')) },
+    path: path.split('/').slice(4, 5).join(),
+    from: Number(query.get('startBlock')),
     to: Number(query.get('endBlock')),
   }))
   return { code, state: jobs[0]?.state, summary, requests }
@@ -82,7 +83,8 @@ test('a run on an unchanged chain below endBlock writes no new files', async () 
 test('if the pages contain the last block, no further request follows them', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 100, { from: 1_400 }) })
   expect(await runOnce(job, listing)).toMatchObject({
-    ...{ state: 'complete', requests: [{ path: 'blocks' }, { path: 'addresses' }] },
+    state: 'complete',
+    requests: [{ path: 'blocks' }, { path: 'addresses' }],
   })
 })
 

@@ -14,7 +14,8 @@ type Remaining = JobState['wallets'][number]['remaining']
 
 function stateOf(remaining: Record<string, Remaining>, given: Partial<JobState> = {}): JobState {
   const wallets = Object.entries(remaining).map(([address, ranges]) => ({
-    ...{ address, label: null },
+    address,
+    label: null,
     remaining: ranges,
   }))
   const nothing = {
@@ -45,8 +46,13 @@ const toHead = (from: number): Remaining => [{ from, to: undefined }]
 test('before the first run, only the minimum of one request per wallet is known', () => {
   const estimate = estimateRun(open, stateOf({ [A]: toHead(0), [B]: toHead(0) }), [])
   expect(estimate).toEqual({
-    ...{ minRequests: 2, internals: 0, requests: undefined, perSecond: undefined, seconds: undefined },
-    ...{ bytesPerTransaction: undefined, bytes: undefined },
+    minRequests: 2,
+    internals: 0,
+    requests: undefined,
+    perSecond: undefined,
+    seconds: undefined,
+    bytesPerTransaction: undefined,
+    bytes: undefined,
   })
 })
 
@@ -62,7 +68,7 @@ test('with the listing of internal transactions, each wallet takes another reque
 })
 
 test('of an unfinished run, the remaining ranges take another request each', () => {
-  const state = { ...{ state: 'unfinished' as const, pages: 30, items: 3_000 } }
+  const state = { state: 'unfinished' as const, pages: 30, items: 3_000 }
   const half = stateOf({ [A]: [], [B]: [{ from: 0, to: 100 }] }, state)
   const full = { ...ended, internals: 'full' as const }
   const [listing, both] = [ended, full].map((job) => estimateRun(job, half, []))
@@ -74,7 +80,9 @@ test('compute units count requests for internal transactions at their own cost',
   const service = { ...ended.service, computeUnits: { listing: 10, internals: 50 } }
   const estimate = { ...estimateRun(ended, stateOf({}), []), minRequests: 4, internals: 2, requests: 9 }
   expect(costOf({ ...ended, service }, { ...estimate, maxRequests: 11 })).toMatchObject({
-    ...{ minUnits: 2 * 10 + 2 * 50, units: 7 * 10 + 2 * 50, maxUnits: 9 * 10 + 2 * 50 },
+    minUnits: 2 * 10 + 2 * 50,
+    units: 7 * 10 + 2 * 50,
+    maxUnits: 9 * 10 + 2 * 50,
   })
 })
 

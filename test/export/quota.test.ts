@@ -10,7 +10,8 @@ const NOW = Date.UTC(2026, 0, 31, 12)
 function jobWith(baseUrl: string, computeUnitsPerDay?: number) {
   const service = { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 1_000 }
   return testJob({
-    ...{ addresses: [], output: tempFolder() },
+    addresses: [],
+    output: tempFolder(),
     service: computeUnitsPerDay === undefined ? service : { ...service, computeUnitsPerDay },
   })
 }

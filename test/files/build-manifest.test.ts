@@ -7,14 +7,17 @@ const ALICE = `0x${'a'.repeat(40)}`
 const BOB = `0x${'b'.repeat(40)}`
 
 const JOB = {
-  ...{ name: 'n', chain: '1', startBlock: 5, endBlock: undefined, format: 'csv', compression: 'gzip' },
-  ...{
-    nativeSymbol: 'AVAX',
-    wraps: 'ledger',
-    wrappedCoins: [],
-    escapeFormulas: true,
-    service: { api: 'data-api' },
-  },
+  name: 'n',
+  chain: '1',
+  startBlock: 5,
+  endBlock: undefined,
+  format: 'csv',
+  compression: 'gzip',
+  nativeSymbol: 'AVAX',
+  wraps: 'ledger',
+  wrappedCoins: [],
+  escapeFormulas: true,
+  service: { api: 'data-api' },
   wallets: [
     { address: ALICE, label: 'hot' },
     { address: BOB, label: null },
@@ -22,7 +25,12 @@ const JOB = {
 } as unknown as Job
 
 const part = (rows: number, n: number) => ({
-  ...{ path: `ledger/part-${n}`, rows, bytes: 10 * rows, sha256: `hash ${n}`, fromBlock: 5, toBlock: 9 },
+  path: `ledger/part-${n}`,
+  rows,
+  bytes: 10 * rows,
+  sha256: `hash ${n}`,
+  fromBlock: 5,
+  toBlock: 9,
   staged: '/tmp/secret-place',
 })
 
@@ -52,19 +60,17 @@ test('a manifest states the job, the coverage and the files', () => {
   })
   expect(manifest.generator).toMatch(/^walletlake \d+\.\d+\.\d+/)
   expect(manifest.job).toEqual({
-    ...{
-      name: 'n',
-      chain: '1',
-      startBlock: 5,
-      endBlock: null,
-      format: 'csv',
-      compression: 'gzip',
-      addresses: 2,
-      nativeSymbol: 'AVAX',
-      wraps: 'ledger',
-      fees: 'exact',
-      escapeFormulas: true,
-    },
+    name: 'n',
+    chain: '1',
+    startBlock: 5,
+    endBlock: null,
+    format: 'csv',
+    compression: 'gzip',
+    addresses: 2,
+    nativeSymbol: 'AVAX',
+    wraps: 'ledger',
+    fees: 'exact',
+    escapeFormulas: true,
     addressesSha256: createHash('sha256').update(`${ALICE}\n${BOB}`).digest('hex'),
   })
   expect(manifest.coverage).toEqual([

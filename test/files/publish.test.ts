@@ -14,8 +14,14 @@ const NAME = (n: number) => `ledger/ledger-000000000000-000000000009-000${n}.csv
 function manifestOf(files: Pick<ManifestFile, 'path' | 'sha256'>[]): Manifest {
   const listed = files.map((file) => ({ ...file, rows: 1, bytes: 1, fromBlock: 0, toBlock: 9 }))
   const job = {
-    ...{ name: 'n', chain: '1', startBlock: 0, endBlock: 9, format: 'csv', compression: 'none' },
-    ...{ addresses: 0, addressesSha256: sha256('') },
+    name: 'n',
+    chain: '1',
+    startBlock: 0,
+    endBlock: 9,
+    format: 'csv',
+    compression: 'none',
+    addresses: 0,
+    addressesSha256: sha256(''),
   } as Manifest['job']
   const tables = { ledger: { rows: 1, columns: [], files: listed } }
   const versions = { manifestVersion: 1, schemaVersion: 1, generator: 'walletlake 0' } as const
@@ -152,11 +158,14 @@ test('no manifest lists bytes that do not exist', async () => {
 })
 
 test.for([
-  ...['', '{', '[]', 'null', '{"manifestVersion":2,"tables":{}}', '{"manifestVersion":1,"tables":null}'],
-  ...[
-    '{"manifestVersion":1,"tables":{"ledger":null}}',
-    '{"manifestVersion":1,"tables":{"ledger":{"files":{}}}}',
-  ],
+  '',
+  '{',
+  '[]',
+  'null',
+  '{"manifestVersion":2,"tables":{}}',
+  '{"manifestVersion":1,"tables":null}',
+  '{"manifestVersion":1,"tables":{"ledger":null}}',
+  '{"manifestVersion":1,"tables":{"ledger":{"files":{}}}}',
   '{"manifestVersion":1,"tables":{"ledger":{"files":[null]}}}',
 ])('the text %j is not a manifest', async (text) => {
   const folder = tempFolder()

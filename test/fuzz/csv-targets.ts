@@ -52,7 +52,9 @@ export function csvTargets(): Target[] {
   return [
     csvTarget('files of opening balances', AMOUNTS, (file) =>
       readDeclaredAmounts(file, {
-        ...{ walletsLabelled: () => [WALLET], labels: [], wallets: undefined },
+        walletsLabelled: () => [WALLET],
+        labels: [],
+        wallets: undefined,
         decimalsOf: () => 18,
       }),
     ),

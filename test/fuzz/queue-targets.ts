@@ -13,9 +13,14 @@ import type { Target } from './targets.ts'
 
 const ATTEMPT = '0123456789abcdef'
 const RUN_ENTRY = {
-  ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
-  ...{ store: { bucket: 'lake', prefix: 'many/more', endpoint: 'https://own.example', region: 'here' } },
-  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, signature: 'a'.repeat(64) },
+  id: `many-${ATTEMPT}`,
+  name: 'many',
+  attempt: ATTEMPT,
+  version: GENERATOR,
+  output: '/lake',
+  store: { bucket: 'lake', prefix: 'many/more', endpoint: 'https://own.example', region: 'here' },
+  quota: `walletlake:quota:${'1'.repeat(32)}`,
+  signature: 'a'.repeat(64),
 }
 const TASKS = [
   { kind: 'read', first: 0, end: 2, from: 0, to: 50 },
@@ -31,7 +36,10 @@ const job = testJob({
 })
 const plan = planAttempt({
   ...checkQueueJob(job),
-  ...{ destination: { output: '/lake' }, found: undefined, isFresh: false, now: 1 },
+  destination: { output: '/lake' },
+  found: undefined,
+  isFresh: false,
+  now: 1,
 })
 
 /**

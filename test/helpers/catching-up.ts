@@ -27,7 +27,9 @@ export const inTurn = (
   { wallets, startMs, blockMs }: { wallets: number; startMs: number; blockMs: number },
 ) =>
   Array.from({ length: count }, (_, at) => ({
-    ...{ block: at + 1, to: walletAt((at * 7) % wallets), timeMs: startMs + at * blockMs },
+    block: at + 1,
+    to: walletAt((at * 7) % wallets),
+    timeMs: startMs + at * blockMs,
   }))
 
 /** Serves the transfers up to the indexed head. */

@@ -24,15 +24,17 @@ function columnsIn([nulls, others]: [string, string]): Columns {
 }
 
 const IDENTITY = [
-  ...[
-    'transaction_hash',
-    'wallet_address',
-    'entry_type',
-    'direction',
-    'counterparty_address',
-    'from_address',
-  ],
-  ...['to_address', 'token_address', 'asset_address', 'token_id', 'value'],
+  'transaction_hash',
+  'wallet_address',
+  'entry_type',
+  'direction',
+  'counterparty_address',
+  'from_address',
+  'to_address',
+  'token_address',
+  'asset_address',
+  'token_id',
+  'value',
 ]
 
 /** The rows of a table, sorted by what they state about the chain. */

@@ -37,7 +37,9 @@ export async function checkExplorerScenario(seed: number): Promise<void> {
   )
   let current = services[0] as DataService
   const { fault } = randomFaults(EXPLORER_FAULTS, {
-    ...{ random, probability: random.pick([0, 0.1, 0.3]), maxPerRequest: 2 },
+    random,
+    probability: random.pick([0, 0.1, 0.3]),
+    maxPerRequest: 2,
   })
   const { url } = await startLoopback({ handle: (request) => current.handle(request) }, fault)
   const fields = randomFields(random)

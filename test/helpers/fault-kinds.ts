@@ -193,8 +193,16 @@ export const FAULT_KINDS: readonly FaultKind[] = [
 ]
 
 const ANY_BODY = new Set([
-  ...['HTML', 'null', 'a list', 'an empty object', 'an empty body', 'half a page', 'invalid gzip'],
-  ...['truncated gzip', 'gzip with a flipped bit', 'an error with status 200'],
+  'HTML',
+  'null',
+  'a list',
+  'an empty object',
+  'an empty body',
+  'half a page',
+  'invalid gzip',
+  'truncated gzip',
+  'gzip with a flipped bit',
+  'an error with status 200',
 ])
 
 /** Faults of any API: their responses do not depend on the shape of a page. */

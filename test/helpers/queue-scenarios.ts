@@ -173,7 +173,13 @@ async function openRound(round: Round): Promise<RoundContext> {
   output('many')
   let jobs = 0
   return {
-    ...{ ...round, random, folder, env, waitForRequests, workers, output },
+    ...round,
+    random,
+    folder,
+    env,
+    waitForRequests,
+    workers,
+    output,
     startWorker: () => {
       const worker = start(['worker', '--queue', server.url, '--concurrency', '2'])
       if (workers.length < WORKERS) workers.push(worker)

@@ -27,7 +27,10 @@ export async function setUpQueue(server: TestServer, fault?: Fault) {
   const job = writeJob(folder)
   const env: NodeJS.ProcessEnv = { WALLETLAKE_BASE_URL: service.url }
   return {
-    ...{ folder, job, service, env },
+    folder,
+    job,
+    service,
+    env,
     writeJob: (more: string) => writeJob(folder, more),
     startWorker: (...more: string[]) => {
       const args = ['worker', '--queue', server.url, '--concurrency', '3', ...more]

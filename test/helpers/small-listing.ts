@@ -34,7 +34,12 @@ const native = ({ block, to, timeMs }: Transfer) => ({
   chainId: '43114',
   blockIndex: Number(to[2]) - 1,
   txHash: hash(`${block} ${to}`),
-  ...{ txStatus: '1', txType: 2, gasLimit: '21000', gasUsed: '21000', gasPrice: '25000000000', nonce: '0' },
+  txStatus: '1',
+  txType: 2,
+  gasLimit: '21000',
+  gasUsed: '21000',
+  gasPrice: '25000000000',
+  nonce: '0',
   from: { address: SENDER },
   to: { address: to },
   method: { callType: 'NATIVE_TRANSFER', methodHash: '' },
@@ -75,7 +80,8 @@ const page = (items: readonly Transfer[], nextPageToken = ''): ServiceResponse =
   return { status: 200, headers: json, body: JSON.stringify({ nextPageToken, transactions }) }
 }
 const errorResponse = (status: number, message = 'address not supported'): ServiceResponse => ({
-  ...{ status, headers: json },
+  status,
+  headers: json,
   body: JSON.stringify({ message, error: 'Refused', statusCode: status }),
 })
 

@@ -311,8 +311,16 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
       { role: 'grid', name: 'Rows', focused: true },
     ])
     expect(await list.getByRole('columnheader').allTextContents()).toEqual([
-      ...['time', 'wallet label', 'wallet', 'kind', 'way', 'amount', 'asset'],
-      ...['counterparty label', 'counterparty', 'transaction'],
+      'time',
+      'wallet label',
+      'wallet',
+      'kind',
+      'way',
+      'amount',
+      'asset',
+      'counterparty label',
+      'counterparty',
+      'transaction',
     ])
     expect(tree.filter(({ role }) => role === 'status').length).toBeGreaterThan(0)
     await list.evaluate((one) => one.scrollTo(0, 50_000))

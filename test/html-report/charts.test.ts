@@ -9,20 +9,33 @@ const at = (time: string) => Date.parse(`${time}Z`)
 describe('a chart', () => {
   test('of months has round values and calendar dates on its axes', () => {
     const bars = ['2023-11-01', '2024-01-01', '2024-03-01'].map((day) => ({
-      ...{ from: at(`${day}T00:00`), to: at(`${day.slice(0, 8)}29T00:00`), title: day, counts: { fee: 730 } },
+      from: at(`${day}T00:00`),
+      to: at(`${day.slice(0, 8)}29T00:00`),
+      title: day,
+      counts: { fee: 730 },
     }))
     const svg = stackedBars(bars, { kinds: ['fee'], description: 'd', unit: 'movements per month' }).text
     expect(textsIn(svg)).toEqual([
       'movements per month',
-      ...['0', '200', '400', '600', '800'],
-      ...['2023-11-01', 'Dec', '2024', 'Feb', 'Mar'],
+      '0',
+      '200',
+      '400',
+      '600',
+      '800',
+      '2023-11-01',
+      'Dec',
+      '2024',
+      'Feb',
+      'Mar',
     ])
   })
 
   test('leaves a gap where there are no movements, as wide as the time', () => {
     const bars = ['00:00', '01:00', '06:00'].map((time) => ({
-      ...{ from: at(`2024-01-01T${time}`), to: at(`2024-01-01T${time}`) + 3_600_000 },
-      ...{ title: time, counts: { fee: time === '01:00' ? 0 : 1 } },
+      from: at(`2024-01-01T${time}`),
+      to: at(`2024-01-01T${time}`) + 3_600_000,
+      title: time,
+      counts: { fee: time === '01:00' ? 0 : 1 },
     }))
     const svg = stackedBars(bars, { kinds: ['fee'], description: 'd', unit: 'u' }).text
     const lefts = [...svg.matchAll(/<rect class="k-fee" x="([\d.]+)"/g)].map(([, x]) => Number(x))
@@ -32,10 +45,7 @@ describe('a chart', () => {
   })
 
   test('of a value is interrupted where the value is unknown', () => {
-    const points = [
-      ...[[0, 1] as const, [1, 2] as const, [2, null] as const],
-      ...[[3, 4] as const, [4, 4] as const],
-    ]
+    const points = [[0, 1] as const, [1, 2] as const, [2, null] as const, [3, 4] as const, [4, 4] as const]
     const path = /class="line" d="([^"]*)"/.exec(stepLine(points, { description: 'd' }).text)?.[1] ?? ''
     expect(path.match(/M/g)).toHaveLength(2)
   })

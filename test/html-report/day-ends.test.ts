@@ -43,7 +43,13 @@ test('returns the day before the first movement, days with movements and month e
   const ends = new DayEnds()
   for (const day of ['2023-11-14', '2023-11-14', '2023-12-03', '2024-02-29']) ends.set('k', day, 1n)
   expect(ends.days()).toEqual([
-    ...['2023-11-13', '2023-11-14', '2023-11-30', '2023-12-03', '2023-12-31', '2024-01-31', '2024-02-29'],
+    '2023-11-13',
+    '2023-11-14',
+    '2023-11-30',
+    '2023-12-03',
+    '2023-12-31',
+    '2024-01-31',
+    '2024-02-29',
   ])
   expect(new DayEnds().days()).toEqual([])
 })

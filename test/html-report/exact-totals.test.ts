@@ -45,8 +45,14 @@ function coinLake(movements: readonly (readonly [time: string, value: string])[]
   const lake = goodLake()
   lake.ledger = movements.map(([block_timestamp, value], at) =>
     entryOf(lake, {
-      ...{ entry_id: String(at), block_timestamp, value, block_number: String(100 + at), wallet_address: A },
-      ...{ entry_type: 'transfer', direction: value.startsWith('-') ? 'out' : 'in', amount: null },
+      entry_id: String(at),
+      block_timestamp,
+      value,
+      block_number: String(100 + at),
+      wallet_address: A,
+      entry_type: 'transfer',
+      direction: value.startsWith('-') ? 'out' : 'in',
+      amount: null,
     }),
   )
   return lake
@@ -111,7 +117,9 @@ test('the figures at the top leave out the values of suspicious tokens, as the t
   lake.ledger = [first, { ...first, ...spam }, second, { ...second, ...good, wallet_address: B }]
   const prices = join(tempFolder(), 'prices.csv')
   const lines = ['2023-12-31', '2024-12-31'].flatMap((day) => [
-    ...[`${day},native,EUR,2`, `${day},${X},EUR,1000`, `${day},${COIN},EUR,3`],
+    `${day},native,EUR,2`,
+    `${day},${X},EUR,1000`,
+    `${day},${COIN},EUR,3`,
   ])
   writeFileSync(prices, ['date,asset,currency,price', ...lines, ''].join('\n'))
   const page = await pageOf(lake, { prices })
@@ -176,7 +184,12 @@ test('transfers between own wallets count once, and what a wallet sent to itself
   ] as const
   lake.ledger = movements.map(([wallet_address, counterparty_address, value, entry_type], at) =>
     entryOf(lake, {
-      ...{ ...moved, entry_id: String(at), wallet_address, counterparty_address, value, entry_type },
+      ...moved,
+      entry_id: String(at),
+      wallet_address,
+      counterparty_address,
+      value,
+      entry_type,
       direction: value.startsWith('-') ? 'out' : 'in',
     }),
   )
@@ -232,11 +245,17 @@ test.for([
       .digest('hex')
     const kind = { compared: 1, different: 0 }
     const verdict = {
-      ...{ reconciliationVersion: 1, time: '2026-01-02T03:04:05.000Z', ok: native === 2, block: 420 },
+      reconciliationVersion: 1,
+      time: '2026-01-02T03:04:05.000Z',
+      ok: native === 2,
+      block: 420,
       wallets: { exported, selected: 2, compared: native, nativeReconciled: native, reconciled: native },
-      ...{ manifestSha256: isCurrent ? manifest : '0'.repeat(64), genesisWallets: 0, requests: 1 },
+      manifestSha256: isCurrent ? manifest : '0'.repeat(64),
+      genesisWallets: 0,
+      requests: 1,
       balances: { native: kind, erc20: { ...kind, different }, erc721: kind, erc1155: kind },
-      ...{ skipped: [], differences: [] },
+      skipped: [],
+      differences: [],
     }
     writeFileSync(join(output, 'reconciliation.json'), JSON.stringify(verdict))
     const page = readFileSync((await report([output])).file, 'utf8')
@@ -265,8 +284,15 @@ test('the units of each ERC-1155 id are stated by how they moved', async () => {
   const id = String(2n ** 256n - 1n)
   lake.ledger = movements.map(([entry_type, direction, value], at) =>
     entryOf(lake, {
-      ...{ entry_id: String(at), entry_type, direction, value, asset_type: 'erc1155', asset_address: X },
-      ...{ wallet_address: A, token_id: id, counterparty_address: null },
+      entry_id: String(at),
+      entry_type,
+      direction,
+      value,
+      asset_type: 'erc1155',
+      asset_address: X,
+      wallet_address: A,
+      token_id: id,
+      counterparty_address: null,
     }),
   )
   const [units] = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')
@@ -278,7 +304,11 @@ test('ERC-1155 ids are sorted as numbers', async () => {
   const erc1155 = { entry_type: 'mint', direction: 'in', asset_type: 'erc1155', asset_address: X, value: '1' }
   lake.ledger = ['10', '10', '9', '2', '100'].map((token_id, at) =>
     entryOf(lake, {
-      ...{ ...erc1155, entry_id: String(at), wallet_address: A, token_id, counterparty_address: null },
+      ...erc1155,
+      entry_id: String(at),
+      wallet_address: A,
+      token_id,
+      counterparty_address: null,
     }),
   )
   const units = tableOf(await pageOf(lake), 'Units of ERC-1155 ids')

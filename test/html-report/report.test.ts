@@ -210,8 +210,16 @@ describe('walletlake report', () => {
   test('writes the page to --out and reports its path, size and rows', async () => {
     writeFileSync(join(folder, 'names.csv'), `address,name\n${ledger[0]?.wallet_address},The <first>\n`)
     const { exit, stderr, stdout } = await runCommand([
-      ...['report', outputs.csv, '--out', join(folder, 'named.html')],
-      ...['--title', 'Mine & yours', '--names', join(folder, 'names.csv'), '--max-rows', '10'],
+      'report',
+      outputs.csv,
+      '--out',
+      join(folder, 'named.html'),
+      '--title',
+      'Mine & yours',
+      '--names',
+      join(folder, 'names.csv'),
+      '--max-rows',
+      '10',
     ])
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' })
     expect(stderr).toMatch(/^wrote .*named\.html \(.* [KM]B, 10 rows\): open it in a browser\n$/)
@@ -250,11 +258,13 @@ describe('walletlake report', () => {
     const manifest = join(outputs.csv, 'manifest.json')
     const write = (out: string) => report([outputs.csv], { names, out, maxRows: 5 })
     await expect(write(names)).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: `${names} is the file that --names names` },
+      code: 'USAGE',
+      message: `${names} is the file that --names names`,
       fix: 'Name another file.',
     })
     await expect(write(manifest)).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} is part of the export`) },
+      code: 'USAGE',
+      message: expect.stringContaining(`${manifest} is part of the export`),
     })
     expect(readFileSync(names, 'utf8')).toBe('address,name\n')
     expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)

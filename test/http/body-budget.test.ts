@@ -52,8 +52,11 @@ test('receives the largest bodies one at a time under concurrent requests', { ta
     response.end()
   })
   const client = createClient({
-    ...{ baseUrl: url, apiKey: undefined, apiKeyHeader: 'x-service-api-key' },
-    ...{ timeoutMs: 120_000, connections: 6 },
+    baseUrl: url,
+    apiKey: undefined,
+    apiKeyHeader: 'x-service-api-key',
+    timeoutMs: 120_000,
+    connections: 6,
   })
   onTestFinished(() => client.close())
   let [open, most] = [0, 0]

@@ -70,7 +70,8 @@ function jobWith(path: FieldPath, value: unknown) {
   const output = section === 'store' ? { output: 's3://lake/treasury' } : {}
   return {
     ...least,
-    ...{ ...format, ...output },
+    ...format,
+    ...output,
     ...(name === undefined ? { [path]: value } : { [String(section)]: { [name]: value } }),
   }
 }

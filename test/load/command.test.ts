@@ -42,7 +42,11 @@ describe('walletlake load', () => {
     })
     expect(again.stderr).toBe('')
     expect(JSON.parse(again.stdout)).toEqual({
-      ...{ to: addressOf(place), loaded: {}, skipped: 6, updated: 0, notices: [] },
+      to: addressOf(place),
+      loaded: {},
+      skipped: 6,
+      updated: 0,
+      notices: [],
     })
   })
 

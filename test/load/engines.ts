@@ -35,8 +35,13 @@ export type Engine = {
 const nothing = async () => {}
 
 export const duckdb: Engine = {
-  ...{ name: 'duckdb', skipped: false, transactions: true, start: nothing, stop: nothing },
-  ...{ integer: 'INTEGER', text: 'VARCHAR' },
+  name: 'duckdb',
+  skipped: false,
+  transactions: true,
+  start: nothing,
+  stop: nothing,
+  integer: 'INTEGER',
+  text: 'VARCHAR',
   place: async () => {
     const file = join(tempFolder(), 'lake.duckdb')
     const run = async (sql: string) => {
@@ -61,8 +66,13 @@ export const duckdb: Engine = {
 }
 
 export const sqlite: Engine = {
-  ...{ name: 'sqlite', skipped: false, transactions: true, start: nothing, stop: nothing },
-  ...{ integer: 'INTEGER', text: 'TEXT' },
+  name: 'sqlite',
+  skipped: false,
+  transactions: true,
+  start: nothing,
+  stop: nothing,
+  integer: 'INTEGER',
+  text: 'TEXT',
   place: async () => {
     const file = join(tempFolder(), 'lake.sqlite')
     const run = async (sql: string) => {
@@ -82,7 +92,11 @@ let server: Postgres | undefined
 let databases = 0
 
 export const postgres: Engine = {
-  ...{ name: 'postgres', skipped: noPostgres, transactions: true, integer: 'integer', text: 'text' },
+  name: 'postgres',
+  skipped: noPostgres,
+  transactions: true,
+  integer: 'integer',
+  text: 'text',
   start: async () => {
     server = await startPostgres()
   },
@@ -103,8 +117,12 @@ export const postgres: Engine = {
 export let standIn: ClickhouseStandIn | undefined
 
 export const clickhouse: Engine = {
-  ...{ name: 'clickhouse', skipped: false, transactions: false, start: nothing },
-  ...{ integer: 'Nullable(Int64)', text: 'Nullable(String)' },
+  name: 'clickhouse',
+  skipped: false,
+  transactions: false,
+  start: nothing,
+  integer: 'Nullable(Int64)',
+  text: 'Nullable(String)',
   stop: async () => standIn?.stop(),
   place: async () => {
     await standIn?.stop()

@@ -105,7 +105,8 @@ describe('a manifest', () => {
     await writeExport(folder, lake, { cuts: [0, 200, 1000] })
     const { host } = await startBucket(folder)
     const failure = await loadInto(`http://${host}/manifest.json`, place.to, {
-      ...{ retryDelayMs, commit: 'file' },
+      retryDelayMs,
+      commit: 'file',
     }).catch((thrown) => thrown)
     expect(failure).toMatchObject({
       code: 'VERIFY_FAILED',

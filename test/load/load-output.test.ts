@@ -61,7 +61,8 @@ function edit(files: readonly ModelFile[], at: number): ModelFile[] {
   const rows = rowsOf(files)
   const { key } = rows[at % rows.length] ?? {}
   return files.map(({ from, to, rows: inside }) => ({
-    ...{ from, to },
+    from,
+    to,
     rows: inside.map((row) => (row.key === key ? { ...row, content: `${row.content}!` } : row)),
   }))
 }

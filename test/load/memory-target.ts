@@ -70,7 +70,8 @@ export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTa
     if (left < 0) throw new Error('broken')
   }
   const target: MemoryTarget = {
-    ...{ transactions, source: undefined },
+    transactions,
+    source: undefined,
     begin: async () => {
       before = { rows, records }
     },

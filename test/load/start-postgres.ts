@@ -33,19 +33,18 @@ export async function startPostgres(): Promise<Postgres> {
   execFileSync(
     join(programs, 'initdb'),
     [
-      ...[
-        '-D',
-        join(folder, 'db'),
-        '-U',
-        'lake',
-        '-A',
-        'scram-sha-256',
-        '-E',
-        'UTF8',
-        '--no-locale',
-        '--no-sync',
-      ],
-      ...['--pwfile', join(folder, 'password')],
+      '-D',
+      join(folder, 'db'),
+      '-U',
+      'lake',
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--no-locale',
+      '--no-sync',
+      '--pwfile',
+      join(folder, 'password'),
     ],
     { ...owner, stdio: 'pipe' },
   )
@@ -81,14 +80,15 @@ async function startServer(
   { folder, port, owner }: Starting,
 ): Promise<ChildProcess | undefined> {
   const settings = {
-    ...{ listen_addresses: '127.0.0.1', unix_socket_directories: folder, port, log_destination: 'stderr' },
-    ...{
-      fsync: 'off',
-      full_page_writes: 'off',
-      max_connections: 60,
-      shared_buffers: '16MB',
-      max_wal_senders: 0,
-    },
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    port,
+    log_destination: 'stderr',
+    fsync: 'off',
+    full_page_writes: 'off',
+    max_connections: 60,
+    shared_buffers: '16MB',
+    max_wal_senders: 0,
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const args = ['-D', join(folder, 'db'), ...flags]
@@ -117,7 +117,9 @@ function running(first: ChildProcess, { folder, port, start }: Running): Postgre
   }
   return {
     url: `postgres://lake:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`,
-    ...{ port, user: 'lake', password: PASSWORD },
+    port,
+    user: 'lake',
+    password: PASSWORD,
     restart: async () => {
       await crash()
       server = await start()

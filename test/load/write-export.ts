@@ -50,7 +50,8 @@ export async function writeExport(
     transactions: lake.wallet_transactions.filter((row) => row.wallet_address === wallet.address).length,
   }))
   const manifest = {
-    ...{ ...whole, coverage },
+    ...whole,
+    coverage,
     job: { ...whole?.job, name, addressesSha256, endBlock: null },
   } as ManifestDraft
   await saveManifest(folder, manifest)

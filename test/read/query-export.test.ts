@@ -31,12 +31,17 @@ async function exportOf(
   const lake = goodLake()
   const [entry, transfer] = [lake.ledger[0] as Cells, lake.erc20_transfers[0] as Cells]
   lake.ledger = values.map(([value, decimals], at) => ({
-    ...{ ...entry, entry_id: `${at}`, value: String(value), asset_decimals: String(decimals) },
+    ...entry,
+    entry_id: `${at}`,
+    value: String(value),
+    asset_decimals: String(decimals),
     amount: amountOf(value, decimals),
   }))
   lake.erc20_transfers = prices.map((price_value, at) => ({
     ...transfer,
-    ...{ transfer_id: `${at}`, log_index: `${at}`, price_value },
+    transfer_id: `${at}`,
+    log_index: `${at}`,
+    price_value,
   }))
   await writeLake(output, lake, writing)
   return output

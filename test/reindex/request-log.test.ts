@@ -7,7 +7,11 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 
 const NOW = 1_700_000_000_000
 const entryOf = (fields: Partial<LoggedRequest> = {}): LoggedRequest => ({
-  ...{ address: '0xa', id: '7', answer: 'accepted', atMs: NOW - 1, untilMs: NOW + 5 },
+  address: '0xa',
+  id: '7',
+  answer: 'accepted',
+  atMs: NOW - 1,
+  untilMs: NOW + 5,
   ...fields,
 })
 const newPath = () => join(tempFolder(), 'requests.ndjson')

@@ -101,7 +101,11 @@ test.for([
 })
 
 const logged = (fields: Partial<LoggedRequest>): LoggedRequest => ({
-  ...{ address: '0xa', id: '7', answer: 'accepted', atMs: NOW - 10, untilMs: NOW },
+  address: '0xa',
+  id: '7',
+  answer: 'accepted',
+  atMs: NOW - 10,
+  untilMs: NOW,
   ...fields,
 })
 

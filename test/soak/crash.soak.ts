@@ -41,7 +41,9 @@ function addCounts(
   interruptions: readonly Interruption[],
 ): void {
   const { kills, starts, extraRequests, most } = countsByJob.get(jobName) ?? {
-    ...{ kills: 0, starts: 0, extraRequests: 0 },
+    kills: 0,
+    starts: 0,
+    extraRequests: 0,
     most: '',
   }
   const lostPower = interruptions.some(({ how }) => how === 'power-cut')

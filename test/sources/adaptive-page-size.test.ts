@@ -9,7 +9,10 @@ import { fakeRequester, type Query, type Reply } from './data-api/pages/fake-req
 import { bodyOf, hashesIn, itemAt } from './data-api/pages/listing.ts'
 
 const request: RangeSpec = {
-  ...{ chain: '1', address: '0xaa', order: 'asc', cutoffMs: Number.POSITIVE_INFINITY },
+  chain: '1',
+  address: '0xaa',
+  order: 'asc',
+  cutoffMs: Number.POSITIVE_INFINITY,
   range: { from: 0, to: 100_000 },
 }
 
@@ -63,7 +66,8 @@ test('reading fails with the status of a service that refuses even the smallest 
   expect(sizes).toEqual([100, 50, 25, 10])
   expect(error).toEqual(
     expect.objectContaining({
-      ...{ code: 'REQUEST_REFUSED', status: 413 },
+      code: 'REQUEST_REFUSED',
+      status: 413,
       message: expect.stringContaining('413, even for a page of 10 items'),
       fix: expect.stringContaining('gateway'),
     }),

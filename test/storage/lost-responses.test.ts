@@ -120,7 +120,10 @@ test('aborts only unfinished uploads of its own files, not of exports in nested 
 })
 
 const ELSEWHERE = JSON.stringify({
-  ...{ pid: 1, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null },
+  pid: 1,
+  host: 'elsewhere',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  ticks: null,
 })
 
 test('a process that lost its lease while it was suspended stops writing', async () => {

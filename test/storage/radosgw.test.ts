@@ -67,8 +67,13 @@ function jobFile(location: BucketLocation, more: object = { service: { baseUrl: 
   const file = join(tempFolder(), 'test.yaml')
   const { bucket, prefix, endpoint } = location
   const fields = {
-    ...{ chain: 43114, endBlock: 421, addresses, maxRowsPerFile: 1_000 },
-    ...{ output: `s3://${bucket}/${prefix}`, store: { endpoint }, ...more },
+    chain: 43114,
+    endBlock: 421,
+    addresses,
+    maxRowsPerFile: 1_000,
+    output: `s3://${bucket}/${prefix}`,
+    store: { endpoint },
+    ...more,
   }
   writeFileSync(file, JSON.stringify(fields))
   return file

@@ -164,20 +164,30 @@ test.for([
 /** An item with a fact of every kind and every documented field. */
 function fullItem(): Json {
   const metadata = {
-    ...{ indexStatus: 'INDEXED', metadataLastUpdatedTimestamp: 1_699_999_999, name: 'n', symbol: 's' },
-    ...{ description: 'd', imageUri: 'i', animationUri: 'a', externalUrl: 'e', background: 'b' },
-    ...{ attributes: '[]', properties: '{}', decimals: 0 },
+    indexStatus: 'INDEXED',
+    metadataLastUpdatedTimestamp: 1_699_999_999,
+    name: 'n',
+    symbol: 's',
+    description: 'd',
+    imageUri: 'i',
+    animationUri: 'a',
+    externalUrl: 'e',
+    background: 'b',
+    attributes: '[]',
+    properties: '{}',
+    decimals: 0,
   }
   const price = { currencyCode: 'usd', value: '1.5' }
   return item(
     {
-      ...{
-        blockTimestampMilliseconds: 1_700_000_000_123,
-        nonce: '1',
-        from: party(ALICE, 'Alice'),
-        value: '5',
-      },
-      ...{ gasLimit: '30000', gasUsed: '21000', gasPrice: '25', blockMinDelayExcess: 7 },
+      blockTimestampMilliseconds: 1_700_000_000_123,
+      nonce: '1',
+      from: party(ALICE, 'Alice'),
+      value: '5',
+      gasLimit: '30000',
+      gasUsed: '21000',
+      gasPrice: '25',
+      blockMinDelayExcess: 7,
       method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb', methodName: 'transfer()' },
     },
     {
@@ -191,9 +201,26 @@ function fullItem(): Json {
 
 /** Fields that identify a record, determine its position, or carry its value. All others are descriptive. */
 const DECISIVE = new Set([
-  ...['nativeTransaction', 'erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'],
-  ...['chainId', 'blockNumber', 'blockTimestamp', 'blockHash', 'txHash', 'blockIndex', 'from', 'to', 'value'],
-  ...['erc20Token', 'erc721Token', 'erc1155Token', 'address', 'tokenId', 'logIndex'],
+  'nativeTransaction',
+  'erc20Transfers',
+  'erc721Transfers',
+  'erc1155Transfers',
+  'internalTransactions',
+  'chainId',
+  'blockNumber',
+  'blockTimestamp',
+  'blockHash',
+  'txHash',
+  'blockIndex',
+  'from',
+  'to',
+  'value',
+  'erc20Token',
+  'erc721Token',
+  'erc1155Token',
+  'address',
+  'tokenId',
+  'logIndex',
 ])
 
 /** The paths of all descriptive fields of a record. */
@@ -236,8 +263,19 @@ const garbage = fc.oneof(
 
 /** Columns that identify a row or state what it moves. */
 const FACT_COLUMNS = new Set([
-  ...['chain_id', 'block_number', 'block_hash', 'transaction_hash', 'transaction_index', 'log_index'],
-  ...['transfer_ordinal', 'transfer_id', 'from_address', 'to_address', 'token_address', 'token_id', 'value'],
+  'chain_id',
+  'block_number',
+  'block_hash',
+  'transaction_hash',
+  'transaction_index',
+  'log_index',
+  'transfer_ordinal',
+  'transfer_id',
+  'from_address',
+  'to_address',
+  'token_address',
+  'token_id',
+  'value',
 ])
 
 const factsIn = (rows: Record<TableName, Json[]>) =>

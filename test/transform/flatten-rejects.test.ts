@@ -64,7 +64,10 @@ test.for(
   expect([...rows.erc20_transfers, ...rows.erc721_transfers]).toHaveLength(1)
   expect(rejects).toEqual([
     {
-      ...{ wallet: ALICE, transactionHash: HASH, list: field, record: value },
+      wallet: ALICE,
+      transactionHash: HASH,
+      list: field,
+      record: value,
       reason: expect.stringContaining(`${field} is not a list`),
     },
   ])
@@ -211,7 +214,10 @@ test.for([
     expect(rows[table]).toMatchObject([{ token_name: null }])
     expect(rejects).toEqual([
       {
-        ...{ wallet: ALICE, transactionHash: HASH, list, record: second },
+        wallet: ALICE,
+        transactionHash: HASH,
+        list,
+        record: second,
         reason: 'its logIndex occurs twice in one view, with different content',
       },
     ])

@@ -109,7 +109,11 @@ test('a movement between two wallets of the job has a row for each of them', () 
     ]),
   })
   const side = ({ wallet_address, wallet_label, counterparty_address, counterparty_is_own, value }: Json) => [
-    ...[wallet_address, wallet_label, counterparty_address, counterparty_is_own, value],
+    wallet_address,
+    wallet_label,
+    counterparty_address,
+    counterparty_is_own,
+    value,
   ]
   expect(rows.ledger.map(side)).toEqual([
     [ALICE, 'hot', BOB, true, '-5'],

@@ -17,7 +17,8 @@ async function cellsOf(pages: Parameters<typeof stagePages>[1]): Promise<string[
   tasks.run({ kind: 'flush' })
   const first = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: 100 }, pages: locations } })
   const batches = await resolveReorgedTransactions([first], {
-    ...{ pages: locations, folder },
+    pages: locations,
+    folder,
     rewrite: async (batch) => tasks.run({ kind: 'batch', batch }),
   })
   const text = batches.map(({ chunks }) => textOf(chunks.get('transactions'))).join('')

@@ -40,7 +40,12 @@ test('`seenBy` lists only the wallets whose view can be normalized', () => {
   })
   const fees = { from: 'listing' } as const
   const context = {
-    ...{ source: dataApi, chain: '43114', nativeSymbol: null, wallets: new Map(), fees, onReject: () => {} },
+    source: dataApi,
+    chain: '43114',
+    nativeSymbol: null,
+    wallets: new Map(),
+    fees,
+    onReject: () => {},
     wrappedCoinOf: () => undefined,
   }
   const seenBy = (tables: TableName[]) =>

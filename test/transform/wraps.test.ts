@@ -52,10 +52,21 @@ describe('wrapping', () => {
     const [coin, token] = ledgerOf(deposit({ to: party(WAVAX, 'WAVAX contract') }))
     expect(coin).toMatchObject({ entry_type: 'transfer', asset_type: 'native', value: '-5', entry_index: 0 })
     expect(token).toMatchObject({
-      ...{ entry_type: 'wrap', direction: 'in', entry_index: 1, source: 'transactions' },
-      ...{ counterparty_address: WAVAX, counterparty_name: 'WAVAX contract', counterparty_is_own: false },
-      ...{ asset_type: 'erc20', asset_address: WAVAX, asset_symbol: 'WAVAX', asset_decimals: 18 },
-      ...{ token_id: null, value: '5', amount: '0.000000000000000005', method_name: 'deposit()' },
+      entry_type: 'wrap',
+      direction: 'in',
+      entry_index: 1,
+      source: 'transactions',
+      counterparty_address: WAVAX,
+      counterparty_name: 'WAVAX contract',
+      counterparty_is_own: false,
+      asset_type: 'erc20',
+      asset_address: WAVAX,
+      asset_symbol: 'WAVAX',
+      asset_decimals: 18,
+      token_id: null,
+      value: '5',
+      amount: '0.000000000000000005',
+      method_name: 'deposit()',
     })
     expect(token?.entry_id).not.toBe(coin?.entry_id)
   })
@@ -162,9 +173,16 @@ describe('unwrapping', () => {
     const [token, coin] = ledgerOf(withdraw())
     expect(coin).toMatchObject({ entry_type: 'transfer', direction: 'in', value: '5', entry_index: 1 })
     expect(token).toMatchObject({
-      ...{ entry_type: 'unwrap', direction: 'out', entry_index: 0, source: 'internal_transactions' },
-      ...{ counterparty_address: WAVAX, asset_type: 'erc20', asset_address: WAVAX, asset_decimals: 18 },
-      ...{ value: '-5', amount: '-0.000000000000000005' },
+      entry_type: 'unwrap',
+      direction: 'out',
+      entry_index: 0,
+      source: 'internal_transactions',
+      counterparty_address: WAVAX,
+      asset_type: 'erc20',
+      asset_address: WAVAX,
+      asset_decimals: 18,
+      value: '-5',
+      amount: '-0.000000000000000005',
     })
   })
 

@@ -271,7 +271,8 @@ test('transactions of several wallets are united even if the page has two `trans
   writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
   const locations = plain.map((location, at) => ({
     ...location,
-    ...{ offset: at * (bodies[0]?.length ?? 0), bytes: bodies[at]?.length ?? 0 },
+    offset: at * (bodies[0]?.length ?? 0),
+    bytes: bodies[at]?.length ?? 0,
   }))
   const tasks = openTaskRunner(writeContext(folder))
   const staged = tasks.run({ kind: 'stage', pages: locations })

@@ -10,7 +10,10 @@ const TOKEN = 'f'.repeat(64)
 async function received(given: Partial<ReceiverOptions> = {}) {
   const events: string[] = []
   const receiver = await startReceiver({
-    ...{ host: '127.0.0.1', port: 0, token: TOKEN, isGenuine: () => true },
+    host: '127.0.0.1',
+    port: 0,
+    token: TOKEN,
+    isGenuine: () => true,
     onEvent: () => events.push('event'),
     ...given,
   })
@@ -99,7 +102,8 @@ test('rejects JSON with more values than any event has, before parsing it', asyn
 test('reports why it rejects requests, without the token', async () => {
   const refusals: unknown[] = []
   const { post } = await received({
-    ...{ isGenuine: () => false, maxBodyBytes: 1_000 },
+    isGenuine: () => false,
+    maxBodyBytes: 1_000,
     onRejected: (refusal) => refusals.push(refusal),
   })
   await post('/', '{}')

@@ -40,14 +40,12 @@ async function setUp(given: { service?: DataServiceOptions; override?: Override 
   const memory: { webhooks: readonly WatchedAddresses[] } = { webhooks: [] }
   const reconcile = (desired: readonly string[], more: Partial<Reconciliation> = {}) =>
     reconcileWebhooks(client, {
-      ...{
-        url: `${RECEIVER}/${token}`,
-        token,
-        name: 'walletlake mine',
-        chain: '43114',
-        desired,
-        maxAddresses: 5,
-      },
+      url: `${RECEIVER}/${token}`,
+      token,
+      name: 'walletlake mine',
+      chain: '43114',
+      desired,
+      maxAddresses: 5,
       saved: memory.webhooks,
       save: async (webhooks) => {
         memory.webhooks = webhooks

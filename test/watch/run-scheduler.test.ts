@@ -11,7 +11,10 @@ function openScheduler(given: Partial<RunSchedulerOptions> = {}) {
   const timers = new Set<{ dueMs: number; run: () => void }>()
   const runs: { trigger: RunTrigger; atMs: number; end: (good?: boolean) => Promise<void> }[] = []
   const scheduler = createRunScheduler({
-    ...{ debounceMs: 5, finalityMs: 0, catchUpMs: 100, now: () => now },
+    debounceMs: 5,
+    finalityMs: 0,
+    catchUpMs: 100,
+    now: () => now,
     scheduleAfter: (delayMs, run) => {
       const timer = { dueMs: now + delayMs, run }
       timers.add(timer)

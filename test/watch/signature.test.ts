@@ -6,7 +6,9 @@ import { isUsableWithScheme, type SecretScheme, verifySignature } from '../../sr
 const HEX = '4a656665'
 const SCHEMES = ['canonical', 'raw'] as const
 const signed = (text: string, scheme: SecretScheme, secret = HEX) => ({
-  ...{ body: Buffer.from(text), event: JSON.parse(text) as object, secret },
+  body: Buffer.from(text),
+  event: JSON.parse(text) as object,
+  secret,
   signature: sign({ secret, body: JSON.parse(text), text }, scheme),
 })
 

@@ -6,7 +6,8 @@ import { openEventVerifier, type SecretOptions } from '../../src/watch/webhook-s
 const event = { a: 1 }
 const text = JSON.stringify(event)
 const received = (secret: string, scheme: 'canonical' | 'raw' = 'canonical') => ({
-  ...{ body: Buffer.from(text), event },
+  body: Buffer.from(text),
+  event,
   signature: sign({ secret, body: event, text }, scheme),
 })
 

@@ -163,7 +163,8 @@ async function readContractRows(
   )
   return found.map(({ oldest, ...row }) => ({
     ...(row as Pick<ContractRow, 'type' | 'address' | 'symbol' | 'decimals' | 'most'>),
-    ...{ chain, oldest: BigInt(String(oldest)) },
+    chain,
+    oldest: BigInt(String(oldest)),
   }))
 }
 
@@ -190,7 +191,9 @@ async function readIds({ eachFile, database }: OpenExport) {
   )
   const found = await database.all('SELECT address, id, decimals FROM ids')
   return found.map(({ address, id, decimals }) => ({
-    ...{ address: String(address), id: String(id), decimals: Number(decimals) },
+    address: String(address),
+    id: String(id),
+    decimals: Number(decimals),
   }))
 }
 

@@ -83,12 +83,10 @@ function parseLine(
   { line, programs }: { line: number; programs: readonly string[] },
 ): TickerLine {
   return {
-    ...{
-      line,
-      chain: parseChain(chain) ?? '',
-      contract: contract.toLowerCase(),
-      ticker,
-    },
+    line,
+    chain: parseChain(chain) ?? '',
+    contract: contract.toLowerCase(),
+    ticker,
     nameOf: (program) => (program !== undefined && programs.includes(program) ? (cells[program] ?? '') : ''),
   }
 }

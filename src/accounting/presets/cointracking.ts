@@ -23,10 +23,14 @@ export const cointracking: Preset = {
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
   types: {
-    ...{ ...TRANSFERS, fee: 'Other Fee', wrap: 'Swap (non taxable)' },
+    ...TRANSFERS,
+    fee: 'Other Fee',
+    wrap: 'Swap (non taxable)',
     pool: {
-      ...{ add: 'Provide Liquidity', remove: 'Remove Liquidity' },
-      ...{ receiveShare: 'Receive LP Token', returnShare: 'Return LP Token' },
+      add: 'Provide Liquidity',
+      remove: 'Remove Liquidity',
+      receiveShare: 'Receive LP Token',
+      returnShare: 'Return LP Token',
     },
   },
   labels: {

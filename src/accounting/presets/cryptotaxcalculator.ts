@@ -22,10 +22,15 @@ export const cryptotaxcalculator: Preset = {
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
   types: {
-    ...{ in: 'receive', out: 'send', fee: 'fee', swap: 'buy' },
+    in: 'receive',
+    out: 'send',
+    fee: 'fee',
+    swap: 'buy',
     pool: {
-      ...{ add: 'add-liquidity', remove: 'remove-liquidity' },
-      ...{ receiveShare: 'receive-lp-token', returnShare: 'return-lp-token' },
+      add: 'add-liquidity',
+      remove: 'remove-liquidity',
+      receiveShare: 'receive-lp-token',
+      returnShare: 'return-lp-token',
     },
   },
   labels: {

@@ -19,7 +19,11 @@ export const koinly: Preset = {
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
   types: {
-    ...{ in: '', out: '', fee: 'cost', swap: '', wrap: 'swap' },
+    in: '',
+    out: '',
+    fee: 'cost',
+    swap: '',
+    wrap: 'swap',
     pool: { add: 'Add to Pool', remove: 'Remove from Pool' },
   },
   labels: {

@@ -9,7 +9,12 @@ import { decimalsOf, type StatementLine } from './statement-lines.ts'
 export type TextTable = { columns: readonly SheetColumn[]; rows: (string | null)[][] }
 
 const ASSET_COLUMNS = [
-  ...['wallet_address', 'wallet_label', 'asset_type', 'asset_address', 'asset_symbol', 'token_id'],
+  'wallet_address',
+  'wallet_label',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'token_id',
 ] as const satisfies readonly (keyof StatementLine)[]
 
 /**
@@ -45,8 +50,10 @@ export function entryTypeTable({ lines, exports }: Statement): TextTable {
     rows: lines.flatMap((line) =>
       line.entries.map((entry) => [
         ...keys.map((name) => line[name]),
-        ...[entry.type, String(entry.movements)],
-        ...[wholeUnits(entry.in, line), wholeUnits(entry.out, line)],
+        entry.type,
+        String(entry.movements),
+        wholeUnits(entry.in, line),
+        wholeUnits(entry.out, line),
       ]),
     ),
   }
@@ -71,7 +78,10 @@ function periodTable({ period: { from, until }, exports }: Statement): TextTable
       ...numberColumns(['last_block']),
     ],
     rows: exports.map(({ chain, newest, lastBlock }) => [
-      ...[chain, from, until, newest?.time ?? null],
+      chain,
+      from,
+      until,
+      newest?.time ?? null,
       lastBlock < 0 ? null : String(lastBlock),
     ]),
   }
@@ -94,8 +104,11 @@ function belowZeroTable({ exports }: Statement): TextTable {
     rows: exports.flatMap(({ chain: chain_id, belowZero }) =>
       belowZero.map((one) => [
         ...keys.map((name) => ({ ...one, chain_id })[name]),
-        ...[wholeUnits(one.value_then, one), String(one.block_number), one.transaction_hash],
-        ...[wholeUnits(one.value, one), one.causes.join('; ')],
+        wholeUnits(one.value_then, one),
+        String(one.block_number),
+        one.transaction_hash,
+        wholeUnits(one.value, one),
+        one.causes.join('; '),
       ]),
     ),
   }

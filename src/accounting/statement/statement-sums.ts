@@ -70,6 +70,11 @@ export class StatementSums {
 }
 
 const zeroFlows = (): Record<FlowName, bigint> => ({
-  ...{ received: 0n, sent: 0n, swapped_in: 0n, swapped_out: 0n, wrapped_in: 0n, wrapped_out: 0n },
+  received: 0n,
+  sent: 0n,
+  swapped_in: 0n,
+  swapped_out: 0n,
+  wrapped_in: 0n,
+  wrapped_out: 0n,
   fees: 0n,
 })

@@ -23,7 +23,8 @@ export async function* statementsByYear(
     const { currency } = sums.valuation
     const close = (year: string): YearStatement => ({
       ...closePeriod(sums, { manifest, period: periodOf(year) }),
-      ...{ year, currency },
+      year,
+      currency,
     })
     let year = ''
     for await (const rows of readSelectedRows(opened, sums.selected)) {

@@ -46,7 +46,10 @@ async function audit(outputArg: string, args: AuditArguments): Promise<number> {
   const { output, name } = located
   return withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, {
-      ...{ args, operation: 'block', isDataApiOnly: true, onNotice: log.info },
+      args,
+      operation: 'block',
+      isDataApiOnly: true,
+      onNotice: log.info,
     })
     const service = { ...access, signal, onDetail: log.debug, onNotice: log.info }
     const result = await auditOutput(output, { service, blocks, onProgress: throttledProgress(log) })

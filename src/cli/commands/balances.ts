@@ -148,7 +148,13 @@ async function writeTemplate(
 }
 
 const BALANCE_COLUMNS = [
-  ...['wallet_address', 'wallet_label', 'asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
+  'wallet_address',
+  'wallet_label',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'token_id',
+  'value',
   'amount',
 ] as const satisfies readonly (keyof Balance)[]
 

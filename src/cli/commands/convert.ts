@@ -173,7 +173,8 @@ async function writeConversion(
   const isPiped = options.format === 'xlsx' && options.out === undefined
   const outputs = foldersOf(located)
   const converted = await convert(outputs, {
-    ...{ ...options, write },
+    ...options,
+    write,
     ...(isPiped ? { writeBytes: workbookWriter() } : {}),
   })
   reportConversion(converted, options)

@@ -59,8 +59,12 @@ async function init(file: string, { force = false, ...inputs }: InitArguments): 
   const name = basename(file, extname(file))
   const job = await readInlineJob({ overrides: { ...allInputs, name: slugOf(name) }, env: {} })
   const text = jobTemplate({
-    ...{ file, name: job.name === name ? undefined : job.name, chain: job.chain, format: job.format },
-    ...{ wallets: (allInputs.address ?? []).map(splitWallet), baseUrl: job.service.baseUrl ?? '' },
+    file,
+    name: job.name === name ? undefined : job.name,
+    chain: job.chain,
+    format: job.format,
+    wallets: (allInputs.address ?? []).map(splitWallet),
+    baseUrl: job.service.baseUrl ?? '',
     api: allInputs.api === undefined ? undefined : job.service.api,
     startBlock: allInputs.startBlock === undefined ? undefined : job.startBlock,
   })

@@ -95,14 +95,12 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
   try {
     const { schema, prefix, source, commit, unescapeFormulas, memory } = args
     const result = await loadInto(from, to, {
-      ...{
-        tables,
-        source,
-        commit,
-        unescapeFormulas,
-        memory: parseMemory(memory),
-        namespace: { schema, prefix },
-      },
+      tables,
+      source,
+      commit,
+      unescapeFormulas,
+      memory: parseMemory(memory),
+      namespace: { schema, prefix },
       signal: interruption.signal,
       onNotice: log.info,
       onFile: (name, rows) => log.info(`${name}: ${formatCount(rows, 'row')}`),

@@ -67,7 +67,8 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const { output } = located
   const file = await openResultFile({
-    ...{ out, isBinary: false },
+    out,
+    isBinary: false,
     protectedPaths: {
       inputs: { '--tickers': tickers, '--opening': opening || undefined },
       exports: [output],
@@ -76,12 +77,21 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
   const interruption = out === undefined ? STARTS_OVER : { outcome: 'received prices are kept' }
   await withSignals({ ...args, interruption }, async ({ log, signal }) => {
     const access = await readAccessOfOutput(located, {
-      ...{ args, operation: 'transaction', isDataApiOnly: true, onNotice: log.info },
+      args,
+      operation: 'transaction',
+      isDataApiOnly: true,
+      onNotice: log.info,
     })
     const tier = args.tier ?? access.tier
     const progress = throttledProgress(log)
     const fetched = await fetchPrices(output, {
-      ...{ currency, from, until, assumePegs, excludeSpam, tickers, opening },
+      currency,
+      from,
+      until,
+      assumePegs,
+      excludeSpam,
+      tickers,
+      opening,
       prices: (await isFile(out)) ? out : undefined,
       service: { ...access, tier, ...limits, signal, onDetail: log.debug, onNotice: log.info },
       onStart: ({ requests, computeUnits }) =>

@@ -93,8 +93,16 @@ const LISTED_FIX = `Do what the likely causes above say for the native coin and 
 const COLUMN_FIX = `Do what the column likely_cause says for the native coin and for tokens that you use, ${NEXT}.`
 
 const COLUMNS = [
-  ...['wallet_address', 'wallet_label', 'asset_type', 'asset_address', 'asset_symbol', 'token_id'],
-  ...['ledger_value', 'service_value', 'difference', 'likely_cause'],
+  'wallet_address',
+  'wallet_label',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'token_id',
+  'ledger_value',
+  'service_value',
+  'difference',
+  'likely_cause',
 ] as const satisfies readonly (keyof ReconciledBalance)[]
 
 const NUMBERS: ReadonlySet<string> = new Set(['ledger_value', 'service_value', 'difference'])

@@ -43,7 +43,8 @@ async function reindex(outputArg: string, args: ReindexArguments): Promise<numbe
     const access = await readAccessOfOutput(located, { args, isDataApiOnly: true, onNotice })
     const { error, ...result } = await reindexOutput(output, {
       service: { ...access, ...runLimits, signal, onDetail: log.debug, onNotice: log.info },
-      ...{ olderThanMs, dryRun },
+      olderThanMs,
+      dryRun,
       onToken: ({ address, id, reason }) => {
         if (!json) print(`${address}/${id}  ${reason}`)
       },

@@ -92,8 +92,12 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
   const secrets = { ...(await readCredentials(args)), secret }
   await withSignals(args, async ({ log, signal }) => {
     await watchJob(job, {
-      ...{ ...watchOptions, ...secrets, secretScheme: args.secretScheme, signal },
-      ...{ onNotice: log.info, onDetail: log.debug },
+      ...watchOptions,
+      ...secrets,
+      secretScheme: args.secretScheme,
+      signal,
+      onNotice: log.info,
+      onDetail: log.debug,
       onListening: (url) => log.info(`${job.name}: events are received on ${url}`),
       onRun: (ran) => logRun(ran, log),
     })

@@ -38,7 +38,8 @@ export function readLookback(text: string | undefined): { lookbackBlocks?: numbe
   const lookbackMs = durationMs(text)
   if (lookbackMs !== undefined && lookbackMs > 0) return { lookbackMs }
   throw optionError('lookback', {
-    ...{ found: text, expected: 'a number of blocks such as 200, or a duration such as 30m' },
+    found: text,
+    expected: 'a number of blocks such as 200, or a duration such as 30m',
   })
 }
 

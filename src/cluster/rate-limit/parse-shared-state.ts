@@ -28,48 +28,63 @@ const isTimes = (value: unknown): value is number[] =>
   value.every((at) => typeof at === 'number' && Math.abs(at) <= MAX_NUMBER)
 
 const sampleWindow: v.GenericSchema<unknown, SampleWindow> = v.strictObject({
-  ...{ firstSequence: count, since: time, end: time, idleMs: v.optional(amount, none) },
-  ...{ sentAt: v.custom<number[]>(isTimes), stride: v.pipe(count, v.minValue(1)) },
-  ...{
-    sent: count,
-    throttled: count,
-    firstThrottledAt: v.optional(time, none),
-    unusedAt: v.custom<number[]>(isTimes),
-  },
+  firstSequence: count,
+  since: time,
+  end: time,
+  idleMs: v.optional(amount, none),
+  sentAt: v.custom<number[]>(isTimes),
+  stride: v.pipe(count, v.minValue(1)),
+  sent: count,
+  throttled: count,
+  firstThrottledAt: v.optional(time, none),
+  unusedAt: v.custom<number[]>(isTimes),
 })
 
 const profile: v.GenericSchema<unknown, BurstProfile> = v.strictObject({
-  ...{
-    grants: count,
-    end: time,
-    sentAt: v.custom<number[]>(isTimes),
-    sentBefore: v.custom<number[]>(isTimes),
-  },
+  grants: count,
+  end: time,
+  sentAt: v.custom<number[]>(isTimes),
+  sentBefore: v.custom<number[]>(isTimes),
 })
 
 const learnedRate: v.GenericSchema<unknown, LearnedRate> = v.strictObject({
-  ...{ basePerMs: rate, doublingMs: v.optional(positive, none), limitedMs: amount, nextPermitAt: time },
+  basePerMs: rate,
+  doublingMs: v.optional(positive, none),
+  limitedMs: amount,
+  nextPermitAt: time,
   bestPerMs: v.pipe(v.number(), v.minValue(0), v.maxValue(1e3)),
-  ...{ maxPerMs: v.optional(rate, none), stage: v.optional(v.picklist(['ramp-up', 'measured']), none) },
+  maxPerMs: v.optional(rate, none),
+  stage: v.optional(v.picklist(['ramp-up', 'measured']), none),
 })
 
 const sharedState: v.GenericSchema<unknown, SharedLimiterState> = v.strictObject({
-  ...{ version: v.literal(STATE_VERSION), startedAt: amount, updatedAt: time },
+  version: v.literal(STATE_VERSION),
+  startedAt: amount,
+  updatedAt: time,
   limiter: v.strictObject({
-    ...{ pausedUntil: time, inFlight: count, sent: count, grantedSinceReset: count, window: sampleWindow },
+    pausedUntil: time,
+    inFlight: count,
+    sent: count,
+    grantedSinceReset: count,
+    window: sampleWindow,
     earlierWindows: v.pipe(v.array(profile), v.maxLength(3)),
     learnedRate: v.optional(learnedRate, none),
     throttledPeriod: v.optional(
       v.strictObject({
-        ...{ since: time, roundTripMs: positive, throttledRate: v.optional(learnedRate, none) },
-        ...{ consecutiveThrottles: count, probing: v.boolean(), startsFull: v.boolean() },
+        since: time,
+        roundTripMs: positive,
+        throttledRate: v.optional(learnedRate, none),
+        consecutiveThrottles: count,
+        probing: v.boolean(),
+        startsFull: v.boolean(),
         nextWindow: v.optional(sampleWindow, none),
       }),
       none,
     ),
     quota: v.strictObject({
       latest: v.optional(v.strictObject({ sequence: count, at: time, remaining: count }), none),
-      ...{ replenished: amount, observedMs: amount },
+      replenished: amount,
+      observedMs: amount,
     }),
   }),
   clients: v.pipe(

@@ -89,10 +89,20 @@ export function createRedisRateLimiter(
   { clock = systemClock, knownPerMs }: RedisLimiterOptions = {},
 ): RateLimiter {
   const state: State = {
-    ...{ store, clock, knownPerMs, client: randomBytes(8).toString('hex'), joined: undefined },
-    ...{ waiters: [], outcomes: [], scheduled: 0, active: 0, pausedUntil: clock.now() },
-    ...{ intervalMs: INTERVAL_SHARE * LOOK_AHEAD_MS, nextMs: 0 },
-    ...{ isExchanging: false, next: undefined },
+    store,
+    clock,
+    knownPerMs,
+    client: randomBytes(8).toString('hex'),
+    joined: undefined,
+    waiters: [],
+    outcomes: [],
+    scheduled: 0,
+    active: 0,
+    pausedUntil: clock.now(),
+    intervalMs: INTERVAL_SHARE * LOOK_AHEAD_MS,
+    nextMs: 0,
+    isExchanging: false,
+    next: undefined,
   }
   return {
     acquire: (signal, weight = 1) => acquire(state, signal, weight),
@@ -198,7 +208,8 @@ type ExchangeContext = { reported: State['outcomes']; readAt: number; shared: Sh
 function requestOf(state: State, { reported, readAt, shared }: ExchangeContext): ExchangeRequest {
   const { client, knownPerMs, joined, pausedUntil, waiters, scheduled } = state
   return {
-    ...{ client, held: state.active + state.outcomes.length },
+    client,
+    held: state.active + state.outcomes.length,
     join:
       joined === shared.startedAt ? undefined : { knownPerMs, pausedMs: Math.max(0, pausedUntil - readAt) },
     outcomes: reported.map(({ at, ...known }) => ({ ...known, ageMs: readAt - at })),

@@ -189,8 +189,24 @@ export function toExportError(thrown: unknown): ExportError {
 }
 
 const DISK_CODES = new Set([
-  ...['ENOSPC', 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EIO', 'EDQUOT', 'EMFILE', 'ENFILE'],
-  ...['ENOENT', 'EEXIST', 'ENOTEMPTY', 'EFBIG', 'ELOOP', 'ENAMETOOLONG', 'EXDEV', 'EBUSY'],
+  'ENOSPC',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EISDIR',
+  'EIO',
+  'EDQUOT',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'EEXIST',
+  'ENOTEMPTY',
+  'EFBIG',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'EXDEV',
+  'EBUSY',
 ])
 
 /** The advice for a file system error code; undefined if the default advice applies. */

@@ -114,8 +114,11 @@ const JOB = fields({
 })
 
 const COVERAGE = fields({
-  ...{ address: text, ...RANGE, transactions: count },
-  ...{ label: v.optional(textOrNull), removed: v.optional(exactly(true)) },
+  address: text,
+  ...RANGE,
+  transactions: count,
+  label: v.optional(textOrNull),
+  removed: v.optional(exactly(true)),
   error: v.optional(text),
   gaps: v.optional(list(fields({ listing: text, ...RANGE, reason: text }))),
 })
@@ -124,7 +127,10 @@ const ASSET_TYPE = checked<string>(ASSET_TYPES.join(' or '), (value) =>
   ASSET_TYPES.some((type) => type === value),
 )
 const OPENING = fields({
-  ...{ walletAddress: text, assetType: ASSET_TYPE, assetAddress: textOrNull, tokenId: textOrNull },
+  walletAddress: text,
+  assetType: ASSET_TYPE,
+  assetAddress: textOrNull,
+  tokenId: textOrNull,
   value: checked<string>('an integer as decimal text', matches(/^-?\d{1,78}$/)),
 })
 

@@ -164,7 +164,12 @@ export const RUNS_FOLDER = 'runs'
 export const PRIVATE_FOLDER = '.walletlake'
 /** Names that walletlake creates in an output folder. Other entries of the folder are not touched. */
 export const EXPORT_ENTRIES: ReadonlySet<string> = new Set([
-  ...[MANIFEST_FILE, REJECTS_FILE, CHANGES_FOLDER, PRIVATE_FOLDER, RUNS_FOLDER, 'raw'],
+  MANIFEST_FILE,
+  REJECTS_FILE,
+  CHANGES_FOLDER,
+  PRIVATE_FOLDER,
+  RUNS_FOLDER,
+  'raw',
   RECONCILIATION_FILE,
   ...TABLE_NAMES,
 ])

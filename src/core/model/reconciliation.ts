@@ -18,7 +18,11 @@ const RECONCILIATION = v.object({
   block: count,
   /** `exported`: wallets of the export. `unchanged` ones agreed in an earlier verdict and were not compared again. */
   wallets: v.object({
-    ...{ exported: count, selected: count, compared: count, nativeReconciled: count, reconciled: count },
+    exported: count,
+    selected: count,
+    compared: count,
+    nativeReconciled: count,
+    reconciled: count,
     unchanged: v.optional(count, 0),
   }),
   balances: v.object({ native: kind, erc20: kind, erc721: kind, erc1155: kind }),
@@ -33,8 +37,12 @@ const RECONCILIATION = v.object({
   opening: v.optional(
     v.array(
       v.object({
-        ...{ wallet_address: v.string(), asset_type: v.string(), asset_address: textOrNull },
-        ...{ token_id: textOrNull, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)), before_block: count },
+        wallet_address: v.string(),
+        asset_type: v.string(),
+        asset_address: textOrNull,
+        token_id: textOrNull,
+        value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)),
+        before_block: count,
       }),
     ),
     [],
@@ -44,9 +52,15 @@ const RECONCILIATION = v.object({
   /** At most 1000 of the differences. */
   differences: v.array(
     v.object({
-      ...{ wallet_address: v.string(), wallet_label: textOrNull, asset_type: v.string() },
-      ...{ asset_address: textOrNull, asset_symbol: textOrNull, token_id: textOrNull },
-      ...{ ledger_value: v.string(), service_value: v.string(), difference: v.string() },
+      wallet_address: v.string(),
+      wallet_label: textOrNull,
+      asset_type: v.string(),
+      asset_address: textOrNull,
+      asset_symbol: textOrNull,
+      token_id: textOrNull,
+      ledger_value: v.string(),
+      service_value: v.string(),
+      difference: v.string(),
       likely_cause: textOrNull,
     }),
   ),

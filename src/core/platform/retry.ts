@@ -63,7 +63,9 @@ export function retry<T>(
   { isRetryable, signal }: { isRetryable: (error: unknown) => boolean; signal?: AbortSignal | undefined },
 ): Promise<T> {
   return pRetry(work, {
-    ...{ retries: policy.retries, minTimeout: policy.firstDelayMs, maxTimeout: policy.maxDelayMs },
+    retries: policy.retries,
+    minTimeout: policy.firstDelayMs,
+    maxTimeout: policy.maxDelayMs,
     shouldRetry: ({ error }) => isRetryable(error),
     ...(signal === undefined ? {} : { signal }),
   })

@@ -41,8 +41,15 @@ export function openDispatcher(options: DataServiceOptions, registry: Registry):
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const RETRY_DELAYS_MS = [
-  ...[10_000, MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS],
-  ...[2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, 24 * HOUR_MS],
+  10_000,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
 ]
 
 type DispatcherContext = { options: DataServiceOptions; registry: Registry; poster: HttpPoster }

@@ -105,8 +105,15 @@ function readFields(stats: RunStats) {
   const { computeUnits, computeUnitsByDay } = stats
   return {
     /** What the requests cost in the service's compute units, also by UTC day. */
-    ...{ requests, computeUnits, computeUnitsByDay },
-    ...{ rateLimited, retries, bytes, pages, items, transactions },
+    requests,
+    computeUnits,
+    computeUnitsByDay,
+    rateLimited,
+    retries,
+    bytes,
+    pages,
+    items,
+    transactions,
     /**
      * Listings (a wallet, or `blocks`) that needed pages of fewer than 100 items, with the smallest page
      * size.
@@ -167,7 +174,9 @@ function excludedFields(stats: RunStats) {
   const { transactions, newerThanClock, newestMs } = leftOut
   const lagMs = clockLagOf(stats)
   return {
-    ...{ transactions, newerThanClock, newestAt: toIsoTime(newestMs) },
+    transactions,
+    newerThanClock,
+    newestAt: toIsoTime(newestMs),
     /** Minimum number of seconds by which the local clock appears to be behind; null if it does not. */
     clockBehindSeconds: lagMs === undefined ? null : Math.floor(lagMs / 1000),
   }

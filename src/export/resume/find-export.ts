@@ -86,8 +86,14 @@ const FIXED_SETTINGS = [
 ] as const
 /** Values of settings that a job or manifest omits. */
 const DEFAULT_SETTINGS = {
-  ...{ kind: 'wallets', endBlock: 'the head', partitionBy: 'none', internals: 'listing' },
-  ...{ chain: undefined, startBlock: undefined, format: undefined, api: DEFAULT_API },
+  kind: 'wallets',
+  endBlock: 'the head',
+  partitionBy: 'none',
+  internals: 'listing',
+  chain: undefined,
+  startBlock: undefined,
+  format: undefined,
+  api: DEFAULT_API,
 }
 
 /** Whether every file of the manifest exists with the listed size. */

@@ -89,7 +89,11 @@ async function mergeByLines(
   const { range, firstNumber } = step
   return writeTable({
     ...compaction,
-    ...{ chunks, range, firstNumber, maxRowsPerFile: maxRows, escapeFormulas: false },
+    chunks,
+    range,
+    firstNumber,
+    maxRowsPerFile: maxRows,
+    escapeFormulas: false,
   })
 }
 

@@ -46,7 +46,9 @@ export function assetsSection(stats: LedgerStats): Html {
       caption,
       { headers, rows: assets.slice(0, MAX_TABLE_ROWS).map(row) },
       {
-        ...{ noun: 'asset', count: assets.length, totals: totalsOf(stats, { assets, amounts }) },
+        noun: 'asset',
+        count: assets.length,
+        totals: totalsOf(stats, { assets, amounts }),
         totalName: assets === plain && hasSuspicious ? TOTAL_WITHOUT_SUSPICIOUS : undefined,
       },
     )
@@ -71,7 +73,8 @@ function totalsOf(
 ): Cell[] {
   const values = assets.map(({ type, address }) => fiatValues?.assets.get(aggregateKey(type, address)))
   return [
-    ...[EMPTY_CELL, countCell(assets.reduce((sum, { movements }) => sum + movements, 0))],
+    EMPTY_CELL,
+    countCell(assets.reduce((sum, { movements }) => sum + movements, 0)),
     ...Object.keys(amounts).map(() => EMPTY_CELL),
     ...(fiatValues === undefined ? [] : [fiatValueCell(sumKnownValues(values))]),
     EMPTY_CELL,

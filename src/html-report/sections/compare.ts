@@ -35,7 +35,8 @@ export function comparisonData(stats: LedgerStats): ComparisonData {
   return {
     days,
     assets: trackedBalances(stats).map(({ key, name, decimals, wallets }) => ({
-      ...{ name, decimals },
+      name,
+      decimals,
       wallets: [
         ...wallets.slice(0, MAX_WALLETS).map(({ wallet, openingBalance }) => ({
           name: walletText(stats, wallet),

@@ -32,7 +32,10 @@ function counterpartyRow({ address, name, transfers, received, sent }: Counterpa
   return [
     nameCell(name),
     { html: addressHtml(address), sort: address },
-    ...[countCell(received + sent), countCell(received), countCell(sent), countCell(transfers.length)],
+    countCell(received + sent),
+    countCell(received),
+    countCell(sent),
+    countCell(transfers.length),
   ]
 }
 
@@ -70,7 +73,8 @@ function flowsOf(stats: LedgerStats, charted: readonly Counterparty[]): Chart {
       one.transfers
         .filter((transfers) => transfers[direction] > 0)
         .map(({ wallet, [direction]: count }) => ({
-          ...{ counterparty: partyOf(one), count },
+          counterparty: partyOf(one),
+          count,
           wallet: { address: wallet, name: walletText(stats, wallet) },
         })),
     )
@@ -112,7 +116,8 @@ function pairsTable(stats: LedgerStats, charted: readonly Counterparty[]): Html 
       nameCell(name),
       { html: addressHtml(address), sort: address },
       { html: walletHtml(stats, wallet), sort: walletText(stats, wallet) },
-      ...[countCell(received), countCell(sent)],
+      countCell(received),
+      countCell(sent),
     ]),
   )
   const headers = ['counterparty', 'address', 'wallet', 'received from', 'sent to']

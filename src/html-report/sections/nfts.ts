@@ -23,7 +23,10 @@ export function nftsSection(stats: LedgerStats): Html {
     const { minted = 0, burned = 0 } = nfts.collections.get(key) ?? {}
     return [
       { html: assetHtml(stats, asset), sort: asset.symbol ?? '' },
-      ...[countCell(asset.movements), countCell(minted), countCell(burned), countCell(ids.length)],
+      countCell(asset.movements),
+      countCell(minted),
+      countCell(burned),
+      countCell(ids.length),
       { html: chips(ids), sort: ids.length, isLong: true },
     ]
   })

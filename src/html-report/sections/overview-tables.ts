@@ -63,5 +63,7 @@ ${tableHtml(
 const senderRow = (labels: Overview['labels'], { address, count, failed, fees }: Sender): Cell[] => [
   { html: labelHtml(labels, address), sort: labels.get(address) ?? address },
   { html: addressHtml(address), sort: address },
-  ...[countCell(count), countCell(failed), amountCell(fees, COIN_DECIMALS)],
+  countCell(count),
+  countCell(failed),
+  amountCell(fees, COIN_DECIMALS),
 ]

@@ -42,20 +42,29 @@ type SharedColumns = { buckets: readonly NamedBucket[]; range: BlockRange }
 function activityTable(stats: LedgerStats, wallets: readonly Coverage[]): Html {
   const { aggregates, manifest } = stats
   const headers = [
-    ...['wallet', 'address', 'activity', 'transactions', 'movements', 'assets'],
-    ...['first seen, UTC', 'last active, UTC', 'first funded by', 'blocks read'],
+    'wallet',
+    'address',
+    'activity',
+    'transactions',
+    'movements',
+    'assets',
+    'first seen, UTC',
+    'last active, UTC',
+    'first funded by',
+    'blocks read',
   ]
   const shared = { buckets: listBuckets(stats), range: rangeOfJob(manifest) }
   const rows = wallets.slice(0, MAX_TABLE_ROWS).map((coverage) => activityRow(stats, coverage, shared))
   const totals = [
-    ...[
-      EMPTY_CELL,
-      EMPTY_CELL,
-      EMPTY_CELL,
-      countCell(aggregates.movements),
-      countCell(aggregates.assets.size),
-    ],
-    ...[EMPTY_CELL, EMPTY_CELL, EMPTY_CELL, EMPTY_CELL],
+    EMPTY_CELL,
+    EMPTY_CELL,
+    EMPTY_CELL,
+    countCell(aggregates.movements),
+    countCell(aggregates.assets.size),
+    EMPTY_CELL,
+    EMPTY_CELL,
+    EMPTY_CELL,
+    EMPTY_CELL,
   ]
   return tableHtml('Activity by wallet', { headers, rows }, { noun: 'wallet', count: wallets.length, totals })
 }
@@ -74,8 +83,11 @@ function activityRow(
   return [
     ...names,
     { html: sparkline(counts, `activity of ${walletText(stats, address)}`), sort: wallet.movements },
-    ...[countCell(wallet.transactions), countCell(wallet.movements), countCell(wallet.assets.size)],
-    ...[textCell(minuteOf(wallet.first)), textCell(minuteOf(wallet.last))],
+    countCell(wallet.transactions),
+    countCell(wallet.movements),
+    countCell(wallet.assets.size),
+    textCell(minuteOf(wallet.first)),
+    textCell(minuteOf(wallet.last)),
     wallet.funder === null
       ? textCell('–')
       : { html: walletHtml(stats, wallet.funder), sort: wallet.funder, isLong: true },

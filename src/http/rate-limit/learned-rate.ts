@@ -58,16 +58,22 @@ export type RateTuning = {
 
 /** Grants are whole numbers, so the bursts of two windows may differ by half a request. */
 export const LOCAL_TUNING: RateTuning = {
-  ...{ rampUp: 'requests in flight', probeWindows: 12, firstProbeWindows: 12 },
-  ...{ burstTolerance: 0.5, belowBestPower: 8 },
+  rampUp: 'requests in flight',
+  probeWindows: 12,
+  firstProbeWindows: 12,
+  burstTolerance: 0.5,
+  belowBestPower: 8,
 }
 /**
  * Processes that share a quota probe more gently, because a 429 does not stop permits that were already issued
  * ahead of time. The values are fitted to the simulation of test/cluster/rate-limit/shared-laws.test.ts.
  */
 export const SHARED_TUNING: RateTuning = {
-  ...{ rampUp: 'rate', probeWindows: 40, firstProbeWindows: 40 },
-  ...{ burstTolerance: 0.1, belowBestPower: 16 },
+  rampUp: 'rate',
+  probeWindows: 40,
+  firstProbeWindows: 40,
+  burstTolerance: 0.1,
+  belowBestPower: 16,
 }
 /** Lower bounds of the doubling time: milliseconds, and number of requests at the base rate. */
 const MIN_PROBE_MS = 7_000
@@ -155,7 +161,10 @@ export function learnRate(
   const firstDoublingMs = Math.min(MIN_PROBE_MS, firstProbeWindows * lengthMs)
   if (learnedRate === undefined)
     return {
-      ...{ ...initial, basePerMs: Math.max(perMs, MIN_PER_MS), bestPerMs: 0, doublingMs: firstDoublingMs },
+      ...initial,
+      basePerMs: Math.max(perMs, MIN_PER_MS),
+      bestPerMs: 0,
+      doublingMs: firstDoublingMs,
       stage: isMeasured ? 'measured' : undefined,
     }
   const weight =

@@ -32,23 +32,19 @@ function reservedHeader(raw: RawValue, name: string) {
 
 /** Headers that HTTP or the requests of the program use. */
 const RESERVED_HEADERS = new Set([
-  ...[
-    'host',
-    'connection',
-    'keep-alive',
-    'upgrade',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'proxy-connection',
-  ],
-  ...[
-    'content-length',
-    'content-type',
-    'content-encoding',
-    'expect',
-    'accept',
-    'accept-encoding',
-    'user-agent',
-  ],
+  'host',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'proxy-connection',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'expect',
+  'accept',
+  'accept-encoding',
+  'user-agent',
 ])

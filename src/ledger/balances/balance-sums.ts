@@ -18,8 +18,16 @@ type Sum = BalanceSum & { decimalsRow: number }
 
 /** The ledger columns that `add` reads. */
 export const SUMMED_COLUMNS = [
-  ...['transaction_hash', 'block_number', 'wallet_address', 'asset_type', 'asset_address', 'token_id'],
-  ...['asset_symbol', 'value', 'counterparty_address', 'method_name'],
+  'transaction_hash',
+  'block_number',
+  'wallet_address',
+  'asset_type',
+  'asset_address',
+  'token_id',
+  'asset_symbol',
+  'value',
+  'counterparty_address',
+  'method_name',
 ] as const
 
 /** Without decimals, the values are as they are on the chain. */

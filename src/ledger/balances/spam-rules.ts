@@ -66,8 +66,24 @@ export const MISREPORTS_BALANCES: SpamFlag = {
 }
 
 const WELL_KNOWN: readonly (string | null)[] = [
-  ...['USDC', 'USDT', 'DAI', 'BUSD', 'TUSD', 'FRAX', 'ETH', 'WETH', 'BTC', 'WBTC', 'BNB', 'MATIC', 'AVAX'],
-  ...['WAVAX', 'LINK', 'UNI', 'AAVE', 'STETH'],
+  'USDC',
+  'USDT',
+  'DAI',
+  'BUSD',
+  'TUSD',
+  'FRAX',
+  'ETH',
+  'WETH',
+  'BTC',
+  'WBTC',
+  'BNB',
+  'MATIC',
+  'AVAX',
+  'WAVAX',
+  'LINK',
+  'UNI',
+  'AAVE',
+  'STETH',
 ]
 
 /**

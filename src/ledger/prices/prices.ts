@@ -135,7 +135,8 @@ function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: str
   const all = (asset: PricedAsset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))
   const instantOf = memoizeLast(Date.parse)
   return {
-    ...{ currency, all },
+    currency,
+    all,
     at: (asset, time) => {
       const instant = instantOf(time)
       const quote = newestAt(all(asset), instant)

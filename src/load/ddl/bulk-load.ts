@@ -42,7 +42,10 @@ export function bulkLoadText(options: BulkLoadOptions): string {
   const { job } = manifest
   const dialect = DIALECTS[engine]
   const context: BulkContext = {
-    ...{ dialect, folder, job, filesAt: filesAtOf(options) },
+    dialect,
+    folder,
+    job,
+    filesAt: filesAtOf(options),
     namespace: { schema: schemaOf(options) ?? dialect.defaultSchema, prefix },
     fileFormat: fileFormatOf(options),
     unescapes: unescapeFormulas && FORMATS[job.format].escapesFormulas,

@@ -190,7 +190,11 @@ async function connect(options: ClickhouseOptions): Promise<ClickHouseClient> {
   const { url, username, password, database, title } = options
   const { createClient } = await importDriver('@clickhouse/client', () => import('@clickhouse/client'))
   const client = createClient({
-    ...{ url, username, password, database, application: 'walletlake' },
+    url,
+    username,
+    password,
+    database,
+    application: 'walletlake',
     request_timeout: REQUEST_TIMEOUT_MS,
     log: { level: 127 },
   })

@@ -23,11 +23,17 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
   const { apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry } = access
   const { end, counts, signal, ...requests } = await startRequests(access, createMeter(access))
   const client = createServiceClient({
-    ...{ apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry },
+    apiKeyHeader,
+    allowPlainHttp,
+    timeoutMs,
+    concurrency,
+    retry,
     ...requests,
   })
   return {
-    ...{ client, counts, signal },
+    client,
+    counts,
+    signal,
     close: async () => {
       await client.close()
       await end()

@@ -89,7 +89,10 @@ const digitsOf = (value: unknown): bigint | undefined =>
 const NATIVE: Asset = { type: 'native', address: null, tokenId: null }
 
 const toErc20 = ({ address, balance }: { address: string; balance: string }): Held => ({
-  ...{ type: 'erc20', address: address.toLowerCase(), tokenId: null, value: BigInt(balance) },
+  type: 'erc20',
+  address: address.toLowerCase(),
+  tokenId: null,
+  value: BigInt(balance),
 })
 
 const toErc1155 = (token: { address: string; tokenId: string; balance: string }): Held => ({

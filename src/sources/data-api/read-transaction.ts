@@ -26,5 +26,8 @@ function readNative(body: Buffer): JsonObject {
 
 /** Fields that only details have. */
 const DETAILS_ONLY: ReadonlySet<string> = new Set([
-  ...['input', 'baseFeePerGas', 'maxFeePerGas', 'maxPriorityFeePerGas'],
+  'input',
+  'baseFeePerGas',
+  'maxFeePerGas',
+  'maxPriorityFeePerGas',
 ])

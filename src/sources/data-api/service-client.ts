@@ -95,7 +95,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   checkInteger('concurrency', concurrency, 256)
   const client = createClient({
     ...access,
-    ...{ timeoutMs, connections: concurrency, allowPlainHttp: options.allowPlainHttp },
+    timeoutMs,
+    connections: concurrency,
+    allowPlainHttp: options.allowPlainHttp,
   })
   const closed = new AbortController()
   // Every request in flight adds a listener, so many listeners do not indicate a leak.
@@ -126,8 +128,13 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
 /** Types of the options. Other rules are checked separately. */
 const OPTIONS = {
-  ...{ baseUrl: OPTION.text, apiKey: OPTION.text, apiKeyHeader: OPTION.text },
-  ...{ timeoutMs: OPTION.any, concurrency: OPTION.any, retry: OPTION.object, rateLimiter: OPTION.object },
+  baseUrl: OPTION.text,
+  apiKey: OPTION.text,
+  apiKeyHeader: OPTION.text,
+  timeoutMs: OPTION.any,
+  concurrency: OPTION.any,
+  retry: OPTION.object,
+  rateLimiter: OPTION.object,
   onEvent: OPTION.listener,
   allowPlainHttp: OPTION.flag,
 } as const satisfies Record<keyof ServiceClientOptions, OptionCheck>

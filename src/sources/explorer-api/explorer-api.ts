@@ -51,7 +51,11 @@ function openWallet(
     span: createBlockSpan(),
   })
   const sizes = {
-    ...{ normal: newSize(), internal: newSize(), erc20: newSize(), erc721: newSize(), erc1155: newSize() },
+    normal: newSize(),
+    internal: newSize(),
+    erc20: newSize(),
+    erc721: newSize(),
+    erc1155: newSize(),
   }
   const windows = createSharedWindows()
   return {

@@ -64,7 +64,13 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 /** Fields that may change over time without a change on the chain. */
 const MUTABLE_FIELDS: ReadonlySet<string> = new Set([
-  ...['confirmations', 'tokenName', 'tokenSymbol', 'tokenDecimal', 'functionName', 'methodId', 'input'],
+  'confirmations',
+  'tokenName',
+  'tokenSymbol',
+  'tokenDecimal',
+  'functionName',
+  'methodId',
+  'input',
 ])
 
 /** The JSON of an item without its mutable fields. */

@@ -34,13 +34,19 @@ export async function openBalances(
   const { signal: untilClosed, close } = abortable(signal)
   const concurrency = access.concurrency ?? ACCESS_DEFAULTS.concurrency
   const client = createClient({
-    ...{ baseUrl, apiKey, apiKeyParameter: API_KEY_PARAMETER, allowPlainHttp: access.allowPlainHttp },
+    baseUrl,
+    apiKey,
+    apiKeyParameter: API_KEY_PARAMETER,
+    allowPlainHttp: access.allowPlainHttp,
     apiKeyHeader: access.apiKeyHeader ?? keyHeaderOf(baseUrl),
     timeoutMs: access.timeoutMs ?? ACCESS_DEFAULTS.timeoutMs,
     connections: concurrency,
   })
   const requestContext: RequestContext = {
-    ...{ ...requests, client, signal: untilClosed, limit: limitConcurrency(concurrency) },
+    ...requests,
+    client,
+    signal: untilClosed,
+    limit: limitConcurrency(concurrency),
     health: { hasResponded: false, lastError: undefined },
     ...(access.retry === undefined ? {} : { retry: access.retry }),
   }

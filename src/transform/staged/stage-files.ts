@@ -58,7 +58,12 @@ export function openStageFiles(format: StageFormat): StageFiles {
     for (const { lines, file } of tables) file.append(lines.drain().bytes)
   }
   return {
-    ...{ csv, tables, indexes, hashes, isFull, flush },
+    csv,
+    tables,
+    indexes,
+    hashes,
+    isFull,
+    flush,
     close: () => {
       flush()
       for (const file of [...tables.map((table) => table.file), indexes, hashes]) file.close()

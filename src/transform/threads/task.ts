@@ -73,7 +73,10 @@ export function openTaskRunner(context: WriteContext): TaskRunner {
   const stageStored = (location: PageLocation) =>
     stage(
       itemsOfPage({
-        ...{ wallet: location.wallet, body: pageReader.read(location), chain: context.chain, source },
+        wallet: location.wallet,
+        body: pageReader.read(location),
+        chain: context.chain,
+        source,
       }),
     )
   const runTask = (task: WriteTask) => {

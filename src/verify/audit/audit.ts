@@ -102,7 +102,10 @@ async function selectBlocks(output: OpenExport, { from, to }: BlockRange, select
     seed,
   })
   const blocks = sampleBlocks({
-    ...{ count, seed, from, to },
+    count,
+    seed,
+    from,
+    to,
     required: required.filter((at) => at >= from && at < to),
   })
   await loadExportedTransactions(output, blocks)

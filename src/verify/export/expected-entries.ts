@@ -36,7 +36,8 @@ export async function createExpectedEntries(checkedExport: CheckedExport): Promi
   )
   const wraps = await wrapEntriesSql(checkedExport, sources)
   const entries = [
-    ...[entriesSql(OUT), entriesSql(IN)],
+    entriesSql(OUT),
+    entriesSql(IN),
     ...(hasTransactions ? [FEES] : []),
     ...(wraps === undefined ? [] : [wraps]),
     ...(checkedExport.completeTables.has('atomic_transactions') ? [ATOMIC_ENTRIES] : []),
@@ -89,31 +90,34 @@ const MOVES: Readonly<Record<Source, string>> = {
     id: 'NULL',
   }),
   internal_transactions: `${move('internal_transactions', {
-    ...{ fact: 'internal_id', asset: `'native'`, address: 'NULL', decimals: '18', id: 'NULL' },
+    fact: 'internal_id',
+    asset: `'native'`,
+    address: 'NULL',
+    decimals: '18',
+    id: 'NULL',
     isCall: `(upper(coalesce(internal_type, 'CALL')) = 'CALL')`,
   })} AND NOT reverted AND upper(coalesce(internal_type, '')) NOT IN ('DELEGATECALL', 'STATICCALL', 'CALLCODE')`,
   erc20_transfers: `${move('erc20_transfers', {
-    ...{
-      fact: 'transfer_id',
-      asset: `'erc20'`,
-      address: 'token_address',
-      decimals: 'token_decimals',
-      id: 'NULL',
-    },
+    fact: 'transfer_id',
+    asset: `'erc20'`,
+    address: 'token_address',
+    decimals: 'token_decimals',
+    id: 'NULL',
   })} AND NOT ${COIN_AS_TOKEN}`,
   erc721_transfers: move('erc721_transfers', {
-    ...{
-      fact: 'transfer_id',
-      asset: `'erc721'`,
-      address: 'token_address',
-      decimals: '0',
-      id: 'token_id',
-    },
+    fact: 'transfer_id',
+    asset: `'erc721'`,
+    address: 'token_address',
+    decimals: '0',
+    id: 'token_id',
     value: `'1'`,
   }),
   erc1155_transfers: move('erc1155_transfers', {
     fact: `coalesce(log_index || '|' || transfer_ordinal, transfer_id)`,
-    ...{ asset: `'erc1155'`, address: 'token_address', decimals: 'metadata_decimals', id: 'token_id' },
+    asset: `'erc1155'`,
+    address: 'token_address',
+    decimals: 'metadata_decimals',
+    id: 'token_id',
   }),
 }
 

@@ -72,11 +72,18 @@ type WrapType = {
 }
 
 const WRAP: WrapType = {
-  ...{ type: 'wrap', direction: 'in', wallet: 'from_address', contract: 'to_address', value: 'm.units' },
+  type: 'wrap',
+  direction: 'in',
+  wallet: 'from_address',
+  contract: 'to_address',
+  value: 'm.units',
   eventSide: 'to_address',
 }
 const UNWRAP: WrapType = {
-  ...{ type: 'unwrap', direction: 'out', wallet: 'to_address', contract: 'from_address' },
+  type: 'unwrap',
+  direction: 'out',
+  wallet: 'to_address',
+  contract: 'from_address',
   value: `'-' || m.units`,
   eventSide: 'from_address',
   // The method is only known for the transaction's own call. It decides if that call is one of the contract.

@@ -6,15 +6,18 @@ import type { Source } from './expected-entries.ts'
 
 /** Ledger columns that are determined by the underlying fact. */
 const COMPARED = [
-  ...['wallet_address', 'transaction_hash', 'source', 'entry_type', 'direction', 'value'],
-  ...[
-    'counterparty_address',
-    'counterparty_is_own',
-    'asset_type',
-    'asset_address',
-    'asset_decimals',
-    'token_id',
-  ],
+  'wallet_address',
+  'transaction_hash',
+  'source',
+  'entry_type',
+  'direction',
+  'value',
+  'counterparty_address',
+  'counterparty_is_own',
+  'asset_type',
+  'asset_address',
+  'asset_decimals',
+  'token_id',
 ]
 
 /**

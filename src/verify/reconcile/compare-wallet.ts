@@ -148,8 +148,13 @@ function unite(
   const symbols = new Map(sums.map(({ address, symbol }) => [address, symbol]))
   const others = new Map([...before, ...after].filter(([key]) => !known.has(key)))
   const inServiceOnly = [...others].map(([key, { type, address, tokenId }]) => ({
-    ...{ type, address, tokenId, wallet, symbol: symbols.get(address) ?? null },
-    ...{ ledger: 0n, service: changeOf(key) },
+    type,
+    address,
+    tokenId,
+    wallet,
+    symbol: symbols.get(address) ?? null,
+    ledger: 0n,
+    service: changeOf(key),
   }))
   return [...inLedger, ...inServiceOnly].sort(compareSums)
 }

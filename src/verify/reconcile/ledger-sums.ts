@@ -58,7 +58,11 @@ export async function readLedgerSums(
     wallets: [...wallets]
       .sort((a, b) => (a.address < b.address ? -1 : 1))
       .map(({ address, label = null, fromBlock, toBlock, transactions }) => ({
-        ...{ address, label, fromBlock, toBlock, transactions },
+        address,
+        label,
+        fromBlock,
+        toBlock,
+        transactions,
         opening: given.has(address) ? coinsOf(address, amounts) : undefined,
         sums: byWallet.get(address) ?? [],
       })),

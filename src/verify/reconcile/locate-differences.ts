@@ -87,7 +87,10 @@ export function exportedChainOf({ manifest: { job } }: OpenExport): ExportedChai
   const { chain, internals, wraps, wrappedCoins, atomic = false, api = DEFAULT_API } = job
   const { listsFullInternals = false, openAtomic } = sourceOf(api)
   return {
-    ...{ chain, wraps, wrappedCoins, hasAtomic: atomic || openAtomic === undefined },
+    chain,
+    wraps,
+    wrappedCoins,
+    hasAtomic: atomic || openAtomic === undefined,
     internals: listsFullInternals ? internals : 'full',
   }
 }

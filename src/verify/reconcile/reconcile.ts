@@ -156,7 +156,13 @@ async function reconcile(
     throw reader.refusal() ?? notComparedError('cannot reconcile', skipped)
   }
   return buildVerdict(output, {
-    ...{ compared, sums, reader, lastBlock, all, bisect, accepted },
+    compared,
+    sums,
+    reader,
+    lastBlock,
+    all,
+    bisect,
+    accepted,
     unchanged: sums.wallets.length - changed.length,
     hasOpeningFile: typeof options.opening === 'string',
   })

@@ -31,8 +31,14 @@ function buildReconciliation(result: ReconcileResult, last: Reconciliation | und
   return {
     reconciliationVersion: 1,
     time: new Date().toISOString(),
-    ...{ manifestSha256, ok, block },
-    ...{ wallets, balances, skipped: [...skipped], genesisWallets, requests },
+    manifestSha256,
+    ok,
+    block,
+    wallets,
+    balances,
+    skipped: [...skipped],
+    genesisWallets,
+    requests,
     opening: [...retainedOpening(result, last), ...result.learned.flatMap(openingOf)],
     reconciled: reconciledSums(result, last),
     differences: differences.slice(0, MAX_STORED).map((row) => ({

@@ -109,17 +109,17 @@ export async function buildVerdict(output: OpenExport, context: VerdictContext):
   const balances = countKinds(compared, isUnaccepted)
   return {
     ok: KINDS.every((kind) => balances[kind].different === balances[kind].accepted),
-    ...{
-      block,
-      balances,
-      rows,
-      located,
-      wallets: countWallets(output, compared, context.unchanged),
-      skipped: countSkipped(compared),
-    },
+    block,
+    balances,
+    rows,
+    located,
+    wallets: countWallets(output, compared, context.unchanged),
+    skipped: countSkipped(compared),
     genesisWallets: hasOpening ? 0 : compared.filter(hasGenesisCoins).length,
     learned: compared.map(({ wallet, balances, skipped, learned: opening }) => ({
-      ...{ address: wallet.address, fromBlock: wallet.fromBlock, opening },
+      address: wallet.address,
+      fromBlock: wallet.fromBlock,
+      opening,
       reconciledSums: balances.some(isUnaccepted) || skipped.some(isTemporary) ? undefined : hashSums(wallet),
     })),
   }

@@ -62,8 +62,19 @@ export const OLD_NAME = token('OLD', 18, '3c')
 export const NEW_NAME = token('NEW', 18, '3c')
 
 export const TOKENS: readonly Token[] = [
-  ...[USDC, USDT, WETH, BTC, WAVAX],
-  ...[SHARE, REWARD, SPAM, TICKETS, YOCTO, FOO, OTHER_FOO, OLD_NAME],
+  USDC,
+  USDT,
+  WETH,
+  BTC,
+  WAVAX,
+  SHARE,
+  REWARD,
+  SPAM,
+  TICKETS,
+  YOCTO,
+  FOO,
+  OTHER_FOO,
+  OLD_NAME,
 ]
 
 export type Token = { address: string; name: string; symbol: string; decimals: number }

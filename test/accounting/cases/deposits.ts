@@ -24,10 +24,7 @@ export const DEPOSITS: readonly Case[] = [
       [ANN, ROUTER],
       { method: 'addLiquidity(…)' },
       {
-        erc20: [
-          ...[sends(USDC, [ANN, POOL], 100), sends(WETH, [ANN, POOL], 0.05)],
-          sends(SHARE, [ZERO, ANN], 2),
-        ],
+        erc20: [sends(USDC, [ANN, POOL], 100), sends(WETH, [ANN, POOL], 0.05), sends(SHARE, [ZERO, ANN], 2)],
       },
     ),
     koinly: ['Add to Pool -100.0 USDC', 'Add to Pool -0.05 WETH.e', '+2.0 NULL of LP-2a2a2a2a'],
@@ -38,7 +35,8 @@ export const DEPOSITS: readonly Case[] = [
     ],
     rotki: ['Withdrawal 100 erc20:USDC', 'Withdrawal 0.05 erc20:WETH.e', 'Deposit 2 erc20:LP-2a2a2a2a'],
     hledger: [
-      ...['Ann -100 USDC, equity:external:out 100 USDC', 'Ann -0.05 WETH.e, equity:external:out 0.05 WETH.e'],
+      'Ann -100 USDC, equity:external:out 100 USDC',
+      'Ann -0.05 WETH.e, equity:external:out 0.05 WETH.e',
       'Ann 2 LP-2a2a2a2a, equity:mint -2 LP-2a2a2a2a',
     ],
     rp2: ['out SELL 100 USDC', 'out SELL 0.05 WETH.e', 'in BUY 2 LP-2a2a2a2a'],
@@ -49,10 +47,7 @@ export const DEPOSITS: readonly Case[] = [
       [ANN, ROUTER],
       { method: 'removeLiquidity(…)' },
       {
-        erc20: [
-          sends(SHARE, [ANN, ZERO], 1),
-          ...[sends(USDC, [POOL, ANN], 51), sends(WETH, [POOL, ANN], 0.024)],
-        ],
+        erc20: [sends(SHARE, [ANN, ZERO], 1), sends(USDC, [POOL, ANN], 51), sends(WETH, [POOL, ANN], 0.024)],
       },
     ),
     koinly: ['-1.0 NULL of LP-2a2a2a2a', 'Remove from Pool +51.0 USDC', 'Remove from Pool +0.024 WETH.e'],
@@ -64,7 +59,8 @@ export const DEPOSITS: readonly Case[] = [
     rotki: ['Withdrawal 1 erc20:LP-2a2a2a2a', 'Deposit 51 erc20:USDC', 'Deposit 0.024 erc20:WETH.e'],
     hledger: [
       'Ann -1 LP-2a2a2a2a, equity:burn 1 LP-2a2a2a2a',
-      ...['Ann 51 USDC, equity:external:in -51 USDC', 'Ann 0.024 WETH.e, equity:external:in -0.024 WETH.e'],
+      'Ann 51 USDC, equity:external:in -51 USDC',
+      'Ann 0.024 WETH.e, equity:external:in -0.024 WETH.e',
     ],
     rp2: ['out SELL 1 LP-2a2a2a2a', 'in BUY 51 USDC', 'in BUY 0.024 WETH.e'],
   },

@@ -52,11 +52,16 @@ const READERS: Readonly<Record<Program, Reader>> = {
   rp2: (out) => [
     ...lines(join(out, 'in.csv'), (row) => ['in', row.transaction_type, row.crypto_in, row.asset]),
     ...lines(join(out, 'out.csv'), (row) => [
-      ...['out', row.transaction_type],
-      ...[row.transaction_type === 'FEE' ? row.crypto_fee : row.crypto_out_no_fee, row.asset],
+      'out',
+      row.transaction_type,
+      row.transaction_type === 'FEE' ? row.crypto_fee : row.crypto_out_no_fee,
+      row.asset,
     ]),
     ...lines(join(out, 'intra.csv'), (row) => [
-      ...['intra', amount('', row.crypto_sent, `${row.asset},`), row.crypto_received, row.asset],
+      'intra',
+      amount('', row.crypto_sent, `${row.asset},`),
+      row.crypto_received,
+      row.asset,
     ]),
   ],
 }

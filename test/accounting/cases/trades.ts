@@ -55,7 +55,8 @@ export const TRADES: readonly Case[] = [
       { method: 'swap(…)' },
       {
         erc20: [
-          ...[sends(USDC, [ANN, ROUTER], 99), sends(USDC, [ANN, MARKET], 1)],
+          sends(USDC, [ANN, ROUTER], 99),
+          sends(USDC, [ANN, MARKET], 1),
           sends(WETH, [ROUTER, ANN], 0.05),
         ],
       },
@@ -102,23 +103,31 @@ export const TRADES: readonly Case[] = [
       { method: 'multicall(bytes[])' },
       {
         erc20: [
-          ...[sends(USDC, [ANN, ROUTER], 10), sends(WETH, [ROUTER, ANN], 0.005)],
-          ...[sends(USDT, [ANN, ROUTER], 20), sends(BTC, [ROUTER, ANN], 0.0005)],
+          sends(USDC, [ANN, ROUTER], 10),
+          sends(WETH, [ROUTER, ANN], 0.005),
+          sends(USDT, [ANN, ROUTER], 20),
+          sends(BTC, [ROUTER, ANN], 0.0005),
         ],
       },
     ),
     koinly: ['-10.0 USDC', '+0.005 WETH.e', '-20.0 USDT', '+0.0005 BTC.b'],
     cointracking: [
-      ...['Withdrawal -10 USDC', 'Deposit +0.005 WETH.e', 'Withdrawal -20 USDT'],
+      'Withdrawal -10 USDC',
+      'Deposit +0.005 WETH.e',
+      'Withdrawal -20 USDT',
       'Deposit +0.0005 BTC.b',
     ],
     rotki: [
-      ...['Withdrawal 10 erc20:USDC', 'Deposit 0.005 erc20:WETH.e', 'Withdrawal 20 erc20:USDT'],
+      'Withdrawal 10 erc20:USDC',
+      'Deposit 0.005 erc20:WETH.e',
+      'Withdrawal 20 erc20:USDT',
       'Deposit 0.0005 erc20:BTC.b',
     ],
     hledger: [
-      ...['Ann -10 USDC, equity:external:out 10 USDC', 'Ann 0.005 WETH.e, equity:external:in -0.005 WETH.e'],
-      ...['Ann -20 USDT, equity:external:out 20 USDT', 'Ann 0.0005 BTC.b, equity:external:in -0.0005 BTC.b'],
+      'Ann -10 USDC, equity:external:out 10 USDC',
+      'Ann 0.005 WETH.e, equity:external:in -0.005 WETH.e',
+      'Ann -20 USDT, equity:external:out 20 USDT',
+      'Ann 0.0005 BTC.b, equity:external:in -0.0005 BTC.b',
     ],
     rp2: ['out SELL 10 USDC', 'in BUY 0.005 WETH.e', 'out SELL 20 USDT', 'in BUY 0.0005 BTC.b'],
   },

@@ -48,12 +48,16 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** All CSV formats, including each file of the formats that consist of several. */
 const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<string> }[] = [
   ...PRESETS.map((form) => ({
-    ...{ title: form.name, to: form.name, form },
+    title: form.name,
+    to: form.name,
+    form,
     textOf: once(() => convertedText(form.name)),
   })),
   ...MULTI_FILE_WRITERS.flatMap(({ name, files }) =>
     files.map((form) => ({
-      ...{ title: `${name}, ${form.file}`, to: name, form },
+      title: `${name}, ${form.file}`,
+      to: name,
+      form,
       textOf: once(() => longestOf(name, form.file)),
     })),
   ),

@@ -58,7 +58,10 @@ async function textOf(to: string, options: object = {}): Promise<string> {
 
 /** One with placeholders, one of several files, a journal and a plain table, then the others. */
 const FORMATS = [
-  ...['koinly', 'rp2', 'beancount', 'generic'],
+  'koinly',
+  'rp2',
+  'beancount',
+  'generic',
   ...FORMAT_NAMES.filter((to) => !/^(koinly|rp2|beancount|generic|rotki)$/.test(to)),
 ]
 testSample(

@@ -27,8 +27,13 @@ test('names wallets by label, followed by the address if the label is ambiguous'
     { address: `0x${'7'.repeat(40)}`, label: `0x${'7'.repeat(40)}` },
   ]
   expect(namesOf(coverage)).toEqual([
-    ...[`savings ${ONE}`, `Savings ${TWO}`, 'main, A', `0x${'4'.repeat(40)}`, `0x${'5'.repeat(40)}`],
-    ...[`${THREE.toUpperCase()} 0x${'6'.repeat(40)}`, `0x${'7'.repeat(40)}`],
+    `savings ${ONE}`,
+    `Savings ${TWO}`,
+    'main, A',
+    `0x${'4'.repeat(40)}`,
+    `0x${'5'.repeat(40)}`,
+    `${THREE.toUpperCase()} 0x${'6'.repeat(40)}`,
+    `0x${'7'.repeat(40)}`,
   ])
 })
 

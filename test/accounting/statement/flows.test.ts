@@ -39,7 +39,10 @@ test('each of two equal wraps has coins of its own, and further coins are sent',
   const again = { ...coinOut }
   expect(flows(coinOut, wrapped, again, { ...wrapped }, { ...coinOut })).toEqual([
     'sent AVAX 5',
-    ...['wrapped_out AVAX 5', 'wrapped_in WAVAX 5', 'wrapped_out AVAX 5', 'wrapped_in WAVAX 5'],
+    'wrapped_out AVAX 5',
+    'wrapped_in WAVAX 5',
+    'wrapped_out AVAX 5',
+    'wrapped_in WAVAX 5',
   ])
 })
 

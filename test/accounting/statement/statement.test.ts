@@ -138,17 +138,19 @@ describe('the statement of 2024 for the made-up chain', () => {
     const table = statementTable(await statement([madeUp], { year: '2024' }))
     const ofAnn = amountsOf(table, ann)
     expect(ofAnn.AVAX).toEqual({
-      ...{
-        opening: '100',
-        received: '1.000000000000000001',
-        sent: '4.583333333333333333',
-        swapped_in: '1',
-        swapped_out: '1.8',
-      },
-      ...{ fees: '0.01875000000075', closing: '95.597916666665916668' },
+      opening: '100',
+      received: '1.000000000000000001',
+      sent: '4.583333333333333333',
+      swapped_in: '1',
+      swapped_out: '1.8',
+      fees: '0.01875000000075',
+      closing: '95.597916666665916668',
     })
     expect(ofAnn.USDC).toEqual({
-      ...{ received: '5000.000001', sent: '107', swapped_in: '61.234568', swapped_out: '500' },
+      received: '5000.000001',
+      sent: '107',
+      swapped_in: '61.234568',
+      swapped_out: '500',
       closing: '4454.234569',
     })
     expect(ofAnn.vUSDC).toEqual({ received: '99', sent: '9', closing: '90' })
@@ -158,7 +160,9 @@ describe('the statement of 2024 for the made-up chain', () => {
     expect(new Set(Object.values(ofAnn.null ?? {}))).toEqual(new Set([null]))
     const ofBen = amountsOf(table, ben)
     expect(ofBen.AVAX).toEqual({
-      ...{ opening: '3.000000000000000001', received: '1.25', fees: '0.00125000000005' },
+      opening: '3.000000000000000001',
+      received: '1.25',
+      fees: '0.00125000000005',
       closing: '4.248749999999950001',
     })
     expect(ofBen[`null ${2n ** 256n - 1n}`]).toEqual({ received: '5', swapped_out: '2', closing: '3' })
@@ -219,30 +223,38 @@ describe('with prices', () => {
     const stated = await statement([madeUp], { ...period, prices })
     const { columns } = statementTable(stated)
     expect(columns.slice(15).map(({ name }) => name)).toEqual([
-      ...[
-        'currency',
-        'opening_value',
-        'received_value',
-        'sent_value',
-        'swapped_in_value',
-        'swapped_out_value',
-      ],
-      ...['wrapped_in_value', 'wrapped_out_value', 'fees_value', 'closing_value'],
+      'currency',
+      'opening_value',
+      'received_value',
+      'sent_value',
+      'swapped_in_value',
+      'swapped_out_value',
+      'wrapped_in_value',
+      'wrapped_out_value',
+      'fees_value',
+      'closing_value',
     ])
     const values = (symbol: string) => {
       const entries = Object.entries(amountsOf(statementTable(stated), ann)[symbol] ?? {})
       return Object.fromEntries(entries.filter(([name]) => name.endsWith('_value')))
     }
     expect(values('AVAX')).toEqual({
-      ...{ opening_value: '3855', swapped_in_value: '41.12345679', swapped_out_value: '61.68518518' },
-      ...{ fees_value: '0.15421296', closing_value: '4091.62973754' },
+      opening_value: '3855',
+      swapped_in_value: '41.12345679',
+      swapped_out_value: '61.68518518',
+      fees_value: '0.15421296',
+      closing_value: '4091.62973754',
     })
     expect(values('USDC')).toEqual({
-      ...{ received_value: '4997.5', swapped_in_value: '61.24069046', swapped_out_value: '500.05' },
+      received_value: '4997.5',
+      swapped_in_value: '61.24069046',
+      swapped_out_value: '500.05',
       closing_value: '4561.69069046',
     })
     expect(values('WETH.e')).toEqual({
-      ...{ swapped_in_value: null, swapped_out_value: null, closing_value: null },
+      swapped_in_value: null,
+      swapped_out_value: null,
+      closing_value: null,
     })
   })
 
@@ -285,7 +297,8 @@ describe('with prices', () => {
   test('values each export at the prices of its chain', async () => {
     const [outputs, year] = [[demo, mainnet] as const, '2023']
     await expect(statement(outputs, { year, prices })).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: expect.stringContaining(':2: found a price without a chain') },
+      code: 'USAGE',
+      message: expect.stringContaining(':2: found a price without a chain'),
     })
     const { pricesNeeded } = await statement(outputs, { year, collectsNeeded: true })
     const priceOf = (chain: string) => (chain === '1' ? 3n : 2n)

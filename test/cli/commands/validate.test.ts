@@ -35,7 +35,13 @@ test('reports an error that two jobs share once', async () => {
 test.for(['run', 'init'])('%s verifies the checksum of an address', async (command) => {
   const wrong = `0xA${A.slice(3)}`
   const { exit, stderr } = await runCommand([
-    ...[command, '--chain', '1', '--address', wrong, '--base-url', 'demo'],
+    command,
+    '--chain',
+    '1',
+    '--address',
+    wrong,
+    '--base-url',
+    'demo',
     ...(command === 'init' ? [join(await folderWith({}), 'x.yaml')] : []),
   ])
   expect(exit).toBe(2)

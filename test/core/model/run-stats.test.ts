@@ -26,7 +26,9 @@ test.for([
 
 test('recordWholeExport counts all rows as written by the run, recordExport does not', () => {
   const manifest = {
-    ...{ job: { kind: 'wallets' }, coverage: [], rejects: 2 },
+    job: { kind: 'wallets' },
+    coverage: [],
+    rejects: 2,
     tables: { ledger: { rows: 7, columns: [], files: [{}, {}] } },
   } as unknown as Manifest
   const [some, all] = [newRunStats(1, 0), newRunStats(1, 0)]

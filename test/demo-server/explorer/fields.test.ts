@@ -3,9 +3,19 @@ import { type EXPLORERS, openExplorer, recordsOf } from './requests.ts'
 
 const [WALLET, OTHER] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 const NATIVE = {
-  ...{ blockNumber: '5', blockTimestamp: 1_700_000_000, blockHash: '0xBB', blockIndex: 3, txHash: '0xAA' },
-  ...{ txStatus: '1', gasLimit: '90', gasUsed: '70', gasPrice: '8', nonce: '2', value: '9' },
-  ...{ from: { address: WALLET.toUpperCase() }, to: { address: OTHER } },
+  blockNumber: '5',
+  blockTimestamp: 1_700_000_000,
+  blockHash: '0xBB',
+  blockIndex: 3,
+  txHash: '0xAA',
+  txStatus: '1',
+  gasLimit: '90',
+  gasUsed: '70',
+  gasPrice: '8',
+  nonce: '2',
+  value: '9',
+  from: { address: WALLET.toUpperCase() },
+  to: { address: OTHER },
   method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb', methodName: 'transfer(address,uint256)' },
 }
 
@@ -38,11 +48,15 @@ test.for([
   { method: NATIVE.method, txlist: '0xa9059cbb', blockscout: 'a9059cbb', name: 'transfer(address,uint256)' },
   {
     method: { callType: 'NATIVE_TRANSFER', methodHash: '', methodName: 'Native Transfer' },
-    ...{ txlist: '0x', blockscout: '', name: '' },
+    txlist: '0x',
+    blockscout: '',
+    name: '',
   },
   {
     method: { callType: 'CONTRACT_CREATION', methodHash: '', methodName: 'Contract Created' },
-    ...{ txlist: '0x60806040', blockscout: '', name: '' },
+    txlist: '0x60806040',
+    blockscout: '',
+    name: '',
   },
 ])(
   'the method $txlist is that of the transaction in every list',

@@ -76,7 +76,11 @@ test('before-9 names the token of a batch only if there is one', async () => {
 test('before-9 keeps the batches of two events apart, and transactions have no method id', async () => {
   const [from, to] = [{ address: `0x${'1'.repeat(40)}` }, { address: `0x${'2'.repeat(40)}` }]
   const entry = (logIndex: number, tokenId: string, value: string) => ({
-    ...{ from, to, logIndex, value, erc1155Token: { address: to.address, tokenId } },
+    from,
+    to,
+    logIndex,
+    value,
+    erc1155Token: { address: to.address, tokenId },
   })
   const nativeTransaction = {
     blockNumber: '5',

@@ -18,9 +18,15 @@ test('every recorded answer names its origin, and no API key', () => {
 
 /** Recorded answers whose records have the fields of today's services. */
 const TODAY = [
-  ...['etherscan-v2-txlist', 'etherscan-v2-txlistinternal', 'etherscan-v2-tokentx'],
-  ...['etherscan-v2-tokennfttx', 'etherscan-v2-token1155tx'],
-  ...['blockscout-txlist', 'blockscout-txlistinternal', 'blockscout-tokentx', 'blockscout-tokennfttx'],
+  'etherscan-v2-txlist',
+  'etherscan-v2-txlistinternal',
+  'etherscan-v2-tokentx',
+  'etherscan-v2-tokennfttx',
+  'etherscan-v2-token1155tx',
+  'blockscout-txlist',
+  'blockscout-txlistinternal',
+  'blockscout-tokentx',
+  'blockscout-tokennfttx',
 ]
 
 test.for(TODAY)('the records of the embedded service have the fields of %s', async (name) => {

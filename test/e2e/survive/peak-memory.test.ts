@@ -20,9 +20,18 @@ const address = (number: number) => `0x${String(number).padStart(40, '0')}`
 function transaction(block: number, nameBytes: number) {
   return {
     nativeTransaction: {
-      ...{ blockNumber: String(block), blockIndex: 0, blockTimestamp: 1_700_000_000 + block },
-      ...{ blockHash: `0x${'b'.repeat(64)}`, txHash: `0x${String(block).padStart(64, '0')}`, txStatus: '1' },
-      ...{ txType: 0, gasLimit: '21000', gasUsed: '21000', gasPrice: '1', nonce: '1', value: '1' },
+      blockNumber: String(block),
+      blockIndex: 0,
+      blockTimestamp: 1_700_000_000 + block,
+      blockHash: `0x${'b'.repeat(64)}`,
+      txHash: `0x${String(block).padStart(64, '0')}`,
+      txStatus: '1',
+      txType: 0,
+      gasLimit: '21000',
+      gasUsed: '21000',
+      gasPrice: '1',
+      nonce: '1',
+      value: '1',
       from: { address: address(1), name: 'é'.repeat(nameBytes / 2) },
       to: { address: address(2) },
     },

@@ -5,7 +5,11 @@ import { type FeeDetails, feeKey, type ListedPrice } from '../../../src/core/mod
 import { MAX_PROBES, openProbe, type RequestFee } from '../../../src/export/fees/probe.ts'
 
 const transaction = (at: number, price = '100') => ({
-  ...{ hash: `0x${at}`, blockHash: '0xb', block: at, index: 0, price },
+  hash: `0x${at}`,
+  blockHash: '0xb',
+  block: at,
+  index: 0,
+  price,
 })
 
 /** Keeps what a probe stores in memory. */

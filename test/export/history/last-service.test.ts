@@ -6,7 +6,9 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const report = (host: string, fields: object) => ({
   service: { baseUrl: `https://${host}`, apiKeyHeader: 'x-key', api: 'etherscan' },
-  ...{ error: null, pages: 3, ...fields },
+  error: null,
+  pages: 3,
+  ...fields,
 })
 const REFUSED = { error: { code: 'KEY_REFUSED' }, pages: 0 }
 

@@ -5,8 +5,15 @@ import { readPastRuns } from '../../../src/export/history/past-runs.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const RUN = {
-  ...{ run: 'r1', state: 'complete', error: null, startedAt: '2025-01-01T00:00:00.000Z', chain: '1' },
-  ...{ seconds: 1, wallets: 2, requests: 3, transactions: 4 },
+  run: 'r1',
+  state: 'complete',
+  error: null,
+  startedAt: '2025-01-01T00:00:00.000Z',
+  chain: '1',
+  seconds: 1,
+  wallets: 2,
+  requests: 3,
+  transactions: 4,
 }
 
 test('returns the runs of an output, newest first', async () => {

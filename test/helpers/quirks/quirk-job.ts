@@ -44,7 +44,8 @@ export function randomQuirkJob(seed: number): QuirkJob {
     fields: {
       addresses: pickWallets(random, quirks),
       startBlock,
-      ...{ endBlock: isIncremental ? undefined : last + 1, ...pickOptions(random) },
+      endBlock: isIncremental ? undefined : last + 1,
+      ...pickOptions(random),
       ...(isQueued && {
         partitionBy: random.pick(['blocks:60', 'blocks:150'] as const),
         keepRaw: false,
@@ -89,7 +90,8 @@ function pickHeads(
 function pickOptions(random: SeededRandom): Partial<Omit<Job, 'wallets'>> {
   const format = random.pick(['csv', 'csv', 'parquet'] as const)
   return {
-    ...{ format, compression: format === 'csv' ? random.pick(['none', 'gzip'] as const) : 'zstd' },
+    format,
+    compression: format === 'csv' ? random.pick(['none', 'gzip'] as const) : 'zstd',
     fees: random.pick(['auto', 'exact', 'listed'] as const),
     feesBudget: random.pick([2_000, 2_000, 5]),
     wraps: random.pick(['ledger', 'ledger', 'off'] as const),

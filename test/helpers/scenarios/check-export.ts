@@ -95,7 +95,11 @@ function expectedWallets(state: ScenarioState, toBlock: number): CoveredWallet[]
 
 function expectedCoverage({ scenario, removed }: ScenarioState, wallets: readonly CoveredWallet[]) {
   return wallets.map(({ address, toBlock, placed, label }) => ({
-    ...{ address, fromBlock: scenario.job.startBlock, toBlock, transactions: placed.length, label },
+    address,
+    fromBlock: scenario.job.startBlock,
+    toBlock,
+    transactions: placed.length,
+    label,
     ...(removed.has(address) ? { removed: true } : {}),
   }))
 }

@@ -41,8 +41,13 @@ export function expectedTables(input: Export): ExpectedTables {
     (a, b) => a.placed.block.number - b.placed.block.number || a.placed.index - b.placed.index,
   )
   const tables: ExpectedTables = {
-    ...{ transactions: [], erc20_transfers: [], erc721_transfers: [], erc1155_transfers: [] },
-    ...{ internal_transactions: [], wallet_transactions: [], ledger: [] },
+    transactions: [],
+    erc20_transfers: [],
+    erc721_transfers: [],
+    erc1155_transfers: [],
+    internal_transactions: [],
+    wallet_transactions: [],
+    ledger: [],
   }
   for (const { placed, viewers } of inOrder) addTransaction(tables, { ...input, placed, viewers, wallets })
   return tables

@@ -60,7 +60,10 @@ export function newTransaction(chainModel: ChainModel, since: number): Transacti
       methodHash: '0xa9059cbb',
       ...optional('methodName', nameOf(random)),
     },
-    ...{ erc20: [], erc721: [], erc1155: [], internal: [] },
+    erc20: [],
+    erc721: [],
+    erc1155: [],
+    internal: [],
     since,
     earlierVersions: [],
   }
@@ -167,7 +170,9 @@ function newBatch(chainModel: ChainModel, logIndex: number): Erc1155[] {
   const { random } = chainModel
   const [from, to] = [partyOf(chainModel), partyOf(chainModel)]
   const entry = (): Erc1155 => ({
-    ...{ from, to, logIndex },
+    from,
+    to,
+    logIndex,
     value: random.pick(['1', '7', '0']),
     erc1155Token: {
       address: TOKENS[4] ?? '',

@@ -67,7 +67,10 @@ export async function simulate(simulation: Simulation): Promise<Report> {
     simulation.createLimiters ?? ((clock) => [createRateLimiter(clock, simulation.knownPerMs)])
   const rateLimiters = createLimiters(clock)
   const report = {
-    ...{ granted: 0, throttled: 0, sent: [] as number[], grantedAt: [] as number[] },
+    granted: 0,
+    throttled: 0,
+    sent: [] as number[],
+    grantedAt: [] as number[],
     pauses: [] as Report['pauses'],
   }
   const others = simulation.otherPerSecond === undefined ? undefined : startOther(simulation, clock)

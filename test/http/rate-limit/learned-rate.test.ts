@@ -7,8 +7,16 @@ import {
 } from '../../../src/http/rate-limit/learned-rate.ts'
 
 const observation = {
-  ...{ now: 0, perMs: 0.04, lengthMs: 4_000, pausedMs: 1_000, isMeasured: false },
-  ...{ windowGrants: 40, burstGrants: 10, probeWindows: 12, firstProbeWindows: 12, belowBestPower: 8 },
+  now: 0,
+  perMs: 0.04,
+  lengthMs: 4_000,
+  pausedMs: 1_000,
+  isMeasured: false,
+  windowGrants: 40,
+  burstGrants: 10,
+  probeWindows: 12,
+  firstProbeWindows: 12,
+  belowBestPower: 8,
 }
 const rateOf = (rate: Partial<LearnedRate> = {}): LearnedRate => ({
   basePerMs: 0.04,

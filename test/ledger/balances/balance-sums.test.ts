@@ -5,9 +5,17 @@ const TOKEN = `0x${'7'.repeat(40)}`
 
 function row(block: number, wallet: string, decimals: string | null) {
   return {
-    ...{ transaction_hash: `0x${block}`, block_number: String(block), wallet_address: wallet },
-    ...{ asset_type: 'erc1155', asset_address: TOKEN, token_id: '4', asset_symbol: null, value: '1' },
-    ...{ asset_decimals: decimals, counterparty_address: null, method_name: null },
+    transaction_hash: `0x${block}`,
+    block_number: String(block),
+    wallet_address: wallet,
+    asset_type: 'erc1155',
+    asset_address: TOKEN,
+    token_id: '4',
+    asset_symbol: null,
+    value: '1',
+    asset_decimals: decimals,
+    counterparty_address: null,
+    method_name: null,
   }
 }
 

@@ -2,8 +2,14 @@ import { expect, test } from 'vitest'
 import { likelyCauses } from '../../../src/ledger/balances/causes.ts'
 
 const sum = (type: string, address: string | null = null) => ({
-  ...{ wallet: `0x${'a'.repeat(40)}`, type, address, tokenId: null },
-  ...{ value: -1n, symbol: null, decimals: null, firstNegative: undefined },
+  wallet: `0x${'a'.repeat(40)}`,
+  type,
+  address,
+  tokenId: null,
+  value: -1n,
+  symbol: null,
+  decimals: null,
+  firstNegative: undefined,
 })
 const public2024 = { block: 41_000_000, time: '2024-02-29T23:59:59.000Z' }
 const known = { chain: '1', fromBlock: 0, newest: public2024 }

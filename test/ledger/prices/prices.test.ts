@@ -128,7 +128,8 @@ describe('prices with a chain', () => {
     },
   ])('are rejected with their line: $says', async ({ lines, says }) => {
     await expect(readChains(...lines)).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: expect.stringContaining(says) },
+      code: 'USAGE',
+      message: expect.stringContaining(says),
     })
   })
 })

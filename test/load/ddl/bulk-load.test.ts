@@ -126,7 +126,8 @@ describe('the script for Snowflake', () => {
       'DROP TABLE',
     ]
     expect(beginnings(textOf({ engine: 'snowflake' }), QUOTING.snowflake)).toEqual([
-      ...['CREATE SCHEMA', 'ALTER SESSION'],
+      'CREATE SCHEMA',
+      'ALTER SESSION',
       ...TABLES.flatMap(() => each),
     ])
   })

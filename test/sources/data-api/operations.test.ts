@@ -282,7 +282,8 @@ test('ends a listing whose pages are identical and have new page tokens', async 
     body: { webhooks: [], nextPageToken: `token ${received.length}` },
   }))
   expect(await failureOf(pagesOf(clientOf(url).listWebhooks()))).toMatchObject({
-    ...{ code: 'PAGE_MALFORMED', message: expect.stringContaining('50 pages contained nothing new') },
+    code: 'PAGE_MALFORMED',
+    message: expect.stringContaining('50 pages contained nothing new'),
   })
 })
 

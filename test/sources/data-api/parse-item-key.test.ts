@@ -34,7 +34,8 @@ test.for([SECOND * 1000, SECOND * 1000 + 1, String(SECOND * 1000 + 999)])(
 
 test('uses a time in milliseconds alone without one in seconds', () => {
   expect(timesOf({ blockTimestamp: null, blockTimestampMilliseconds: SECOND * 1000 + 5 })).toEqual([
-    ...[SECOND * 1000 + 5, SECOND * 1000 + 5],
+    SECOND * 1000 + 5,
+    SECOND * 1000 + 5,
     SECOND,
   ])
 })

@@ -14,7 +14,10 @@ const folder = suiteFolder()
 const FEW = smallWallets.slice(0, 6)
 const outputOf = (api: string) => join(folder, api)
 const service = (api: 'etherscan' | 'blockscout') => ({
-  ...{ baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000, api },
+  baseUrl: 'demo',
+  apiKeyHeader: 'x-service-api-key',
+  timeoutMs: 120_000,
+  api,
 })
 
 describe('reconcile with the balances of an explorer', () => {

@@ -15,8 +15,21 @@ const KEY = 'DISTINCTIVE+K3Y/of=tests'
 const FORMS = [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64'), 'DISTINCTIVE']
 
 const jobArguments = (api: string, { url, output }: { url: string; output: string }) => [
-  ...['run', '--chain', '43114', '--address', demoWallets[0] ?? '', '--output', output, '--base-url', url],
-  ...['--api', api, '--report', '--reconcile', '--verbose', '--json'],
+  'run',
+  '--chain',
+  '43114',
+  '--address',
+  demoWallets[0] ?? '',
+  '--output',
+  output,
+  '--base-url',
+  url,
+  '--api',
+  api,
+  '--report',
+  '--reconcile',
+  '--verbose',
+  '--json',
 ]
 
 /** The files below a folder that contain the key, compressed or not. Throws if there are no files. */
@@ -49,7 +62,8 @@ test.for(['etherscan', 'blockscout'])(
       WALLETLAKE_API_KEY: KEY,
     })
     expect({ exit: again.exit, withKey: containsKey(again.stdout + again.stderr) }).toEqual({
-      ...{ exit: 10, withKey: false },
+      exit: 10,
+      withKey: false,
     })
     expect(readdirSync(output)).toEqual(
       expect.arrayContaining(['manifest.json', 'reconciliation.json', 'runs']),

@@ -42,7 +42,10 @@ async function exportWhale(service: ListeningService, concurrency: number) {
   const output = join(folder, `${service.url.replace(/\W/g, '')}-${concurrency}`)
   const { jobs, code } = await run([
     testJob({
-      ...{ addresses: [WALLET], output, concurrency, endBlock: 1_000 + TRANSACTIONS },
+      addresses: [WALLET],
+      output,
+      concurrency,
+      endBlock: 1_000 + TRANSACTIONS,
       service: { baseUrl: service.url, apiKeyHeader: 'x', timeoutMs: 120_000, api: 'etherscan' },
     }),
   ])

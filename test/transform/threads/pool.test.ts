@@ -219,7 +219,9 @@ test.for([
   const pool = openWritePool({ ...context, pagesFile: join(context.folder, 'missing') })
   const failing = pool.run(task(pages[0] as PageLocation), bytes)
   await expect(failing).rejects.toMatchObject({
-    ...{ name: 'ExportError', code: 'OUTPUT_FAILED', failure: { exit: 7 } },
+    name: 'ExportError',
+    code: 'OUTPUT_FAILED',
+    failure: { exit: 7 },
     message: expect.stringContaining('missing'),
     fix: expect.stringContaining('Check the path'),
   })
@@ -235,8 +237,13 @@ test('a thread continues after a failed task', async () => {
     [missing, missing, missing, ...pages.slice(0, 4)].map((page) => pool.run(task(page), LARGE)),
   )
   expect(ended.map(({ status }) => status)).toEqual([
-    ...['rejected', 'rejected', 'rejected'],
-    ...['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'],
+    'rejected',
+    'rejected',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
   ])
   await pool.close()
 })

@@ -13,13 +13,25 @@ const C = `0x${'c'.repeat(40)}`
 const SECOND = 1_700_000_000
 
 const row = (fields: Partial<ExportedTransaction> = {}): ExportedTransaction => ({
-  ...{ hash: '0x1', index: '0', from: A, to: C, value: '5', blockHash: '0xb', wallets: new Set([A]) },
+  hash: '0x1',
+  index: '0',
+  from: A,
+  to: C,
+  value: '5',
+  blockHash: '0xb',
+  wallets: new Set([A]),
   timeMs: SECOND * 1000,
   ...fields,
 })
 const entry = (fields: object = {}) => ({
-  ...{ txHash: '0x1', blockIndex: 0, from: { address: A.toUpperCase().replace('X', 'x') } },
-  ...{ to: { address: C }, value: '5', blockHash: '0xB', blockTimestamp: SECOND, ...fields },
+  txHash: '0x1',
+  blockIndex: 0,
+  from: { address: A.toUpperCase().replace('X', 'x') },
+  to: { address: C },
+  value: '5',
+  blockHash: '0xB',
+  blockTimestamp: SECOND,
+  ...fields,
 })
 const compare = (sides: { listed: object[]; exported: ExportedTransaction[] }) =>
   compareBlock({
@@ -30,7 +42,10 @@ const compare = (sides: { listed: object[]; exported: ExportedTransaction[] }) =
 
 test('finds nothing if listing and export agree', () => {
   expect(compare({ listed: [entry()], exported: [row()] })).toEqual({
-    ...{ compared: 1, missing: [], surplus: [], differing: [] },
+    compared: 1,
+    missing: [],
+    surplus: [],
+    differing: [],
   })
 })
 

@@ -23,7 +23,11 @@ async function exportTo(output: string) {
   )
   return run([
     testJob({
-      ...{ addresses: [PAYER], atomic: true, fees: 'listed', endBlock: 80, output },
+      addresses: [PAYER],
+      atomic: true,
+      fees: 'listed',
+      endBlock: 80,
+      output,
       service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
     }),
   ])
@@ -67,48 +71,57 @@ test('an intact export has no problems', async () => {
 const CHANGES: readonly Tampering[] = [
   {
     table: 'atomic_transactions',
-    ...{ from: ',9,25500000000,25.5,', to: ',9,25500000001,25.500000001,' },
+    from: ',9,25500000000,25.5,',
+    to: ',9,25500000001,25.500000001,',
     says: /value: expected "25500000001000000000", found "25500000000000000000"/,
   },
   {
     table: 'ledger',
-    ...{ from: ',25500000000000000000,25.5,', to: ',25500000000000000001,25.500000000000000001,' },
+    from: ',25500000000000000000,25.5,',
+    to: ',25500000000000000001,25.500000000000000001,',
     says: /ledger total of .* in native/,
   },
   {
     table: 'ledger',
-    ...{ from: /^.*,export,out,.*\n/m, to: '' },
+    from: /^.*,export,out,.*\n/m,
+    to: '',
     removesRow: true,
     says: /expected export out of -10001000000000000000 .* found no such row/,
   },
   {
     table: 'atomic_transactions',
-    ...{ from: ',25500000000,25.5,', to: ',25500000000,25.4,' },
+    from: ',25500000000,25.5,',
+    to: ',25500000000,25.4,',
     says: /expected amount = value \/ 10\^asset_decimals, exactly, found import of 25500000000/,
   },
   {
     table: 'atomic_transactions',
-    ...{ from: `import,,${PAYER}`, to: `import,${PAYER},` },
+    from: `import,,${PAYER}`,
+    to: `import,${PAYER},`,
     says: /expected a receiver and no sender for an import/,
   },
   {
     table: 'atomic_transactions',
-    ...{ from: ',9,25500000000,25.5,', to: ',8,25500000000,255,' },
+    from: ',9,25500000000,25.5,',
+    to: ',8,25500000000,255,',
     says: /expected 9 decimals for AVAX/,
   },
   {
     table: 'atomic_transactions',
-    ...{ from: /FvwEAhmx/, to: 'GvwEAhmx' },
+    from: /FvwEAhmx/,
+    to: 'GvwEAhmx',
     says: /entry_id: expected the id of a fact in atomic_transactions/,
   },
   {
     table: 'ledger',
-    ...{ from: ',import,in,', to: ',transfer,in,' },
+    from: ',import,in,',
+    to: ',transfer,in,',
     says: /expected a source that matches the asset type/,
   },
   {
     table: 'transactions',
-    ...{ from: /0x[0-9a-f]{64}(?=,0,)/, to: 'qbHNYRehmWZ975ioVyHmaHwTjXUVQGyy33WgbNQPX3Pe7ckC1' },
+    from: /0x[0-9a-f]{64}(?=,0,)/,
+    to: 'qbHNYRehmWZ975ioVyHmaHwTjXUVQGyy33WgbNQPX3Pe7ckC1',
     says: /expected .* in one table, found it in transactions too|expected lower-case/,
   },
 ]

@@ -205,8 +205,14 @@ function entry(
   const own = other !== null && [A, B, C].includes(other)
   return row('ledger', {
     ...prefix(hash),
-    ...{ wallet_address: wallet, wallet_label: wallet === B ? '-b' : null, entry_index: index, source },
-    ...{ entry_type: type, direction, counterparty_address: other, counterparty_is_own: String(own) },
+    wallet_address: wallet,
+    wallet_label: wallet === B ? '-b' : null,
+    entry_index: index,
+    source,
+    entry_type: type,
+    direction,
+    counterparty_address: other,
+    counterparty_is_own: String(own),
     ...(isNative ? { asset_type: 'native', asset_symbol: 'AVAX', asset_decimals: '18' } : {}),
     ...cells,
     entry_id: entryId([CHAIN, hash, wallet, source, part, type, direction]),
@@ -221,8 +227,13 @@ export function entryId(parts: readonly string[]): string {
 function native(hash: string, from: string, to: string, cells: Cells): Cells {
   return row('transactions', {
     ...fact(hash, from, to),
-    ...{ status: '1', success: 'true', value: '0', gas_limit: '30000' },
-    ...{ gas_used: '21000', gas_price: '25000000000', transaction_fee: '525000000000000' },
+    status: '1',
+    success: 'true',
+    value: '0',
+    gas_limit: '30000',
+    gas_used: '21000',
+    gas_price: '25000000000',
+    transaction_fee: '525000000000000',
     ...cells,
   })
 }
@@ -250,8 +261,13 @@ function internal(id: string, [from, to]: readonly [string, string], cells: Cell
 function seen(hash: string, wallet: string, cells: Cells): Cells {
   const none = { is_sender: 'false', is_receiver: 'false', erc20_transfers: '0', erc721_transfers: '0' }
   return row('wallet_transactions', {
-    ...{ ...prefix(hash), ...none, erc1155_transfers: '0', internal_transactions: '0' },
-    ...{ wallet_address: wallet, wallet_label: wallet === B ? '-b' : null, ...cells },
+    ...prefix(hash),
+    ...none,
+    erc1155_transfers: '0',
+    internal_transactions: '0',
+    wallet_address: wallet,
+    wallet_label: wallet === B ? '-b' : null,
+    ...cells,
   })
 }
 
@@ -262,12 +278,12 @@ function fact(hash: string, from: string, to: string): Cells {
 function prefix(hash: string): Cells {
   const [block, index] = PLACES[hash] ?? [0, 0]
   return {
-    ...{ chain_id: CHAIN, block_number: String(block), block_hash: `0xb${block}` },
-    ...{
-      block_timestamp: `2023-11-14T22:${block < 300 ? 12 : block - 284}:40.123Z`,
-      transaction_hash: hash,
-      transaction_index: String(index),
-    },
+    chain_id: CHAIN,
+    block_number: String(block),
+    block_hash: `0xb${block}`,
+    block_timestamp: `2023-11-14T22:${block < 300 ? 12 : block - 284}:40.123Z`,
+    transaction_hash: hash,
+    transaction_index: String(index),
   }
 }
 

@@ -38,7 +38,9 @@ export type Writing = {
 export async function writeLake(folder: string, lake: Lake, writing: Writing = {}): Promise<ManifestDraft> {
   const { ending = 'csv', tables = DEFAULT_TABLES } = writing
   const manifest: ManifestDraft = {
-    ...{ manifestVersion: 1, schemaVersion: 1, generator: 'walletlake 0.1.0' },
+    manifestVersion: 1,
+    schemaVersion: 1,
+    generator: 'walletlake 0.1.0',
     job: {
       name: 'demo',
       chain: CHAIN,
@@ -54,7 +56,10 @@ export async function writeLake(folder: string, lake: Lake, writing: Writing = {
       toBlock: 1000,
       transactions: seenBy(lake, address),
     })),
-    ...{ completeToBlock: 1000, tables: {}, rejects: 0, decimalsConflict: 1 },
+    completeToBlock: 1000,
+    tables: {},
+    rejects: 0,
+    decimalsConflict: 1,
   }
   for (const name of tables)
     manifest.tables[name] = await writeTable(folder, name, { rows: lake[name], ending, writing })

@@ -11,7 +11,10 @@ import {
 function search(steps: readonly LedgerStep[], { from, end, excess = 5n }: Service, maxRequests = 40) {
   const received: number[] = []
   const request: DivergenceSearch = {
-    ...{ steps, equalAt: -1, differentAt: end, maxRequests },
+    steps,
+    equalAt: -1,
+    differentAt: end,
+    maxRequests,
     excessAt: async (block, sum) => {
       received.push(block)
       const balance = sumAt(steps, block) + (block >= from ? excess : 0n)

@@ -11,12 +11,20 @@ import {
 const WAVAX = '0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'
 
 const exported = (changes: Partial<ExportedChain> = {}): ExportedChain => ({
-  ...{ chain: '43114', hasAtomic: true, internals: undefined, wraps: 'ledger' },
+  chain: '43114',
+  hasAtomic: true,
+  internals: undefined,
+  wraps: 'ledger',
   ...changes,
 })
 
 const transaction = (hash: string, changes: Partial<DivergentTransaction> = {}): DivergentTransaction => ({
-  ...{ hash, type: 2, hasFeeCap: true, mayLackFee: false, fee: 100n, moves: false },
+  hash,
+  type: 2,
+  hasFeeCap: true,
+  mayLackFee: false,
+  fee: 100n,
+  moves: false,
   ...changes,
 })
 

@@ -113,7 +113,15 @@ function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T>
 
 /** Fields that may change over time without a change on the chain. */
 const MUTABLE_FIELDS = new Set([
-  ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
+  'name',
+  'symbol',
+  'decimals',
+  'logoUri',
+  'price',
+  'metadata',
+  'tokenUri',
+  'ownerAddress',
+  'methodName',
 ])
 
 /** The JSON of an item without its mutable fields. */

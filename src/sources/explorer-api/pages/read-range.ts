@@ -185,8 +185,13 @@ async function allSettled(promises: readonly Promise<void>[]): Promise<void> {
 const openCursors = (range: BlockRange) =>
   LISTING_NAMES.map((listing): Cursor => {
     return {
-      ...{ listing, unread: range, records: [], gaps: [], refusal: undefined },
-      ...{ indexed: undefined, isRead: false },
+      listing,
+      unread: range,
+      records: [],
+      gaps: [],
+      refusal: undefined,
+      indexed: undefined,
+      isRead: false,
     }
   })
 
@@ -302,7 +307,11 @@ function takeRecords(
   covered: BlockRange,
 ): Readonly<Record<ListingName, readonly Placed[]>> {
   const taken: Record<ListingName, readonly Placed[]> = {
-    ...{ normal: [], internal: [], erc20: [], erc721: [], erc1155: [] },
+    normal: [],
+    internal: [],
+    erc20: [],
+    erc721: [],
+    erc1155: [],
   }
   for (const cursor of cursors) {
     taken[cursor.listing] = cursor.records.filter(({ block }) => isWithin(block, covered))

@@ -129,9 +129,14 @@ async function requestRecords(
 ): Promise<readonly Placed[]> {
   const { dialect, chain, address, listing, range, order, offset, span, page = 1 } = spec
   const parameters = {
-    ...{ module: 'account', action: LISTINGS[listing], address, startblock: range.from },
+    module: 'account',
+    action: LISTINGS[listing],
+    address,
+    startblock: range.from,
     endblock: range.to === NO_END ? undefined : range.to - 1,
-    ...{ page, offset, sort: order },
+    page,
+    offset,
+    sort: order,
   }
   const { baseUrl } = requestContext.client
   const description = `${LISTINGS[listing]} of wallet ${address}`
@@ -202,7 +207,8 @@ class LargeBlockError extends ExportError {
   constructor({ listing, address }: Pick<WindowRequest, 'listing' | 'address'>, block: number) {
     const what = `block ${block} has more records than the service lists`
     super('REQUEST_REFUSED', `${LISTINGS[listing]} of wallet ${address}: ${what}`, {
-      ...{ status: 413, fix: LARGE_BLOCK_FIX },
+      status: 413,
+      fix: LARGE_BLOCK_FIX,
     })
   }
 }

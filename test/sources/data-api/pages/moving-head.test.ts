@@ -16,7 +16,10 @@ import { fakeRequester } from './fake-requester.ts'
 import { bodyOf, hashesIn, itemAt, tiedItems } from './listing.ts'
 
 const open: RangeSpec = {
-  ...{ chain: '1', address: '0xaa', order: 'desc', cutoffMs: Number.POSITIVE_INFINITY },
+  chain: '1',
+  address: '0xaa',
+  order: 'desc',
+  cutoffMs: Number.POSITIVE_INFINITY,
   range: { from: 0, to: NO_END },
 }
 

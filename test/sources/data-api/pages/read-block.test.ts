@@ -197,7 +197,10 @@ test('reads a block again that was replaced since an earlier run read its first 
     token === undefined ? withHash('0xnew', [0, 1], 'b') : withHash('0xnew', [2]),
   )
   const partial: PartialBlock = {
-    ...{ pages: 1, items: 2, bad: 0, token: 'a' },
+    pages: 1,
+    items: 2,
+    bad: 0,
+    token: 'a',
     body: withHash('0xold', [0, 1]).body as Buffer,
   }
   const { body, pages } = await readBlock(requestContext, { ...request, partial })
@@ -229,7 +232,8 @@ test.for([
   )
   const onIncomplete = async (incomplete: PartialBlock) => void stopped.push(incomplete)
   await expect(readBlock(requestContext, { ...request, onIncomplete })).rejects.toMatchObject({
-    ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },
+    code: 'PAGE_MALFORMED',
+    fix: expect.stringContaining('nextPageToken'),
     message: 'block 7: the last 50 pages contained nothing new, and each had a nextPageToken',
   })
   expect(stopped).toEqual([])

@@ -358,7 +358,8 @@ test('two readers of a wallet share the listings that one of them has completed'
   const first = await low.next()
   const high = listing.readRange(explorer.requestContext, {
     ...spec,
-    ...{ range: { from: 9_999, to: 15_000 }, order: 'desc' },
+    range: { from: 9_999, to: 15_000 },
+    order: 'desc',
   })
   const second = await high.next()
   await high.return()

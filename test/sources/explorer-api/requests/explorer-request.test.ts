@@ -14,7 +14,10 @@ test.for([
   [`${ROUTESCAN}/api`, ''],
 ] as const)('the path below %s is "%s"', ([baseUrl, path]) => {
   const request = explorerRequest({
-    ...{ dialect: ETHERSCAN, baseUrl, chain: '43114', description: 'test' },
+    dialect: ETHERSCAN,
+    baseUrl,
+    chain: '43114',
+    description: 'test',
     parameters: { module: 'account' },
   })
   expect(request.pathAndQuery).toBe(`${path}?chainid=43114&module=account`)
