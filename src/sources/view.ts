@@ -12,7 +12,12 @@ export type View = {
   internal: readonly Internal[]
   /** False if entries were rejected: what the view lacks may be one of them. */
   isComplete: boolean
+  /** Logs that the source listed in more than one of the ERC lists, once each is in one list only. @default none */
+  repeatedLogs?: readonly LogKey[] | undefined
 }
+
+/** Identifies a log within its transaction. A transfer without log index counts as a log of its own. */
+export type LogKey = number | string
 
 /** The row of the transaction itself, and the prefix of all rows of the transaction. */
 export type Native = {
@@ -21,7 +26,7 @@ export type Native = {
   /**
    * Whether the view lacks the record of the transaction itself: what other records do not state is null. @default false
    */
-  isPartial?: boolean
+  isPartial?: boolean | undefined
 }
 
 /** A validated atomic transaction: the prefix of its rows, and one row per input or output on the C-Chain. */

@@ -1,15 +1,6 @@
-import type { ErcTable, LogRow, View } from '../sources/view.ts'
-
-/** Identifies a log within its transaction. A transfer without log index counts as a log of its own. */
-export type LogKey = number | string
+import type { ErcTable, LogKey, LogRow, View } from '../sources/view.ts'
 
 export const logKey = ({ log_index, transfer_id }: LogRow): LogKey => log_index ?? transfer_id
-
-/** A view in which each log is in one of the ERC lists. */
-export type DedupedView = View & {
-  /** Logs that the source listed in more than one of the ERC lists. */
-  repeatedLogs: readonly LogKey[]
-}
 
 type Logs = Pick<View, ErcTable>
 
@@ -17,8 +8,9 @@ type Logs = Pick<View, ErcTable>
 const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
 
 /** Keeps each log in one list only (CONTRACT section 2.4). */
-export function dedupeLogs(view: View): DedupedView {
-  if (PRECEDENCE.filter((table) => view[table].length > 0).length < 2) return { ...view, repeatedLogs: [] }
+export function dedupeLogs(view: View): View {
+  const { erc20, erc721, erc1155 } = view
+  if (Number(erc20.length > 0) + Number(erc721.length > 0) + Number(erc1155.length > 0) < 2) return view
   const tables = logTables(view)
   const repeated = new Set<LogKey>()
   const retain = <T extends LogRow>(table: ErcTable, entries: readonly T[]): readonly T[] =>

@@ -52,7 +52,11 @@ export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
     transaction_fee: fee,
     extra_fee: fee === null ? null : extra,
   }
-  return { native: { prefix, row: paidRow }, isFeeUnknown: isUnknown(paidRow), isFeeUpperBound: false }
+  return {
+    native: { prefix, row: paidRow, isPartial: native.isPartial },
+    isFeeUnknown: isUnknown(paidRow),
+    isFeeUpperBound: false,
+  }
 }
 
 const hasNoFee = ({ transaction_fee: fee }: Cells<'transactions'>) => fee === null || fee === '0'

@@ -6,7 +6,7 @@ import { contentId } from '../sources/transfer-id.ts'
 import type { ErcTable, Internal, LogRow, Native, View } from '../sources/view.ts'
 import { blockTimeProblem } from './block-time.ts'
 import { contradicts } from './contradictions.ts'
-import { type DedupedView, dedupeLogs, logKey, logTables } from './erc-logs.ts'
+import { dedupeLogs, logKey, logTables } from './erc-logs.ts'
 import { type FeeSource, type PaidNative, withPaidPrice } from './fees.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
@@ -89,15 +89,18 @@ export function flattenTransaction(
   }
   if (!isNonEmpty(views)) return undefined
   const union = unionViews(views)
-  const { native, ...fee } = priced(union.native, context)
+  const paid = priced(union.native, context)
+  union.native = paid.native
   return {
-    prefix: native.prefix,
-    rows: rowsOf({ ...union, native }, views, context),
-    seenBy: views.map(({ wallet }) => wallet),
+    prefix: paid.native.prefix,
+    rows: rowsOf(union, views, context),
+    seenBy: views.length === 1 ? [views[0].wallet] : views.map(({ wallet }) => wallet),
     isContradicted: views.length > 1 && views.some((view) => contradicts(union, view)),
-    repeatedLogs: union.repeatedLogs.length,
+    repeatedLogs: union.repeatedLogs?.length ?? 0,
     isStatusUnknown: isStatusUnknown(union),
-    ...fee,
+    isFeeUnknown: paid.isFeeUnknown,
+    isFeeUpperBound: paid.isFeeUpperBound,
+    openPrice: paid.openPrice,
   }
 }
 
@@ -120,7 +123,7 @@ const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views
 function readOrReject(
   { wallet, key, item, problem: known }: ItemView,
   { source, chain, onReject }: FlattenContext,
-): DedupedView | undefined {
+): View | undefined {
   const onBadEntry = (list: string | null, record: unknown, reason: string) =>
     onReject({ wallet, transactionHash: toText(key.hash), list, reason, record: toValue(record) })
   const view = source.readView(item, { chain, onBadEntry })
@@ -134,28 +137,28 @@ function readOrReject(
 function rowsOf(
   union: ViewUnion,
   views: readonly WalletView[],
-  context: FlattenContext,
+  { tables, wallets, nativeSymbol, wrappedCoinOf }: FlattenContext,
 ): FlatTransaction['rows'] {
-  const { tables, wallets, nativeSymbol, wrappedCoinOf } = context
   const { native, erc20, erc721, erc1155 } = union
-  const internal = internalRows(union.internal)
-  const ifRequested = <T>(table: TableName, rows: () => readonly T[]) => (tables.has(table) ? rows() : NONE)
+  const internal = union.internal.length === 0 ? NONE : internalRows(union.internal)
   return {
-    transactions: ifRequested('transactions', () => [native.row]),
-    erc20_transfers: ifRequested('erc20_transfers', () => erc20),
-    erc721_transfers: ifRequested('erc721_transfers', () => erc721),
-    erc1155_transfers: ifRequested('erc1155_transfers', () => erc1155),
-    internal_transactions: ifRequested('internal_transactions', () => internal),
+    transactions: tables.has('transactions') ? [native.row] : NONE,
+    erc20_transfers: tables.has('erc20_transfers') ? erc20 : NONE,
+    erc721_transfers: tables.has('erc721_transfers') ? erc721 : NONE,
+    erc1155_transfers: tables.has('erc1155_transfers') ? erc1155 : NONE,
+    internal_transactions: tables.has('internal_transactions') ? internal : NONE,
     atomic_transactions: NONE,
-    wallet_transactions: ifRequested('wallet_transactions', () =>
-      views.map((seen) => walletRow(seen, union, wallets)),
-    ),
-    ledger: ifRequested('ledger', () => {
-      const { prefix, row } = native
-      const wrappedCoin = wrappedCoinOf(prefix.chain_id)
-      const movements = movementsOf(union, internal, { nativeSymbol, wrappedCoin })
-      return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
-    }),
+    wallet_transactions: tables.has('wallet_transactions')
+      ? views.map((seen) => walletRow(seen, union, wallets))
+      : NONE,
+    ledger: tables.has('ledger') ? ledgerOf(union, internal) : NONE,
+  }
+
+  function ledgerOf(view: View, internals: readonly Cells<'internal_transactions'>[]) {
+    const { prefix, row } = view.native
+    const wrappedCoin = wrappedCoinOf(prefix.chain_id)
+    const movements = movementsOf(view, internals, { nativeSymbol, wrappedCoin })
+    return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
   }
 }
 
@@ -199,7 +202,7 @@ type LogCounts = Pick<
  */
 function countLogs(view: View, union: ViewUnion): LogCounts {
   const { erc20, erc721, erc1155 } = view
-  if (!union.isMixed)
+  if (union.isMixed !== true)
     return {
       erc20_transfers: erc20.length,
       erc721_transfers: erc721.length,

@@ -8,6 +8,7 @@ import type { FeeSource } from './fees.ts'
 import { flattenAtomic } from './flatten-atomic.ts'
 import {
   type FlatTransaction,
+  type FlattenContext,
   flattenTransaction,
   type ItemView,
   type Reject,
@@ -52,20 +53,21 @@ export function createFlattener(context: RowContext, source: Source, fees: () =>
   const get = (address: string) => labels.get(address)
   const wallets = { has: (address: string) => own.has(address), get }
   let onLine: (line: string) => void = () => undefined
-  const flattenContext = {
+  const settings: FlattenContext = {
     source,
     chain: toBytes(chain),
     nativeSymbol: nativeSymbol === null ? null : toBytes(nativeSymbol),
     wrappedCoinOf: openWrappedCoins(context),
     tables: new Set(context.tables),
     wallets,
+    fees: fees(),
     onReject: (reject: Reject) => onLine(rejectLine(chain, reject)),
   }
   return (views, onReject) => {
     onLine = onReject
-    const isAtomic = views.some(({ wallet }) => isAtomicListing(wallet))
+    const isAtomic = views.some(isAtomicView)
     const flattenItems = isAtomic ? flattenAtomic : flattenTransaction
-    const settings = { ...flattenContext, fees: fees() }
+    settings.fees = fees()
     if (endBlocks.size === 0) return flattenItems(views, settings)
     const block = views[0]?.key.block ?? 0
     const isIncluded = (address: string) => block < (endBlocks.get(address) ?? Number.POSITIVE_INFINITY)
@@ -74,6 +76,8 @@ export function createFlattener(context: RowContext, source: Source, fees: () =>
     return flattenItems(includedViews, { ...settings, wallets: { has, get } })
   }
 }
+
+const isAtomicView = ({ wallet }: PositionedItem) => isAtomicListing(wallet)
 
 /** Returns the wrapped coin by chain id; always undefined if the ledger leaves it out. */
 function openWrappedCoins({ wraps, wrappedCoins, nativeSymbol }: RowContext) {

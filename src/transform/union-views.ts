@@ -1,21 +1,21 @@
 import type { Cells } from '../core/table/index.ts'
 import { compareContentIds } from '../sources/transfer-id.ts'
-import type { ErcTable, Internal, LogRow, Native } from '../sources/view.ts'
-import { type DedupedView, type LogKey, logKey, logTables } from './erc-logs.ts'
+import type { ErcTable, Internal, LogKey, LogRow, Native, View } from '../sources/view.ts'
+import { logKey, logTables } from './erc-logs.ts'
 
 /** One wallet's view of a transaction. */
 export type WalletView = {
   wallet: string
   /** Number of the run that read it. */
   run: number
-  view: DedupedView
+  view: View
 }
 
 export type WalletViews = readonly [WalletView, ...WalletView[]]
 
-export type ViewUnion = DedupedView & {
-  /** False if every log is in the same table, with the same entries, as in each view that contains it. */
-  isMixed: boolean
+export type ViewUnion = View & {
+  /** Whether a log is in another table, or has other entries, than in a view that contains it. @default false */
+  isMixed?: boolean | undefined
 }
 
 /**
@@ -46,7 +46,7 @@ export function unionViews(views: WalletViews): ViewUnion {
       preferred.map((one) => one.view.internal),
     ),
     isComplete: views.every((one) => one.view.isComplete),
-    repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs))],
+    repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs ?? []))],
     isMixed: !isOneRun || tableByLog !== undefined,
   }
 }
@@ -62,14 +62,10 @@ function preferredNative(natives: readonly Native[]): Native {
   )
 }
 
-function unionOfOne(view: DedupedView): ViewUnion {
-  return {
-    ...view,
-    erc20: sortUnique(view.erc20),
-    erc721: sortUnique(view.erc721),
-    erc1155: sortUnique(view.erc1155),
-    isMixed: false,
-  }
+function unionOfOne(view: View): ViewUnion {
+  const { erc20, erc721, erc1155 } = view
+  if (isInOrder(erc20) && isInOrder(erc721) && isInOrder(erc1155)) return view
+  return { ...view, erc20: sortUnique(erc20), erc721: sortUnique(erc721), erc1155: sortUnique(erc1155) }
 }
 
 /** The row order of a table of transfers (CONTRACT section 2.4). */

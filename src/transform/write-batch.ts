@@ -7,7 +7,6 @@ import type { TableName } from '../core/table/index.ts'
 import { appendLines, type Chunk } from '../files/chunk.ts'
 import { createPartitioner } from '../files/partition.ts'
 import type { Source } from '../sources/source.ts'
-import type { FlatTransaction } from './flatten-transaction.ts'
 import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
 import { mergeItems, type TransactionViews } from './merge/merge-items.ts'
@@ -131,7 +130,7 @@ class BatchWriter {
   #contradicted = 0
   #repeatedLogs = 0
   #transactions = 0
-  #times: Times | undefined
+  #times: { first: number; last: number } | undefined
   readonly #rejectedTimes: ReadonlySet<string> | undefined
   #isAscending = true
   /** The newest second of the blocks before the current one, and of the current one. */
@@ -174,18 +173,16 @@ class BatchWriter {
 
   #addStaged(item: StagedItem): void {
     const { page, at, key, wallet } = item
-    const { rejects, isNormalized, timeMs, repeatedLogs, ...flags } = page.index
-    for (const [of, count] of repeatedLogs) if (of === at) this.#repeatedLogs += count
-    for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
-    if (isNormalized[at])
-      this.#countTransaction({
-        block: key.block,
-        timeMs: timeMs[at] ?? 0,
-        seenBy: [wallet],
-        isStatusUnknown: flags.isStatusUnknown[at] === true,
-        isFeeUnknown: flags.isFeeUnknown[at] === true,
-        isFeeUpperBound: flags.isFeeUpperBound[at] === true,
-      })
+    const { index } = page
+    for (const [of, count] of index.repeatedLogs) if (of === at) this.#repeatedLogs += count
+    for (const [of, line] of index.rejects) if (of === at) this.#rejects.push(line)
+    if (index.isNormalized[at]) {
+      if (index.isStatusUnknown[at]) this.#unknowns.statusUnknown += 1
+      if (index.isFeeUnknown[at]) this.#unknowns.feeUnknown += 1
+      if (index.isFeeUpperBound[at]) this.#unknowns.feesUpperBound += 1
+      this.#countWallet(wallet)
+      this.#countTransaction(key.block, index.timeMs[at] ?? 0, isAtomicListing(wallet))
+    }
     this.#chunks.addStaged(item)
   }
 
@@ -200,7 +197,11 @@ class BatchWriter {
     this.#repeatedLogs += flat.repeatedLogs
     if (flat.isContradicted) this.#recordContradiction(views)
     const { block_number: block, block_timestamp: timeMs } = flat.prefix
-    this.#countTransaction({ ...flat, block: Number(block), timeMs })
+    if (flat.isStatusUnknown) this.#unknowns.statusUnknown += 1
+    if (flat.isFeeUnknown) this.#unknowns.feeUnknown += 1
+    if (flat.isFeeUpperBound) this.#unknowns.feesUpperBound += 1
+    for (const wallet of flat.seenBy) this.#countWallet(wallet)
+    this.#countTransaction(Number(block), timeMs, flat.seenBy.some(isAtomicListing))
     this.#chunks.addRows(flat)
   }
 
@@ -226,28 +227,21 @@ class BatchWriter {
     if (second < newest.before) this.#isAscending = false
   }
 
-  #countTransaction({ block, timeMs, seenBy, ...flags }: TransactionStart): void {
+  #countWallet(wallet: string): void {
+    this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
+  }
+
+  #countTransaction(block: number, timeMs: number, isAtomic: boolean): void {
     // `transactions` and `wallet_transactions` do not contain atomic transactions.
-    if (!seenBy.some(isAtomicListing)) this.#transactions += 1
-    if (flags.isStatusUnknown) this.#unknowns.statusUnknown += 1
-    if (flags.isFeeUnknown) this.#unknowns.feeUnknown += 1
-    if (flags.isFeeUpperBound) this.#unknowns.feesUpperBound += 1
+    if (!isAtomic) this.#transactions += 1
     this.#compareTime(block, Math.floor(timeMs / 1000))
-    this.#times = { first: this.#times?.first ?? timeMs, last: timeMs }
-    for (const wallet of seenBy) this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
+    this.#times ??= { first: timeMs, last: timeMs }
+    this.#times.last = timeMs
     if (this.#partitionOf !== undefined) this.#chunks.startPartition(this.#partitionOf(block, timeMs))
   }
 }
 
 const BACKWARD_TIME = 'its block is older than an earlier block'
-
-type TransactionStart = Pick<
-  FlatTransaction,
-  'seenBy' | 'isStatusUnknown' | 'isFeeUnknown' | 'isFeeUpperBound'
-> & {
-  block: number
-  timeMs: number
-}
 
 /** Returns the times of the first and the last transaction of all batches; undefined if there are none. */
 export function timesIn(batches: readonly BatchRows[]): Times | undefined {

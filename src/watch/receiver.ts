@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_EVENT_BYTES, SMALL_BODY_BYTES } from '../core/model/limits.ts'
-import { checkJsonSize } from '../core/platform/check-json-size.ts'
+import { parseLimited } from '../core/platform/check-json-size.ts'
 import { bindServer, closeServer, createLimitedServer, readBody } from '../core/platform/http-server.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
 
@@ -112,8 +112,8 @@ function validateBody(
   request: IncomingMessage,
   { isGenuine }: ReceiverOptions,
 ): ValidationResult {
-  checkJsonSize(body)
-  const event: unknown = JSON.parse(body.toString('utf8'))
+  // Anybody may send requests, so every body is scanned.
+  const event = parseLimited(body, (text) => JSON.parse(text.toString('utf8')), 0)
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return NOT_JSON
   const header = request.headers['x-signature']
   const signature = typeof header === 'string' ? header : undefined

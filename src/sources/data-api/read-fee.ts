@@ -2,7 +2,7 @@ import { paysGasOnly } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { BLOB_TYPE, type FeeDetails } from '../../core/model/fees.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
-import { checkJsonSize } from '../../core/platform/check-json-size.ts'
+import { parseLimited } from '../../core/platform/check-json-size.ts'
 import { type RequestContext, request } from '../../http/request.ts'
 import { type Fields, int32At, lowerAt, optionalObjectAt, u256At } from '../fields.ts'
 import type { FeeRequest } from '../source.ts'
@@ -32,8 +32,7 @@ export async function readFee(
 const HAS_NO_DETAILS: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 501])
 
 function readNativeFields(body: Buffer): Fields {
-  checkJsonSize(body)
-  const parsed = parseJson(body)
+  const parsed = parseLimited(body, parseJson)
   if (typeof parsed !== 'object' || parsed === null) throw malformedResponse('is not a JSON object', body)
   return optionalObjectAt({ ...parsed }, 'nativeTransaction')
 }

@@ -1,7 +1,7 @@
 import { ExportError } from '../../core/model/errors.ts'
 import { compareKeys, type ItemKey } from '../../core/model/item-key.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
-import { checkJsonSize } from '../../core/platform/check-json-size.ts'
+import { parseLimited } from '../../core/platform/check-json-size.ts'
 import type { Source } from '../../sources/source.ts'
 
 /** A position in the chain. It may also be a boundary before or after all items of a block. */
@@ -74,8 +74,7 @@ export function storedItems(
   parse: (body: Buffer) => unknown = parseBytes,
 ): readonly unknown[] {
   try {
-    checkJsonSize(body)
-    const listed = source.itemsIn(parse(body))
+    const listed = source.itemsIn(parseLimited(body, parse))
     if (Array.isArray(listed)) return listed
   } catch (thrown) {
     const isNoPage = [SyntaxError, TypeError, ExportError].some((kind) => thrown instanceof kind)

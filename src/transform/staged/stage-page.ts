@@ -32,8 +32,10 @@ export type StagedPage = {
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flattener): StagedPage {
   const index = emptyIndex(files, entries)
   const decimals = new PageDecimals(index.decimals)
-  for (const [at, item] of items.entries()) {
-    const flat = flatten([item], (line) => index.rejects.push([at, line]))
+  let at = 0
+  const onReject = (line: string) => void index.rejects.push([at, line])
+  for (const item of items) {
+    const flat = flatten([item], onReject)
     index.block.push(item.key.block)
     index.index.push(item.key.index)
     index.hash.push(item.key.hash)
@@ -49,6 +51,7 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
     if (flat !== undefined) decimals.add(flat.rows)
     addLines(index, files, flat)
+    at += 1
   }
   if (files.isFull()) files.flush()
   const bytes = indexBytes(index)

@@ -15,8 +15,8 @@ const BOMBS = [
     says: '126000 items, more than the limit of 10000',
   },
   {
-    what: '2.1 million empty items',
-    body: page(`${'{},'.repeat(2_099_999)}{}`),
+    what: '6 million empty items',
+    body: page(`${'{},'.repeat(5_999_999)}{}`),
     says: 'more than 2000000 values',
   },
   {
@@ -24,7 +24,11 @@ const BOMBS = [
     body: ' '.repeat(40_000_000),
     says: 'larger than the limit of 33554432 bytes',
   },
-  { what: 'arrays with a million levels', body: '['.repeat(1_000_000), says: 'deeper than 100 levels' },
+  {
+    what: 'arrays with a million levels',
+    body: '['.repeat(1_000_000) + ']'.repeat(1_000_000),
+    says: 'deeper than 100 levels',
+  },
   {
     what: 'arrays with 101 levels',
     body: page(`{"more":${'['.repeat(98)}${']'.repeat(98)}}`),

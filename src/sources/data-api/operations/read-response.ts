@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
 import { MAX_PAGE_ITEMS } from '../../../core/model/limits.ts'
-import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
+import { parseLimited } from '../../../core/platform/check-json-size.ts'
 import { parseJson } from '../../../core/platform/json-text.ts'
 import type { Paged } from '../resources/pages.ts'
 
@@ -52,8 +52,7 @@ export function malformedResponse(problem: string, body: Buffer): ExportError {
 
 /** Parses a JSON body; undefined if it is not JSON. Throws PAGE_MALFORMED if it exceeds a limit. */
 export function parseBody(body: Buffer): unknown {
-  checkJsonSize(body)
-  return isUtf8(body) ? parseJson(body.toString('utf8')) : undefined
+  return parseLimited(body, () => (isUtf8(body) ? parseJson(body.toString('utf8')) : undefined))
 }
 
 function isObject(value: unknown): value is JsonObject {

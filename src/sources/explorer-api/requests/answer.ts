@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../../core/model/errors.ts'
 import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
-import { checkJsonSize } from '../../../core/platform/check-json-size.ts'
+import { parseLimited } from '../../../core/platform/check-json-size.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
 import type { ApiResponse } from '../../../http/http-client.ts'
 import { type Fields, isObject } from '../../fields.ts'
@@ -78,8 +78,7 @@ const MAX_REFUSAL_BYTES = 2_000
 
 function readAnswer(body: Buffer): Answer {
   if (!isUtf8(body)) throw malformed('is not UTF-8', body)
-  checkJsonSize(body)
-  const parsed = parseOrUndefined(body)
+  const parsed = parseLimited(body, parseOrUndefined)
   if (!isObject(parsed)) throw malformed('is not a JSON object', body)
   const { status, message, result } = parsed
   // Some copies of the API state it as a number.
