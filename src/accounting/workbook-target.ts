@@ -55,6 +55,14 @@ const columnOf = (role: Role, name = ''): SheetColumn => ({
 })
 
 const NUMBERS: ReadonlySet<Role> = new Set<Role>([
-  ...(['amount', 'quoteAmount', 'inAmount', 'outAmount', 'feeAmount', 'price'] as const),
-  ...(['worth', 'inWorth', 'outWorth', 'feeWorth'] as const),
+  'amount',
+  'quoteAmount',
+  'inAmount',
+  'outAmount',
+  'feeAmount',
+  'price',
+  'worth',
+  'inWorth',
+  'outWorth',
+  'feeWorth',
 ])

@@ -24,9 +24,16 @@ const PREFIX_FIELDS = [
   'transaction_index',
 ] as const satisfies readonly (keyof Prefix)[]
 const NATIVE_FIELDS = [
-  ...(['transaction_type', 'status', 'nonce', 'from_address', 'to_address', 'value'] as const),
-  ...(['gas_limit', 'gas_used', 'gas_price'] as const),
-] satisfies readonly (keyof Cells<'transactions'>)[]
+  'transaction_type',
+  'status',
+  'nonce',
+  'from_address',
+  'to_address',
+  'value',
+  'gas_limit',
+  'gas_used',
+  'gas_price',
+] as const satisfies readonly (keyof Cells<'transactions'>)[]
 /** Fields of the call, which a listing may omit. Only two different statements contradict each other. */
 const CALL_FIELDS = ['call_type', 'method_id'] as const satisfies readonly (keyof Cells<'transactions'>)[]
 

@@ -130,8 +130,11 @@ async function planPrices(source: { output: string; opened: OpenExport }, option
   const { chain, nativeSymbol } = source.opened.manifest.job
   const needed = new Map<string, PriceNeeded>()
   const days = new Map<string, DayTransaction>()
-  const coin = {
-    ...({ type: 'native', address: null, tokenId: null, decimals: null } as const),
+  const coin: Asset = {
+    type: 'native',
+    address: null,
+    tokenId: null,
+    decimals: null,
     symbol: nativeSymbol ?? chainOf(chain)?.symbol ?? null,
   }
   const add = ({ asset, time }: { asset: Asset; time: string }) => {

@@ -5,9 +5,16 @@ import { comparePrices } from '../prices-needed.ts'
 
 /** The columns of a price file. Those after `price` say where the price comes from; conversions do not use them. */
 const COLUMNS = [
-  ...(['date', 'chain', 'asset', 'currency', 'price', 'symbol'] as const),
-  ...(['source', 'transaction', 'time'] as const),
-]
+  'date',
+  'chain',
+  'asset',
+  'currency',
+  'price',
+  'symbol',
+  'source',
+  'transaction',
+  'time',
+] as const
 
 /** A line of a price file, by column name. Lines of a user's file may have further columns. */
 export type PriceLine = Partial<Record<(typeof COLUMNS)[number], string>> & { date: string; asset: string }
