@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
 import { type OpeningFindings, type OpeningOption, sumFindings } from '../ledger/balances/read-opening.ts'
@@ -14,8 +16,8 @@ import { openOmissions } from './omissions.ts'
 import { readOpeningMovements } from './opening.ts'
 import { type ConvertOptions, resolveOutputFile } from './options.ts'
 import { type Period, parsePeriod, readTimeRange, type TimeRange } from './period.ts'
+import { MULTI_FILE_WRITERS } from './presets/index.ts'
 import { streamTransactions } from './source-transactions.ts'
-import { findStaleFiles } from './stale-files.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
 import type { TextWriter, UsedPlaceholders } from './text-writer.ts'
 import { openWriter } from './writers.ts'
@@ -208,4 +210,29 @@ async function* bySecond(transactions: Transactions): Transactions {
 function increment(counts: Map<string, number>, asset: Asset): void {
   const name = tickerName(asset)
   counts.set(name, (counts.get(name) ?? 0) + 1)
+}
+
+/** The end of a wallet's file: its address and the extension. */
+const OF_WALLET = /0x[0-9a-f]{40}(\.[a-z]+)$/
+
+/**
+ * Finds files of wallets in the folder of a conversion that it did not write: those of an earlier conversion, whose wallets
+ * have no movements now, or another label. Nothing if the conversion does not write a file for each wallet.
+ *
+ * @param extension - that of the files of the conversion, with the dot
+ */
+async function findStaleFiles(
+  { to, out, perWallet = false }: Pick<ConvertOptions, 'to' | 'out' | 'perWallet'>,
+  extension: string,
+  written: readonly string[],
+): Promise<string[]> {
+  const isPerWallet = perWallet || MULTI_FILE_WRITERS.some((one) => one.name === to && one.isPerWallet)
+  if (out === undefined || !isPerWallet) return []
+  const isWritten = new Set(written)
+  const names = await readdir(out).catch(() => [])
+  return names
+    .filter((name) => OF_WALLET.exec(name)?.[1] === extension)
+    .map((name) => join(out, name))
+    .filter((path) => !isWritten.has(path))
+    .sort()
 }

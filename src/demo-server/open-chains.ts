@@ -1,13 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { ExportError } from '../core/model/errors.ts'
+import { PACKAGE } from '../core/model/version.ts'
 import type { ChainState } from './balances/chain-state.ts'
 import { baseFeesOf } from './base-fees.ts'
 import type { Block, Chain, ChainItems } from './chain.ts'
-import { collectBlocks, indexBlocks } from './collect-blocks.ts'
 import type { DataServiceOptions } from './data-service.ts'
 import { HttpError } from './http-error.ts'
-import { indexItems } from './index-items.ts'
-import type { JsonObject } from './json.ts'
+import { type JsonObject, objectOf } from './json.ts'
 import { once } from './once.ts'
-import { readAtomicTransactions, readBlocks, readState, readTransactions } from './read-chain.ts'
+import { addressesOf } from './wallet-view.ts'
 
 export type Chains = {
   readonly ids: readonly string[]
@@ -82,3 +85,110 @@ const EMBEDDED_CHAINS: readonly LoadedChain[] = [
   }),
   openItems('1', () => readTransactions('1')),
 ]
+
+/** Derives the blocks of a chain from its transactions, for a chain without a list of blocks. */
+function collectBlocks({ items, blockNumbers }: ChainItems): Block[] {
+  const blocks: (Block & { transactions: JsonObject[] })[] = []
+  for (const [position, item] of items.entries()) {
+    const transaction = objectOf(item.nativeTransaction)
+    const number = blockNumbers[position] as number
+    const last = blocks.at(-1)
+    if (last?.number === number) last.transactions.push(transaction)
+    else blocks.push({ number, hash: String(transaction.blockHash), transactions: [transaction] })
+  }
+  return blocks
+}
+
+/** Indexes blocks by number and by hash in lower case. */
+function indexBlocks(blocks: readonly Block[]): Map<number | string, Block> {
+  return new Map(
+    blocks.flatMap((block): [number | string, Block][] => [
+      [block.number, block],
+      [block.hash.toLowerCase(), block],
+    ]),
+  )
+}
+
+/**
+ * Indexes a chain's transactions by block and, at the first lookup, by address and by hash. An item without a valid block
+ * number (a broken record, served for tests) gets the block of the item before it.
+ */
+function indexItems(
+  rawItems: readonly JsonObject[],
+  options: Pick<ChainItems, 'dropsEmptyInOddBlocks'>,
+): ChainItems {
+  const numbers: number[] = []
+  for (const item of rawItems) numbers.push(blockNumberOf(item) ?? numbers.at(-1) ?? 0)
+  const order = numbers.map((number, position) => ({ number, position })).sort((a, b) => a.number - b.number)
+  const items = order.map(({ position }) => rawItems[position] as JsonObject)
+  const positions = once(() => collectPositions(items))
+  const hashes = once(() => new Map(items.map((item, position) => [hashOf(item), position])))
+  return {
+    items,
+    blockNumbers: order.map(({ number }) => number),
+    positionsOf: (address) => positions().get(address) ?? [],
+    positionOf: (hash) => hashes().get(hash),
+    ...options,
+  }
+}
+
+function blockNumberOf(item: JsonObject): number | undefined {
+  const text = objectOf(item.nativeTransaction).blockNumber
+  return typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+function hashOf(item: JsonObject): string {
+  return String(objectOf(item.nativeTransaction).txHash ?? '').toLowerCase()
+}
+
+function collectPositions(items: readonly JsonObject[]): Map<string, number[]> {
+  const positions = new Map<string, number[]>()
+  for (const [position, item] of items.entries()) {
+    for (const address of addressesOf(item)) {
+      const existing = positions.get(address)
+      if (existing) existing.push(position)
+      else positions.set(address, [position])
+    }
+  }
+  return positions
+}
+
+/** Reads every transaction of an embedded chain, with all its lists, in chain order. */
+function readTransactions(chain: string): Promise<JsonObject[]> {
+  return readLines<JsonObject>(`${chain}/transactions-full.ndjson.gz`)
+}
+
+/** Reads every block of an embedded chain, including empty ones, in chain order. */
+async function readBlocks(chain: string): Promise<Block[]> {
+  const lines = await readLines<BlockLine>(`${chain}/blocks.ndjson.gz`)
+  return lines.map(({ blockNumber, blockHash, transactions }) => ({
+    number: Number(blockNumber),
+    hash: blockHash,
+    transactions,
+  }))
+}
+
+/** Reads the recorded balances of an embedded chain. */
+async function readState(chain: string): Promise<ChainState> {
+  const [state] = await readLines<ChainState>(`${chain}/state.json.gz`)
+  if (state === undefined) throw new ExportError('BUG', `${chain}/state.json.gz is empty`)
+  return state
+}
+
+/** Reads the atomic transactions of an embedded chain, in chain order. */
+function readAtomicTransactions(chain: string): Promise<JsonObject[]> {
+  return readLines<JsonObject>(`${chain}/atomic.ndjson.gz`)
+}
+
+type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
+
+/** The build does not copy the chains, so they are read from `src` of the package. */
+const CHAINS_FOLDER = new URL('src/demo-server/chains/', PACKAGE)
+
+async function readLines<Line>(name: string): Promise<Line[]> {
+  const text = (await promisify(gunzip)(await readFile(new URL(name, CHAINS_FOLDER)))).toString('utf8')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+}

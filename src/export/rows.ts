@@ -5,7 +5,7 @@ import { openCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { listingsOf } from '../core/model/listings.ts'
-import type { Job } from '../core/model/model.ts'
+import type { BlockRange, Job } from '../core/model/model.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
@@ -20,10 +20,13 @@ import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import { cutBatches, pagesIn } from '../transform/batches.ts'
 import type { FeeResolver } from '../transform/fee-resolver.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
+import type { PageLocation } from '../transform/merge/page-source.ts'
+import { iterateOpenFees } from '../transform/open-fees.ts'
 import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { parseReject } from '../transform/reject-line.ts'
 import { requireSameChain } from '../transform/require-one-chain.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
+import type { StagedPageLocation } from '../transform/staged/staged-source.ts'
 import { openTaskRunner, type TaskRunner } from '../transform/threads/task.ts'
 import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
 import { writeContext } from '../transform/write-context.ts'
@@ -35,7 +38,6 @@ import { openRequestContext, requireService } from './open-request-context.ts'
 import { checkpointIdentity } from './private-folder.ts'
 import { knownRateOf, openBudgetsOf } from './quota.ts'
 import { createReopener } from './reopen-contradicted.ts'
-import { stageRows } from './stage-rows.ts'
 import { rowsIn } from './typed-rows.ts'
 
 /** Options of `rows`. */
@@ -254,4 +256,41 @@ async function mergeRows<T extends TableName>(
     const contradictions = batches.flatMap((batch) => batch.contradictions)
     if (!(await reopen({ contradicted, contradictions }))) return batches
   }
+}
+
+type StageRowsOptions = {
+  tasks: TaskRunner
+  fees: FeeResolver
+  /** Folder of the staging files. */
+  folder: string
+  range: BlockRange
+}
+
+/** Stages the rows of all pages in this thread; those that depend on fees again once these are known. */
+async function stageRows(
+  pages: readonly PageLocation[],
+  { tasks, fees, folder, range }: StageRowsOptions,
+): Promise<StagedPageLocation[]> {
+  tasks.run({ kind: 'fees', fees: fees.current() })
+  const staged = await stagePages(tasks, pages)
+  const open = staged.filter(({ openFees }) => openFees > 0)
+  const known = await fees.resolve(() => iterateOpenFees(open, { folder, range }))
+  tasks.run({ kind: 'fees', fees: known })
+  if (known.from === 'listing' || open.length === 0) return staged
+  const again = new Map((await stagePages(tasks, open)).map((page) => [page.offset, page]))
+  return staged.map((page) => again.get(page.offset) ?? page)
+}
+
+/** Stages the rows of all pages and yields to the event loop after each page. */
+async function stagePages(
+  tasks: TaskRunner,
+  pages: readonly PageLocation[],
+): Promise<(StagedPageLocation & { openFees: number })[]> {
+  const staged: (StagedPageLocation & { openFees: number })[] = []
+  for (const page of pages) {
+    const pages = tasks.run({ kind: 'stage', pages: [page] })
+    for (const { index, openFees } of pages) staged.push({ ...page, index, openFees })
+    await setImmediate()
+  }
+  return staged
 }

@@ -1,4 +1,5 @@
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { ExportError } from '../core/model/errors.ts'
 import { HUGE_BODY_BYTES, MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/model/limits.ts'
 import { requireEncryptedKey } from '../core/model/service-key.ts'
 import { USER_AGENT } from '../core/model/version.ts'
@@ -7,9 +8,9 @@ import { proxyFor, proxySettings } from '../core/platform/proxy.ts'
 import { createRedactor } from '../core/platform/secrets.ts'
 import { largeBodyBudget } from './body-budget.ts'
 import { type BufferPool, createBufferPool } from './buffer-pool.ts'
-import { decompress, decompressSmall, isCompressed } from './decompress.ts'
-import { sendHttpRequest } from './send-http-request.ts'
-import { toConnectionError } from './to-connection-error.ts'
+import { describeConnectionError, describeRoute } from './connection-error.ts'
+import { bodyTooLarge, decompress, decompressSmall, isCompressed } from './decompress.ts'
+import { sendHttpRequest, TimeoutError } from './send-http-request.ts'
 
 export type ClientOptions = {
   /** Base URL of the service, without a trailing slash. */
@@ -229,3 +230,45 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 function stripByteOrderMark(body: Buffer): Buffer {
   return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? Buffer.from(body.subarray(3)) : body
 }
+
+/** Creates the error for a request whose response did not arrive completely. */
+function toConnectionError(
+  cause: unknown,
+  { baseUrl, maxBodyBytes }: { baseUrl: string; maxBodyBytes: number },
+): ExportError {
+  if (cause instanceof ExportError) return cause
+  if (cause instanceof TimeoutError)
+    return new ExportError('SERVICE_UNAVAILABLE', cause.message, {
+      cause,
+      mayHaveActed: true,
+      fix: TIMEOUT_FIX + describeRoute(baseUrl),
+    })
+  const codes = errorCodesOf(cause)
+  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return bodyTooLarge(maxBodyBytes)
+  const wasNotSent = codes.some((code) => NOT_SENT_CODES.test(code))
+  const { message, ...text } = describeConnectionError(codes, baseUrl)
+  return new ExportError('SERVICE_UNAVAILABLE', message, { mayHaveActed: !wasNotSent, ...text })
+}
+
+const TIMEOUT_FIX = 'Run the same command again: it resumes. If the service is slow, raise service.timeout.'
+
+/**
+ * Codes of an error and its causes. Other libraries' messages are not used: they may contain URLs with
+ * queries. Only undici's message holds a proxy's response to CONNECT.
+ */
+function errorCodesOf(cause: unknown): string[] {
+  const codes: string[] = []
+  for (let current = cause; current instanceof Error && codes.length < 3; current = current.cause) {
+    const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(current.message) ?? []
+    codes.push(
+      status === undefined
+        ? ((current as NodeJS.ErrnoException).code ?? current.name)
+        : `PROXY_STATUS_${status}`,
+    )
+  }
+  return [...new Set(codes)]
+}
+
+/** Codes of errors that occur before a connection exists, so the request was not sent. */
+const NOT_SENT_CODES =
+  /^(PROXY_STATUS_\d+|ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/

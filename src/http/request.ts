@@ -4,13 +4,12 @@ import { ExportError, toExportError } from '../core/model/errors.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { delayBeforeRetry, RETRY_POLICIES, type RetryOptions } from '../core/platform/retry.ts'
 import type { RequestEvent, RequestLine } from '../http/request-events.ts'
+import { explainBody, type RequestedUrl } from './endpoint-hints.ts'
 import type { ApiResponse, Client, ClientRequest } from './http-client.ts'
-import { httpStatusError } from './http-status-error.ts'
+import { hasOwnFix, httpStatusError } from './http-status-error.ts'
 import type { RequestOutcome } from './rate-limit/limiter-state.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
-import { type BodyReader, readBody } from './read-body.ts'
 import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
-import { withRequestContext } from './request-error.ts'
 import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
 /** Health of the service, updated in place. After the first successful response, every error may be temporary. */
@@ -243,4 +242,85 @@ const MAX_QUOTA_WAIT_MS = 60_000
 /** Waits, or returns early if the signal is aborted. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(Math.min(ms, MAX_TIMEOUT_MS), undefined, { signal }).catch(() => undefined)
+}
+
+/** Parses the body of a response. Throws PAGE_MALFORMED if it is not what was requested. */
+type BodyReader<T> = (body: Buffer) => T | Promise<T>
+
+/**
+ * Reads the body of a 2xx response.
+ *
+ * @throws PAGE_MALFORMED if it is a web page or an answer of another API, if `read` throws it, or if a GET is answered
+ *   with another status than 200: a 206 carries only a part of what was requested, a 203 what a proxy made of it,
+ *   and a 202 or 204 nothing.
+ */
+async function readBody<T>(
+  response: ApiResponse,
+  requested: RequestedUrl & Pick<ClientRequest, 'method'>,
+  read: BodyReader<T>,
+): Promise<T> {
+  // `read` may transfer the body to another thread, after which it is not readable here.
+  const explanation = explainBody(response, requested)
+  try {
+    if (requested.method === 'GET' && response.status !== 200)
+      throw new ExportError('PAGE_MALFORMED', `the service answered ${response.status} instead of 200`)
+    return await read(response.body)
+  } catch (thrown) {
+    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || explanation === undefined)
+      throw thrown
+    const { what, fix } = explanation
+    throw new ExportError('PAGE_MALFORMED', what, { fix, isPermanent: true })
+  }
+}
+
+type ErrorContext = {
+  /** Names the request, without key and query. */
+  description: string
+  mayHaveActed: boolean
+  hasResponded: boolean
+  redactKey: Client['redactKey']
+  keyIn: Client['keyIn']
+}
+
+/**
+ * Adds the request's description to an error. Once the service has responded, the fix of the error table replaces
+ * connection advice.
+ */
+function withRequestContext(
+  error: ExportError,
+  { description, mayHaveActed, hasResponded, redactKey, keyIn }: ErrorContext,
+): ExportError {
+  const fix = fixFor(error, { hasResponded, redactKey, keyIn })
+  const { retryAfterMs, status } = error
+  // The SyntaxError of JSON.parse quotes the body.
+  const cause = error.cause instanceof SyntaxError ? undefined : error.cause
+  const suffix = mayHaveActed ? '; it may have taken effect' : ''
+  return new ExportError(error.code, redactKey(`${description}: ${error.message}${suffix}`), {
+    fix: mayHaveActed ? 'Check whether the request took effect before you send it again.' : fix,
+    cause,
+    mayHaveActed,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === undefined ? {} : { status }),
+  })
+}
+
+function fixFor(
+  error: ExportError,
+  { hasResponded, redactKey, keyIn }: Pick<ErrorContext, 'hasResponded' | 'redactKey' | 'keyIn'>,
+): string {
+  if (error.code === 'KEY_REFUSED' && error.fix === error.failure.fix) return KEY_FIXES[keyIn ?? 'none']
+  return hasResponded && isConnectionAdvice(error) ? error.failure.fix : redactKey(error.fix)
+}
+
+const NEW_KEY = 'set WALLETLAKE_API_KEY (or WALLETLAKE_API_KEY_FILE) to a key that the service accepts'
+/** Fixes for a refused key by where it was sent. */
+const KEY_FIXES = {
+  none: 'No API key was sent: set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to the path of a file that holds it.',
+  query: `The key was refused: ${NEW_KEY}.`,
+  header: `The key was refused: ${NEW_KEY}, and service.apiKeyHeader to the header that it reads.`,
+}
+
+/** Whether the fix assumes that the URL, the connection or a proxy is wrong. */
+function isConnectionAdvice({ code, status, isPermanent }: ExportError): boolean {
+  return code === 'SERVICE_UNAVAILABLE' || isPermanent || (code === 'REQUEST_REFUSED' && !hasOwnFix(status))
 }

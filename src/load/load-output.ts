@@ -2,8 +2,6 @@ import { ExportError } from '../core/model/errors.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatchError } from '../read/check-files.ts'
 import { createKeyCheck, duplicateRowError, type KeyCheck } from './check-keys.ts'
-import { forgetLostRows } from './forget-lost-rows.ts'
-import { explainFailure, noTablesError } from './load-errors.ts'
 import type { LoadSource, PlannedFile } from './open-source.ts'
 import {
   assertUniqueName,
@@ -197,4 +195,54 @@ async function insertFile(
   } finally {
     await source.release(local)
   }
+}
+
+type LostRowsOptions = {
+  /** The output that is being loaded. */
+  readonly outputId: string
+  /** Tables without rows. */
+  readonly emptyTables: ReadonlySet<TableName>
+  readonly onNotice: (message: string) => void
+}
+
+/**
+ * Deletes the records of files whose rows are gone because their table was dropped, renamed or emptied, so that the files
+ * are loaded again. Returns the other records.
+ */
+async function forgetLostRows(
+  target: LoadTarget,
+  records: readonly LoadRecord[],
+  { outputId, emptyTables, onNotice }: LostRowsOptions,
+): Promise<readonly LoadRecord[]> {
+  const lost = new Set<string>()
+  for (const name of emptyTables) {
+    const loaded = records.filter((record) => record.table === name && record.rows > 0)
+    if (loaded.length === 0) continue
+    lost.add(name)
+    onNotice(`${name}: the table is empty, so the files that were loaded into it are loaded again`)
+    const others = new Set(loaded.filter((one) => one.outputId !== outputId).map(({ job }) => job))
+    for (const job of others)
+      onNotice(`${name}: the rows of the output ${job} are missing until it is loaded again`)
+  }
+  await target.deleteRecords(records.filter(({ table }) => lost.has(table)))
+  return records.filter(({ table }) => !lost.has(table))
+}
+
+/**
+ * Replaces VERIFY_FAILED by LOAD_FAILED if the manifest has changed since it was read: a run then replaced the files
+ * during the load.
+ */
+async function explainFailure(thrown: unknown, source: Pick<LoadSource, 'hasChanged'>): Promise<unknown> {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'VERIFY_FAILED') return thrown
+  if (!(await source.hasChanged())) return thrown
+  return new ExportError('LOAD_FAILED', `the output changed during the load (${thrown.message})`, {
+    cause: thrown,
+    fix: 'Run the same command again: it loads the current files.',
+  })
+}
+
+function noTablesError({ manifest }: LoadSource): ExportError {
+  return new ExportError('USAGE', 'the manifest lists none of these tables', {
+    fix: `Choose from the tables of the manifest with --tables: ${Object.keys(manifest.tables).join(', ') || 'it has none'}.`,
+  })
 }

@@ -4,13 +4,13 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
-import { diskError, readManifestText } from '../core/platform/disk.ts'
+import { diskError, hashFile, readManifestText } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import type { Table } from '../core/table/index.ts'
-import { openDataFile } from '../formats/index.ts'
-import { checkSize } from '../read/check-files.ts'
-import { checkFile } from './check-file.ts'
+import { FORMATS, openDataFile } from '../formats/index.ts'
+import { readHeader } from '../formats/read-header.ts'
+import { checkSize, mismatchError } from '../read/check-files.ts'
 import type { KeyedFile } from './check-keys.ts'
 import { type DownloadOptions, download, downloadText } from './download.ts'
 import { readManifest } from './read-manifest.ts'
@@ -161,4 +161,18 @@ function remoteFetcher(
     await download(url, { path: to, bytes }, options)
     return to
   }
+}
+
+/** Checks a file's size and hash against the manifest, and its header, if any, against the table. Throws VERIFY_FAILED. */
+async function checkFile(local: Omit<LocalFile, 'readable' | 'rows'>, listed: ManifestFile): Promise<void> {
+  const { name, path, format, table } = local
+  await checkSize({ name, path, bytes: listed.bytes })
+  const sha256 = await hashFile(path)
+  if (sha256 !== listed.sha256)
+    throw mismatchError(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
+  const expected = FORMATS[format].header?.(table.columns)
+  if (expected === undefined) return
+  const found = await readHeader(path)
+  if (found !== expected)
+    throw mismatchError(name, `expected the header ${expected}, found ${found ?? 'none'}`)
 }

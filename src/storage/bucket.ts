@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { GetObjectCommandOutput } from '@aws-sdk/client-s3'
+import type { GetObjectCommandOutput, ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3'
 import { isSafePath, resolveInside } from '../core/model/export-path.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { makeParentFolder } from '../core/platform/disk.ts'
@@ -9,7 +9,6 @@ import { openHashStream } from '../core/platform/hash-stream.ts'
 import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
 import { type BucketClient, type BucketLimits, connectBucket } from './bucket-client.ts'
 import { isBodyLost, isConflict, isNotFound, isPreconditionFailed, storeError } from './bucket-error.ts'
-import { abortUploads } from './bucket-uploads.ts'
 import { bucketUrl } from './bucket-url.ts'
 import { requireNewPage } from './store-response.ts'
 
@@ -225,5 +224,38 @@ async function removeObjects(
     }
   } catch (cause) {
     throw storeError(`cannot remove from ${bucketUrl(location)}`, cause)
+  }
+}
+
+/** Aborts unfinished multipart uploads of the selected paths. Throws OUTPUT_FAILED. */
+async function abortUploads(bucket: BucketClient, isAbandoned: (path: string) => boolean): Promise<void> {
+  const { s3, client, location, keyOf } = bucket
+  const request = { Bucket: location.bucket, Prefix: keyOf('') }
+  const prefixLength = keyOf('').length
+  try {
+    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
+    const pages = new Set<string>()
+    while (from !== undefined) {
+      requireNewPage(pages, `${from.KeyMarker} ${from.UploadIdMarker}`)
+      const page: ListMultipartUploadsCommandOutput = await client.send(
+        new s3.ListMultipartUploadsCommand({ ...request, ...from }),
+      )
+      for (const { Key = '', UploadId } of page.Uploads ?? [])
+        if (isAbandoned(Key.slice(prefixLength))) await abortUpload(bucket, { Key, UploadId })
+      const next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+      from = page.IsTruncated ? next : undefined
+    }
+  } catch (cause) {
+    throw storeError(`cannot abort unfinished uploads to ${bucketUrl(location)}`, cause)
+  }
+}
+
+type StartedUpload = { Key: string; UploadId: string | undefined }
+
+async function abortUpload({ s3, client, location }: BucketClient, upload: StartedUpload): Promise<void> {
+  try {
+    await client.send(new s3.AbortMultipartUploadCommand({ Bucket: location.bucket, ...upload }))
+  } catch (cause) {
+    if (!isNotFound(cause)) throw cause
   }
 }

@@ -25,7 +25,7 @@ import {
   refusedWalletLines,
 } from './incomplete-lines.ts'
 import { oneLine } from './log.ts'
-import { nextSteps } from './next-steps.ts'
+import { shellQuote } from './shell-quote.ts'
 import { emptyWalletLines } from './wallet-lines.ts'
 
 export type SummaryContext = {
@@ -213,4 +213,23 @@ function partialLines(stats: RunStats): string[] {
   const { pages, requests } = stats
   const retained = `  ${formatCount(pages, 'page')} stored (${formatCount(requests, 'request')})`
   return [retained, ...unitsLine(stats), ...retryLine(stats), ...pageSizeLine(stats)]
+}
+
+/**
+ * Commands to try with an export. None of them sends requests to the service.
+ *
+ * @param program Command with which the user started this program.
+ */
+function nextSteps(job: Job, program: string): string[] {
+  const { service, tables } = job
+  const folder = shellQuote(outputName(job))
+  const lines = [
+    `${program} verify ${folder}`,
+    tables.includes('ledger')
+      ? `${program} balances ${folder}`
+      : `${program} query ${folder} "FROM ${tables[0]} LIMIT 10"`,
+    `${program} load ${folder} --to duckdb:lake.db`,
+    ...(service.baseUrl === 'demo' ? [`${program} init    # a job of your own`] : []),
+  ]
+  return ['Next:', ...lines.map((line) => `  ${line}`)]
 }

@@ -1,8 +1,11 @@
 import { DEFAULT_API } from '../../core/model/api.ts'
+import { isNft } from '../../core/model/asset.ts'
 import { chainIdOf, chainOf } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { isStablecoin, isWrappedNative } from '../../core/model/pegs.ts'
 import { utcDay } from '../../core/model/utc.ts'
+import { type Balance, balances } from '../../ledger/balances/balances.ts'
+import type { OpeningOption } from '../../ledger/balances/read-opening.ts'
 import { pricedChainOf } from '../../ledger/prices/fungible-assets.ts'
 import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import { readPriceList } from '../../ledger/prices/prices.ts'
@@ -12,7 +15,7 @@ import { openService } from '../../sources/data-api/open-service.ts'
 import { SERVICE_CLIENT_DEFAULTS } from '../../sources/data-api/service-client.ts'
 import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
 import type { Asset } from '../movement.ts'
-import { instantBefore, parsePeriod } from '../period.ts'
+import { instantBefore, type Period, parsePeriod } from '../period.ts'
 import {
   addNeeded,
   type NeededOptions,
@@ -22,7 +25,6 @@ import {
   sortedPrices,
 } from '../prices-needed.ts'
 import { type CoinPrices, type DayTransaction, fetchCoinPrices } from './fetch-coin-prices.ts'
-import { heldAssets } from './held-assets.ts'
 import { type PriceLine, readKeptLines } from './price-lines.ts'
 
 export type FetchPricesOptions = NeededOptions & {
@@ -206,4 +208,32 @@ function pegOf(
   const isWrapped = wrappedCoins.includes(asset) || isWrappedNative(chain, asset)
   const coin = isWrapped ? coinAt(date) : undefined
   return coin === undefined ? undefined : { ...coin, source: 'price of the coin' }
+}
+
+/** An asset that a wallet holds at a time, in the format of the tables. */
+type HeldAsset = { asset: Asset; time: string }
+
+/**
+ * Returns the coins and tokens that the wallets hold at the last instants before the period and of it. A period without an
+ * end ends with the newest row.
+ */
+async function heldAssets(
+  output: string,
+  { period: { from, to }, opening }: { period: Period; opening?: OpeningOption },
+): Promise<HeldAsset[]> {
+  const before = from === '' ? undefined : instantBefore(from)
+  const until = to === '9999' ? undefined : instantBefore(to)
+  const start = before === undefined ? undefined : await balances(output, { at: before, opening })
+  const end = await balances(output, { at: until, opening })
+  return [
+    ...(start?.balances ?? []).flatMap((balance) => heldAt(balance, before)),
+    ...end.balances.flatMap((balance) => heldAt(balance, until ?? end.newest?.time)),
+  ]
+}
+
+/** Returns nothing for NFTs and for tokens without decimals, which have no price. */
+function heldAt(balance: Balance, time: string | undefined): HeldAsset[] {
+  const { asset_type: type, asset_address: address, asset_symbol: symbol, asset_decimals: decimals } = balance
+  if (time === undefined || decimals === null || isNft({ type })) return []
+  return [{ asset: { type: type as Asset['type'], address, tokenId: null, symbol, decimals }, time }]
 }

@@ -1,11 +1,11 @@
 import type { ServiceResponse } from '../data-service.ts'
 import { type JsonObject, objectOf } from '../json.ts'
+import { lowerBound } from '../lower-bound.ts'
 import { emptyAnswer, incompleteAnswer, resultAnswer } from './answers.ts'
 import { type ActionContext, type ExplorerAction, headOf } from './dialect.ts'
 import { readQueryAddress, readWindow, type WindowQuery } from './explorer-query.ts'
 import type { ListingName } from './listings.ts'
 import { type ListingQuery, locate } from './record-index.ts'
-import { selectWindow } from './select-window.ts'
 
 /** The action of a listing: the records of an address in a range of blocks, one page at a time. */
 function listAccount(name: ListingName): ExplorerAction {
@@ -62,4 +62,23 @@ async function selectRecords(
       head,
     })
   })
+}
+
+/** The records of a listing: ascending ids, and the block of each. */
+type Records = {
+  readonly ids: readonly number[]
+  readonly blockOf: (id: number) => number
+}
+
+/** The ids of one page of a range, in listing order. Pages of a growing chain shift in descending order. */
+function selectWindow({ ids, blockOf }: Records, window: WindowQuery, head: number): readonly number[] {
+  const { startBlock, endBlock, page, offset, sort } = window
+  const low = lowerBound(ids, (id) => blockOf(id) >= startBlock)
+  const high = Math.max(
+    low,
+    lowerBound(ids, (id) => blockOf(id) > Math.min(endBlock, head)),
+  )
+  const skipped = (page - 1) * offset
+  if (sort === 'asc') return ids.slice(Math.min(low + skipped, high), Math.min(low + skipped + offset, high))
+  return ids.slice(Math.max(low, high - skipped - offset), Math.max(low, high - skipped)).reverse()
 }

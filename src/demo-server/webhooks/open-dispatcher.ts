@@ -1,7 +1,8 @@
+import { type ClientRequest, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import type { DataServiceOptions } from '../data-service.ts'
-import { scheduleWithTimer } from '../timers.ts'
+import { type ScheduleAfter, scheduleWithTimer } from '../timers.ts'
 import { createDeliveryQueue, type Delivery } from './delivery-queue.ts'
-import { createHttpPoster, type HttpPoster } from './http-poster.ts'
 import type { Registry } from './registry.ts'
 import { sign } from './sign.ts'
 
@@ -66,4 +67,59 @@ async function postDelivery({ webhookId, body }: Delivery, { options, registry, 
       : { 'x-signature': sign({ secret, body, text }, options.signature ?? 'canonical') }
   const headers = { 'content-type': 'application/json', 'user-agent': 'walletlake-service', ...signature }
   return poster.post({ url: webhook.url, headers, text })
+}
+
+type HttpPoster = {
+  /**
+   * Posts a text once over a new connection, without following redirects. Returns the response status, or undefined if no
+   * complete response arrived in time.
+   */
+  post(message: HttpMessage): Promise<number | undefined>
+  /** Closes all connections. */
+  close(): void
+}
+
+type HttpMessage = { readonly url: string; readonly headers: Record<string, string>; readonly text: string }
+
+function createHttpPoster({
+  scheduleAfter,
+  timeoutMs,
+}: {
+  scheduleAfter: ScheduleAfter
+  timeoutMs: number
+}): HttpPoster {
+  const open = new Set<ClientRequest>()
+  return {
+    async post(message) {
+      const request = openRequest(message)
+      open.add(request)
+      const cancel = scheduleAfter(timeoutMs, () => request.destroy())
+      const status = await statusOf(request, message.text)
+      cancel()
+      open.delete(request)
+      return status
+    },
+    close() {
+      for (const request of open) request.destroy()
+    },
+  }
+}
+
+function openRequest({ url, headers, text }: HttpMessage): ClientRequest {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp
+  const length = { 'content-length': String(Buffer.byteLength(text)) }
+  return request(url, { method: 'POST', agent: false, headers: { ...headers, ...length } })
+}
+
+function statusOf(request: ClientRequest, text: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    request.on('error', () => resolve(undefined))
+    request.on('close', () => resolve(undefined))
+    request.on('response', (response) => {
+      response.on('error', () => resolve(undefined))
+      response.on('end', () => resolve(response.statusCode))
+      response.resume()
+    })
+    request.end(text)
+  })
 }

@@ -1,9 +1,8 @@
 import type { DataServiceOptions, ServiceResponse } from '../data-service.ts'
 import { HttpError, jsonResponse } from '../http-error.ts'
-import type { PageTokens } from '../page-tokens.ts'
-import { readChoice, readPageQuery } from '../query.ts'
+import type { ListingKey, PageTokens } from '../page-tokens.ts'
+import { type BlockQuery, readChoice, readPageQuery } from '../query.ts'
 import type { Call } from '../route.ts'
-import { pageEntries } from './page-entries.ts'
 import { readAddresses, readNewWebhook, readWebhookChange } from './read-webhook.ts'
 import type { Registry } from './registry.ts'
 import { addAddresses, removeAddresses, showWebhook, type Webhook } from './webhook.ts'
@@ -83,4 +82,24 @@ function showSecret(secret: string | undefined): ServiceResponse {
     404,
     'There is no shared secret yet: POST /v1/webhooks:generateOrRotateSharedSecret creates one.',
   )
+}
+
+type PagingOptions<Entry> = BlockQuery & {
+  readonly tokens: PageTokens
+  readonly listingKey: ListingKey
+  /** In ascending order of `sequence`. */
+  readonly entries: readonly Entry[]
+}
+
+/**
+ * Returns one page of entries. The page token holds the sequence number of the next entry, so entries may be added and
+ * removed between pages.
+ */
+function pageEntries<Entry extends { readonly sequence: number }>(paging: PagingOptions<Entry>) {
+  const { tokens, listingKey, entries, pageToken, pageSize } = paging
+  const from = pageToken === null ? 0 : tokens.decode(listingKey, pageToken)
+  const remaining = entries.filter(({ sequence }) => sequence >= from)
+  const page = remaining.slice(0, pageSize)
+  const next = remaining[pageSize]
+  return { page, next: next === undefined ? {} : { nextPageToken: tokens.encode(listingKey, next.sequence) } }
 }

@@ -6,11 +6,11 @@ import type { RunStats } from '../../core/model/run-stats.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import type { RequestContext } from '../../http/request.ts'
 import { sourceOf } from '../../sources/index.ts'
+import { formatDuration, formatInteger } from '../../terminal/format.ts'
 import type { FeeResolver, OpenFees } from '../../transform/fee-resolver.ts'
 import type { FeeSource } from '../../transform/fees.ts'
 import { fingerprint } from '../../transform/merge/fingerprints.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'
-import { overBudgetNotice } from './over-budget-notice.ts'
 import { MAX_FURTHER_PROBES, MAX_PROBES, openProbe, type Probe, type RequestFee } from './probe.ts'
 import { SmallestKeys } from './smallest-keys.ts'
 
@@ -191,3 +191,18 @@ class DetailsResolver implements FeeResolver {
 
 /** Transactions whose details are requested before the next pages are looked at. */
 const FETCH_BATCH = 2_000
+
+/** Says what exact fees would cost, at the rate of the run so far. */
+function overBudgetNotice(
+  missing: number,
+  { feesBudget }: Pick<Job, 'feesBudget'>,
+  { requests, startedMs }: Pick<RunStats, 'requests' | 'startedMs'>,
+): string {
+  const count = formatInteger(missing)
+  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1000)
+  const time = requests === 0 ? '' : `, about ${formatDuration((missing / (requests / seconds)) * 1000)}`
+  return (
+    `the fees of ${count} transactions are upper bounds, because the service may list fee caps and their details ` +
+    `exceed the budget of ${formatInteger(feesBudget)}; --fees exact costs ${count} requests${time}`
+  )
+}

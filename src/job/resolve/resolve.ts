@@ -1,9 +1,10 @@
 import { basename, extname } from 'node:path'
 import { DEFAULT_API, DEFAULT_FINALITY_MS } from '../../core/model/api.ts'
+import { atomicNetworkOf } from '../../core/model/chains.ts'
 import { knownServiceOf } from '../../core/model/known-services.ts'
 import type { Compression, FormatName, Job, Wallet } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
-import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
+import { ATOMIC_TABLE, DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
 import { FORMATS } from '../../formats/index.ts'
 import { invalidValue } from '../diagnostics.ts'
 import { nativeSymbolOf } from '../fields/chain.ts'
@@ -12,7 +13,6 @@ import { FIELDS } from '../fields/fields.ts'
 import type { Values } from './config-sources.ts'
 import { plainValues } from './plain-fields.ts'
 import type { RawValue } from './raw-value.ts'
-import { reportBadAtomic } from './resolve-atomic.ts'
 import { BLOCK_TABLES, reportBadBlocks } from './resolve-blocks.ts'
 import { type Resolving, reportMissing } from './resolving.ts'
 
@@ -140,4 +140,21 @@ function reportBadRange({ startBlock, endBlock, finality }: Values, { report }: 
 
 function isOption(raw: RawValue | undefined): boolean {
   return raw !== undefined && 'option' in raw.location
+}
+
+/** Checks `atomic`: only wallets of the C-Chain have atomic transactions, and the table of them needs the field. */
+function reportBadAtomic(
+  { atomic, tables }: Values,
+  { kind, chain }: Pick<Job, 'kind' | 'chain'>,
+  { report }: Resolving,
+): void {
+  if (atomic?.value === true) {
+    if (kind === 'blocks')
+      report(invalidValue(atomic.raw, 'false: blocks do not list atomic transactions (the kind is blocks)'))
+    else if (chain !== '' && atomicNetworkOf(chain) === undefined)
+      report(invalidValue(atomic.raw, 'false: only the C-Chain (43114, 43113) has atomic transactions'))
+  } else if (kind === 'wallets' && tables?.value?.includes(ATOMIC_TABLE) === true) {
+    const expected = `no ${ATOMIC_TABLE} without atomic: true`
+    report({ ...invalidValue(tables.raw, expected), found: ATOMIC_TABLE })
+  }
 }

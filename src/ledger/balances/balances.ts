@@ -1,11 +1,12 @@
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { wrappedCoinOf } from '../../core/model/chains.ts'
 import { type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
+import { optionError } from '../../core/model/option-error.ts'
+import { DAY_MS, isDay, parseUtc } from '../../core/model/utc.ts'
 import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { applyNames } from '../../read/address-book.ts'
 import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
-import { isIncluded, parseAsOf } from './as-of.ts'
 import { balanceColumns } from './balance-columns.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { type CauseContext, EVENTS_MISMATCH, likelyCauses } from './causes.ts'
@@ -233,4 +234,36 @@ function flagTokens(
       flagged.set(address, { asset_type: type, asset_address: address, asset_symbol: symbol, flags })
   }
   return [...flagged.values()].sort((a, b) => compareTexts(a.asset_address, b.asset_address))
+}
+
+/** The last position in the chain whose rows are included. */
+type AsOf = {
+  /** Last included block. */
+  block: number
+  /** Last included time, in the format of the tables: 2023-11-14T22:46:40.000Z. */
+  time: string
+}
+
+const ALL_ROWS: AsOf = { block: Number.POSITIVE_INFINITY, time: '9999' }
+
+/**
+ * Parses the option `--at`: a block number, a UTC day (included to its end) or a UTC instant. Without a text, all rows are
+ * included. Throws USAGE if the text is none of these.
+ */
+function parseAsOf(text: string | undefined): AsOf {
+  if (text === undefined) return ALL_ROWS
+  if (/^\d{1,15}$/.test(text)) return { ...ALL_ROWS, block: Number(text) }
+  const instant = parseUtc(text)
+  if (instant === undefined)
+    throw optionError('at', {
+      found: text,
+      expected: 'a block number, a UTC day or a UTC instant',
+      fix: 'Write it as 123456, 2024-03-31 (to the end of that day) or 2024-03-31T12:00:00Z.',
+    })
+  const time = new Date(isDay(text) ? instant + DAY_MS - 1 : instant)
+  return { ...ALL_ROWS, time: time.toISOString() }
+}
+
+function isIncluded({ block, time }: AsOf, row: { block: number; time: string }): boolean {
+  return row.block <= block && row.time <= time
 }

@@ -4,7 +4,6 @@ import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import type { OpenExport } from '../../read/open-export.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
 import { type DeclaredAmount, readDeclaredAmounts, type WalletAmount } from './declared-amounts.ts'
-import { readDecimals } from './read-decimals.ts'
 
 /**
  * Which opening balances are used, held before the first row: those of a CSV file, or none (`false`). @default those that
@@ -110,4 +109,31 @@ export function genesisBalances({ opening = [], coverage }: Manifest): WalletAmo
       asset: { type, address, tokenId },
       value: BigInt(value),
     }))
+}
+
+/** Reads the largest decimals in the ledger rows of each asset; null if none has decimals. */
+async function readDecimals({ eachFile, database }: OpenExport): Promise<ReadonlyMap<string, number | null>> {
+  await database.run(
+    'CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER)',
+  )
+  const decimals = 'asset_decimals::INTEGER'
+  await eachFile(
+    'ledger',
+    (source) =>
+      'INSERT INTO places SELECT asset_type, asset_address, token_id, ' +
+      `max(${decimals}) FILTER (WHERE ${decimals} BETWEEN 0 AND 255) FROM ${source} GROUP BY ALL`,
+  )
+  const found = await database.all(
+    'SELECT type, address, id, max(decimals) AS decimals FROM places GROUP BY type, address, id',
+  )
+  return new Map(
+    found.map(({ type, address, id, decimals }) => [
+      assetBalanceKey('', {
+        type: type as string,
+        address: address as string | null,
+        tokenId: id as string | null,
+      }),
+      decimals === null ? null : Number(decimals),
+    ]),
+  )
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../../core/model/call-options.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
@@ -11,7 +12,6 @@ import { createRateLimiter, type RateLimiter } from '../../http/rate-limit/rate-
 import { type RequestContext, request } from '../../http/request.ts'
 import type { RequestEvent } from '../../http/request-events.ts'
 import { ACCESS_DEFAULTS } from '../service-access.ts'
-import { checkAccess } from './check-access.ts'
 import { type BalanceOperations, balanceOperations } from './operations/balances.ts'
 import type { Call } from './operations/call.ts'
 import { type ChainOperations, chainOperations } from './operations/chains.ts'
@@ -161,4 +161,27 @@ function createCall(requestContext: RequestContext): Call {
 function withSignal(requestContext: RequestContext, callSignal: AbortSignal): RequestContext {
   const signal = AbortSignal.any([requestContext.signal, callSignal])
   return { ...requestContext, signal, limit: (task) => raceAbort(requestContext.limit(task), signal) }
+}
+
+type Access = { baseUrl: string; apiKey?: string | undefined; apiKeyHeader: string }
+
+/**
+ * Validates the base URL of a service and the API key. Removes trailing slashes and `/v1` from the URL; an
+ * empty key counts as none.
+ *
+ * @throws USAGE, without the value, because it may contain a secret
+ */
+function checkAccess({ baseUrl, apiKey, apiKeyHeader }: Access) {
+  const url = parseBaseUrl(baseUrl)
+  if (url === undefined)
+    throw invalidOption('baseUrl', 'Give an http or https URL without user, password, query and #.')
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(apiKeyHeader))
+    throw invalidOption('apiKeyHeader', 'Give the name of an HTTP header, like x-service-api-key.')
+  if (apiKey !== undefined && !/^[\x21-\x7e]*$/.test(apiKey))
+    throw invalidOption('apiKey', 'Give the key as printable ASCII without spaces and line ends.')
+  return { baseUrl: url, apiKey: apiKey || undefined, apiKeyHeader }
+}
+
+function invalidOption(option: keyof Access, fix: string): ExportError {
+  return new ExportError('USAGE', `${option} cannot be used`, { fix })
 }

@@ -1,8 +1,7 @@
 import { smallest } from '../../core/platform/extremes.ts'
 import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-size.ts'
-import type { Source } from '../source.ts'
+import type { Source, WalletAssets } from '../source.ts'
 import { splitPage } from '../split-list.ts'
-import { balanceRequests } from './balance-requests.ts'
 import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
 import { readView } from './flatten/view.ts'
 import { keyOf, LISTING_NAMES, LISTINGS, onChainFieldsOf } from './item.ts'
@@ -85,4 +84,13 @@ function openWallet(
       return reduced < WINDOW_SIZES[0] ? reduced : undefined
     },
   }
+}
+
+/**
+ * The requests of a wallet's balances: one per asset and, for those of which only current ones are known, one per listing,
+ * to find out whether a transaction followed.
+ */
+function balanceRequests(dialect: Dialect, { fromBlock, countOf }: WalletAssets): number {
+  if (dialect.balanceAtBlock === undefined) return 1 + countOf('erc20') + LISTING_NAMES.length
+  return (fromBlock > 0 ? 2 : 1) + (countOf('erc20') > 0 ? countOf('erc20') + LISTING_NAMES.length : 0)
 }

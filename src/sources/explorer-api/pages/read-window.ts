@@ -10,7 +10,6 @@ import type { Dialect } from '../dialect.ts'
 import { LISTINGS, type ListingName } from '../item.ts'
 import { isUnprocessed, readRecords } from '../requests/answer.ts'
 import { explorerRequest } from '../requests/explorer-request.ts'
-import { isRoundLength, mayBeFull } from './answer-length.ts'
 import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
@@ -215,3 +214,18 @@ class LargeBlockError extends ExportError {
 
 const LARGE_BLOCK_FIX =
   'Explorers list at most 10,000 records of a block. Use a service with service.api: data-api for this wallet, or export the blocks before and after this one with startBlock and endBlock.'
+
+/**
+ * Whether records may be missing from an answer. Plans and instances lower the requested number without a notice, such
+ * as to 1,000, and at any time. So a list of a round length may be full, whatever was answered before; one more request,
+ * from its last block on, decides.
+ *
+ * @param offset the requested number of records
+ */
+const mayBeFull = (length: number, offset: number): boolean => length >= offset || isRoundLength(length)
+
+/** Whether a limit may have this value. */
+const isRoundLength = (length: number): boolean => length >= MIN_ROUND_LENGTH && length % ROUND_LENGTH === 0
+
+const MIN_ROUND_LENGTH = 100
+const ROUND_LENGTH = 50
