@@ -1,6 +1,6 @@
 // Puts the built program's modules, and those of the packages that it starts with, into few files, and the packages'
 // licences beside them. Usage, after tsc: node .ci/bundle.js
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -40,6 +40,10 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 })
+
+// The names of chunks contain hashes, so those of an earlier build would stay.
+for (const name of readdirSync('dist'))
+  if (/-[0-9A-Z]{8}\.js$/.test(name) && !(`dist/${name}` in metafile.outputs)) rmSync(`dist/${name}`)
 
 /** The script of a report's page, which browsers run. */
 await build({

@@ -226,7 +226,7 @@ const isShort = ({ kind, api }: Round) => api === APIS[KINDS.indexOf(kind) % API
 test.for(rounds([1]).filter(isShort))('nothing is lost with $kind, $api', checkRound)
 
 /** Seeds of each kind; more with this variable. */
-const SEEDS = Number(process.env.SOAK_SEEDS ?? 3)
+const SEEDS = Number(process.env.SOAK_SEEDS ?? 2)
 const seeds = Array.from({ length: SEEDS }, (_, at) => 100 + at)
 
 test.for(rounds(seeds))('nothing is lost with $kind, $api, seed $seed', { tags: ['long'] }, checkRound)
@@ -238,7 +238,9 @@ describe.skipIf(noRedis)('over a queue', { tags: ['long'] }, () => {
   })
   afterAll(() => server.stop())
 
-  test.for(rounds(seeds.slice(0, Math.ceil(SEEDS / 3))).filter(isShort))(
+  // A job with an end is complete once its last block is indexed: later runs do not read that block again.
+  const ended = ({ kind }: Round) => !LATE.includes(kind)
+  test.for(rounds(seeds.slice(0, Math.ceil(SEEDS / 3))).filter((round) => isShort(round) && ended(round)))(
     'nothing is lost with $kind, $api, seed $seed',
     (round) => checkRound({ ...round, server }),
   )
