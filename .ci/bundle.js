@@ -23,7 +23,6 @@ const { metafile } = await build({
   allowOverwrite: true,
   bundle: true,
   splitting: true,
-  minifyWhitespace: true,
   format: 'esm',
   platform: 'node',
   external: APART,

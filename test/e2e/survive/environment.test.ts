@@ -31,7 +31,7 @@ test('the required version is that of package.json', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
   expect(engines.node).toBe(`>=${NODE_VERSION.major}.${NODE_VERSION.minor}`)
   const bin = readFileSync('dist/bin.js', 'utf8')
-  const chunk = /import"\.\/(chunk-\w+\.js)"/.exec(bin)?.[1] ?? ''
+  const chunk = /import ?"\.\/(chunk-\w+\.js)"/.exec(bin)?.[1] ?? ''
   // Old versions resolve imports before any code runs, so only Node's createRequire may be imported.
   for (const text of [bin, readFileSync(join('dist', chunk), 'utf8')])
     expect(text.match(/import ?\{[^}]*\} ?from ?['"][^'"]+['"]/g)).toEqual([
