@@ -1,10 +1,11 @@
+import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { type OwnDatabase, openOwnDatabase } from '../core/duckdb/own-database.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Table, TableName } from '../core/table/index.ts'
 import { textColumns } from '../formats/column-sql.ts'
 import type { DataFile } from '../formats/format.ts'
 import { sourceSql } from '../formats/index.ts'
-import { openEngine } from './open-engine.ts'
 
 /** A local file of an export whose keys are to be checked. */
 export type KeyedFile = { readonly table: Table; readonly name: string; readonly readable: DataFile }
@@ -24,11 +25,11 @@ export type KeyCheck = {
  * @param memory a DuckDB memory limit such as 256MB
  */
 export function createKeyCheck(scratchFolder: string, memory: string): KeyCheck {
-  let engine: ReturnType<typeof openEngine> | undefined
+  let engine: Promise<OwnDatabase> | undefined
   const loadedTables = new Set<TableName>()
   return {
     add: async (file) => {
-      engine ??= openEngine({ scratchFolder, name: 'keys', memory })
+      engine ??= openOwnDatabase({ memory, spillFolder: join(scratchFolder, 'keys') })
       const { connection } = await engine
       const keys = keysOf(file.table)
       if (loadedTables.has(file.table.name)) await assertNoDuplicates(connection, file, keys)

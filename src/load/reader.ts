@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { openOwnDatabase } from '../core/duckdb/own-database.ts'
 import { quoteLiteral } from '../core/platform/sql.ts'
 import type { TextRow } from '../read/scratch-database.ts'
-import { openEngine } from './open-engine.ts'
 import { readChainIds } from './read-chain-ids.ts'
 import { readError } from './read-error.ts'
 import { type CellFormats, type ScanOptions, scanSql } from './scan-sql.ts'
@@ -34,7 +34,7 @@ export async function openReader({
   memory,
   unescapeFormulas,
 }: ReaderOptions): Promise<Reader> {
-  const { connection, close } = await openEngine({ scratchFolder, name: 'spill', memory })
+  const { connection, close } = await openOwnDatabase({ memory, spillFolder: join(scratchFolder, 'spill') })
   const scan = (file: LocalFile, formats: CellFormats) => scanSql(file, { unescapeFormulas, formats })
   return {
     toCsv: async (file, formats) => {

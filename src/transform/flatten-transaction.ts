@@ -137,8 +137,9 @@ function readOrReject(
 function rowsOf(
   union: ViewUnion,
   views: readonly WalletView[],
-  { tables, wallets, nativeSymbol, wrappedCoinOf }: FlattenContext,
+  context: FlattenContext,
 ): FlatTransaction['rows'] {
+  const { tables, wallets } = context
   const { native, erc20, erc721, erc1155 } = union
   const internal = union.internal.length === 0 ? NONE : internalRows(union.internal)
   return {
@@ -151,15 +152,19 @@ function rowsOf(
     wallet_transactions: tables.has('wallet_transactions')
       ? views.map((seen) => walletRow(seen, union, wallets))
       : NONE,
-    ledger: tables.has('ledger') ? ledgerOf(union, internal) : NONE,
+    ledger: tables.has('ledger') ? ledgerOf(union, internal, context) : NONE,
   }
+}
 
-  function ledgerOf(view: View, internals: readonly Cells<'internal_transactions'>[]) {
-    const { prefix, row } = view.native
-    const wrappedCoin = wrappedCoinOf(prefix.chain_id)
-    const movements = movementsOf(view, internals, { nativeSymbol, wrappedCoin })
-    return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
-  }
+function ledgerOf(
+  union: ViewUnion,
+  internal: readonly Cells<'internal_transactions'>[],
+  { nativeSymbol, wrappedCoinOf, wallets }: FlattenContext,
+): Cells<'ledger'>[] {
+  const { prefix, row } = union.native
+  const wrappedCoin = wrappedCoinOf(prefix.chain_id)
+  const movements = movementsOf(union, internal, { nativeSymbol, wrappedCoin })
+  return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
 }
 
 const NONE: readonly never[] = []

@@ -21,9 +21,8 @@ const MAX_IDLE = 2
 /** Opens a database on an instance of its own. The caller must call `close`. */
 export async function openOwnDatabase(options: OwnDatabaseOptions): Promise<OwnDatabase> {
   const used = idle.pop()
-  return (
-    (used && (await openOn(used, options).catch(() => undefined))) ?? openOn(await createInstance(), options)
-  )
+  const reopened = used === undefined ? undefined : await openOn(used, options).catch(() => undefined)
+  return reopened ?? openOn(await createInstance(), options)
 }
 
 async function createInstance(): Promise<DuckDBInstance> {
@@ -31,7 +30,7 @@ async function createInstance(): Promise<DuckDBInstance> {
   return DuckDBInstance.create(':memory:', { ...SETTINGS, autoinstall_known_extensions: 'false' })
 }
 
-/** Closes the instance if it cannot be set up, such as one that has spilled to another folder before. */
+/** Closes the instance if it cannot be set up: its configuration is locked, or it has spilled to another folder. */
 async function openOn(
   instance: DuckDBInstance,
   { memory, spillFolder }: OwnDatabaseOptions,
@@ -51,12 +50,11 @@ async function openOn(
 }
 
 async function close(instance: DuckDBInstance, connection: DuckDBConnection): Promise<void> {
-  try {
-    // Fails if the configuration is locked or another connection uses the database: the instance is not used again then.
-    await connection.run('USE memory')
-    await connection.run('DETACH own')
-    if (idle.length < MAX_IDLE) idle.push(instance)
-  } catch {}
+  const isDetached = await connection.run('USE memory; DETACH own').then(
+    () => true,
+    () => false,
+  )
   connection.closeSync()
-  if (!idle.includes(instance)) instance.closeSync()
+  if (isDetached && idle.length < MAX_IDLE) idle.push(instance)
+  else instance.closeSync()
 }

@@ -4,8 +4,8 @@ import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../model/limits.ts'
 const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92]
 
 /**
- * Smaller bodies are not scanned before they are parsed, which would take about half as long as parsing: whatever they
- * contain, it takes less than 400 MB.
+ * Smaller bodies are not scanned before they are parsed: the scan takes about half as long as parsing. 16 MiB of `{},` take
+ * 500 MB when parsed.
  */
 const SCANNED_BYTES = 16 * 1024 * 1024
 
