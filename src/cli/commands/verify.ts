@@ -45,7 +45,7 @@ function failureOf(output: string, { isFinished, isCurrent, problems }: Verdict)
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {
-  const { ok, files, rows, checks, missingBlocks, problems } = verdict
+  const { ok, files, rows, checks, missingBlocks, topLevelCalls, problems } = verdict
   const refused = [
     ...refusedWalletLines(verdict.refusedWallets, new Map()),
     ...gapLines(verdict.incompleteWallets),
@@ -56,6 +56,11 @@ function verdictLines(output: string, verdict: Verdict): readonly string[] {
     `${output}: good${exceptions(verdict)} (${checked})`,
     ...refused,
     ...[...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
+    ...(topLevelCalls > 0
+      ? [
+          `  the top-level call of ${formatCount(topLevelCalls, 'transaction')} is also an internal transaction, and counts once`,
+        ]
+      : []),
     ...(missingBlocks.length > 0 ? [`  ${missingBlocksMessage(missingBlocks)}`] : []),
   ]
 }
@@ -73,7 +78,8 @@ function exceptions({ rejects, refusedWallets, incompleteWallets }: Verdict): st
 /** Public JSON format: fields may be added, but not removed or renamed. */
 function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
-  const { refusedWallets, incompleteWallets, rejects, statusUnknown, feeUnknown, feesUpperBound } = verdict
+  const { refusedWallets, incompleteWallets, rejects, topLevelCalls } = verdict
+  const { statusUnknown, feeUnknown, feesUpperBound } = verdict
   const incompleteness = {
     refusedWallets,
     incompleteWallets,
@@ -81,6 +87,6 @@ function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit:
     rejects,
   }
   const unknowns = { statusUnknown, feeUnknown, feesUpperBound }
-  const counts = { files, rows, checks, ...incompleteness, ...unknowns }
+  const counts = { files, rows, checks, ...incompleteness, ...unknowns, topLevelCalls }
   return { output, exit, ok, finished: isFinished, ...counts, problems }
 }

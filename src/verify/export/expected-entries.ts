@@ -18,11 +18,14 @@ export type Source = (typeof SOURCES)[number]
  * Creates the scratch table `expected`: the ledger entries that follow from the readable fact tables (CONTRACT section
  * 2.5).
  *
- * @returns the fact tables that the entries were derived from
+ * @returns the fact tables that the entries were derived from, and the number of internal transactions that repeat the
+ *   top-level call
  */
-export async function createExpectedEntries(checkedExport: CheckedExport): Promise<readonly Source[]> {
+export async function createExpectedEntries(
+  checkedExport: CheckedExport,
+): Promise<{ sources: readonly Source[]; topLevelCalls: number }> {
   const sources = completeTablesOf(checkedExport, SOURCES) as Source[]
-  if (sources.length === 0) return sources
+  if (sources.length === 0) return { sources, topLevelCalls: 0 }
   const hasTransactions = sources.includes('transactions')
   const hasTopLevel = hasTransactions && sources.includes('internal_transactions')
   if (hasTopLevel) await checkedExport.database.run(TOP_LEVEL)
@@ -45,7 +48,8 @@ export async function createExpectedEntries(checkedExport: CheckedExport): Promi
   await checkedExport.database.run(
     `CREATE TABLE expected AS SELECT ${ENTRY_ID} AS id, * EXCLUDE (chain_id, fact) FROM (${entries})`,
   )
-  return sources
+  const counted = hasTopLevel ? await checkedExport.database.all('SELECT count(*) AS n FROM top_level') : []
+  return { sources, topLevelCalls: Number(counted[0]?.n ?? 0) }
 }
 
 /**

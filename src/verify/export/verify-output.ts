@@ -51,6 +51,8 @@ export type Verdict = {
   readonly statusUnknown: number
   readonly feeUnknown: number
   readonly feesUpperBound: number
+  /** Internal transactions that repeat the top-level call of their transaction, which the ledger contains once. */
+  readonly topLevelCalls: number
   /** Number of checks, including failed ones. */
   readonly checks: number
   /** One line per problem: location, expected and found value. At most 50, then `and N more`. */
@@ -103,8 +105,10 @@ async function verifyOnce(folder: string, options: VerifyOptions): Promise<Verdi
   const differences = manifest === undefined ? [] : columnDifferences(manifest)
   for (const difference of differences)
     findings.addProblem(`manifest.json: ${difference}: another version wrote this export; run its job again`)
-  if (manifest !== undefined && differences.length === 0)
-    await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? noop })
+  const topLevelCalls =
+    manifest === undefined || differences.length > 0
+      ? 0
+      : await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? noop })
   const tables = Object.values(manifest?.tables ?? {})
   return {
     ok: findings.count === 0,
@@ -124,6 +128,7 @@ async function verifyOnce(folder: string, options: VerifyOptions): Promise<Verdi
     statusUnknown: manifest?.statusUnknown ?? 0,
     feeUnknown: manifest?.feeUnknown ?? 0,
     feesUpperBound: manifest?.feesUpperBound ?? 0,
+    topLevelCalls,
     checks: findings.checks,
     problems: findings.list(),
   }
@@ -155,7 +160,8 @@ type VerifyContext = {
   readonly onProgress: (message: string) => void
 }
 
-async function checkOutput(context: VerifyContext): Promise<void> {
+/** @returns the number of top-level calls among the internal transactions */
+async function checkOutput(context: VerifyContext): Promise<number> {
   const { folder, manifest, findings, onProgress } = context
   for (const path of await unlistedFiles(folder, manifest))
     onProgress(`not in the manifest, not checked: ${path}`)
@@ -166,7 +172,7 @@ async function checkOutput(context: VerifyContext): Promise<void> {
   try {
     const checkedExport = await loadTables({ ...context, database })
     await createWalletsTable(database, manifest)
-    await checkTables(checkedExport, onProgress)
+    return await checkTables(checkedExport, onProgress)
   } finally {
     await database.close()
   }
@@ -175,7 +181,7 @@ async function checkOutput(context: VerifyContext): Promise<void> {
 async function checkTables(
   checkedExport: CheckedExport,
   onProgress: VerifyContext['onProgress'],
-): Promise<void> {
+): Promise<number> {
   for (const { name } of TABLES.filter((table) => hasRows(checkedExport, table.name))) {
     onProgress(`checking keys and order of ${name}`)
     await checkKeys(checkedExport, name)
@@ -192,22 +198,23 @@ async function checkTables(
   await checkDecimals(checkedExport)
   await checkJobSettings(checkedExport)
   await checkMissingBlocks(checkedExport)
-  if (checkedExport.completeTables.has('ledger')) await checkLedger(checkedExport, onProgress)
+  return checkedExport.completeTables.has('ledger') ? checkLedger(checkedExport, onProgress) : 0
 }
 
 async function checkLedger(
   checkedExport: CheckedExport,
   onProgress: VerifyContext['onProgress'],
-): Promise<void> {
+): Promise<number> {
   onProgress('checking ledger arithmetic')
   await checkLedgerRules(checkedExport)
-  const sources = await createExpectedEntries(checkedExport)
+  const { sources, topLevelCalls } = await createExpectedEntries(checkedExport)
   const { findings } = checkedExport
   const before = findings.count
   if (sources.length > 0) await checkLedgerRows(checkedExport, sources)
   // Equal rows have equal totals.
   if (findings.count > before && sources.length === SOURCES.length && hasAtomicFacts(checkedExport))
     await checkTotals(checkedExport)
+  return topLevelCalls
 }
 
 function noop(): void {}

@@ -54,7 +54,7 @@ describe('a valid export', () => {
 
   test('passes if the top-level call is an internal transaction without a ledger row', async () => {
     await writeLake(folder, lakeWithTopLevelCall())
-    expect((await verifyOutput(folder)).problems).toEqual([])
+    expect(await verifyOutput(folder)).toMatchObject({ problems: [], topLevelCalls: 1 })
   })
 
   test('passes if a reverted call that equals the top-level call precedes it', async () => {
