@@ -1,4 +1,5 @@
 import { isNft } from '../core/model/asset.ts'
+import { entryRulesOf } from '../core/model/entry-types.ts'
 import { isWrappedNative } from '../core/model/pegs.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 import { type PoolMove, poolMovesOf } from './pool-moves.ts'
@@ -151,7 +152,7 @@ function pairWraps(movements: readonly Movement[]): ImportRow[] {
 const isMinted = ({ type }: Movement) => type === 'mint' || type === 'burn'
 
 /** Whether a movement is the token side of wrapping or unwrapping. */
-export const isWrap = ({ type }: Movement): boolean => type === 'wrap' || type === 'unwrap'
+export const isWrap = (movement: Movement): boolean => entryRulesOf(movement.type).countsAs === 'wrap'
 
 function swapRow(
   sent: Leg,
@@ -170,11 +171,12 @@ export function withLabels(rows: ImportRow[], labelOf: Labels): ImportRow[] {
 
 /** Returns the row of one movement. `transaction` is needed for explorer formats only. */
 export function importRowOf(movement: Movement, transaction?: TransactionSummary | undefined): ImportRow {
-  const { type, isOut, isOwn, asset, value } = movement
+  const { isOut, isOwn, asset, value } = movement
+  const { countsAs } = entryRulesOf(movement.type)
   const leg = { asset, value }
   return {
-    kind: type === 'fee' ? 'fee' : isOut ? 'out' : 'in',
-    isOwn: isOwn || type === 'self',
+    kind: countsAs === 'fee' ? 'fee' : isOut ? 'out' : 'in',
+    isOwn: isOwn || countsAs === 'own',
     in: isOut ? undefined : leg,
     out: isOut ? leg : undefined,
     movements: [movement],
@@ -187,8 +189,7 @@ export function importRowOf(movement: Movement, transaction?: TransactionSummary
 /**
  * Detects a swap: net of refunds and without the fee, exactly one asset was sent and one received, and no movement is
  * between own wallets. Each token id is an asset, so that several NFTs of one payment are not a swap: how much was paid
- * for each is unknown. A claim rules a swap out, and so does a wrap, unwrap, import or export, because the coin stays the
- * wallet's own.
+ * for each is unknown. A claim rules a swap out, and so do some entry types.
  */
 function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   if (movements.length < 2 || movements.some(preventsSwap)) return undefined
@@ -208,12 +209,8 @@ function pairSwap(movements: readonly Movement[]): ImportRow | undefined {
   })
 }
 
-function preventsSwap({ type, isOwn, method }: Movement): boolean {
-  if (isOwn || CLAIM.test(method ?? '')) return true
-  return !MAY_BE_SWAPPED.has(type)
-}
-
-const MAY_BE_SWAPPED: ReadonlySet<Movement['type']> = new Set(['transfer', 'mint', 'burn', 'fee'])
+const preventsSwap = (movement: Movement): boolean =>
+  movement.isOwn || CLAIM.test(movement.method ?? '') || !entryRulesOf(movement.type).allowsSwap
 
 /** A method that pays out what the wallet is entitled to. A payment is then a fee, not the price. */
 const CLAIM =

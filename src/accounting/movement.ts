@@ -1,3 +1,4 @@
+import type { EntryType } from '../core/model/entry-types.ts'
 import type { PricedAsset } from '../ledger/prices/priced-asset.ts'
 
 /** A row of the ledger: one asset that a wallet received or sent. */
@@ -12,7 +13,7 @@ export type Movement = {
   entry: string
   wallet: string
   label: string | null
-  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self' | 'wrap' | 'unwrap' | 'import' | 'export' | 'opening'
+  type: EntryType
   isOut: boolean
   counterparty: string | null
   /** The label of the counterparty if it is a wallet of the job, or its name in the user's address book. */

@@ -1,3 +1,4 @@
+import { entryRulesOf } from '../core/model/entry-types.ts'
 import { UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import type { TextRows } from '../core/table/index.ts'
 import type { OpenExport } from '../read/open-export.ts'
@@ -64,6 +65,7 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     tokenId: row.token_id,
   }
   const named = withContract(asset, contracts)
+  const entryType = row.entry_type as Movement['type']
   const hasOwn = row.asset_decimals !== null && named.decimals !== asset.decimals
   return {
     time: row.block_timestamp,
@@ -72,10 +74,10 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     entry: row.entry_id,
     wallet: row.wallet_address,
     label: row.wallet_label,
-    type: row.entry_type as Movement['type'],
+    type: entryType,
     isOut: row.direction === 'out',
     counterparty: row.counterparty_address,
-    isOwn: row.counterparty_is_own === 'true' && !isWrap(row.entry_type),
+    isOwn: row.counterparty_is_own === 'true' && entryRulesOf(entryType).countsAs !== 'wrap',
     asset: hasOwn ? { ...named, decimals: asset.decimals } : named,
     value: BigInt(row.value.startsWith('-') ? row.value.slice(1) : row.value),
     method: row.method_name,
@@ -84,9 +86,6 @@ export function movementOf(row: MovementRow, contracts: Contracts): Movement {
     source: row.source,
   }
 }
-
-/** Whether a row is the token side of wrapping, which only the wallet has: contracts mint and burn wrapped coins. */
-const isWrap = (type: string) => type === 'wrap' || type === 'unwrap'
 
 /** The decimals of a row. ERC-1155 amounts are in whole units unless the metadata of the token defines decimals. */
 function decimalsOf(type: Asset['type'], decimals: string | null): number | null {

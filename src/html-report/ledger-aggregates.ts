@@ -1,3 +1,4 @@
+import { entryRulesOf } from '../core/model/entry-types.ts'
 import { DAY_MS } from '../core/model/utc.ts'
 import type { TextRows } from '../core/table/index.ts'
 import { Buckets, type Series } from './buckets.ts'
@@ -107,7 +108,7 @@ export class LedgerAggregates {
     const value = BigInt(row.value)
     const bucket = this.buckets.bucketOf(Date.parse(time))
     const isOwn = row.counterparty_is_own === 'true'
-    const kind = kindOf({ type: row.entry_type, isOut: row.direction === 'out', isOwn })
+    const kind = kindOf(row.entry_type, row.direction === 'out', isOwn)
     this.#count(kind, bucket)
     this.#recordTime(time, row.transaction_hash)
     const wallet = this.#walletOf(address, row.wallet_label, time)
@@ -206,13 +207,18 @@ function addKindCounts(previous: Counts, later: Counts): Counts {
   return Object.fromEntries(KINDS.map((kind) => [kind, previous[kind] + later[kind]])) as Counts
 }
 
-function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolean }): Kind {
-  const { type, isOut, isOwn } = entry
-  if (type === 'fee') return 'fee'
-  if (type === 'mint') return 'minted'
-  if (type === 'burn') return 'burned'
-  const isWrap = type === 'wrap' || type === 'unwrap'
-  if ((isOwn && !isWrap) || type === 'self') return 'own'
+const KIND_OF: Readonly<Partial<Record<string, Kind>>> = {
+  fee: 'fee',
+  mint: 'minted',
+  burn: 'burned',
+  own: 'own',
+}
+
+function kindOf(type: string, isOut: boolean, isOwn: boolean): Kind {
+  const { countsAs } = entryRulesOf(type)
+  const kind = KIND_OF[countsAs]
+  if (kind !== undefined) return kind
+  if (isOwn && countsAs !== 'wrap') return 'own'
   return isOut ? 'sent' : 'received'
 }
 

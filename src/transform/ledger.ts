@@ -1,3 +1,4 @@
+import { ENTRY_TYPES } from '../core/model/entry-types.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix } from '../core/table/index.ts'
 import type { Movement } from './movement.ts'
@@ -26,9 +27,10 @@ export function ledgerRows(movements: readonly Movement[], context: LedgerContex
   for (const movement of movements) {
     const { type, parties } = movement
     const { from_address: from, to_address: to } = parties
-    if (type !== 'wrap' && from !== null && wallets.has(from))
+    const { rowOf } = ENTRY_TYPES[type]
+    if (rowOf !== 'receiver' && from !== null && wallets.has(from))
       rows.push(ledgerRow(movement, { wallet: from, isOut: true }, context))
-    if (type !== 'unwrap' && to !== null && wallets.has(to))
+    if (rowOf !== 'sender' && to !== null && wallets.has(to))
       rows.push(ledgerRow(movement, { wallet: to, isOut: false }, context))
   }
   return numberRows(rows)

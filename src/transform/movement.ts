@@ -1,16 +1,18 @@
 import type { AssetType } from '../core/model/asset.ts'
+import type { EntryType } from '../core/model/entry-types.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
 
 /**
  * A transfer of one asset from one party to another, a fee (no receiver), or the token side of wrapping the native coin:
- * the contract mints it for the receiver (`wrap`) or burns it of the sender (`unwrap`), and is itself not credited or
- * debited. An `import` has no sender and an `export` no receiver on this chain.
+ * the contract mints it for the receiver or burns it of the sender, and is itself not credited or debited. An import has
+ * no sender and an export no receiver on this chain.
  */
 export type Movement = {
   source: TableName
   /** Index of the fact within its transaction, as it enters `entry_id`. */
   index: string
-  type: 'transfer' | 'fee' | 'wrap' | 'unwrap' | 'import' | 'export'
+  /** The parties decide whether a transfer is entered as one, or as `mint`, `burn` or `self`. */
+  type: Exclude<EntryType, 'mint' | 'burn' | 'self' | 'opening'>
   parties: Parties
   asset: Asset
   /** Decimal digits, not negative, in base units (wei). */

@@ -1,4 +1,5 @@
 import type { WrappedCoin } from '../core/model/chains.ts'
+import { ENTRY_TYPES } from '../core/model/entry-types.ts'
 import type { View } from '../sources/view.ts'
 import type { Movement } from './movement.ts'
 
@@ -45,7 +46,7 @@ function isWithdraw(
 /** The movement of the token: the parties of the coin's movement change places. */
 function tokenMovement(
   { parties, ...coin }: Movement,
-  { context, contract, type }: { context: WrapContext; contract: string; type: 'wrap' | 'unwrap' },
+  { context, contract, type }: { context: WrapContext; contract: string; type: Movement['type'] },
 ): Movement {
   return {
     ...coin,
@@ -67,7 +68,7 @@ function tokenMovement(
 
 /** Whether a Transfer event of the contract credits or debits the wallet by the same value. */
 function hasEvent({ type, parties, asset, value }: Movement, { erc20 }: WrapContext): boolean {
-  const side = type === 'wrap' ? 'to_address' : 'from_address'
+  const side = ENTRY_TYPES[type].rowOf === 'receiver' ? 'to_address' : 'from_address'
   return erc20.some(
     (event) =>
       event.token_address === asset.address &&

@@ -1,3 +1,4 @@
+import { entryRulesOf } from '../../core/model/entry-types.ts'
 import { formatAmount, type NumberRules, unformattableReason } from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import { type Asset, assetKey, type Movement } from '../movement.ts'
@@ -86,8 +87,9 @@ function walletAccount(movement: Movement, { format, walletDigits }: PostingOpti
   return format.accountOf(movement, walletDigits.get(wallet) ?? firstDigits(wallet))
 }
 
-function counterAccount({ type, isOwn, isOut }: Movement): keyof Accounts {
-  if (type === 'fee' || type === 'mint' || type === 'burn' || type === 'opening') return type
-  if (isOwn || type === 'self') return 'own'
-  return isOut ? 'out' : 'in'
+function counterAccount(movement: Movement): keyof Accounts {
+  const { countsAs } = entryRulesOf(movement.type)
+  if (countsAs !== 'transfer' && countsAs !== 'wrap') return countsAs
+  if (movement.isOwn) return 'own'
+  return movement.isOut ? 'out' : 'in'
 }

@@ -1,3 +1,4 @@
+import { LEDGER_ENTRY_TYPES } from '../model/entry-types.ts'
 import { col, generated, PREFIX, type TableDeclaration } from './column.ts'
 
 export const walletTransactions = {
@@ -34,7 +35,10 @@ export const ledger = {
     col('wallet_address text', 'Address of the wallet, in lowercase.'),
     col('wallet_label text?', 'Label of the wallet in the job.'),
     col('entry_index int32', "Position among this wallet's rows of the transaction, starting at 0."),
-    generated('entry_type text', 'transfer, mint, burn, fee, self, wrap, unwrap, import or export.'),
+    generated(
+      'entry_type text',
+      `${LEDGER_ENTRY_TYPES.slice(0, -1).join(', ')} or ${LEDGER_ENTRY_TYPES.at(-1)}.`,
+    ),
     generated('direction text', 'in or out.'),
     col('counterparty_address text?', 'Address of the other party; null for a fee.'),
     col('counterparty_name text?', 'Display name of the other party in the service (untrusted text).'),
