@@ -2,7 +2,7 @@ import { evmIdOf } from '../core/model/chains.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import type { FungibleAsset } from '../ledger/prices/priced-asset.ts'
 import { type Prices, readPrices, requireChainOfEachPrice } from '../ledger/prices/prices.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 
 /** The user's prices for the exports of a conversion, in one currency. */
 export type ConversionPrices = Pick<Prices, 'currency'> & {
@@ -11,7 +11,7 @@ export type ConversionPrices = Pick<Prices, 'currency'> & {
 }
 
 /** An export, and the id of its chain. */
-type PricedExport = { opened: OpenExport; chain: string }
+type PricedExport = { opened: Dataset; chain: string }
 
 /**
  * Reads the prices of all exports from one file; undefined without a file. Throws USAGE if the file is invalid, or if the

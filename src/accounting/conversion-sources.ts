@@ -2,7 +2,7 @@ import { chainIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import { type AddressNames, applyNames } from '../read/address-book.ts'
-import { type OpenExport, openExport, requireLedger } from '../read/open-export.ts'
+import { type Dataset, openDataset, requireLedger } from '../read/dataset.ts'
 import { requireNewWallets } from './distinct-wallets.ts'
 import { readContractsOfAll } from './names/contracts.ts'
 import { readTickers, type TokenNames } from './names/tickers.ts'
@@ -32,9 +32,9 @@ export async function withSources<T>(
   convertSources: (sources: readonly ConversionSource[]) => Promise<T>,
 ): Promise<T> {
   const folders = typeof outputs === 'string' ? [outputs] : outputs
-  const opened: OpenExport[] = []
+  const opened: Dataset[] = []
   try {
-    for (const output of folders) opened.push(await openExport(output))
+    for (const output of folders) opened.push(await openDataset(output))
     return await convertSources(await describeSources(folders, opened, options))
   } finally {
     for (const one of opened) await one.close()
@@ -45,7 +45,7 @@ type NamedOutput = Pick<ConversionSource, 'output' | 'opened' | 'chain' | 'ticke
 
 async function describeSources(
   outputs: readonly string[],
-  opened: readonly OpenExport[],
+  opened: readonly Dataset[],
   options: Partial<ConvertOptions>,
 ): Promise<ConversionSource[]> {
   const named: NamedOutput[] = []

@@ -1,5 +1,5 @@
 import { ExportError } from '../core/model/errors.ts'
-import { openExport } from '../read/open-export.ts'
+import { openDataset } from '../read/dataset.ts'
 import { type ImportRowWriter, toOmitted } from './csv/import-row-writer.ts'
 import type { MultiFileWriter, OutputFileFormat, Placement } from './csv/multi-file-writer.ts'
 import { openTransactionSummaries } from './csv/transaction-summaries.ts'
@@ -32,7 +32,7 @@ export async function openMultiFileTextWriter(
   const chunksOf = chunkFactory({ ...context, writers, outputFileOf })
   // Opened last: nothing that could throw before `close` is returned follows.
   const [source] = multiFile.needsTransactions ? sources : []
-  const summaries = source && openTransactionSummaries(await openExport(source.output))
+  const summaries = source && openTransactionSummaries(await openDataset(source.output))
   return {
     header: '',
     outputFiles: multiFile.isPerWallet ? [] : multiFile.files.map((format) => outputFileOf(format, '')),

@@ -11,7 +11,7 @@ import {
   type OpeningOption,
   readOpening,
 } from '../ledger/balances/read-opening.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 import { type Contracts, withContract } from './names/contracts.ts'
 import type { Period } from './period.ts'
@@ -23,7 +23,7 @@ const METHOD = 'opening balance'
 type OpeningMovements = { movements: Movement[]; findings: OpeningFindings }
 
 type OpenedExport = {
-  opened: OpenExport
+  opened: Dataset
   contracts: Contracts
   period: Period
   /** All converted exports. */
@@ -85,7 +85,7 @@ export async function readOpeningMovements(
 
 const FIRST_ROW = ['block_timestamp', 'chain_id', 'block_number', 'transaction_index'] as const
 
-async function readFirstRow(opened: OpenExport) {
+async function readFirstRow(opened: Dataset) {
   for await (const [row] of opened.stream('ledger', FIRST_ROW)) if (row !== undefined) return row
   return undefined
 }

@@ -1,13 +1,13 @@
 import { ExportError } from '../core/model/errors.ts'
 import { optionError } from '../core/model/option-error.ts'
 import { DAY_MS, isDay, parseUtc } from '../core/model/utc.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 
 /** Times of the first and the last row of a ledger, in the format of the tables. */
 export type TimeRange = { first: string; last: string }
 
 /** Reads the time range of an export's ledger; undefined if it has no rows. */
-export async function readTimeRange(opened: OpenExport): Promise<TimeRange | undefined> {
+export async function readTimeRange(opened: Dataset): Promise<TimeRange | undefined> {
   let range: TimeRange | undefined
   for await (const rows of opened.stream('ledger', ['block_timestamp'])) {
     for (const { block_timestamp: time } of rows) range = { first: range?.first ?? time, last: time }

@@ -2,7 +2,7 @@ import { isNft } from '../core/model/asset.ts'
 import { smallest } from '../core/platform/extremes.ts'
 import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import type { Quote } from '../ledger/prices/prices.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 import type { ConversionPrices } from './conversion-prices.ts'
 import type { NumberRules } from './format-amount.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -13,7 +13,7 @@ import { type Contracts, withContract } from './names/contracts.ts'
 export type RefusalReasonOf = (asset: Asset) => string | undefined
 
 type ExportInputs = {
-  sources: readonly { opened: OpenExport; chain: string; contracts: Contracts }[]
+  sources: readonly { opened: Dataset; chain: string; contracts: Contracts }[]
   opening: readonly Movement[]
   prices: ConversionPrices | undefined
 }
@@ -55,11 +55,12 @@ type AssetTotals = {
 
 async function readAssetTotals({
   eachFile,
-  database,
+  run,
+  all,
   textSql,
-}: OpenExport): Promise<Omit<AssetTotals, 'quotes'>[]> {
+}: Dataset): Promise<Omit<AssetTotals, 'quotes'>[]> {
   const coin = `CASE asset_type WHEN 'native' THEN ${textSql('asset_symbol')} END`
-  await database.run(
+  await run(
     'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, coin VARCHAR, decimals INTEGER, received BIGNUM, sent BIGNUM, zeros BIGINT)',
   )
   await eachFile(
@@ -69,7 +70,7 @@ async function readAssetTotals({
       `sum(value::BIGNUM) FILTER (WHERE value NOT LIKE '-%'), sum(ltrim(value, '-')::BIGNUM) FILTER (WHERE value LIKE '-%'), ` +
       `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
   )
-  const found = await database.all(
+  const found = await all(
     'SELECT type, address, min(coin) AS symbol, min(decimals)::INTEGER AS decimals, sum(received)::VARCHAR AS received, ' +
       'sum(sent)::VARCHAR AS sent, min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )

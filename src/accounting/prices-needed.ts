@@ -2,7 +2,7 @@ import { isNft } from '../core/model/asset.ts'
 import { chainIdOf } from '../core/model/chains.ts'
 import type { ChainWallets } from '../ledger/balances/read-opening.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 import { readConversionPrices } from './conversion-prices.ts'
 import { type Outputs, withSources } from './conversion-sources.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -75,7 +75,7 @@ export async function pricesNeeded(
  */
 type PricedExport = {
   output: string
-  opened: OpenExport
+  opened: Dataset
   spam?: SpamTokens
   exports?: readonly ChainWallets[]
 }

@@ -1,4 +1,4 @@
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 import type { ConversionPrices } from './conversion-prices.ts'
 import { createImportRowWriter, type ImportRowWriter, type Omitted } from './csv/import-row-writer.ts'
 import type { Preset } from './csv/preset.ts'
@@ -48,7 +48,7 @@ export type TextWriter = {
 }
 
 /** An export whose ledger is written. `chain` is the id of its chain. */
-export type WrittenExport = { output: string; opened: OpenExport; chain: string; contracts: Contracts }
+export type WrittenExport = { output: string; opened: Dataset; chain: string; contracts: Contracts }
 
 /** Everything that a writer needs. */
 export type WriterContext = {

@@ -1,14 +1,14 @@
 import { entryRulesOf } from '../core/model/entry-types.ts'
 import { UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import type { TextRows } from '../core/table/index.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 import type { Asset, Movement } from './movement.ts'
 import { type Contracts, withContract } from './names/contracts.ts'
 import type { Period } from './period.ts'
 
 /** Streams the movements within the period, grouped by transaction, in chain order. */
 export async function* transactionsOf(
-  opened: OpenExport,
+  opened: Dataset,
   { period: { from, to }, contracts }: { period: Period; contracts: Contracts },
 ): AsyncGenerator<Movement[], void, void> {
   let transaction: Movement[] = []

@@ -6,7 +6,7 @@ import type { OpeningOption } from '../ledger/balances/read-opening.ts'
 import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { NATIVE } from '../ledger/prices/priced-asset.ts'
 import { readRecords } from '../read/csv-records.ts'
-import { type OpenExport, openExport } from '../read/open-export.ts'
+import { type Dataset, openDataset } from '../read/dataset.ts'
 import { readTickerFile } from './names/ticker-file.ts'
 import { FORMAT_NAMES } from './writers.ts'
 
@@ -136,7 +136,7 @@ function countUnmatched(lines: readonly UserLine[], chains: ReadonlyMap<string, 
 
 /** Reads the keys of an export: its coin and tokens, its wallets, and those of `parties` that are counterparties. */
 async function readKeys(output: string, parties: readonly UserLine[]) {
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     const { job, coverage } = opened.manifest
     const keys = coverage.map(({ address }) => partyKey(address))
@@ -149,17 +149,14 @@ async function readKeys(output: string, parties: readonly UserLine[]) {
   }
 }
 
-async function readParties(
-  { database, eachFile }: OpenExport,
-  parties: readonly UserLine[],
-): Promise<string[]> {
+async function readParties({ run, all, eachFile }: Dataset, parties: readonly UserLine[]): Promise<string[]> {
   if (parties.length === 0) return []
   const keys = parties.flatMap((line) => line.keys.map(quoteLiteral)).join(', ')
-  await database.run('CREATE OR REPLACE TABLE parties (key VARCHAR)')
+  await run('CREATE OR REPLACE TABLE parties (key VARCHAR)')
   await eachFile(
     'ledger',
     (source) =>
       `INSERT INTO parties SELECT DISTINCT 'party ' || counterparty_address AS key FROM ${source} WHERE key IN (${keys})`,
   )
-  return (await database.all('SELECT DISTINCT key FROM parties')).map(({ key }) => String(key))
+  return (await all('SELECT DISTINCT key FROM parties')).map(({ key }) => String(key))
 }

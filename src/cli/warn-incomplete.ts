@@ -1,6 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest } from '../core/model/manifest.ts'
-import { requireManifest } from '../read/open-export.ts'
+import { requireManifest } from '../read/dataset.ts'
 import { decimalsLines, missingRowsWarning, rejectLines, unknownLines } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
 

@@ -7,7 +7,7 @@ import { type IncompleteWallet, incompleteWallets, type RefusedWallet } from '..
 import { sumUnknowns } from '../core/model/unknowns.ts'
 import { emptyWalletsIn, removedWalletsIn, type WalletSample } from '../core/model/wallet-sample.ts'
 import { holderOf } from '../core/platform/lock/lock.ts'
-import { readManifestIfAny } from '../read/open-export.ts'
+import { readManifestIfAny } from '../read/dataset.ts'
 import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { inspectStore } from '../storage/inspect-store.ts'

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../core/platform/sql.ts'
 import type { AddressNames } from '../read/address-book.ts'
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 
 /** An address outside the job that exchanged transfers with wallets of the job. */
 export type Counterparty = {
@@ -24,12 +24,10 @@ const GROUP_COLUMNS = ['counterparty_address', 'wallet_address', 'direction'].ma
  * have the name in `names`, or else the one in the ledger.
  */
 export async function readCounterparties(
-  { eachFile, database, textSql }: OpenExport,
+  { eachFile, run, all, textSql }: Dataset,
   names: AddressNames,
 ): Promise<{ top: Counterparty[]; count: number }> {
-  await database.run(
-    'CREATE TABLE parties (party VARCHAR, wallet VARCHAR, direction VARCHAR, name VARCHAR, n BIGINT)',
-  )
+  await run('CREATE TABLE parties (party VARCHAR, wallet VARCHAR, direction VARCHAR, name VARCHAR, n BIGINT)')
   await eachFile(
     'ledger',
     (source) =>
@@ -37,8 +35,8 @@ export async function readCounterparties(
       `WHERE counterparty_address IS NOT NULL AND counterparty_is_own::VARCHAR = 'false' ` +
       `AND entry_type = 'transfer' GROUP BY ALL`,
   )
-  const [total] = await database.all('SELECT count(DISTINCT party)::INTEGER AS n FROM parties')
-  const found = await database.all(
+  const [total] = await all('SELECT count(DISTINCT party)::INTEGER AS n FROM parties')
+  const found = await all(
     `WITH most AS (SELECT party, sum(n) AS all_of FROM parties GROUP BY party ` +
       `ORDER BY all_of DESC, party LIMIT ${MAX_COUNTERPARTIES}) ` +
       `SELECT party, wallet, direction, max(name) AS name, sum(n)::DOUBLE AS n FROM parties ` +
@@ -78,14 +76,14 @@ function addTransfers(
 }
 
 /** Selects the assets whose balances are tracked: the native coin and the tokens with the most movements. */
-export async function selectTrackedAssets({ eachFile, database }: OpenExport): Promise<ReadonlySet<string>> {
-  await database.run('CREATE TABLE moved (asset VARCHAR, n BIGINT)')
+export async function selectTrackedAssets({ eachFile, run, all }: Dataset): Promise<ReadonlySet<string>> {
+  await run('CREATE TABLE moved (asset VARCHAR, n BIGINT)')
   await eachFile(
     'ledger',
     (source) =>
       `INSERT INTO moved SELECT asset_address, count(*) FROM ${source} WHERE asset_type = 'erc20' GROUP BY ALL`,
   )
-  const found = await database.all(
+  const found = await all(
     `SELECT asset FROM moved GROUP BY asset ORDER BY sum(n) DESC, asset LIMIT ${MAX_TRACKED}`,
   )
   return new Set(['native', ...found.map(({ asset }) => asset as string)])

@@ -5,7 +5,7 @@ import { quoteLiteral } from '../core/platform/sql.ts'
 import { pricedChainOf } from '../ledger/prices/fungible-assets.ts'
 import { type Prices, readPrices } from '../ledger/prices/prices.ts'
 import { applyNames } from '../read/address-book.ts'
-import { type OpenExport, openExport } from '../read/open-export.ts'
+import { type Dataset, openDataset } from '../read/dataset.ts'
 import { type Counterparty, readCounterparties, selectTrackedAssets } from './counterparties.ts'
 import { collectData, type DataCollection } from './data-collection.ts'
 import { createFeeFiatValue } from './fee-fiat-value.ts'
@@ -56,7 +56,7 @@ export async function collectLedgerStats(
   { opening, exports, names, prices: priceFile, maxRows }: LedgerStatsOptions,
 ): Promise<LedgerStats> {
   const yearly = await sumYears(output, { opening, exports, names, prices: priceFile })
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     const { manifest, names: addressNames } = await applyNames(names, opened.manifest)
     const aggregates = new LedgerAggregates(await selectTrackedAssets(opened))
@@ -83,10 +83,7 @@ export async function collectLedgerStats(
   }
 }
 
-async function addRows(
-  opened: OpenExport,
-  consumers: readonly ((row: AggregatedRow) => void)[],
-): Promise<void> {
+async function addRows(opened: Dataset, consumers: readonly ((row: AggregatedRow) => void)[]): Promise<void> {
   for await (const rows of opened.stream('ledger', AGGREGATED_COLUMNS))
     for (const row of rows) for (const consume of consumers) consume(row)
 }
@@ -109,22 +106,20 @@ type FeeStats = {
 const ADDRESSES_PER_STATEMENT = 1_000
 
 /** Sums the transactions that the job's wallets sent; undefined if the export has no transactions table. */
-async function readFees({ eachFile, database, manifest }: OpenExport): Promise<FeeStats | undefined> {
+async function readFees({ eachFile, run, all, manifest }: Dataset): Promise<FeeStats | undefined> {
   if (manifest.tables.transactions === undefined) return undefined
-  await database.run('CREATE TABLE wallets (wallet VARCHAR)')
+  await run('CREATE TABLE wallets (wallet VARCHAR)')
   const addresses = manifest.coverage.map(({ address }) => `(${quoteLiteral(address)})`)
   for (let at = 0; at < addresses.length; at += ADDRESSES_PER_STATEMENT)
-    await database.run(
-      `INSERT INTO wallets VALUES ${addresses.slice(at, at + ADDRESSES_PER_STATEMENT).join()}`,
-    )
-  await database.run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees BIGNUM)')
+    await run(`INSERT INTO wallets VALUES ${addresses.slice(at, at + ADDRESSES_PER_STATEMENT).join()}`)
+  await run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees BIGNUM)')
   await eachFile(
     'transactions',
     (source) =>
       `INSERT INTO costs SELECT success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM) FROM ${source} ` +
       'WHERE from_address IN (SELECT wallet FROM wallets) GROUP BY 1',
   )
-  const found = await database.all(
+  const found = await all(
     'SELECT coalesce(failed, false) AS failed, sum(n)::DOUBLE AS n, sum(fees)::VARCHAR AS fees FROM costs GROUP BY 1',
   )
   const failed = found.find((row) => row.failed === true)

@@ -1,4 +1,4 @@
-import type { OpenExport } from '../read/open-export.ts'
+import type { Dataset } from '../read/dataset.ts'
 import { aggregateKey } from './ledger-aggregates.ts'
 import { MAX_TABLE_ROWS } from './tables.ts'
 
@@ -27,8 +27,8 @@ export type NftStats = {
 export const NO_NFTS: NftStats = { collections: new Map(), ids: [], idCount: 0 }
 
 /** Counts token ids and their units in the scratch database, which spills to disk. */
-export async function readNftIds({ eachFile, database }: OpenExport): Promise<NftStats> {
-  await database.run(
+export async function readNftIds({ eachFile, run, all }: Dataset): Promise<NftStats> {
+  await run(
     'CREATE TABLE nft_ids (type VARCHAR, address VARCHAR, id VARCHAR, entry VARCHAR, direction VARCHAR, n BIGINT, units BIGNUM)',
   )
   await eachFile(
@@ -37,11 +37,11 @@ export async function readNftIds({ eachFile, database }: OpenExport): Promise<Nf
       'INSERT INTO nft_ids SELECT asset_type, asset_address, token_id, entry_type, direction, count(*), ' +
       `sum(value::VARCHAR::BIGNUM) FROM ${source} WHERE asset_type IN ('erc721', 'erc1155') GROUP BY ALL`,
   )
-  const collections = await database.all(
+  const collections = await all(
     `SELECT type, address, count(DISTINCT id) FILTER (entry = 'mint')::DOUBLE AS minted, ` +
       `count(DISTINCT id) FILTER (entry = 'burn')::DOUBLE AS burned FROM nft_ids GROUP BY type, address`,
   )
-  const ids = await database.all(
+  const ids = await all(
     `SELECT address, id, ${UNITS_SQL}, count(*) OVER ()::DOUBLE AS ids FROM nft_ids WHERE type = 'erc1155' ` +
       `GROUP BY address, id ORDER BY sum(n) DESC, address, length(id), id LIMIT ${MAX_TABLE_ROWS}`,
   )

@@ -1,6 +1,6 @@
 import type { Manifest } from '../core/model/manifest.ts'
 import { applyNames } from '../read/address-book.ts'
-import { type OpenExport, openExport } from '../read/open-export.ts'
+import { type Dataset, openDataset } from '../read/dataset.ts'
 import { collectData, type DataCollection } from './data-collection.ts'
 
 /** Everything that a report shows of an export without a ledger: a block job, or a wallet job without that table. */
@@ -38,7 +38,7 @@ const MAX_SENDERS = 50
  * @throws `USAGE` if there is no export, and everything that reading its files throws
  */
 export async function collectOverview(output: string, names: string | undefined): Promise<Overview> {
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     const { manifest, names: labels } = await applyNames(names, opened.manifest)
     const transactions = manifest.tables.transactions && (await readTransactions(opened))
@@ -51,8 +51,8 @@ export async function collectOverview(output: string, names: string | undefined)
 const BLOCK_TIME_MS = 'epoch_ms(block_timestamp::VARCHAR::TIMESTAMP)'
 
 /** Sums transactions by sender in the scratch database, which spills to disk. */
-async function readTransactions({ eachFile, database }: OpenExport): Promise<TransactionTotals> {
-  await database.run(
+async function readTransactions({ eachFile, run, all }: Dataset): Promise<TransactionTotals> {
+  await run(
     'CREATE TABLE sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees BIGNUM, first BIGINT, last BIGINT)',
   )
   await eachFile(
@@ -61,11 +61,11 @@ async function readTransactions({ eachFile, database }: OpenExport): Promise<Tra
       `INSERT INTO sent SELECT from_address, success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM), ` +
       `min(${BLOCK_TIME_MS}), max(${BLOCK_TIME_MS}) FROM ${source} GROUP BY ALL`,
   )
-  const [totals] = await database.all(
+  const [totals] = await all(
     `SELECT ${TOTALS_SQL}, sum(fees) FILTER (failed)::VARCHAR AS lost, min(first)::DOUBLE AS first, ` +
       'max(last)::DOUBLE AS last, count(DISTINCT sender)::DOUBLE AS senders FROM sent',
   )
-  const busiest = await database.all(
+  const busiest = await all(
     `SELECT sender, ${TOTALS_SQL} FROM sent GROUP BY sender ORDER BY sum(n) DESC, sender LIMIT ${MAX_SENDERS}`,
   )
   const { first, last, senders, lost } = totals ?? {}

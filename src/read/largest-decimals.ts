@@ -1,4 +1,4 @@
-import type { ScratchDatabase, TextRow } from './scratch-database.ts'
+import type { ResultRow, TextRow } from './scratch-database.ts'
 
 /** The columns that must be read together for values to be comparable. */
 const COLUMNS = ['asset_address', 'token_id', 'asset_decimals', 'value'] as const
@@ -9,18 +9,20 @@ export const readsDecimals = (names: readonly string[]): boolean =>
 
 const tokenKey = (address: string | null, id: string | null) => `${address ?? ''}/${id ?? ''}`
 
-/** The files of an open export. */
+/** The files of a dataset and its scratch database. */
 type Ledger = {
   eachFile(table: 'ledger', statement: (source: string) => string): Promise<void>
-  database: ScratchDatabase
+  run(sql: string): Promise<void>
+  all(sql: string): Promise<ResultRow[]>
 }
 
 /** The largest decimals of each token whose ledger rows have several. */
 export async function readLargestDecimals({
   eachFile,
-  database,
+  run,
+  all,
 }: Ledger): Promise<ReadonlyMap<string, number>> {
-  await database.run(
+  await run(
     'CREATE OR REPLACE TABLE several (address VARCHAR, id VARCHAR, smallest INTEGER, largest INTEGER)',
   )
   const decimals = 'asset_decimals::INTEGER'
@@ -30,7 +32,7 @@ export async function readLargestDecimals({
       `INSERT INTO several SELECT asset_address, token_id, min(${decimals}), max(${decimals}) FROM ${source} ` +
       `WHERE asset_type IN ('erc20', 'erc1155') AND ${decimals} BETWEEN 0 AND 255 GROUP BY ALL`,
   )
-  const rows = await database.all(
+  const rows = await all(
     'SELECT address, id, max(largest) AS largest FROM several GROUP BY ALL HAVING min(smallest) < max(largest)',
   )
   return new Map(
@@ -40,6 +42,13 @@ export async function readLargestDecimals({
     ]),
   )
 }
+
+/** Restates the rows of the loaded ledger like `scalerOf`, by the table that `readLargestDecimals` has filled. */
+export const RESTATE_LEDGER = `UPDATE ledger SET value = (value::VARCHAR || repeat('0', target - asset_decimals))::BIGNUM,
+  asset_decimals = target
+  FROM (SELECT address, id, max(largest) AS target FROM several GROUP BY ALL HAVING min(smallest) < max(largest))
+  WHERE address = asset_address AND coalesce(id, '') = coalesce(token_id::VARCHAR, '')
+    AND asset_decimals BETWEEN 0 AND target - 1`
 
 /**
  * Returns a function that restates a ledger row of such a token in the largest decimals: the amount stays that of the row, and

@@ -2,9 +2,9 @@ import { dirname } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { NOT_AN_INTEGER } from './amount-sql.ts'
+import { unreadableFileError } from './dataset.ts'
 import { NOT_EXACT, ORDER_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
-import { unreadableFileError } from './open-export.ts'
 import type { DecimalTypes } from './views.ts'
 
 export type QueryErrorContext = {

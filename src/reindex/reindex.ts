@@ -5,7 +5,7 @@ import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import { diskError, PRIVATE_MODE, publishFile } from '../core/platform/disk.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { createTemporary } from '../core/platform/temporary-file.ts'
-import { type OpenExport, openExport } from '../read/open-export.ts'
+import { type Dataset, openDataset } from '../read/dataset.ts'
 import { openService } from '../sources/data-api/open-service.ts'
 import type { RequestCounts, ServiceAccess } from '../sources/service-access.ts'
 import { formatEntry, openRequestLog, readRequestLog } from './request-log.ts'
@@ -57,7 +57,7 @@ export type ReindexResult = TokenCounts &
  * VERIFY_FAILED if its files cannot be read
  */
 export async function reindexOutput(folder: string, options: ReindexOptions): Promise<ReindexResult> {
-  const output = await openExport(folder)
+  const output = await openDataset(folder)
   try {
     requireTokens(folder, output.manifest)
     const stateFolder = join(folder, PRIVATE_FOLDER, 'reindex')
@@ -80,7 +80,7 @@ function requireTokens(folder: string, { tables }: Manifest): void {
   })
 }
 
-type ReindexContext = { output: OpenExport; folder: string; options: ReindexOptions }
+type ReindexContext = { output: Dataset; folder: string; options: ReindexOptions }
 
 const NO_REQUESTS = {
   accepted: 0,
@@ -166,9 +166,9 @@ async function load({
   folder,
   options,
 }: ReindexContext): Promise<{ sql: TokenSql; counts: TokenCounts }> {
-  const { database, manifest, eachFile } = output
+  const { manifest } = output
   const { olderThanMs, clock = Date.now } = options
-  const sql: TokenSql = { run: database.run, all: database.all, eachFile }
+  const sql: TokenSql = output
   const nowMs = clock()
   await loadTokens(sql)
   await loadRequestLog(sql, readRequestLog(requestLogPath(folder), { chain: manifest.job.chain, nowMs }))

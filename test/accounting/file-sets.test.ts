@@ -9,7 +9,7 @@ import { openMultiFileTextWriter } from '../../src/accounting/multi-file-text-wr
 import type { ConvertOptions } from '../../src/accounting/options.ts'
 import { etherscan } from '../../src/accounting/presets/etherscan.ts'
 import type { WriterContext } from '../../src/accounting/text-writer.ts'
-import { openExport } from '../../src/read/open-export.ts'
+import { openDataset } from '../../src/read/dataset.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { writePrices } from '../helpers/prices.ts'
@@ -295,7 +295,7 @@ test('rejects an explorer format for an export without the transactions table', 
 test('a format whose limits cannot be checked leaves no temporary folder', async () => {
   const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-`))
   const before = scratchFolders()
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   const unreadable = { ...opened, eachFile: () => Promise.reject(new Error('unreadable ledger')) }
   const files = etherscan.files.map((file) => ({ ...file, numbers: { ...file.numbers, maxSumDigits: 30 } }))
   const sources = [{ output, opened: unreadable, contracts: new Map() }]

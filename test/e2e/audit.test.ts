@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataService } from '../../src/demo-server/data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { openExport } from '../../src/read/open-export.ts'
+import { openDataset } from '../../src/read/dataset.ts'
 import { type AuditOptions, auditOutput } from '../../src/verify/audit/audit.ts'
 import { runCommand } from '../helpers/command.ts'
 import { faultWhere, respondWith, withChangedBlockPage } from '../helpers/faults.ts'
@@ -167,7 +167,7 @@ test.for([
 test('reports that another run replaced the export while it was read', async () => {
   const output = tempFolder()
   await run([job({ addresses: [BUSY], output })])
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   onTestFinished(() => opened.close())
   const read = () => opened.eachFile('ledger', (source) => `SELECT count(*) FROM ${source}`)
   await read()

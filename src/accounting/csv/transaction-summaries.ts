@@ -1,5 +1,5 @@
 import type { TextRows } from '../../core/table/index.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import type { TransactionSummary } from '../import-rows.ts'
 
 const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'success'] as const
@@ -9,7 +9,7 @@ type TransactionRow = Pick<TextRows['transactions'], (typeof COLUMNS)[number]>
  * Reads the transactions table in parallel with the ledger, which has the same order. `find` skips forward to a
  * transaction, so call it at most once per transaction and in chain order. `close` also closes the export.
  */
-export function openTransactionSummaries(opened: OpenExport) {
+export function openTransactionSummaries(opened: Dataset) {
   const batches = opened.stream('transactions', COLUMNS)
   let [rows, at]: [readonly TransactionRow[], number] = [[], 0]
   return {

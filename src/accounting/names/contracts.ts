@@ -1,5 +1,5 @@
 import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import type { Asset } from '../movement.ts'
 import { countBy, digitsToDistinguish, firstDigits } from './first-digits.ts'
 import type { TokenName, TokenNames } from './tickers.ts'
@@ -24,10 +24,10 @@ export type Contracts = ReadonlyMap<string, Contract>
 const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
 
 /** An export whose contracts are read. */
-type ContractSource = { opened: OpenExport; chain: string; tickers?: TokenNames | undefined }
+type ContractSource = { opened: Dataset; chain: string; tickers?: TokenNames | undefined }
 
 /** Reads the contracts of one export, as `readContractsOfAll` does. */
-export async function readContracts(opened: OpenExport, tickers?: TokenNames): Promise<Contracts> {
+export async function readContracts(opened: Dataset, tickers?: TokenNames): Promise<Contracts> {
   const [contracts = new Map()] = await readContractsOfAll([{ opened, chain: '', tickers }])
   return contracts
 }
@@ -139,13 +139,13 @@ type ContractRow = Pick<Asset, 'type'> &
   }
 
 async function readContractRows(
-  { eachFile, database, textSql }: OpenExport,
+  { eachFile, run, all, textSql }: Dataset,
   chain: string,
 ): Promise<ContractRow[]> {
   const isRegular = 'asset_decimals::INTEGER BETWEEN 0 AND 255'
   const decimals = `CASE WHEN asset_type = 'erc20' AND ${isRegular} THEN asset_decimals::INTEGER END`
   const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
-  await database.run(
+  await run(
     'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, oldest HUGEINT, ' +
       'decimals INTEGER, most INTEGER)',
   )
@@ -156,7 +156,7 @@ async function readContractRows(
       `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${POSITION}), min(${POSITION}), max(${decimals}), ${most} ` +
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
-  const found = await database.all(
+  const found = await all(
     'SELECT type, address, arg_min(symbol, oldest) AS symbol, min(oldest)::VARCHAR AS oldest, ' +
       'max(decimals) AS decimals, max(most) AS most ' +
       'FROM contracts GROUP BY type, address',
@@ -169,7 +169,7 @@ async function readContractRows(
 }
 
 /** Reads the decimals of ERC-1155 tokens from exports of one chain: the largest of each token. */
-async function readDecimalsOfIds(exports: readonly OpenExport[]): Promise<DecimalsOfIds> {
+async function readDecimalsOfIds(exports: readonly Dataset[]): Promise<DecimalsOfIds> {
   const byContract = new Map<string, Map<string, number>>()
   for (const opened of exports)
     for (const { address, id, decimals } of await readIds(opened)) {
@@ -181,15 +181,15 @@ async function readDecimalsOfIds(exports: readonly OpenExport[]): Promise<Decima
 }
 
 /** The ERC-1155 tokens of an export with decimals, several times if several files have rows of them. */
-async function readIds({ eachFile, database }: OpenExport) {
-  await database.run('CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER)')
+async function readIds({ eachFile, run, all }: Dataset) {
+  await run('CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER)')
   await eachFile(
     'ledger',
     (source) =>
       `INSERT INTO ids SELECT asset_address, token_id, max(asset_decimals::INTEGER) ` +
       `FROM ${source} WHERE asset_type = 'erc1155' AND asset_decimals::INTEGER BETWEEN 0 AND 255 GROUP BY asset_address, token_id`,
   )
-  const found = await database.all('SELECT address, id, decimals FROM ids')
+  const found = await all('SELECT address, id, decimals FROM ids')
   return found.map(({ address, id, decimals }) => ({
     address: String(address),
     id: String(id),

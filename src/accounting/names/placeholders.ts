@@ -6,7 +6,7 @@ import { csvRows } from '../../core/platform/csv-rows.ts'
 import { readTextIfExists } from '../../core/platform/disk.ts'
 import { resolveWritePath, writeNamedFile } from '../../core/platform/user-file.ts'
 import { readRecords, recordError } from '../../read/csv-records.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import { type Asset, assetKey } from '../movement.ts'
 import { tickerName } from './asset-name.ts'
 import { type Contracts, withContract } from './contracts.ts'
@@ -63,7 +63,7 @@ function placeholderOf(key: string, { names }: PlaceholderNumbers, contracts: Co
   return names.get(key) ?? ticker?.name ?? ''
 }
 
-type NamedExport = { opened: OpenExport; contracts: Contracts }
+type NamedExport = { opened: Dataset; contracts: Contracts }
 
 type ExportedAssets = NamedExport & {
   /** Whether the conversion is of one export, to whose chain a file without the column chain_id belongs. */
@@ -159,8 +159,8 @@ function assignNumber({ names, rows, counts }: PlaceholderNumbers, chainAsset: C
 
 /** The tokens of the ledger, in the order of their first rows. */
 async function assetsInOrder({ opened, contracts }: NamedExport): Promise<ChainAsset[]> {
-  const { eachFile, database } = opened
-  await database.run(
+  const { eachFile, run, all } = opened
+  await run(
     'CREATE OR REPLACE TABLE named (chain VARCHAR, type VARCHAR, address VARCHAR, id VARCHAR, file INTEGER, first BIGINT)',
   )
   let file = 0
@@ -170,7 +170,7 @@ async function assetsInOrder({ opened, contracts }: NamedExport): Promise<ChainA
       `INSERT INTO named SELECT chain_id, asset_type, asset_address, token_id, ${file++}, min(row) ` +
       `FROM (SELECT *, row_number() OVER () AS row FROM ${source}) WHERE asset_address IS NOT NULL GROUP BY ALL`,
   )
-  const found = await database.all(
+  const found = await all(
     'SELECT chain, type, address, id FROM named GROUP BY ALL ORDER BY min(file), arg_min(first, file)',
   )
   return found.map(({ chain, type, address, id }) => {

@@ -9,7 +9,7 @@ import type { OpeningOption } from '../../ledger/balances/read-opening.ts'
 import { pricedChainOf } from '../../ledger/prices/fungible-assets.ts'
 import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
 import { readPriceList } from '../../ledger/prices/prices.ts'
-import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { type Dataset, openDataset, requireLedger } from '../../read/dataset.ts'
 import { createMeter } from '../../sources/data-api/compute-units.ts'
 import { openService } from '../../sources/data-api/open-service.ts'
 import { SERVICE_CLIENT_DEFAULTS } from '../../sources/data-api/service-client.ts'
@@ -62,7 +62,7 @@ export type FetchedPrices = {
  */
 export async function fetchPrices(output: string, options: FetchPricesOptions): Promise<FetchedPrices> {
   const currency = options.currency.toUpperCase()
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     requireLedger(opened.manifest, output, 'prices are requested for')
     const { chain, wrappedCoins = [] } = opened.manifest.job
@@ -107,7 +107,7 @@ type KnownPrices = {
 
 /** Reads the file of prices; a file without prices has no currency yet. Throws USAGE for another currency. */
 async function readKnownPrices(
-  opened: OpenExport,
+  opened: Dataset,
   file: string | undefined,
   currency: string,
 ): Promise<KnownPrices> {
@@ -128,7 +128,7 @@ async function readKnownPrices(
  * Returns the prices of the movements of the period and of what is held before and after it, which conversions, statements
  * and reports need, and the first EVM transaction of each day. The price of a wrapped coin also needs that of the coin.
  */
-async function planPrices(source: { output: string; opened: OpenExport }, options: FetchPricesOptions) {
+async function planPrices(source: { output: string; opened: Dataset }, options: FetchPricesOptions) {
   const { chain, nativeSymbol } = source.opened.manifest.job
   const needed = new Map<string, PriceNeeded>()
   const days = new Map<string, DayTransaction>()

@@ -2,7 +2,7 @@ import { chainIdOf } from '../../core/model/chains.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
 import type { ChainWallets, OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
-import { openExport, requireManifest } from '../../read/open-export.ts'
+import { openDataset, requireManifest } from '../../read/dataset.ts'
 import { requireNewWallets } from '../distinct-wallets.ts'
 import { type OwnWallets, ownWalletsOf } from '../own-transfers.ts'
 import type { Period, TimeRange } from '../period.ts'
@@ -106,7 +106,7 @@ type Part = Pick<Statement, 'lines' | 'currency' | 'pricesNeeded'> & { about: St
 
 async function stateExport(output: string, context: StatementContext): Promise<Part> {
   const { period } = context
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     const { manifest } = opened
     const sums = await openLedgerSums(opened, { output, ...context })

@@ -9,7 +9,7 @@ import {
 } from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { applyNames } from '../../read/address-book.ts'
-import { type OpenExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
+import { type Dataset, requireLedger, uncoveredWalletError } from '../../read/dataset.ts'
 import type { Movement } from '../movement.ts'
 import { markOwnTransfers, type OwnWallets } from '../own-transfers.ts'
 import type { Period } from '../period.ts'
@@ -129,7 +129,7 @@ export type SummedExport = {
 
 /** Opens the sums of an export. Throws USAGE if it has no ledger, or as `readOpening` and `openValuation` do. */
 export async function openLedgerSums(
-  opened: OpenExport,
+  opened: Dataset,
   { output, options, period, ownWallets, exports }: SummedExport,
 ): Promise<LedgerSums> {
   requireLedger(opened.manifest, output, 'statements are made from')
@@ -145,7 +145,7 @@ export async function openLedgerSums(
 
 /** Reads the rows of the selected wallets in chain order. */
 export async function* readSelectedRows(
-  opened: OpenExport,
+  opened: Dataset,
   selected: ReadonlySet<string>,
 ): AsyncGenerator<MovementRow[]> {
   const covered = selectWallets(opened.manifest, undefined)

@@ -2,7 +2,7 @@ import { isNft } from '../../core/model/asset.ts'
 import { exactFiatValue } from '../../ledger/prices/fiat-value.ts'
 import { pricedChainOf } from '../../ledger/prices/fungible-assets.ts'
 import { type Prices, readPrices } from '../../ledger/prices/prices.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import type { Asset } from '../movement.ts'
 import { type Contracts, readContracts } from '../names/contracts.ts'
 import { addNeeded, type PriceNeeded, sortedPrices } from '../prices-needed.ts'
@@ -27,7 +27,7 @@ export type ValuationOptions = {
 
 /** Opens the valuation of an export. Throws USAGE if the file of prices is invalid. */
 export async function openValuation(
-  opened: OpenExport,
+  opened: Dataset,
   { prices: file, collectsNeeded = false }: ValuationOptions,
 ): Promise<Valuation> {
   if (file === undefined && !collectsNeeded)

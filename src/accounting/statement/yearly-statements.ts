@@ -1,4 +1,4 @@
-import { openExport } from '../../read/open-export.ts'
+import { openDataset } from '../../read/dataset.ts'
 import { type Period, parsePeriod } from '../period.ts'
 import { type ClosedPeriod, closePeriod } from './statement-lines.ts'
 import { openLedgerSums, readSelectedRows, type SummedExport, type SumOptions } from './sum-ledger.ts'
@@ -16,7 +16,7 @@ export async function* statementsByYear(
   output: string,
   { exports, ...options }: SumOptions & Pick<SummedExport, 'exports'>,
 ): AsyncGenerator<YearStatement> {
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     const { manifest } = opened
     const sums = await openLedgerSums(opened, { output, options, period: ALL, exports })

@@ -6,7 +6,7 @@ import { DAY_MS, isDay, parseUtc } from '../../core/model/utc.ts'
 import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { applyNames } from '../../read/address-book.ts'
-import { openExport, requireLedger, uncoveredWalletError } from '../../read/open-export.ts'
+import { openDataset, requireLedger, uncoveredWalletError } from '../../read/dataset.ts'
 import { balanceColumns } from './balance-columns.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
 import { type CauseContext, EVENTS_MISMATCH, likelyCauses } from './causes.ts'
@@ -100,7 +100,7 @@ export type Balances = {
  */
 export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
   const asOf = parseAsOf(options.at)
-  const opened = await openExport(output)
+  const opened = await openDataset(output)
   try {
     requireLedger(opened.manifest, output, 'balances are computed from')
     const { manifest } = await applyNames(options.names, opened.manifest)

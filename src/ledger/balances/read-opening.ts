@@ -1,7 +1,7 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
 import { chainIdOf } from '../../core/model/chains.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
 import { type DeclaredAmount, readDeclaredAmounts, type WalletAmount } from './declared-amounts.ts'
 
@@ -36,7 +36,7 @@ export function sumFindings(all: readonly OpeningFindings[]): OpeningFindings {
 }
 
 type OpeningContext = {
-  opened: OpenExport
+  opened: Dataset
   labels: ReadonlyMap<string, string | null>
   /** All exports that the file is about, this one included. @default this one */
   exports?: readonly ChainWallets[] | undefined
@@ -81,8 +81,8 @@ const labelsIn = (coverage: readonly Coverage[]) =>
  * The opening balances that are known without a file: what the service stated before the first block of each wallet, and
  * what the genesis records of the source state. Those of the service take precedence.
  */
-async function readKnownOpening({ manifest, database }: OpenExport): Promise<WalletAmount[]> {
-  const { opening = [] } = (await readReconciliation(database.folder)) ?? {}
+async function readKnownOpening({ manifest, folder }: Dataset): Promise<WalletAmount[]> {
+  const { opening = [] } = (await readReconciliation(folder)) ?? {}
   const firstBlocks = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
   const learned = opening
     .filter(({ wallet_address, before_block }) => firstBlocks.get(wallet_address) === before_block)
@@ -112,10 +112,8 @@ export function genesisBalances({ opening = [], coverage }: Manifest): WalletAmo
 }
 
 /** Reads the largest decimals in the ledger rows of each asset; null if none has decimals. */
-async function readDecimals({ eachFile, database }: OpenExport): Promise<ReadonlyMap<string, number | null>> {
-  await database.run(
-    'CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER)',
-  )
+async function readDecimals({ eachFile, run, all }: Dataset): Promise<ReadonlyMap<string, number | null>> {
+  await run('CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER)')
   const decimals = 'asset_decimals::INTEGER'
   await eachFile(
     'ledger',
@@ -123,7 +121,7 @@ async function readDecimals({ eachFile, database }: OpenExport): Promise<Readonl
       'INSERT INTO places SELECT asset_type, asset_address, token_id, ' +
       `max(${decimals}) FILTER (WHERE ${decimals} BETWEEN 0 AND 255) FROM ${source} GROUP BY ALL`,
   )
-  const found = await database.all(
+  const found = await all(
     'SELECT type, address, id, max(decimals) AS decimals FROM places GROUP BY type, address, id',
   )
   return new Map(

@@ -1,7 +1,7 @@
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { type OpenExport, openExport } from '../../read/open-export.ts'
+import { type Dataset, openDataset } from '../../read/dataset.ts'
 import { type OpenedService, openService } from '../../sources/data-api/open-service.ts'
 import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
 import { type AuditContext, auditBlocks } from './audit-blocks.ts'
@@ -36,7 +36,7 @@ export type AuditResult = AuditVerdict & RequestCounts
  * REQUEST_REFUSED if the service knows none of the blocks, and the errors of failed requests
  */
 export async function auditOutput(folder: string, options: AuditOptions): Promise<AuditResult> {
-  const output = await openExport(folder)
+  const output = await openDataset(folder)
   try {
     requireTransactions(folder, output.manifest)
     const range = coveredRange(folder, output.manifest)
@@ -74,7 +74,7 @@ function coveredRange(folder: string, { coverage }: Manifest): BlockRange {
 
 type AuditServices = { service: OpenedService; options: AuditOptions; range: BlockRange }
 
-async function audit(output: OpenExport, { service, options, range }: AuditServices): Promise<AuditVerdict> {
+async function audit(output: Dataset, { service, options, range }: AuditServices): Promise<AuditVerdict> {
   const { manifest } = output
   const onProgress = options.onProgress ?? (() => {})
   onProgress('reading the export')
@@ -90,7 +90,7 @@ async function audit(output: OpenExport, { service, options, range }: AuditServi
 }
 
 /** Selects the blocks to request, ascending, and loads their exported rows. */
-async function selectBlocks(output: OpenExport, { from, to }: BlockRange, selection: AuditOptions['blocks']) {
+async function selectBlocks(output: Dataset, { from, to }: BlockRange, selection: AuditOptions['blocks']) {
   if (selection === 'all' || selection.sample >= to - from) {
     await loadExportedTransactions(output)
     return { blocks: blocksBetween(from, to), count: to - from }

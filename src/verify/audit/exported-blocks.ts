@@ -1,6 +1,5 @@
 import { quoteLiteral } from '../../core/platform/sql.ts'
-import type { OpenExport } from '../../read/open-export.ts'
-import type { ScratchDatabase } from '../../read/scratch-database.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import type { ExportedTransaction } from './compare-block.ts'
 
 type Wallet = { address: string; fromBlock: number; toBlock: number }
@@ -10,23 +9,24 @@ const ROWS_PER_INSERT = 5_000
 
 /** Selects up to `count` blocks in which the export has a native transaction from or to a wallet, sampled by seed. */
 export async function sampleExportedBlocks(
-  { database, eachFile }: OpenExport,
+  output: Dataset,
   { wallets, count, seed }: { wallets: readonly Wallet[]; count: number; seed: number },
 ): Promise<number[]> {
-  await database.run('CREATE TABLE wallets (address VARCHAR)')
+  const { run, all, eachFile } = output
+  await run('CREATE TABLE wallets (address VARCHAR)')
   await insert(
-    database,
+    output,
     'wallets',
     wallets.map(({ address }) => quoteLiteral(address)),
   )
-  await database.run('CREATE TABLE active (block BIGINT)')
+  await run('CREATE TABLE active (block BIGINT)')
   await eachFile(
     'transactions',
     (source) =>
       `INSERT INTO active SELECT DISTINCT CAST(block_number AS BIGINT) FROM ${source}
        WHERE from_address IN (SELECT address FROM wallets) OR to_address IN (SELECT address FROM wallets)`,
   )
-  const sampled = await database.all(
+  const sampled = await all(
     `SELECT block FROM (SELECT DISTINCT block FROM active)
      ORDER BY md5(concat('${seed}-', block)), block LIMIT ${count}`,
   )
@@ -34,18 +34,16 @@ export async function sampleExportedBlocks(
 }
 
 /** Loads the rows of these blocks (default: all) for `readExportedTransactions`. */
-export async function loadExportedTransactions(
-  { database, eachFile }: OpenExport,
-  blocks?: readonly number[],
-): Promise<void> {
-  await database.run('CREATE TABLE chosen (block BIGINT)')
-  await insert(database, 'chosen', (blocks ?? []).map(String))
+export async function loadExportedTransactions(output: Dataset, blocks?: readonly number[]): Promise<void> {
+  const { run, eachFile } = output
+  await run('CREATE TABLE chosen (block BIGINT)')
+  await insert(output, 'chosen', (blocks ?? []).map(String))
   const number = 'CAST(block_number AS BIGINT)'
   const where = blocks === undefined ? '' : `WHERE ${number} IN (SELECT block FROM chosen)`
   // block_timestamp is text in CSV and a timestamp in Parquet.
   const time = 'epoch_us(CAST(block_timestamp AS TIMESTAMPTZ)) // 1000'
   const cells = `transaction_hash, transaction_index, from_address, to_address, value, block_hash, ${time}`
-  await database.run(
+  await run(
     `CREATE TABLE native (block BIGINT, hash VARCHAR, index VARCHAR, sender VARCHAR, receiver VARCHAR,
      value VARCHAR, block_hash VARCHAR, time_ms BIGINT)`,
   )
@@ -53,7 +51,7 @@ export async function loadExportedTransactions(
     'transactions',
     (source) => `INSERT INTO native SELECT ${number}, ${cells} FROM ${source} ${where}`,
   )
-  await database.run('CREATE TABLE seen (block BIGINT, hash VARCHAR, wallet VARCHAR)')
+  await run('CREATE TABLE seen (block BIGINT, hash VARCHAR, wallet VARCHAR)')
   await eachFile(
     'wallet_transactions',
     (source) => `INSERT INTO seen SELECT ${number}, transaction_hash, wallet_address FROM ${source} ${where}`,
@@ -62,11 +60,11 @@ export async function loadExportedTransactions(
 
 /** Reads the loaded transactions of blocks `first` to `last` (inclusive), by block. */
 export async function readExportedTransactions(
-  output: OpenExport,
+  output: Dataset,
   { first, last }: { first: number; last: number },
 ): Promise<Map<number, ExportedTransaction[]>> {
   const blockCondition = `WHERE block BETWEEN ${first} AND ${last}`
-  const found = await output.database.all(
+  const found = await output.all(
     `SELECT native.*, wallets FROM (SELECT * FROM native ${blockCondition}) AS native
      LEFT JOIN (SELECT hash, string_agg(wallet, ' ') AS wallets FROM seen ${blockCondition} GROUP BY hash) USING (hash)`,
   )
@@ -99,9 +97,9 @@ function textOrNull(cell: unknown): string | null {
   return typeof cell === 'string' ? cell : null
 }
 
-async function insert(database: ScratchDatabase, table: string, values: readonly string[]): Promise<void> {
+async function insert({ run }: Dataset, table: string, values: readonly string[]): Promise<void> {
   for (let at = 0; at < values.length; at += ROWS_PER_INSERT) {
     const batch = values.slice(at, at + ROWS_PER_INSERT).map((value) => `(${value})`)
-    await database.run(`INSERT INTO ${table} VALUES ${batch.join(', ')}`)
+    await run(`INSERT INTO ${table} VALUES ${batch.join(', ')}`)
   }
 }

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../core/platform/sql.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 
 /** A transaction that moved native coins of a wallet in the block where ledger and service begin to differ. */
 export type DivergentTransaction = {
@@ -25,14 +25,14 @@ export const walletBlockKey = ({ wallet, block }: WalletBlock): string => `${wal
 
 /** Reads the transactions with native ledger rows of these wallets in these blocks, in chain order. */
 export async function readDivergentTransactions(
-  { database, eachFile }: OpenExport,
+  { run, all, eachFile }: Dataset,
   places: readonly WalletBlock[],
 ): Promise<ReadonlyMap<string, DivergentTransaction[]>> {
   if (places.length === 0) return new Map()
-  await database.run('CREATE OR REPLACE TABLE places (wallet VARCHAR, block BIGINT)')
+  await run('CREATE OR REPLACE TABLE places (wallet VARCHAR, block BIGINT)')
   const values = places.map(({ wallet, block }) => `(${quoteLiteral(wallet)}, ${block})`)
-  await database.run(`INSERT INTO places VALUES ${values.join(', ')}`)
-  await database.run(
+  await run(`INSERT INTO places VALUES ${values.join(', ')}`)
+  await run(
     'CREATE OR REPLACE TABLE moved (wallet VARCHAR, block BIGINT, hash VARCHAR, entry VARCHAR, value VARCHAR)',
   )
   await eachFile(
@@ -42,7 +42,7 @@ export async function readDivergentTransactions(
        FROM ${source} WHERE asset_type = 'native' AND
        (wallet_address, CAST(block_number AS BIGINT)) IN (SELECT (wallet, block) FROM places)`,
   )
-  await database.run(
+  await run(
     'CREATE OR REPLACE TABLE typed (hash VARCHAR, type INTEGER, is_listed BOOLEAN, lacks_fee BOOLEAN)',
   )
   await eachFile(
@@ -52,7 +52,7 @@ export async function readDivergentTransactions(
          nullif(CAST(effective_gas_price AS VARCHAR), '') IS NULL, nullif(CAST(extra_fee AS VARCHAR), '') IS NULL
        FROM ${source} WHERE transaction_hash IN (SELECT hash FROM moved)`,
   )
-  const rows = await database.all(
+  const rows = await all(
     `SELECT moved.*, typed.type, typed.is_listed, typed.lacks_fee FROM (SELECT row_number() OVER () AS position, * FROM moved) AS moved
      LEFT JOIN typed USING (hash) ORDER BY position`,
   )

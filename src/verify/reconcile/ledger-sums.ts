@@ -4,7 +4,7 @@ import { sha256 } from '../../core/platform/sha256.ts'
 import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
 import { compareSums } from '../../ledger/balances/compare-sums.ts'
 import type { WalletAmount } from '../../ledger/balances/declared-amounts.ts'
-import { type OpenExport, uncoveredWalletError } from '../../read/open-export.ts'
+import { type Dataset, uncoveredWalletError } from '../../read/dataset.ts'
 
 /** A wallet to compare: the blocks that were read, and the sums of its opening balances and ledger rows. */
 export type LedgerWallet = {
@@ -37,7 +37,7 @@ export function readableCoverage(manifest: Manifest): Coverage[] {
 
 /** Sums the opening balances, if they are given, and the ledger rows of these wallets. Memory grows with the number of balances. */
 export async function readLedgerSums(
-  { manifest, stream }: OpenExport,
+  { manifest, stream }: Dataset,
   wallets: readonly Coverage[],
   { amounts, wallets: given }: GivenOpening = { amounts: [], wallets: new Set() },
 ): Promise<LedgerSums> {

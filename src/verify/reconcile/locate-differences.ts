@@ -1,6 +1,6 @@
 import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import type { BalanceReader } from '../../sources/balances.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { ComparedBalance, ComparedWallet } from './compare-wallet.ts'
@@ -31,7 +31,7 @@ const MAX_REQUESTS = 20
  * refuses. Memory is bounded by groups of wallets.
  */
 export async function locateDifferences(
-  output: OpenExport,
+  output: Dataset,
   differences: readonly CoinDifference[],
   reader: BalanceReader,
 ): Promise<ReadonlyMap<string, LocatedDifference>> {
@@ -83,7 +83,7 @@ function undefinedIfUnavailable(thrown: unknown): undefined {
 }
 
 /** The properties of an export on which likely causes depend. What its API does not offer is not advised. */
-export function exportedChainOf({ manifest: { job } }: OpenExport): ExportedChain {
+export function exportedChainOf({ manifest: { job } }: Dataset): ExportedChain {
   const { chain, internals, wraps, wrappedCoins, atomic = false, api = DEFAULT_API } = job
   const { listsFullInternals = false, openAtomic } = sourceOf(api)
   return {
@@ -99,7 +99,7 @@ type SearchResult = { divergence: Divergence | undefined; requestsLeft: number }
 type Found = SearchResult & { address: string }
 
 async function explain(
-  output: OpenExport,
+  output: Dataset,
   found: readonly Found[],
   reader: BalanceReader,
 ): Promise<(LocatedDifference & { address: string })[]> {
@@ -139,7 +139,7 @@ function groupByHistory(wallets: readonly LedgerWallet[]): LedgerWallet[][] {
 
 /** Reads the running sum of the native coin after each block with rows, by wallet. */
 async function readNativeHistory(
-  { stream }: OpenExport,
+  { stream }: Dataset,
   wallets: readonly LedgerWallet[],
 ): Promise<ReadonlyMap<string, readonly LedgerStep[]>> {
   const histories = new Map<string, LedgerStep[]>(wallets.map(({ address }) => [address, []]))

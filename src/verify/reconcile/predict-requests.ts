@@ -1,4 +1,4 @@
-import { openExport } from '../../read/open-export.ts'
+import { openDataset } from '../../read/dataset.ts'
 import type { Source } from '../../sources/source.ts'
 import { hasEarlierBalances } from './compare-wallet.ts'
 import { type LedgerWallet, readableCoverage, readLedgerSums } from './ledger-sums.ts'
@@ -15,7 +15,7 @@ export function predictRequests(wallets: readonly LedgerWallet[], source: Source
 
 /** The same for all wallets of an export. Reads its ledger. */
 export async function predictReconcile(folder: string, source: Source): Promise<number> {
-  const output = await openExport(folder)
+  const output = await openDataset(folder)
   try {
     const covered = readableCoverage(output.manifest)
     return predictRequests((await readLedgerSums(output, covered)).wallets, source)

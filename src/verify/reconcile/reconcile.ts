@@ -12,7 +12,7 @@ import {
   readOpening,
 } from '../../ledger/balances/read-opening.ts'
 import { selectWallets } from '../../ledger/balances/select-wallets.ts'
-import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { type Dataset, openDataset, requireLedger } from '../../read/dataset.ts'
 import { hashManifest, readReconciliation } from '../../read/read-reconciliation.ts'
 import type { BalanceReader } from '../../sources/balances.ts'
 import { sourceOf } from '../../sources/index.ts'
@@ -80,7 +80,7 @@ export type ReconcileResult = ReconcileVerdict &
 export async function reconcileOutput(folder: string, options: ReconcileOptions): Promise<ReconcileResult> {
   // Before the export is opened: if it is replaced meanwhile, the verdict must not count for the new one.
   const manifestSha256 = (await hashManifest(folder)) ?? ''
-  const output = await openExport(folder)
+  const output = await openDataset(folder)
   try {
     requireLedger(output.manifest, folder, 'balances are computed from')
     const wallets = chooseWallets(folder, output.manifest, options)
@@ -117,7 +117,7 @@ function chooseWallets(folder: string, manifest: Manifest, options: ReconcileOpt
 
 /** The opening balances of a file, or those of genesis records; what the service states is asked for again. */
 async function readGivenOpening(
-  opened: OpenExport,
+  opened: Dataset,
   option: OpeningOption,
 ): Promise<GivenOpening & { findings: OpeningFindings }> {
   const { manifest } = opened
@@ -139,7 +139,7 @@ type ReconcileContext = {
 }
 
 async function reconcile(
-  output: OpenExport,
+  output: Dataset,
   { folder, source, reader, wallets, opening, options }: ReconcileContext,
 ): Promise<ReconcileVerdict> {
   const { all = false, bisect = true, onProgress = () => {} } = options

@@ -1,5 +1,5 @@
 import { balanceColumns } from '../../ledger/balances/balance-columns.ts'
-import type { OpenExport } from '../../read/open-export.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import { type BalanceReader, KINDS, type Kind } from '../../sources/balances.ts'
 import type { Accepted } from './accepted.ts'
 import { type ComparedBalance, type ComparedWallet, isDifferent, type Skip } from './compare-wallet.ts'
@@ -87,7 +87,7 @@ export type VerdictContext = {
 }
 
 /** Counts the differences, and finds their likely causes. */
-export async function buildVerdict(output: OpenExport, context: VerdictContext): Promise<ReconcileVerdict> {
+export async function buildVerdict(output: Dataset, context: VerdictContext): Promise<ReconcileVerdict> {
   const { compared, reader, lastBlock: block, all, bisect, accepted, hasOpeningFile: hasOpening } = context
   const isUnaccepted = (balance: ComparedBalance) => isDifferent(balance) && accepted(balance) === undefined
   const differing = compared.flatMap((one): CoinDifference[] =>
@@ -174,7 +174,7 @@ function countKinds(
 }
 
 function countWallets(
-  { manifest }: OpenExport,
+  { manifest }: Dataset,
   compared: readonly ComparedWallet[],
   unchanged: number,
 ): ReconcileVerdict['wallets'] {

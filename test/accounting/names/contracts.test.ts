@@ -7,7 +7,7 @@ import { tickerName } from '../../../src/accounting/names/asset-name.ts'
 import { readContracts, withContract } from '../../../src/accounting/names/contracts.ts'
 import { digitsToDistinguish } from '../../../src/accounting/names/first-digits.ts'
 import { unescapedSql } from '../../../src/formats/column-sql.ts'
-import type { OpenExport } from '../../../src/read/open-export.ts'
+import type { Dataset } from '../../../src/read/dataset.ts'
 import { openScratchDatabase, type ScratchDatabase } from '../../../src/read/scratch-database.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { token } from '../made-up.ts'
@@ -43,10 +43,10 @@ function contractsOf(...files: LedgerRow[][]) {
       'block_number, transaction_index, asset_address, asset_symbol, asset_decimals, asset_type, token_id'
     return `(VALUES ${lines.join(', ')}) AS t(${columns})`
   }
-  const eachFile: OpenExport['eachFile'] = async (_, statement) => {
+  const eachFile: Dataset['eachFile'] = async (_, statement) => {
     for (const file of files) await rows.run(statement(sourceOf(file)))
   }
-  return readContracts({ database: rows, eachFile, textSql: unescapedSql } as OpenExport)
+  return readContracts({ ...rows, eachFile, textSql: unescapedSql } as unknown as Dataset)
 }
 
 const [FIRST, SECOND] = ['1', '2'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [string, string]

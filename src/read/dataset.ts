@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ExportError, PERMISSION_FIX } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
@@ -7,118 +8,207 @@ import type { FormatName } from '../core/model/model.ts'
 import { readTextIfExists } from '../core/platform/disk.ts'
 import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
+import { quoteIdentifier } from '../core/platform/sql.ts'
 import { type Column, type TableName, type TextRows, tableByName } from '../core/table/index.ts'
 import { columnDifferences, UPGRADE_FIX } from '../core/table/schema-changes.ts'
-import { textCellSql, textColumns, unescapedSql } from '../formats/column-sql.ts'
+import {
+  DUCKDB_TYPES,
+  type SqlColumn,
+  textCellSql,
+  textColumns,
+  typedColumns,
+  unescapedSql,
+} from '../formats/column-sql.ts'
 import type { DataFile } from '../formats/format.ts'
 import { FORMATS, hasEscapedText, openDataFile, sourceSql } from '../formats/index.ts'
 import { checkContent } from './check-files.ts'
 import { type CsvColumns, readExportCsvRows } from './export-csv-rows.ts'
 import { formatValue, openFindings } from './findings.ts'
-import { readLargestDecimals, readsDecimals, scalerOf } from './largest-decimals.ts'
+import { RESTATE_LEDGER, readLargestDecimals, readsDecimals, scalerOf } from './largest-decimals.ts'
 import { readManifest } from './read-manifest.ts'
-import { exportReplacedError, watchExport } from './replaced-export.ts'
-import { openScratchDatabase, type ScratchDatabase, type TextRow } from './scratch-database.ts'
+import { type ExportWatch, exportReplacedError, watchExport } from './replaced-export.ts'
+import {
+  openScratchDatabase,
+  type ResultRow,
+  type ScratchDatabase,
+  type TextRow,
+} from './scratch-database.ts'
 
 /** Tables that are read row by row. With all of them the types of `stream` would be too complex for the compiler. */
 type StreamedTable = 'ledger' | 'transactions'
 
-export type OpenExport = {
+/** A finished export that is open for reading: its checked manifest, its rows as a stream, and SQL over one database. */
+export type Dataset = {
+  /** The output folder. */
+  folder: string
   manifest: Manifest
-  /** DuckDB on the files of the export, with scratch tables on disk and bounded memory. */
-  database: ScratchDatabase
-  /**
-   * Runs a statement for each file of a table, in file order, with the SQL source of its rows. CSV cells are
-   * text. Does nothing for a table that the export does not have. Throws VERIFY_FAILED if a file does not
-   * match the manifest, or OUTPUT_LOCKED if another run has replaced the export since it was opened.
-   */
-  eachFile(table: TableName, statement: (source: string) => string): Promise<void>
-  /** SQL for the original text of an untrusted cell: removes the `'` that CSV files put before formulas. */
-  textSql(cell: string): string
   /**
    * Reads columns of a table in batches, in file order, which is chain order. Cells have their CSV notation;
    * untrusted text is unescaped. If rows of a token have different decimals, readers of `value` and `asset_decimals` get both in
    * the largest of them, so that values can be added and amounts stay those of the rows. The properties of a row are getters, so a spread (`{ ...row }`) does not copy them. Throws
-   * like `eachFile`.
+   * VERIFY_FAILED if a file does not match the manifest, or OUTPUT_LOCKED if another run has replaced the export since it was opened.
    */
   stream<T extends StreamedTable, N extends keyof TextRows[T] & string>(
     table: T,
     columns: readonly N[],
   ): AsyncGenerator<Pick<TextRows[T], N>[], void, void>
+  /**
+   * Loads columns of a table into a scratch table of its name, unless they are loaded already, so that any number of queries
+   * read the files once. 256-bit integers are BIGNUM, decimals are text, times are TIMESTAMPTZ, and untrusted text is
+   * unescaped; `rowid` is the position of a row in the table. Values of tokens with different decimals are restated as by `stream`.
+   * Throws like `stream`.
+   */
+  load<T extends TableName>(table: T, columns: readonly (keyof TextRows[T] & string)[]): Promise<void>
+  /**
+   * Runs a statement for each file of a table, in file order, with the SQL source of its rows. CSV cells are
+   * text. Does nothing for a table that the export does not have. Throws like `stream`.
+   */
+  eachFile(table: TableName, statement: (source: string) => string): Promise<void>
+  /** SQL for the original text of an untrusted cell: removes the `'` that CSV files put before formulas. */
+  textSql(cell: string): string
+  /** Runs a statement in the scratch database, which is opened with the first one: on disk and with bounded memory. */
+  run(sql: string): Promise<void>
+  /** All rows of a query in the scratch database, as objects; only for small results. */
+  all(sql: string): Promise<ResultRow[]>
   close(): Promise<void>
-}
-
-/** The path of a file after checking its size and hash. Throws VERIFY_FAILED if they do not match. */
-async function requireUnchanged(
-  { path: name, bytes, sha256 }: ManifestFile,
-  folder: string,
-): Promise<string> {
-  const path = `${folder}/${name}`
-  await checkContent({ name, path, bytes, sha256 })
-  return path
 }
 
 /**
  * Opens a finished export for reading. Throws USAGE if the folder contains none, VERIFY_FAILED if its
  * manifest is damaged, and OUTPUT_CHANGED if its columns differ from this version's.
  */
-export async function openExport(folder: string): Promise<OpenExport> {
+export async function openDataset(folder: string): Promise<Dataset> {
   await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
-  const watch = await watchExport(folder)
-  const manifest = await requireManifest(folder)
-  const database = await openScratchDatabase(folder)
+  const files = openFiles(folder, await watchExport(folder), await requireManifest(folder))
+  const { manifest, isEscaped, database, eachSource } = files
+  const source: Omit<Dataset, 'stream' | 'load'> = {
+    folder,
+    manifest,
+    textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),
+    eachFile: (table, statement) => eachSource(table, textColumns(tableByName(table).columns), statement),
+    run: async (sql) => (await database()).run(sql),
+    all: async (sql) => (await database()).all(sql),
+    close: files.close,
+  }
+  const largest = largestDecimalsOf(source)
+  return { ...source, load: createLoad(files, source, largest), stream: createStream(files, largest) }
+}
+
+type DatasetFiles = ReturnType<typeof openFiles>
+
+/** Access to the files of an export, each of which is checked before it is read. */
+function openFiles(folder: string, watch: ExportWatch, manifest: Manifest) {
+  const { format } = manifest.job
+  let opened: Promise<ScratchDatabase> | undefined
+  const database = () => {
+    opened ??= openScratchDatabase(folder)
+    return opened
+  }
   const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
-  const checkedPathOf = (file: ManifestFile) => requireUnchanged(file, database.folder)
+  const checkedPath = async ({ path: name, bytes, sha256 }: ManifestFile, root = folder) => {
+    const path = `${root}/${name}`
+    await checkContent({ name, path, bytes, sha256 })
+    return path
+  }
   const errorFor = async ({ path }: ManifestFile, thrown: unknown) => {
     if (await watch.isReplaced()) return exportReplacedError(folder)
-    const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, database.scratchFolder)
+    const scratch = await opened?.catch(() => undefined)
+    const knownError =
+      thrown instanceof ExportError ? thrown : toScratchError(thrown, scratch?.scratchFolder ?? tmpdir())
     if (knownError !== undefined) return knownError
-    const reason = (thrown as Error).message.replaceAll(`${database.folder}/`, '').slice(0, 300)
+    const reason = (thrown as Error).message.replaceAll(`${scratch?.folder ?? folder}/`, '').slice(0, 300)
     return unreadableFileError(path, reason, thrown)
   }
-  const { format } = manifest.job
-  const isEscaped = hasEscapedText(manifest.job)
-  let largest: Promise<ReadonlyMap<string, number>> | undefined
-  const opened: OpenExport = {
-    manifest,
-    database,
-    textSql: (cell) => (isEscaped ? unescapedSql(cell) : cell),
-    eachFile: async (table, statement) => {
-      for (const listed of filesOf(table)) {
-        let file: DataFile | undefined
-        try {
-          file = await openDataFile(await checkedPathOf(listed), format, database.scratchFolder)
-          if (file.maxRowBytes <= SHORT_ROW_BYTES) await database.limitMemory(STATEMENT_MEMORY_BYTES)
-          await database.run(statement(sourceSql(file, textColumns(tableByName(table).columns))))
-        } catch (thrown) {
-          throw await errorFor(listed, thrown)
-        } finally {
-          await database.limitMemory()
-          await file?.close()
-        }
+  const eachSource = async (
+    table: TableName,
+    columns: readonly SqlColumn[],
+    statement: (source: string) => string,
+  ) => {
+    const { folder: root, scratchFolder, limitMemory, run } = await database()
+    for (const listed of filesOf(table)) {
+      let file: DataFile | undefined
+      try {
+        file = await openDataFile(await checkedPath(listed, root), format, scratchFolder)
+        if (file.maxRowBytes <= SHORT_ROW_BYTES) await limitMemory(STATEMENT_MEMORY_BYTES)
+        await run(statement(sourceSql(file, columns)))
+      } catch (thrown) {
+        throw await errorFor(listed, thrown)
+      } finally {
+        await limitMemory()
+        await file?.close()
       }
-    },
-    stream: async function* (table, names) {
-      const { columns } = tableByName(table)
-      const toRow = rowFactory<Pick<TextRows[typeof table], (typeof names)[number]>>(names)
-      const read = ROW_READERS[format] ?? duckDbReader(format, database)
-      let scale = (cells: TextRow) => cells
-      if (table === 'ledger' && (manifest.decimalsConflict ?? 0) > 0 && readsDecimals(names)) {
-        largest ??= readLargestDecimals(opened)
-        scale = scalerOf(await largest, names)
-      }
-      for (const listed of filesOf(table)) {
-        try {
-          const batches = read(await checkedPathOf(listed), { columns, names, isEscaped })
-          for await (const batch of batches) yield batch.map((cells) => toRow(scale(cells)))
-        } catch (thrown) {
-          throw await errorFor(listed, thrown)
-        }
-      }
-    },
-    close: () => database.close(),
+    }
   }
-  return opened
+  const isEscaped = hasEscapedText(manifest.job)
+  const close = async () => (await opened)?.close()
+  return { manifest, isEscaped, database, filesOf, checkedPath, errorFor, eachSource, close }
+}
+
+/** The largest decimals of tokens whose rows have several, if these columns of a table depend on them; read once. */
+function largestDecimalsOf(dataset: Pick<Dataset, 'manifest' | 'eachFile' | 'run' | 'all'>) {
+  let largest: Promise<ReadonlyMap<string, number>> | undefined
+  return (table: TableName, names: readonly string[]) => {
+    if (table !== 'ledger' || !dataset.manifest.decimalsConflict || !readsDecimals(names)) return undefined
+    largest ??= readLargestDecimals(dataset)
+    return largest
+  }
+}
+
+function createLoad(
+  { isEscaped, eachSource }: DatasetFiles,
+  { run }: Pick<Dataset, 'run'>,
+  largestDecimals: ReturnType<typeof largestDecimalsOf>,
+): Dataset['load'] {
+  const loaded = new Map<TableName, ReadonlySet<string>>()
+  return async (table, names) => {
+    const { columns } = tableByName(table)
+    const present = loaded.get(table) ?? new Set()
+    if (names.every((name) => present.has(name))) return
+    const wanted = new Set([...present, ...names])
+    const chosen = columns.filter(({ name }) => wanted.has(name))
+    const largest = await largestDecimals(table, [...wanted])
+    await run(`CREATE OR REPLACE TABLE ${table} (${chosen.map(loadedColumn).join(', ')})`)
+    const cells = chosen.map((column) => loadedCell(column, isEscaped)).join(', ')
+    await eachSource(
+      table,
+      typedColumns(columns),
+      (source) => `INSERT INTO ${table} SELECT ${cells} FROM ${source}`,
+    )
+    if (largest !== undefined) await run(RESTATE_LEDGER)
+    loaded.set(table, wanted)
+  }
+}
+
+function createStream(
+  { manifest, isEscaped, database, filesOf, checkedPath, errorFor }: DatasetFiles,
+  largestDecimals: ReturnType<typeof largestDecimalsOf>,
+): Dataset['stream'] {
+  const { format } = manifest.job
+  return async function* (table, names) {
+    const { columns } = tableByName(table)
+    const toRow = rowFactory<Pick<TextRows[typeof table], (typeof names)[number]>>(names)
+    const read = ROW_READERS[format] ?? duckDbReader(format, await database())
+    const largest = await largestDecimals(table, names)
+    const scale = largest === undefined ? (cells: TextRow) => cells : scalerOf(largest, names)
+    for (const listed of filesOf(table)) {
+      try {
+        const batches = read(await checkedPath(listed), { columns, names, isEscaped })
+        for await (const batch of batches) yield batch.map((cells) => toRow(scale(cells)))
+      } catch (thrown) {
+        throw await errorFor(listed, thrown)
+      }
+    }
+  }
+}
+
+const LOADED_TYPES = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
+
+const loadedColumn = ({ name, type }: Column) => `${quoteIdentifier(name)} ${LOADED_TYPES[type]}`
+
+/** SQL for a cell of a loaded table; DuckDB converts the digits of large integers. */
+function loadedCell({ name, type, isGenerated }: Column, isEscaped: boolean): string {
+  const cell = quoteIdentifier(name)
+  return isEscaped && type === 'text' && !isGenerated ? unescapedSql(cell) : cell
 }
 
 /**
