@@ -70,7 +70,7 @@ export function requiredText(from: Fields, name: string): ByteText {
 /** `digits`: numbers with at most this many digits are always within the limits. */
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, description: 'an int32' }
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, description: 'an int64' }
-export const U256 = {
+const U256 = {
   min: 0n,
   max: 2n ** 256n - 1n,
   digits: 77,

@@ -1,4 +1,4 @@
-import { feeKey, type PaidPrice } from '../core/model/fees.ts'
+import { feeKey, feeOf, type PaidPrice } from '../core/model/fees.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { Native } from '../sources/view.ts'
 
@@ -45,7 +45,7 @@ export function withPaidPrice(native: Native, fees: FeeSource): PaidNative {
   if (paid === undefined)
     return { native, isFeeUnknown, isFeeUpperBound: !hasNoFee(row), openPrice: openPrice(fees, listed) }
   const { price, extra = row.extra_fee } = paid
-  const fee = feeOf({ used: row.gas_used, price, extra: extra ?? '0' })
+  const fee = feeOf(row.gas_used, price, extra ?? '0')
   const paidRow = {
     ...row,
     effective_gas_price: price,
@@ -75,13 +75,4 @@ function paidPrice(
 function openPrice({ from }: FeeSource, listed: string | null): string | undefined {
   const mayAsk = from === 'undecided' || from === 'details'
   return mayAsk && listed !== null && listed !== '0' ? listed : undefined
-}
-
-type FeeParts = { used: number | string | null; price: string; extra: string }
-
-/** gas used × price + extra, as exact digits; null if it is unknown or exceeds 256 bits. */
-function feeOf({ used, price, extra }: FeeParts): string | null {
-  if (used === null || Number(used) < 0) return null
-  const fee = BigInt(used) * BigInt(price) + BigInt(extra)
-  return fee >> 256n === 0n ? fee.toString() : null
 }

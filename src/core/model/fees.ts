@@ -21,3 +21,12 @@ export const feeKey = (blockHash: string, transactionHash: string) => `${blockHa
 
 /** Transactions with blobs (EIP-4844) pay for them separately. */
 export const BLOB_TYPE = 3
+
+/** gas used × price + extra, as exact digits; null if gas or price is unknown or the fee exceeds 256 bits. */
+export function feeOf(used: number | string | null, price: string | null, extra = '0'): string | null {
+  if (used === null || price === null || Number(used) < 0) return null
+  const product = Number(used) * Number(price)
+  if (extra === '0' && product <= Number.MAX_SAFE_INTEGER) return String(product)
+  const fee = BigInt(used) * BigInt(price) + BigInt(extra)
+  return fee >> 256n === 0n ? fee.toString() : null
+}

@@ -3,7 +3,6 @@ import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-siz
 import type { Source, WalletAssets } from '../source.ts'
 import { splitPage } from '../split-list.ts'
 import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
-import { readView } from './flatten/view.ts'
 import { keyOf, LISTING_NAMES, LISTINGS, onChainFieldsOf } from './item.ts'
 import { composeBody } from './pages/compose-body.ts'
 import { ITEMS, itemsIn, parsePage, readPage } from './pages/page.ts'
@@ -13,6 +12,7 @@ import { createSharedWindows } from './pages/shared-windows.ts'
 import { createBlockSpan, WINDOW_SIZES } from './pages/window-size.ts'
 import { isUnprocessed } from './requests/answer.ts'
 import { requestLastBlockBefore } from './requests/request-head.ts'
+import { readView } from './view.ts'
 
 /** The API of Etherscan (V2, V1 and its copies). README.md describes it. */
 export const etherscan: Source = explorerSource(ETHERSCAN)

@@ -47,20 +47,19 @@ export function hashOf({ hash, transactionHash }: Fields): string | undefined {
 
 /**
  * A record that states the position and the block of the transaction; an internal transaction, which states neither, if
- * there is no other.
+ * there is no other: its `transactionIndex` is its position in the trace.
  */
 export function positionRecordOf(item: unknown): Fields | undefined {
-  const { normal, erc20, erc721, erc1155, internal } = (item ?? {}) as Partial<Record<ListingName, unknown>>
-  return [normal, ...listOf(erc20), ...listOf(erc721), ...listOf(erc1155), ...internalsOf(internal)].find(
-    isObject,
-  )
+  const lists = (item ?? {}) as Partial<Record<ListingName, unknown>>
+  if (isObject(lists.normal)) return lists.normal
+  const transfer = firstRecord(lists.erc20) ?? firstRecord(lists.erc721) ?? firstRecord(lists.erc1155)
+  if (transfer !== undefined) return transfer
+  const internal = firstRecord(lists.internal)
+  return internal === undefined ? undefined : { timeStamp: internal.timeStamp }
 }
 
-/** `transactionIndex` of an internal transaction is its position in the trace. */
-const internalsOf = (value: unknown): unknown[] =>
-  listOf(value).map((record) => (isObject(record) ? { timeStamp: record.timeStamp } : record))
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const firstRecord = (list: unknown): Fields | undefined =>
+  Array.isArray(list) ? list.find(isObject) : undefined
 
 /** Fields that may change over time without a change on the chain. */
 const MUTABLE_FIELDS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { evmIdOf, paysGasOnly } from '../../../core/model/chains.ts'
-import { BLOB_TYPE } from '../../../core/model/fees.ts'
+import { BLOB_TYPE, feeOf } from '../../../core/model/fees.ts'
 import type { ItemKey } from '../../../core/model/item-key.ts'
 import type { Cells, Prefix } from '../../../core/table/index.ts'
 import {
@@ -12,7 +12,6 @@ import {
   requiredLower,
   requiredU256,
   textAt,
-  U256,
   u256At,
 } from '../../fields.ts'
 import type { Native } from '../../view.ts'
@@ -31,13 +30,14 @@ export function readNative(native: Fields, chain: string): Native {
   if (typeof key === 'string') throw new RejectError(key)
   const method = optionalObjectAt(native, 'method')
   const status = textAt(native, 'txStatus')
-  const gas = { used: int64At(native, 'gasUsed'), price: u256At(native, 'gasPrice') }
+  const gasUsed = int64At(native, 'gasUsed')
+  const gasPrice = u256At(native, 'gasPrice')
   const prefix = readPrefix(native, key, chain)
   const type = int32At(native, 'txType')
   const nonce = int64At(native, 'nonce')
   const from = partyAt(native, 'from')
   const to = partyAt(native, 'to')
-  const fee = feeOf(gas)
+  const fee = feeOf(gasUsed, gasPrice)
   const row: Cells<'transactions'> = {
     transaction_type: type,
     status,
@@ -49,9 +49,9 @@ export function readNative(native: Fields, chain: string): Native {
     to_name: to.name,
     value: requiredU256(native, 'value'),
     gas_limit: int64At(native, 'gasLimit'),
-    gas_used: gas.used,
-    gas_price: gas.price,
-    effective_gas_price: type === null || type > 1 ? null : gas.price,
+    gas_used: gasUsed,
+    gas_price: gasPrice,
+    effective_gas_price: type === null || type > 1 ? null : gasPrice,
     transaction_fee: fee,
     call_type: textAt(method, 'callType'),
     method_id: lowerAt(method, 'methodHash'),
@@ -86,12 +86,3 @@ function successOf(status: string | null): boolean | null {
 
 const SUCCESS: ReadonlySet<string> = new Set(['1', '0x1', 'true', 'success'])
 const FAILURE: ReadonlySet<string> = new Set(['0', '0x0', 'false', 'failed', 'failure', 'error'])
-
-/** gas used × gas price, as exact digits; null if one of them is unknown or the product exceeds 256 bits. */
-function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
-  if (used === null || price === null || Number(used) < 0) return null
-  const product = Number(used) * Number(price)
-  if (product <= Number.MAX_SAFE_INTEGER) return String(product)
-  const fee = BigInt(used) * BigInt(price)
-  return fee > U256.max ? null : fee.toString()
-}

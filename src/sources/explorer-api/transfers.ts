@@ -1,5 +1,5 @@
-import { shiftDecimal } from '../../../core/platform/decimal.ts'
-import type { Cells } from '../../../core/table/index.ts'
+import { shiftDecimal } from '../../core/platform/decimal.ts'
+import type { Cells } from '../../core/table/index.ts'
 import {
   type Fields,
   int32At,
@@ -10,23 +10,34 @@ import {
   requiredLower,
   requiredU256,
   textAt,
-} from '../../fields.ts'
-import { contentTransferIds, logTransferId } from '../../transfer-id.ts'
+} from '../fields.ts'
+import { contentTransferIds, logTransferId } from '../transfer-id.ts'
 
 /** Creates a reader of one view's ERC-20 records. */
 export function erc20Reader(): (record: Fields) => Cells<'erc20_transfers'> {
-  const idOf = transferIds()
+  const contentIdOf = contentTransferIds()
   return (record) => {
     if (isErc721(record)) throw new RejectError(UNKNOWN_QUANTITY)
+    const token_address = requiredLower(record, 'contractAddress')
+    const from_address = lowerAt(record, 'from')
+    const to_address = lowerAt(record, 'to')
+    const value = requiredU256(record, 'value')
     const decimals = int32At(record, 'tokenDecimal')
-    const transfer = { ...readTransfer(record), value: requiredU256(record, 'value') }
+    const log = int32At(record, 'logIndex')
     return {
-      ...idOf(record, transfer),
-      ...transfer,
+      transfer_id:
+        log === null ? contentIdOf({ token_address, from_address, to_address, value }) : logTransferId(log),
+      log_index: log,
+      token_address,
       token_name: textAt(record, 'tokenName'),
       token_symbol: textAt(record, 'tokenSymbol'),
       token_decimals: decimals,
-      amount: shiftDecimal(transfer.value, decimals),
+      from_address,
+      from_name: null,
+      to_address,
+      to_name: null,
+      value,
+      amount: shiftDecimal(value, decimals),
       price_currency: null,
       price_value: null,
     }
@@ -38,16 +49,29 @@ const UNKNOWN_QUANTITY = 'it states a tokenID and no quantity, and tokennfttx do
 
 /** Creates a reader of one view's ERC-721 records. */
 export function erc721Reader(): (record: Fields) => Cells<'erc721_transfers'> {
-  const idOf = transferIds()
+  const contentIdOf = contentTransferIds()
   return (record) => {
-    const transfer = { ...readTransfer(record), token_id: requiredU256(record, 'tokenID') }
+    const token_address = requiredLower(record, 'contractAddress')
+    const from_address = lowerAt(record, 'from')
+    const to_address = lowerAt(record, 'to')
+    const token_id = requiredU256(record, 'tokenID')
+    const log = int32At(record, 'logIndex')
     return {
-      ...idOf(record, transfer),
-      ...transfer,
+      ...NO_METADATA,
+      transfer_id:
+        log === null
+          ? contentIdOf({ token_address, from_address, to_address, token_id })
+          : logTransferId(log),
+      log_index: log,
+      token_address,
       token_name: textAt(record, 'tokenName'),
       token_symbol: textAt(record, 'tokenSymbol'),
-      ...NO_METADATA,
+      token_id,
       owner_address: null,
+      from_address,
+      from_name: null,
+      to_address,
+      to_name: null,
       metadata_attributes: null,
     }
   }
@@ -55,18 +79,30 @@ export function erc721Reader(): (record: Fields) => Cells<'erc721_transfers'> {
 
 /** Creates a reader of one view's ERC-1155 records. A record of older versions of Blockscout is a whole batch. */
 export function erc1155Reader(): (record: Fields) => readonly Cells<'erc1155_transfers'>[] {
-  const idOf = transferIds()
+  const contentIdOf = contentTransferIds()
   return (record) => {
-    const party = readTransfer(record)
+    const token_address = requiredLower(record, 'contractAddress')
+    const from_address = lowerAt(record, 'from')
+    const to_address = lowerAt(record, 'to')
     return entriesOf(record).map((entry, ordinal) => {
-      const transfer = { ...party, token_id: requiredU256(entry, 'id'), value: requiredU256(entry, 'value') }
-      const { log_index, ...id } = idOf(record, transfer, ordinal)
+      const token_id = requiredU256(entry, 'id')
+      const value = requiredU256(entry, 'value')
+      const log = int32At(record, 'logIndex')
       return {
-        ...id,
-        log_index,
-        transfer_ordinal: log_index === null ? null : ordinal,
-        ...transfer,
         ...NO_METADATA,
+        transfer_id:
+          log === null
+            ? contentIdOf({ token_address, from_address, to_address, token_id, value })
+            : logTransferId(log, ordinal),
+        log_index: log,
+        transfer_ordinal: log === null ? null : ordinal,
+        token_address,
+        token_id,
+        from_address,
+        from_name: null,
+        to_address,
+        to_name: null,
+        value,
         metadata_decimals: null,
         metadata_properties: null,
       }
@@ -84,27 +120,6 @@ function entriesOf(record: Fields): readonly Fields[] {
   const [ids, values] = [listAt(record, 'tokenIDs'), listAt(record, 'values')]
   if (ids.length !== values.length) throw new RejectError('tokenIDs and values differ in length')
   return ids.map((id, at) => ({ id, value: values[at] }))
-}
-
-/** The fields that all transfers share. */
-function readTransfer(record: Fields) {
-  return {
-    token_address: requiredLower(record, 'contractAddress'),
-    from_address: lowerAt(record, 'from'),
-    from_name: null,
-    to_address: lowerAt(record, 'to'),
-    to_name: null,
-  }
-}
-
-/** The id of a transfer: by its log index if the record states it, otherwise by its content. */
-function transferIds() {
-  const contentIdOf = contentTransferIds()
-  return (record: Fields, transfer: Parameters<typeof contentIdOf>[0], ordinal?: number) => {
-    const log = int32At(record, 'logIndex')
-    const id = log === null ? contentIdOf(transfer) : logTransferId(log, ordinal)
-    return { transfer_id: id, log_index: log }
-  }
 }
 
 const NO_METADATA = {
