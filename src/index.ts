@@ -29,8 +29,7 @@ export { type ReportOptions, type ReportResult, report } from './html-report/rep
 export type { RequestOutcome } from './http/rate-limit/limiter-state.ts'
 export { createRateLimiter, type Permit, type RateLimiter } from './http/rate-limit/rate-limiter.ts'
 export type { RequestEvent } from './http/request-events.ts'
-export { defineJob, type JobFields } from './job/define-job.ts'
-export { readJob } from './job/read-job.ts'
+export { defineJob, type JobFields, readJob } from './job/read-job.ts'
 export type { JobOverrides } from './job/resolve/overrides.ts'
 export {
   type Balance,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Job, PartitionBy } from '../core/model/model.ts'
 import { FIELDS } from '../job/fields/fields.ts'
-import { plainShapes } from '../job/resolve/plain-fields.ts'
+import { plainShapes } from '../job/resolve/settings.ts'
 import { block, bucketLocation, printableLine } from './schemas.ts'
 
 const isUrl = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)

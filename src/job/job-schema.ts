@@ -3,7 +3,7 @@ import { FORMATS } from '../formats/index.ts'
 import type { Field, SchemaPart } from './fields/field-type.ts'
 import { FIELDS } from './fields/fields.ts'
 import { SECTIONS } from './fields/section-fields.ts'
-import { BLOCK_TABLES } from './resolve/resolve-blocks.ts'
+import { BLOCK_TABLES } from './resolve/resolve.ts'
 
 /** JSON Schema (2020-12) of a job file, derived from the same field table as the validation. */
 export function jobSchema(): SchemaPart {

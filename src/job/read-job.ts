@@ -1,13 +1,13 @@
 import { checkCallOptions, OPTION } from '../core/model/call-options.ts'
+import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import { readAddressesFile } from './addresses/addresses-file.ts'
-import { type Diagnostics, openDiagnostics } from './diagnostics.ts'
-import { parseSources, sourceOfJob, type Values } from './resolve/config-sources.ts'
+import { type Diagnostics, openDiagnostics, type RawValue } from './diagnostics.ts'
+import type { FIELDS, FieldPath, WrittenValue } from './fields/fields.ts'
+import type { SECTIONS } from './fields/section-fields.ts'
+import { sourceOfJob } from './resolve/config-sources.ts'
 import { type JobOverrides, OVERRIDE_NAMES, sourceOfEnv, sourceOfOverrides } from './resolve/overrides.ts'
-import type { RawValue } from './resolve/raw-value.ts'
-import { resolveJob, resolveWallets } from './resolve/resolve.ts'
-import { resolveStore, stateFolderOf } from './resolve/resolve-output.ts'
-import { reportMissing } from './resolve/resolving.ts'
+import { resolveJob, stateFolderOf } from './resolve/resolve.ts'
+import { parseSources } from './resolve/settings.ts'
 import { parseYaml } from './yaml/parse-yaml.ts'
 import { readJobText } from './yaml/read-job-text.ts'
 
@@ -47,7 +47,10 @@ export async function readJob(
   const { overrides = {}, env = {}, needsService = false } = options
   checkCallOptions('readJob', overrides, OVERRIDE_CHECKS)
   const diagnostics = openDiagnostics()
-  return resolveRoot(await readRoot(file, diagnostics), { overrides, env, file, diagnostics, needsService })
+  const text = await readJobText(file, diagnostics.report)
+  if (text === undefined) diagnostics.throwIfAny()
+  const root = parseRoot(text ?? '', file, diagnostics)
+  return resolveRoot(root, { overrides, env, file, needsService }, diagnostics)
 }
 
 /** Only the names are checked here. The values are validated together with the rest of the job. */
@@ -63,7 +66,7 @@ export async function readInlineJob(options: {
 }): Promise<Job> {
   const location = { option: '--chain' }
   const root: RawValue = { field: '', location, keyLocation: location, value: new Map() }
-  return resolveRoot(root, { ...options, file: options.overrides.name, diagnostics: openDiagnostics() })
+  return resolveRoot(root, { ...options, file: options.overrides.name }, openDiagnostics())
 }
 
 /** Validates single options without requiring a complete job. Throws JOB_INVALID, which names the options. */
@@ -73,43 +76,70 @@ export function checkOptions(overrides: JobOverrides): void {
   throwIfAny()
 }
 
-type Resolved = {
+/**
+ * The fields of a job file as an object, with the same names, values and defaults. `addressesFile` is relative to the
+ * working directory.
+ */
+export type JobFields = FieldsOf<'chain'> &
+  Partial<FieldsOf<Exclude<TopLevelField, 'chain'>>> & {
+    [Section in keyof typeof SECTIONS]?: SectionFields<Section>
+  }
+
+type TopLevelField = Exclude<FieldPath, `${string}.${string}`>
+type FieldsOf<Paths extends keyof typeof FIELDS> = { -readonly [P in Paths]: WrittenValue<P> }
+type SectionFields<Section extends string> = {
+  [P in FieldPath as P extends `${Section}.${infer Name}` ? Name : never]?: WrittenValue<P>
+}
+
+/**
+ * Creates a job from an object. The fields are validated like those of a job file; environment variables are not read.
+ *
+ * @throws JOB_INVALID with all diagnostics. Their lines and columns refer to the object as JSON, indented by two spaces.
+ * @example
+ * ```ts
+ * const job = await defineJob({ chain: 43114, addresses: ['0x…'], service: { baseUrl: 'https://…' } })
+ * ```
+ */
+export async function defineJob(fields: JobFields): Promise<Job> {
+  const diagnostics = openDiagnostics()
+  const root = parseRoot(toJson(fields), UNNAMED_JOB, diagnostics)
+  return resolveRoot(root, { file: UNNAMED_JOB, overrides: {}, env: {} }, diagnostics)
+}
+
+/** Used as the file name in diagnostics, and as the name of a job that has none. */
+const UNNAMED_JOB = 'job'
+
+function toJson(fields: JobFields): string {
+  try {
+    return JSON.stringify(fields, null, 2) ?? 'null'
+  } catch (cause) {
+    throw new ExportError('JOB_INVALID', `${UNNAMED_JOB}: it cannot be written as JSON`, { cause })
+  }
+}
+
+type Setting = {
   readonly file: string
   readonly overrides: JobOverrides
   readonly env: NodeJS.ProcessEnv
-  readonly diagnostics: Diagnostics
   readonly needsService?: boolean
 }
 
 /** Builds the job from the raw values of its file. Throws JOB_INVALID. */
-export async function resolveRoot(root: RawValue, { file, diagnostics, ...options }: Resolved): Promise<Job> {
-  const { report } = diagnostics
-  const sources = [sourceOfOverrides(options.overrides), sourceOfEnv(options.env), sourceOfJob(root, report)]
-  const values: Values = parseSources(sources, report)
-  const resolving = { file, root, report }
-  const stateFolder = stateFolderOf(options.overrides.stateDir, options.env)
-  const job = resolveStore(resolveJob(values, resolving), values, { stateFolder, report })
-  if (options.needsService && values['service.baseUrl'] === undefined)
-    reportMissing('service.baseUrl', BASE_URL_EXPECTED, resolving)
-  const wallets = await resolveWallets(values, resolving, (raw, path) =>
-    readAddressesFile({ raw, path, jobFile: file, report }),
-  )
-  diagnostics.throwIfAny()
-  return { ...job, wallets, escapeFormulas: options.overrides.escapeFormulas ?? true }
-}
-
-const BASE_URL_EXPECTED =
-  "the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)"
-
-/** Reads the raw values of a file. Throws immediately if it cannot be read, because no further checks are possible. */
-async function readRoot(file: string, diagnostics: Diagnostics): Promise<RawValue> {
-  const text = await readJobText(file, diagnostics.report)
-  if (text === undefined) diagnostics.throwIfAny()
-  return parseRoot(text ?? '', file, diagnostics)
+async function resolveRoot(
+  root: RawValue,
+  { file, overrides, env, needsService = false }: Setting,
+  { report, throwIfAny }: Diagnostics,
+): Promise<Job> {
+  const sources = [sourceOfOverrides(overrides), sourceOfEnv(env), sourceOfJob(root, report)]
+  const stateFolder = stateFolderOf(overrides.stateDir, env)
+  const given = parseSources(sources, report)
+  const job = await resolveJob(given, { file, root, stateFolder, needsService }, report)
+  throwIfAny()
+  return { ...job, escapeFormulas: overrides.escapeFormulas ?? true }
 }
 
 /** Parses the text of a job, which must be a mapping. Throws JOB_INVALID otherwise: no further checks are possible. */
-export function parseRoot(text: string, file: string, { report, throwIfAny }: Diagnostics): RawValue {
+function parseRoot(text: string, file: string, { report, throwIfAny }: Diagnostics): RawValue {
   const root = parseYaml(text, file, report)
   if (root === undefined || !(root.value instanceof Map)) {
     if (root !== undefined) sourceOfJob(root, report)

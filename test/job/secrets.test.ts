@@ -2,7 +2,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ExportError } from '../../src/core/model/errors.ts'
-import { readApiKey } from '../../src/job/read-api-key.ts'
+import { readSecret } from '../../src/job/read-secret.ts'
 import { folderWith, LEAST, refusalOf } from './helpers.ts'
 
 const SECRET = 'S3cr3tS3cr3t'
@@ -59,14 +59,16 @@ test('never shows credentials of a URL from command line or environment', async 
 test('reads the key from the environment before its file', async () => {
   const folder = await folderWith({ key: `\ufeff  ${SECRET}\r\n` })
   const WALLETLAKE_API_KEY_FILE = join(folder, 'key')
-  expect(await readApiKey({})).toBeUndefined()
-  expect(await readApiKey({ WALLETLAKE_API_KEY_FILE })).toBe(SECRET)
-  expect(await readApiKey({ WALLETLAKE_API_KEY: 'Bearer x', WALLETLAKE_API_KEY_FILE })).toBe('Bearer x')
-  expect(await readApiKey({ WALLETLAKE_API_KEY: ` ${SECRET}\n` })).toBe(SECRET)
+  expect(await readSecret('apiKey', {})).toBeUndefined()
+  expect(await readSecret('apiKey', { WALLETLAKE_API_KEY_FILE })).toBe(SECRET)
+  expect(await readSecret('apiKey', { WALLETLAKE_API_KEY: 'Bearer x', WALLETLAKE_API_KEY_FILE })).toBe(
+    'Bearer x',
+  )
+  expect(await readSecret('apiKey', { WALLETLAKE_API_KEY: ` ${SECRET}\n` })).toBe(SECRET)
 })
 
 test.for([`${SECRET}==`, `aKey==`, `ABC1==`, `key:${SECRET}`])('accepts the key %s', async (key) => {
-  expect(await readApiKey({ WALLETLAKE_API_KEY: key })).toBe(key)
+  expect(await readSecret('apiKey', { WALLETLAKE_API_KEY: key })).toBe(key)
 })
 
 test.for([
@@ -108,7 +110,7 @@ test('names a key file that cannot be read', async () => {
 })
 
 async function refusal(env: NodeJS.ProcessEnv): Promise<ExportError> {
-  return readApiKey(env).then(
+  return readSecret('apiKey', env).then(
     () => Promise.reject(new Error('the key was accepted')),
     (error: ExportError) => error,
   )
@@ -124,7 +126,9 @@ test.skipIf(process.platform === 'win32').for([
   const WALLETLAKE_API_KEY_FILE = join(folder, 'key')
   await chmod(WALLETLAKE_API_KEY_FILE, mode)
   const warnings: string[] = []
-  expect(await readApiKey({ WALLETLAKE_API_KEY_FILE }, (warning) => warnings.push(warning))).toBe(SECRET)
+  expect(await readSecret('apiKey', { WALLETLAKE_API_KEY_FILE }, (warning) => warnings.push(warning))).toBe(
+    SECRET,
+  )
   const warning = `the key in ${WALLETLAKE_API_KEY_FILE} (WALLETLAKE_API_KEY_FILE) can be read by other users of this machine: change its mode with chmod 600`
   expect(warnings).toEqual(warns ? [warning] : [])
 })

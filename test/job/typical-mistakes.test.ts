@@ -135,6 +135,11 @@ const YAML_MISTAKES: readonly Wrong[] = [
     says: `addresses[0]: found "${A} - ${B}", expected one address per list item`,
   },
   {
+    when: 'a mistake stands below a bracket that was never opened',
+    text: `${LEAST}keepRaw: ]\nfees: auto\n feesBudget: 3\n`,
+    says: 'job.yaml:5:2: found a key after 1 space, expected 0, as in the line above',
+  },
+  {
     when: 'equals signs assign',
     text: `chain = 1\naddresses = ${A}\n`,
     says: 'job.yaml:1:1: found text, expected a mapping of fields, each a line "name: value"',

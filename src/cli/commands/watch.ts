@@ -1,4 +1,4 @@
-import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
+import { readSecret } from '../../job/read-secret.ts'
 import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
 import type { RunTrigger } from '../../watch/run-scheduler.ts'
@@ -88,7 +88,7 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
     ...readLookback(args.lookback),
     debounceMs: readDuration('debounce', args.debounce) ?? 0,
   }
-  const secret = await readWebhookSecret(process.env, openLog(args).warn)
+  const secret = await readSecret('webhookSecret', process.env, openLog(args).warn)
   const secrets = { ...(await readCredentials(args)), secret }
   await withSignals(args, async ({ log, signal }) => {
     await watchJob(job, {

@@ -1,5 +1,5 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { readApiKey } from '../../job/read-api-key.ts'
+import { readSecret } from '../../job/read-secret.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 import { type LogArguments, openLog } from './log.ts'
 
@@ -15,7 +15,7 @@ export type KeyArguments = LogArguments & OptionValues<typeof keyOptions>
 
 /** Reads the API key, which only comes from the environment, and whether it may be sent unencrypted. Throws USAGE. */
 export async function readCredentials(args: KeyArguments): Promise<Credentials> {
-  const apiKey = await readApiKey(process.env, openLog(args).warn)
+  const apiKey = await readSecret('apiKey', process.env, openLog(args).warn)
   return {
     apiKey,
     allowPlainHttp: args.allowPlainHttp ?? parseBoolean(process.env.WALLETLAKE_ALLOW_PLAIN_HTTP),

@@ -1,6 +1,6 @@
 import { LOOKBACK_BLOCKS, LOOKBACK_MS } from '../../core/model/lookback.ts'
 import { optionError } from '../../core/model/option-error.ts'
-import { durationMs } from '../../job/fields/duration.ts'
+import { durationMs } from '../../job/fields/field-types.ts'
 import { defineOptions, type OptionValues } from '../command.ts'
 
 type CountLimits = { min?: number; max?: number }

@@ -7,7 +7,7 @@ import type { BucketLocation, Job } from '../../core/model/model.ts'
 import { createScratchFolder } from '../../core/platform/scratch-folder.ts'
 import type { TableName } from '../../core/table/index.ts'
 import { readJob } from '../../job/read-job.ts'
-import { stateFolderOf } from '../../job/resolve/resolve-output.ts'
+import { stateFolderOf } from '../../job/resolve/resolve.ts'
 import { bucketUrl, isBucketUrl, parseBucketUrl, workFolder } from '../../storage/bucket-url.ts'
 import { fetchExport } from '../../storage/fetch-export.ts'
 

@@ -1,19 +1,24 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import * as v from 'valibot'
 import { ADDRESS } from '../../core/model/address.ts'
-import { quoted } from '../resolve/raw-value.ts'
-import { hasBadChecksum, toChecksumAddress } from './checksum.ts'
+import { type Problem, quoted, textOf } from '../diagnostics.ts'
+import { type FieldType, fieldType } from '../fields/field-type.ts'
 
 export const ADDRESS_EXPECTED = '0x and 40 hexadecimal digits'
 
-/** A problem of an address, in the form of a diagnostic. */
-export type AddressProblem = {
-  readonly expected: string
-  /** Replaces the text if that may be a secret. */
-  readonly found?: string
-  readonly didYouMean?: string | undefined
-}
+/** An address in any letter case. An unquoted one, which YAML parses as a number, is read from its source text. */
+export const address: FieldType<string> = fieldType({
+  schema: { type: 'string', pattern: ADDRESS.source },
+  parsed: v.pipe(v.string(), v.regex(ADDRESS)),
+  accept: (raw) => {
+    const text = textOf(raw)
+    return text === undefined || addressProblem(text) !== undefined ? undefined : text
+  },
+  problem: (raw) => addressProblem(textOf(raw) ?? '') ?? { expected: ADDRESS_EXPECTED },
+})
 
 /** Returns the problem of an address, or undefined if it is valid. Mixed case must match the EIP-55 checksum. */
-export function addressProblem(text: string): AddressProblem | undefined {
+export function addressProblem(text: string): Problem | undefined {
   if (!ADDRESS.test(text)) return formatProblem(text)
   if (!hasBadChecksum(text)) return undefined
   const checksummedAddress = toChecksumAddress(text.toLowerCase())
@@ -22,7 +27,7 @@ export function addressProblem(text: string): AddressProblem | undefined {
   }
 }
 
-function formatProblem(text: string): AddressProblem {
+function formatProblem(text: string): Problem {
   if (MULTIPLE_ADDRESSES.test(text.slice(0, MAX_LINK_LENGTH)))
     return { expected: 'one address per list item' }
   const didYouMean = suggestAddress(text)
@@ -61,3 +66,23 @@ const KNOWN_MISTAKES: readonly { pattern: RegExp; explain: (text: string) => str
     explain: (text) => `${quoted(/[^0-9a-f]/iu.exec(text.slice(2))?.[0] ?? '')} is not a hex digit`,
   },
 ]
+
+/** Returns a lower-case address with the EIP-55 checksum, which is encoded in the case of its letters. */
+export function toChecksumAddress(address: string): string {
+  const digits = address.slice(2)
+  const hash = keccak_256(Buffer.from(digits, 'latin1'))
+  let result = '0x'
+  for (const [index, digit] of [...digits].entries()) {
+    const byte = hash[index >> 1] ?? 0
+    const nibble = index % 2 === 0 ? byte >> 4 : byte & 15
+    result += nibble >= 8 ? digit.toUpperCase() : digit
+  }
+  return result
+}
+
+/** Whether a mixed-case address violates its checksum. Addresses in a single case have none. */
+function hasBadChecksum(address: string): boolean {
+  const digits = address.slice(2)
+  const isMixed = /[a-f]/.test(digits) && /[A-F]/.test(digits)
+  return isMixed && toChecksumAddress(address.toLowerCase()) !== address
+}

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
-import { ADDRESS } from '../../core/model/address.ts'
 import type { Wallet } from '../../core/model/model.ts'
-import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
+import {
+  formatLocation,
+  invalidValue,
+  quoted,
+  type RawContent,
+  type RawOrigin,
+  type RawValue,
+  type ReportDiagnostic,
+  type SourceLocation,
+} from '../diagnostics.ts'
 import { type FieldType, freeText } from '../fields/field-type.ts'
 import { reportUnknownKeys, synonymsFrom } from '../resolve/check-keys.ts'
-import { type RawContent, type RawOrigin, type RawValue, textOf } from '../resolve/raw-value.ts'
-import { ADDRESS_EXPECTED, addressProblem } from './address.ts'
-import {
-  addWallet,
-  MAX_LABEL_CHARACTERS,
-  sortedWallets,
-  type WalletEntry,
-  type WalletSet,
-} from './wallet-set.ts'
+import { ADDRESS_EXPECTED, address } from './address.ts'
 
 /** A list of addresses or `{address, label}` entries, parsed to wallets sorted by address. */
 export function addressList(): FieldType<readonly Wallet[], readonly (string | WrittenWallet)[]> {
@@ -26,10 +26,18 @@ export function addressList(): FieldType<readonly Wallet[], readonly (string | W
     ),
     fromTexts: (texts, origin) => texts.map((text) => ({ ...origin, value: rawWallet(text, origin) })),
     parse: (raw, report) => {
+      if (raw.isInvalid) return undefined
       if (!Array.isArray(raw.value)) return reportInvalid(raw, listExpected(raw), report)
       if (raw.value.length === 0) return reportInvalid(raw, 'at least one address', report)
       const wallets: WalletSet = new Map()
-      for (const item of raw.value) addWalletItem(wallets, item, report)
+      for (const item of raw.value as readonly RawValue[]) {
+        if (item.isInvalid) continue
+        const entry =
+          item.value instanceof Map
+            ? parseLabelledEntry(item, item.value, report)
+            : parsePlainEntry(item, report)
+        if (entry !== undefined) addWallet(wallets, entry, report)
+      }
       return sortedWallets(wallets)
     },
   }
@@ -61,20 +69,7 @@ function listExpected({ value }: RawValue): string {
   return 'a list of addresses, each on its own line after "- "'
 }
 
-/** Reads the source text of an unquoted address, which YAML parses as a number. */
-const address: FieldType<string> = {
-  schema: { type: 'string', pattern: ADDRESS.source },
-  parsed: v.pipe(v.string(), v.regex(ADDRESS)),
-  parse: (raw, report) => {
-    if (raw.isInvalid) return undefined
-    const text = textOf(raw)
-    const problem = text === undefined ? { expected: ADDRESS_EXPECTED } : addressProblem(text)
-    if (problem === undefined) return text
-    report({ ...invalidValue(raw, ADDRESS_EXPECTED), ...problem })
-    return undefined
-  },
-}
-
+export const MAX_LABEL_CHARACTERS = 256
 const label = freeText(MAX_LABEL_CHARACTERS)
 
 const LABELLED_SCHEMA = {
@@ -96,13 +91,6 @@ const ENTRY_SYNONYMS = synonymsFrom([
   ['label', 'name tag alias title note comment description'],
 ])
 const ENTRY_KEYS = { known: ENTRY_NAMES, suggestable: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
-
-function addWalletItem(wallets: WalletSet, item: RawValue, report: ReportDiagnostic): void {
-  if (item.isInvalid) return
-  const entry =
-    item.value instanceof Map ? parseLabelledEntry(item, item.value, report) : parsePlainEntry(item, report)
-  if (entry !== undefined) addWallet(wallets, entry, report)
-}
 
 function parsePlainEntry(item: RawValue, report: ReportDiagnostic): WalletEntry | undefined {
   if (item.value === null || Array.isArray(item.value)) {
@@ -135,4 +123,34 @@ function parseLabelledEntry(
 
 function reportInvalid(raw: RawValue, expected: string, report: ReportDiagnostic): undefined {
   report(invalidValue(raw, expected))
+}
+
+/** The wallets so far by lower-case address, each with its location. */
+export type WalletSet = Map<string, { readonly wallet: Wallet; readonly location: SourceLocation }>
+
+export type WalletEntry = {
+  readonly field: string
+  readonly location: SourceLocation
+  /** 0x and 40 hex digits, in any letter case. */
+  readonly address: string
+  readonly label: string | null
+}
+
+/** Adds a wallet. Reports an address that is already in the set, compared case-insensitively. */
+export function addWallet(wallets: WalletSet, entry: WalletEntry, report: ReportDiagnostic): void {
+  const address = entry.address.toLowerCase()
+  const existing = wallets.get(address)
+  if (existing === undefined) {
+    wallets.set(address, { wallet: { address, label: entry.label }, location: entry.location })
+    return
+  }
+  const expected = `each address once (first at ${formatLocation(existing.location)})`
+  report({ location: entry.location, field: entry.field, found: `${quoted(entry.address)} again`, expected })
+}
+
+/** Returns the wallets sorted by address, so that the order of the list does not affect the export. */
+export function sortedWallets(wallets: WalletSet): readonly Wallet[] {
+  return [...wallets.values()]
+    .map(({ wallet }) => wallet)
+    .sort((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0))
 }

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { suggest } from '../../core/model/suggest.ts'
-import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
-import { type RawContent, type RawOrigin, type RawValue, textOf } from '../resolve/raw-value.ts'
+import {
+  invalidValue,
+  type Problem,
+  type RawContent,
+  type RawOrigin,
+  type RawValue,
+  type ReportDiagnostic,
+  textOf,
+} from '../diagnostics.ts'
 
 /** Keywords of JSON Schema. */
 export type SchemaPart = { readonly [keyword: string]: unknown }
@@ -58,24 +65,21 @@ type FieldOption = {
   readonly inline?: true
 }
 
-/** Creates a type that accepts or rejects a value as a whole, with one description of valid values and one suggestion. */
+/** Creates a type that accepts or rejects a value as a whole. */
 export function fieldType<T, Written = T>({
-  expected,
-  accept,
-  suggest,
+  problem,
+  accept = (raw) => valueIn(raw, type.parsed),
   ...type
 }: Omit<FieldType<T, Written>, 'parse'> & {
-  expected: string | ((raw: RawValue) => string)
+  problem: string | ((raw: RawValue) => Problem)
   /** @default the values that have the shape of a parsed value */
   accept?: (raw: RawValue) => T | undefined
-  suggest?: (raw: RawValue) => string | undefined
 }): FieldType<T, Written> {
   const parse = (raw: RawValue, report: ReportDiagnostic) => {
-    if (raw.isInvalid) return undefined
-    const accepted = accept === undefined ? valueIn(raw, type.parsed) : accept(raw)
-    if (accepted !== undefined) return accepted
-    report(invalidValue(raw, typeof expected === 'string' ? expected : expected(raw), suggest?.(raw)))
-    return undefined
+    const accepted = raw.isInvalid ? undefined : accept(raw)
+    if (accepted === undefined && !raw.isInvalid)
+      report(invalidValue(raw, typeof problem === 'string' ? problem : problem(raw)))
+    return accepted
   }
   return { ...type, parse }
 }
@@ -86,19 +90,45 @@ function valueIn<T>({ value }: RawValue, shape: v.GenericSchema<T>): T | undefin
 }
 
 /** Text that a pattern matches. */
-export function textMatching(
+export function textMatching<T extends string = string>(
   pattern: RegExp,
   expected: string,
   suggest: (text: string) => string | undefined = () => undefined,
-): FieldType<string> {
+): FieldType<T> {
   return fieldType({
     schema: { type: 'string', pattern: pattern.source },
-    parsed: v.pipe(v.string(), v.regex(pattern)),
-    expected,
-    suggest: (raw) => {
+    parsed: v.custom<T>((value) => typeof value === 'string' && pattern.test(value)),
+    problem: (raw) => {
       const text = textOf(raw) ?? ''
-      return typeof raw.value !== 'string' && pattern.test(text) ? text : suggest(text)
+      const isUnquoted = typeof raw.value !== 'string' && pattern.test(text)
+      return { expected, didYouMean: isUnquoted ? text : suggest(text) }
     },
+  })
+}
+
+/** Text that stands for a number from `min` to `max`, inclusive, such as a duration. */
+export function numberText({
+  pattern,
+  range: [min, max],
+  expected,
+  convert,
+  suggest,
+}: {
+  pattern: string
+  range: readonly [min: number, max: number]
+  expected: string
+  convert: (text: string) => number | undefined
+  suggest: (text: string) => string | undefined
+}): FieldType<number, string> {
+  const parsed = v.pipe(v.number(), v.safeInteger(), v.minValue(min), v.maxValue(max))
+  return fieldType({
+    schema: { type: 'string', pattern },
+    parsed,
+    accept: (raw) =>
+      typeof raw.value === 'string'
+        ? valueIn({ ...raw, value: convert(raw.value) ?? null }, parsed)
+        : undefined,
+    problem: (raw) => ({ expected, didYouMean: suggest(textOf(raw) ?? '') }),
   })
 }
 
@@ -110,8 +140,10 @@ export function freeText(maxCharacters: number): FieldType<string> {
       v.string(),
       v.check((text) => isFreeText(text, maxCharacters)),
     ),
-    expected: freeTextExpected(maxCharacters),
-    suggest: (raw) => (typeof raw.value === 'string' ? undefined : textOf(raw)),
+    problem: (raw) => ({
+      expected: freeTextExpected(maxCharacters),
+      didYouMean: typeof raw.value === 'string' ? undefined : textOf(raw),
+    }),
   })
 }
 
@@ -133,8 +165,10 @@ export function oneOf<const T extends string>(choices: readonly T[]): FieldType<
   return fieldType({
     schema: { enum: choices },
     parsed: v.picklist(choices),
-    expected: `one of ${choices.join(', ')}`,
-    suggest: (raw) => suggest(textOf(raw) ?? '', choices),
+    problem: (raw) => ({
+      expected: `one of ${choices.join(', ')}`,
+      didYouMean: suggest(textOf(raw) ?? '', choices),
+    }),
   })
 }
 
@@ -142,8 +176,10 @@ export function booleanField(): FieldType<boolean> {
   return fieldType({
     schema: { type: 'boolean' },
     parsed: v.boolean(),
-    expected: 'true or false',
-    suggest: ({ value }) => (typeof value === 'string' ? BOOLEAN_WORDS.get(value.toLowerCase()) : undefined),
+    problem: ({ value }) => ({
+      expected: 'true or false',
+      didYouMean: typeof value === 'string' ? BOOLEAN_WORDS.get(value.toLowerCase()) : undefined,
+    }),
   })
 }
 
@@ -154,3 +190,88 @@ const BOOLEAN_WORDS: ReadonlyMap<string, string> = new Map([
   ...['yes', 'on', 'true'].map((word) => [word, 'true'] as const),
   ...['no', 'off', 'false'].map((word) => [word, 'false'] as const),
 ])
+
+/** An integer from `min` to `max`, inclusive. `whenOmitted` describes the default in diagnostics. */
+export function integer(min: number, max: number, whenOmitted?: string): FieldType<number> {
+  const isTooLarge = (value: unknown) => isNumber(value) && value > max
+  const expected = ({ value }: RawValue) => {
+    const isOpen = max === Number.MAX_SAFE_INTEGER && !isTooLarge(value)
+    const range = `an integer, ${isOpen ? `${min} or more` : `${min} to ${max}`}`
+    if (typeof value !== 'string') return range
+    if (DATE.test(value)) return `${range}: a number, not a date`
+    return whenOmitted === undefined || /\d/.test(value)
+      ? range
+      : `${range} (without the field: ${whenOmitted})`
+  }
+  return fieldType({
+    schema: { type: 'integer', minimum: min, maximum: max },
+    parsed: v.pipe(v.number(), v.safeInteger(), v.minValue(min), v.maxValue(max)),
+    accept: ({ value }) => {
+      const number = Number(isNumber(value) ? value : Number.NaN)
+      return Number.isSafeInteger(number) && number >= min && number <= max ? number + 0 : undefined
+    },
+    problem: (raw) => ({
+      expected: expected(raw),
+      didYouMean: typeof raw.value === 'string' ? suggestInteger(raw.value) : undefined,
+    }),
+    fromTexts: ([text = '']) => (/^\d{1,15}$/.test(text) ? Number(text) : text),
+  })
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
+const DATE = /^\d{4}-\d\d(-\d\d)?/
+
+/** Suggests the number for text with thousands separators or a trailing comma, or in hexadecimal notation. */
+function suggestInteger(text: string): string | undefined {
+  if (/^0x[0-9a-f]{1,13}$/i.test(text)) return String(Number(text))
+  return /^(\d{1,15}|\d{1,3}([_, .']\d{3})+),?$/.exec(text)?.[1]?.replace(/\D/g, '')
+}
+
+/** A list of distinct words, each of the type `item`. `problem` describes a value that is no such list. */
+export function listOf<T extends string>(
+  item: FieldType<T>,
+  {
+    noun,
+    minItems,
+    sort,
+    problem,
+  }: {
+    noun: string
+    minItems?: number
+    sort: (items: ReadonlySet<T>) => readonly T[]
+    problem: (raw: RawValue) => Problem
+  },
+): FieldType<readonly T[]> {
+  return {
+    schema: {
+      type: 'array',
+      ...(minItems === undefined ? {} : { minItems }),
+      uniqueItems: true,
+      items: item.schema,
+    },
+    parsed: v.pipe(v.array(item.parsed), v.minLength(minItems ?? 0)),
+    fromTexts: (texts, origin) => splitNames(texts).map((value) => ({ ...origin, value })),
+    parse: (raw, report) => {
+      if (raw.isInvalid) return undefined
+      if (!Array.isArray(raw.value) || raw.value.length < (minItems ?? 0)) {
+        report(invalidValue(raw, problem(raw)))
+        return undefined
+      }
+      const items = new Set<T>()
+      for (const entry of raw.value) {
+        const value = item.parse(entry, report)
+        if (value !== undefined && items.has(value)) report(invalidValue(entry, `each ${noun} once`))
+        if (value !== undefined) items.add(value)
+      }
+      return sort(items)
+    },
+  }
+}
+
+/** Splits texts that may contain several comma-separated names. */
+export function splitNames(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.split(',').map((name) => name.trim()))
+}

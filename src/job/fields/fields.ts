@@ -1,22 +1,26 @@
 import {
+  COMPRESSIONS,
+  FEE_MODES,
   FORMAT_NAMES,
-  type FormatName,
   INTERNALS,
-  type Internals,
+  type JobKind,
   WRAPS,
-  type Wraps,
 } from '../../core/model/model.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
-import { addressList } from './address-list.ts'
-import { compression, compressionChoices, compressionNames } from './compression.ts'
-import { duration } from './duration.ts'
-import { FEE_FIELDS } from './fee-fields.ts'
-import { booleanField, type Field, freeText, oneOf } from './field-type.ts'
-import { integer } from './integer.ts'
-import { fileSize, partitioning } from './partitioning.ts'
+import { addressList } from '../addresses/addresses.ts'
+import { booleanField, type Field, freeText, integer, oneOf } from './field-type.ts'
+import {
+  chainId,
+  compressionChoices,
+  compressionNames,
+  contractList,
+  duration,
+  fileSize,
+  jobName,
+  partitioning,
+  tableList,
+} from './field-types.ts'
 import { SECTION_FIELDS } from './section-fields.ts'
-import { SELECTION_FIELDS } from './selection-fields.ts'
-import { tableList } from './table-list.ts'
 
 /**
  * Every field of a job file by its path, in the order of the documentation. Validation, JSON Schema, the table in
@@ -24,12 +28,96 @@ import { tableList } from './table-list.ts'
  *
  * To add a field, add an entry here and a property of the same name to `Job`, which receives the parsed value or the
  * default. Then update jobs/README.md and jobs/job.schema.json (`walletlake schema job` prints it): tests compare both.
- * The fields that select what is exported are in selection-fields.ts, those of `service` and `store` in
- * section-fields.ts. The latter, and fields that a job has in another form (listed in resolve/plain-fields.ts), are
- * converted in resolve/resolve.ts.
+ * The fields of `service` and `store` are in section-fields.ts. They, and fields that a job has in another form (listed
+ * in resolve/settings.ts), are converted in resolve/resolve.ts.
  */
 export const FIELDS = {
-  ...SELECTION_FIELDS,
+  /** Name of the run and of the default output folder. */
+  name: {
+    ...jobName(),
+    description:
+      'Name of the run and of the default output folder. Defaults to the name of the job file without its extension.',
+    examples: ['treasury'],
+    synonyms: 'id title job jobname',
+    option: {
+      name: 'name',
+      value: '<name>',
+      description: 'name of the job (default: <chain>-<address>)',
+      inline: true,
+    },
+  },
+  kind: {
+    ...oneOf<JobKind>(['wallets', 'blocks']),
+    description:
+      'What to export: the histories of wallets, or every transaction of the blocks from startBlock to endBlock.',
+    default: 'wallets',
+    examples: ['blocks'],
+    synonyms: 'mode jobkind',
+  },
+  /** EVM chain id or blockchain id. */
+  chain: {
+    ...chainId(),
+    description: 'EVM chain id or blockchain id, as the data service names the chain.',
+    examples: [43114, '1'],
+    synonyms: 'network networkid networkname blockchain blockchainid chainname chains evmchainid',
+    option: {
+      name: 'chain',
+      value: '<id>',
+      description: 'EVM chain id or blockchain id',
+      inline: true,
+    },
+  },
+  addresses: {
+    ...addressList(),
+    description:
+      'Wallets to export, each an address or an address with a label. A mixed-case address must match its EIP-55 checksum.',
+    examples: [
+      ['0x52908400098527886e0f7030069857d2e4169ee7'],
+      [{ address: '0x52908400098527886e0f7030069857d2e4169ee7', label: 'treasury' }],
+    ],
+    synonyms: 'wallets wallet address addr addrs accounts account walletaddresses list',
+    option: {
+      name: 'address',
+      value: '<wallet>',
+      description: 'wallet, 0x… or 0x…=label (repeatable)',
+      repeatable: true,
+      inline: true,
+    },
+  },
+  addressesFile: {
+    ...freeText(4096),
+    description:
+      'File with the addresses, in place of addresses; the path is relative to the job file. CSV with the header address or address,label (separated by commas, semicolons or tabs; UTF-8 or UTF-16), or one address per line.',
+    examples: ['wallets.csv'],
+    synonyms: 'file csv walletsfile walletfile addressfile addresslist addressescsv accountsfile',
+  },
+  /** First block. */
+  startBlock: {
+    ...integer(0, Number.MAX_SAFE_INTEGER, 'genesis'),
+    description: 'First block to export (inclusive).',
+    default: 0,
+    examples: [0, 17_000_000],
+    synonyms: 'start from begin first since fromblock firstblock blockfrom blockstart',
+    option: {
+      name: 'start-block',
+      value: '<n>',
+      description: 'first block (default: 0)',
+      inline: true,
+    },
+  },
+  /** Block to stop before. */
+  endBlock: {
+    ...integer(1, Number.MAX_SAFE_INTEGER, "the chain's head"),
+    description: 'Block to stop before (exclusive). Defaults to the head of the chain when the run starts.',
+    examples: [18_000_000],
+    synonyms: 'end to until last toblock lastblock untilblock blockto blockend',
+    option: {
+      name: 'end-block',
+      value: '<n>',
+      description: 'end block, exclusive (default: the head)',
+      inline: true,
+    },
+  },
   /** Table names. */
   tables: {
     ...tableList(),
@@ -46,7 +134,7 @@ export const FIELDS = {
   },
   /** Name of a format. */
   format: {
-    ...oneOf<FormatName>(FORMAT_NAMES),
+    ...oneOf(FORMAT_NAMES),
     description: 'File format.',
     default: 'csv',
     examples: ['parquet'],
@@ -55,7 +143,7 @@ export const FIELDS = {
   },
   /** A compression that the format supports. */
   compression: {
-    ...compression(),
+    ...oneOf(COMPRESSIONS),
     description: compressionChoices()
       .map((choice) => `For ${choice}.`)
       .join(' '),
@@ -139,7 +227,7 @@ export const FIELDS = {
   },
   /** `ledger` or `off`. */
   wraps: {
-    ...oneOf<Wraps>(WRAPS),
+    ...oneOf(WRAPS),
     description:
       'Wrapped native coins (WAVAX, WETH, …), which emit no Transfer event when they are wrapped and unwrapped: ledger adds the movement of the token to the ledger, off leaves it out.',
     default: 'ledger',
@@ -153,7 +241,7 @@ export const FIELDS = {
   },
   /** Addresses of contracts. */
   wrappedCoins: {
-    ...addressList(),
+    ...contractList(),
     description:
       'Contracts that wrap the native coin of the chain one to one, without Transfer events, besides those that walletlake knows: wraps treats all of them alike.',
     default: [],
@@ -168,7 +256,7 @@ export const FIELDS = {
   },
   /** `listing` or `full`. */
   internals: {
-    ...oneOf<Internals>(INTERNALS),
+    ...oneOf(INTERNALS),
     description:
       'Internal transactions: listing takes those that the listed transactions contain; full also reads the listing of internal transactions, for receipts that the listing of transactions lacks, at one more request per 100 of them and per transaction that only it names.',
     default: 'listing',
@@ -197,7 +285,32 @@ export const FIELDS = {
     examples: [true],
     synonyms: 'raw saveraw',
   },
-  ...FEE_FIELDS,
+  fees: {
+    ...oneOf(FEE_MODES),
+    description:
+      'Fees of transactions of type 2 and later that a wallet of the job sent. exact requests the details of each; listed takes the listed gas price, which may be the fee cap; auto probes what the service lists, and requests details only if that is not the price paid.',
+    default: 'auto',
+    examples: ['exact', 'listed'],
+    synonyms: 'fee gas gasfees gasprice transactionfees',
+    option: {
+      name: 'fees',
+      value: '<mode>',
+      description: `Fees of type-2 transactions: ${FEE_MODES.join(', ')}`,
+    },
+  },
+  feesBudget: {
+    ...integer(0, Number.MAX_SAFE_INTEGER),
+    description:
+      'Maximum number of details that a run with fees auto requests. If more are needed, the listed prices stay, as upper bounds.',
+    default: 2000,
+    examples: [10_000],
+    synonyms: 'feebudget maxfees feelimit',
+    option: {
+      name: 'fees-budget',
+      value: '<n>',
+      description: 'Maximum details that --fees auto requests in a run (default: 2000)',
+    },
+  },
   ...SECTION_FIELDS,
 } as const satisfies Record<string, Field<unknown>>
 

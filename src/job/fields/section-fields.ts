@@ -1,9 +1,8 @@
-import { APIS, type Api } from '../../core/model/api.ts'
-import { baseUrl } from './base-url.ts'
-import { duration } from './duration.ts'
-import { booleanField, type Field, oneOf, textMatching } from './field-type.ts'
-import { headerName } from './header-name.ts'
-import { QUOTA_FIELDS } from './quota-fields.ts'
+import { APIS } from '../../core/model/api.ts'
+import { METERED_OPERATIONS, TIERS } from '../../core/model/compute-units.ts'
+import { keyHeaderOf } from '../../core/model/service-key.ts'
+import { booleanField, type Field, integer, oneOf, textMatching } from './field-type.ts'
+import { baseUrl, duration, headerName, unitCosts } from './field-types.ts'
 
 /** The sections of a job file: mappings that contain fields. */
 export const SECTIONS = {
@@ -23,7 +22,7 @@ export const SECTION_FIELDS = {
     variable: 'WALLETLAKE_BASE_URL',
   },
   'service.api': {
-    ...oneOf<Api>(APIS),
+    ...oneOf(APIS),
     description:
       'API of the service. --api and WALLETLAKE_API override it. Defaults to the API of the host where that is known, otherwise to data-api.',
     examples: ['data-api'],
@@ -35,7 +34,7 @@ export const SECTION_FIELDS = {
     ...headerName(),
     description:
       'HTTP header that carries the API key. WALLETLAKE_API_KEY_HEADER overrides it. For the hosts of the Avalanche Data API the default is x-glacier-api-key.',
-    default: 'x-service-api-key',
+    default: keyHeaderOf(undefined),
     examples: ['x-service-api-key'],
     synonyms: 'header headername keyheader authheader',
     variable: 'WALLETLAKE_API_KEY_HEADER',
@@ -47,7 +46,33 @@ export const SECTION_FIELDS = {
     examples: ['1m', '500ms'],
     synonyms: 'timeoutms requesttimeout timeoutseconds',
   },
-  ...QUOTA_FIELDS,
+  'service.tier': {
+    ...oneOf(TIERS),
+    description:
+      'Tier of the API key (none: no key). Its quota sets the rate from the first request on, and a run stops before its compute units of a day are used up. Without it the rate is learned from the responses with status 429.',
+    examples: ['free', 'pro'],
+    synonyms: 'plan subscription quota ratelimit',
+    option: { name: 'tier', value: '<name>', description: `Tier of the API key: ${TIERS.join(', ')}` },
+  },
+  'service.computeUnitsPerMinute': {
+    ...integer(1, Number.MAX_SAFE_INTEGER),
+    description: 'Compute units that the API key may use per minute. Overrides the value of the tier.',
+    examples: [8000],
+    synonyms: 'unitsperminute requestsperminute requestspersecond rps perminute',
+  },
+  'service.computeUnitsPerDay': {
+    ...integer(1, Number.MAX_SAFE_INTEGER),
+    description:
+      'Compute units that the runs into this output may use per UTC day. Overrides the value of the tier.',
+    examples: [2_000_000],
+    synonyms: 'unitsperday requestsperday dailybudget dailyquota dailylimit perday',
+  },
+  'service.computeUnits': {
+    ...unitCosts(),
+    description: `Compute units per request, by operation, where they differ from those of the Avalanche Data API. The operations are ${METERED_OPERATIONS.join(', ')}.`,
+    examples: [{ listing: 20, transaction: 20 }],
+    synonyms: 'costs unitcosts prices',
+  },
   'store.endpoint': {
     ...textMatching(
       /^https?:\/\/[^\s?#@\\/]+\/?$/i,

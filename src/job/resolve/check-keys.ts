@@ -1,6 +1,5 @@
 import { normalizeWord, suggest } from '../../core/model/suggest.ts'
-import type { ReportDiagnostic } from '../diagnostics.ts'
-import { quoted, type RawValue } from './raw-value.ts'
+import { quoted, type RawValue, type ReportDiagnostic } from '../diagnostics.ts'
 
 /** Maps other words that people use for a field to its path. Words are in lower case, without `-` and `_`. */
 export type Synonyms = ReadonlyMap<string, string>

@@ -1,25 +1,9 @@
-import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
+import { invalidValue, type RawValue, type ReportDiagnostic } from '../diagnostics.ts'
 import type { Field } from '../fields/field-type.ts'
-import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from '../fields/fields.ts'
+import { FIELD_PATHS, FIELDS } from '../fields/fields.ts'
 import { SECTIONS } from '../fields/section-fields.ts'
 import { type KeyRules, reportUnknownKeys, type Synonyms, synonymsFrom } from './check-keys.ts'
-import type { RawValue } from './raw-value.ts'
-
-/** The raw values of one source (command line, environment or job file) by field. */
-export type ConfigSource = ReadonlyMap<FieldPath, RawValue>
-
-/** A parsed field. `value` is undefined if it is invalid; a diagnostic was then reported. */
-type ParsedField<P extends FieldPath> = { readonly raw: RawValue; readonly value: FieldValue<P> | undefined }
-export type Values = { readonly [P in FieldPath]?: ParsedField<P> }
-
-/** Parses all fields of all sources. If several sources set a field, the first of them takes precedence. */
-export function parseSources(sources: readonly ConfigSource[], report: ReportDiagnostic): Values {
-  const effective = FIELD_PATHS.flatMap((path) => {
-    const parsed = sources.flatMap((source) => parseField(source.get(path), path, report))
-    return parsed.slice(0, 1).map((first) => [path, first])
-  })
-  return Object.fromEntries(effective)
-}
+import type { ConfigSource } from './overrides.ts'
 
 /** The source of a job file: its top-level fields and those of its sections. */
 export function sourceOfJob(root: RawValue, report: ReportDiagnostic): ConfigSource {
@@ -59,11 +43,6 @@ function fieldsOfSection(
 function splitPath(path: string): { section: string | undefined; leaf: string } {
   const [first = '', leaf] = path.split('.')
   return leaf === undefined ? { section: undefined, leaf: first } : { section: first, leaf }
-}
-
-function parseField<P extends FieldPath>(raw: RawValue | undefined, path: P, report: ReportDiagnostic) {
-  if (raw === undefined) return []
-  return [{ raw, value: raw.isInvalid ? undefined : FIELDS[path].parse(raw, report) }]
 }
 
 /** Returns the entries of a mapping. Text in its place is not shown, because under `service` it may be a key. */

@@ -1,7 +1,6 @@
+import type { RawContent, RawOrigin, RawValue } from '../diagnostics.ts'
 import type { Field, GivenValue } from '../fields/field-type.ts'
 import { FIELD_OPTIONS, FIELD_PATHS, FIELDS, type FieldPath, type WrittenValue } from '../fields/fields.ts'
-import type { ConfigSource } from './config-sources.ts'
-import type { RawContent, RawOrigin } from './raw-value.ts'
 
 /**
  * Values that override the fields of a job file, and are checked like them. Each property has the name of its option in
@@ -54,44 +53,39 @@ export const OVERRIDE_NAMES: readonly string[] = [
   'escapeFormulas',
 ]
 
+/** The raw values of one source (command line, environment or job file) by field. */
+export type ConfigSource = ReadonlyMap<FieldPath, RawValue>
+
 /** Values from the command line. */
 export function sourceOfOverrides(overrides: JobOverrides): ConfigSource {
   const given: Readonly<Record<string, GivenValue | undefined>> = overrides
-  return sourceOf((path) => {
-    const { option }: Field<unknown> = FIELDS[path]
-    return option && { name: `--${option.name}`, value: given[overrideName(option)] }
-  })
+  return sourceOf(({ option }) => option && [`--${option.name}`, given[overrideName(option)]])
 }
 
 /** Values from environment variables. An empty value is checked, and refused, like any other. */
 export function sourceOfEnv(env: NodeJS.ProcessEnv): ConfigSource {
-  return sourceOf((path) => {
-    const { variable }: Field<unknown> = FIELDS[path]
-    return variable === undefined ? undefined : { name: variable, value: env[variable] }
-  })
+  return sourceOf(({ variable }) => (variable === undefined ? undefined : [variable, env[variable]]))
 }
 
 /** Defaults that are constants. */
 export function sourceOfDefaults(): ConfigSource {
-  return sourceOf((path) => {
-    const { default: value }: Field<unknown> = FIELDS[path]
-    return { name: 'default', value }
-  })
+  return sourceOf((field) => ['default', field.default])
 }
 
 /** Values whose location is a name, such as `--chain`, instead of a position in a file. */
 function sourceOf(
-  find: (path: FieldPath) => { name: string; value: GivenValue | undefined } | undefined,
+  givenFor: (field: Field<unknown>) => readonly [name: string, value: GivenValue | undefined] | undefined,
 ): ConfigSource {
-  return new Map(
-    FIELD_PATHS.flatMap((path) => {
-      const found = find(path)
-      if (found?.value === undefined) return []
-      const location = { option: found.name }
-      const origin = { field: path, location, keyLocation: location }
-      return [[path, { ...origin, value: contentOf(found.value, origin, FIELDS[path]) }] as const]
-    }),
-  )
+  const source = new Map<FieldPath, RawValue>()
+  for (const path of FIELD_PATHS) {
+    const field: Field<unknown> = FIELDS[path]
+    const [name = '', value] = givenFor(field) ?? []
+    if (value === undefined) continue
+    const location = { option: name }
+    const origin = { field: path, location, keyLocation: location }
+    source.set(path, { ...origin, value: contentOf(value, origin, field) })
+  }
+  return source
 }
 
 function contentOf(value: GivenValue, origin: RawOrigin, { fromTexts }: Field<unknown>): RawContent {

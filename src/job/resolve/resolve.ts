@@ -1,160 +1,212 @@
 import { basename, extname } from 'node:path'
 import { DEFAULT_API, DEFAULT_FINALITY_MS } from '../../core/model/api.ts'
-import { atomicNetworkOf } from '../../core/model/chains.ts'
+import { atomicNetworkOf, chainOf } from '../../core/model/chains.ts'
 import { knownServiceOf } from '../../core/model/known-services.ts'
-import type { Compression, FormatName, Job, Wallet } from '../../core/model/model.ts'
-import { keyHeaderOf } from '../../core/model/service-key.ts'
-import { ATOMIC_TABLE, DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
+import type { Compression, Job, Wallet } from '../../core/model/model.ts'
+import { ATOMIC_TABLE, TABLE_NAMES, type TableName } from '../../core/table/index.ts'
 import { FORMATS } from '../../formats/index.ts'
-import { invalidValue } from '../diagnostics.ts'
-import { nativeSymbolOf } from '../fields/chain.ts'
-import { durationMs } from '../fields/duration.ts'
-import { FIELDS } from '../fields/fields.ts'
-import type { Values } from './config-sources.ts'
-import { plainValues } from './plain-fields.ts'
-import type { RawValue } from './raw-value.ts'
-import { BLOCK_TABLES, reportBadBlocks } from './resolve-blocks.ts'
-import { type Resolving, reportMissing } from './resolving.ts'
+import { isBucketUrl, parseBucketUrl, workFolder } from '../../storage/bucket-url.ts'
+import { readAddressesFile } from '../addresses/addresses-file.ts'
+import { invalidValue, type Problem, type RawValue, type ReportDiagnostic } from '../diagnostics.ts'
+import { FIELDS, type FieldPath } from '../fields/fields.ts'
+import { type GivenFields, plainSettings, type Settings, settingsOf } from './settings.ts'
 
-/** Builds a job from parsed values: fills in defaults and checks rules between fields. Wallets are added later. */
-export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wallets' | 'escapeFormulas'> {
-  const name = resolveName(values, resolving)
-  const chain =
-    values.chain === undefined ? reportMissing('chain', 'a chain id', resolving) : (values.chain.value ?? '')
-  const plain = plainValues(values)
-  const { kind, format } = plain
-  const service = resolveService(values)
-  reportBadRange(values, resolving)
-  if (kind === 'blocks') reportBadBlocks(values, resolving)
-  reportBadAtomic(values, { kind, chain }, resolving)
+/** Tables of a block job: a block listing (interface section 4.1) has no transfers and no internal transactions. */
+export const BLOCK_TABLES: readonly TableName[] = ['transactions']
+
+type JobFile = {
+  readonly file: string
+  /** The whole job, as the location of diagnostics about missing fields. */
+  readonly root: RawValue
+  /** Folder for the private state of an output in an object store. */
+  readonly stateFolder: string
+  /** Also report a job without a data service. */
+  readonly needsService: boolean
+}
+
+type Resolving = {
+  readonly given: GivenFields
+  readonly settings: Settings
+  readonly report: ReportDiagnostic
+  /** Reports a required field that is missing. */
+  readonly reportMissing: (path: FieldPath, expected: string) => void
+  /** Reports a field that is given although another field excludes it or its value. */
+  readonly reject: (path: FieldPath, problem: string | Problem) => void
+}
+
+/** Builds a job from its given fields: fills in defaults and checks rules between fields. */
+export async function resolveJob(
+  given: GivenFields,
+  { file, root, stateFolder, needsService }: JobFile,
+  report: ReportDiagnostic,
+): Promise<Omit<Job, 'escapeFormulas'>> {
+  const settings = settingsOf(given)
+  const resolving: Resolving = {
+    given,
+    settings,
+    report,
+    reportMissing: (field, expected) =>
+      report({ location: root.location, field, found: 'nothing', expected }),
+    reject: (path, problem) => {
+      const raw = given[path]?.raw
+      if (raw !== undefined && !raw.isInvalid) report(invalidValue(raw, problem))
+    },
+  }
+  const { startBlock, endBlock, targetFileSize, chain = '', partitionBy } = settings
+  const name = settings.name ?? (given.name === undefined ? nameOfFile(file, root, report) : '')
+  if (given.chain === undefined) resolving.reportMissing('chain', 'a chain id')
+  if (endBlock !== undefined && endBlock <= startBlock)
+    resolving.reject('endBlock', `an integer greater than startBlock (${startBlock}) (endBlock is exclusive)`)
+  if (given.endBlock !== undefined)
+    resolving.reject('finality', 'no finality: it cannot be combined with endBlock')
+  checkKind(resolving)
+  checkAtomic(resolving)
+  if (needsService && given['service.baseUrl'] === undefined)
+    resolving.reportMissing('service.baseUrl', BASE_URL_EXPECTED)
+  const service = resolveService(resolving)
+  const isOpenEnded = given.finality === undefined && endBlock === undefined
   return {
-    ...plain,
+    ...plainSettings(settings),
     name,
-    file: resolving.file,
+    file,
     chain,
-    tables: values.tables?.value ?? defaultTables(plain),
-    compression: resolveCompression(values, format, resolving),
-    output: plain.output ?? `output/${name}`,
-    ...resolveLayout(values),
-    finalityMs:
-      values.finality?.value ?? (plain.endBlock === undefined ? DEFAULT_FINALITY_MS[service.api] : 0),
-    nativeSymbol: plain.nativeSymbol ?? nativeSymbolOf(chain),
+    tables: resolveTables(resolving),
+    compression: resolveCompression(resolving),
+    ...resolveOutput(settings.output ?? `output/${name}`, stateFolder, resolving),
+    partitionBy: partitionBy === 'none' ? undefined : partitionBy,
+    targetFileBytes: targetFileSize,
+    finalityMs: isOpenEnded ? DEFAULT_FINALITY_MS[service.api] : settings.finality,
+    nativeSymbol: settings.nativeSymbol ?? chainOf(chain)?.symbol ?? null,
     service,
+    wallets: await resolveWallets(file, resolving),
   }
 }
 
-function defaultTables({ kind, atomic }: Pick<Job, 'kind' | 'atomic'>): Job['tables'] {
-  if (kind === 'blocks') return BLOCK_TABLES
-  return atomic ? TABLE_NAMES : DEFAULT_TABLES
-}
+const BASE_URL_EXPECTED =
+  "the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)"
 
-/** Returns the wallets of the job or of its addresses file. Exactly one of the two is required. A block job has none. */
-export async function resolveWallets(
-  { kind, addresses, addressesFile }: Values,
-  resolving: Resolving,
-  readFile: (raw: RawValue, path: string) => Promise<readonly Wallet[]>,
-): Promise<readonly Wallet[]> {
-  if (kind !== undefined && kind.value !== 'wallets') return []
-  if (addresses === undefined && addressesFile === undefined) {
-    reportMissing('addresses', 'addresses or addressesFile', resolving)
-  }
-  if (addresses !== undefined && addressesFile !== undefined) {
-    if (!addressesFile.raw.isInvalid)
-      resolving.report(invalidValue(addressesFile.raw, 'addresses or addressesFile, not both'))
-  } else if (addressesFile?.value !== undefined) return readFile(addressesFile.raw, addressesFile.value)
-  return addresses?.value ?? []
-}
-
-function resolveName({ name }: Values, { file, root, report }: Resolving): string {
-  if (name !== undefined) return name.value ?? ''
-  const rawFileName: RawValue = { ...root, field: 'name', value: basename(file, extname(file)) }
-  const parsedName = FIELDS.name.parse(rawFileName, (diagnostic) =>
-    report({
-      ...diagnostic,
-      expected: `${diagnostic.expected}: set name, because the file's name is not valid`,
-    }),
+function nameOfFile(file: string, root: RawValue, report: ReportDiagnostic): string {
+  const fileName: RawValue = { ...root, field: 'name', value: basename(file, extname(file)) }
+  const name = FIELDS.name.parse(fileName, ({ expected, ...diagnostic }) =>
+    report({ ...diagnostic, expected: `${expected}: set name, because the file's name is not valid` }),
   )
-  return parsedName ?? ''
+  return name ?? ''
 }
 
-/** Omits fields that are not set. */
-function resolveLayout({
-  partitionBy,
-  targetFileSize,
-}: Values): Pick<Job, 'partitionBy' | 'targetFileBytes'> {
-  const by = partitionBy?.value
-  const bytes = targetFileSize?.value
-  return {
-    ...(by === undefined || by === 'none' ? {} : { partitionBy: by }),
-    ...(bytes === undefined ? {} : { targetFileBytes: bytes }),
-  }
+/** Checks a block job. It needs both ends of the range, and allows no wallets and only the `transactions` table. */
+function checkKind({ given, settings, reportMissing, reject }: Resolving): void {
+  if (settings.kind !== 'blocks') return
+  const because = '(the kind is blocks)'
+  if (given.startBlock === undefined) reportMissing('startBlock', `the first block ${because}`)
+  if (given.endBlock === undefined) reportMissing('endBlock', `the block to stop before ${because}`)
+  for (const path of ['addresses', 'addressesFile'] as const)
+    reject(path, `no wallets, because whole blocks are exported ${because}`)
+  const others = given.tables?.value?.filter((name) => !BLOCK_TABLES.includes(name)) ?? []
+  const expected = `only transactions, because a block listing contains nothing else ${because}`
+  if (others.length > 0) reject('tables', { found: others.join(', '), expected })
 }
 
-function resolveService(values: Values): Job['service'] {
-  const quota = {
-    tier: values['service.tier']?.value,
-    computeUnitsPerMinute: values['service.computeUnitsPerMinute']?.value,
-    computeUnitsPerDay: values['service.computeUnitsPerDay']?.value,
-    computeUnits: values['service.computeUnits']?.value,
-  }
-  const isSet = ([, value]: [string, unknown]) => value !== undefined
-  const baseUrl = values['service.baseUrl']?.value
+/** Checks `atomic`: only wallets of the C-Chain have atomic transactions, and the table of them needs the field. */
+function checkAtomic({ settings, given, reject }: Resolving): void {
+  const { atomic, kind, chain } = settings
+  if (atomic && kind === 'blocks')
+    reject('atomic', 'false: blocks do not list atomic transactions (the kind is blocks)')
+  else if (atomic && chain !== undefined && atomicNetworkOf(chain) === undefined)
+    reject('atomic', 'false: only the C-Chain (43114, 43113) has atomic transactions')
+  if (!atomic && kind === 'wallets' && given.tables?.value?.includes(ATOMIC_TABLE))
+    reject('tables', { found: ATOMIC_TABLE, expected: `no ${ATOMIC_TABLE} without atomic: true` })
+}
+
+function resolveService({ given, settings }: Resolving): Job['service'] {
+  const baseUrl = settings['service.baseUrl']
+  const known = knownServiceOf(baseUrl)
+  const keyHeader = given['service.apiKeyHeader'] === undefined ? known?.keyHeader : undefined
   return {
-    ...Object.fromEntries(Object.entries(quota).filter(isSet)),
+    tier: settings['service.tier'],
+    computeUnitsPerMinute: settings['service.computeUnitsPerMinute'],
+    computeUnitsPerDay: settings['service.computeUnitsPerDay'],
+    computeUnits: settings['service.computeUnits'],
     baseUrl,
-    api: values['service.api']?.value ?? knownServiceOf(baseUrl)?.api ?? DEFAULT_API,
-    apiKeyHeader: values['service.apiKeyHeader']?.value ?? keyHeaderOf(baseUrl),
-    timeoutMs: values['service.timeout']?.value ?? durationMs(FIELDS['service.timeout'].default) ?? 0,
+    api: settings['service.api'] ?? known?.api ?? DEFAULT_API,
+    apiKeyHeader: keyHeader ?? settings['service.apiKeyHeader'],
+    timeoutMs: settings['service.timeout'],
   }
+}
+
+function resolveTables({ given, settings: { tables, kind, atomic } }: Resolving): Job['tables'] {
+  if (given.tables !== undefined) return tables
+  if (kind === 'blocks') return BLOCK_TABLES
+  return atomic ? TABLE_NAMES : tables
 }
 
 /**
  * Returns the compression. If the command line overrides the format and the compression of the job file is not available
  * for it, the default compression of the new format is used instead of reporting a diagnostic.
  */
-function resolveCompression(values: Values, format: FormatName, { report }: Resolving): Compression {
+function resolveCompression({ given, settings: { format, compression }, reject }: Resolving): Compression {
   const supported = FORMATS[format].compressions
-  const [fallback] = supported
-  const { compression } = values
-  if (compression?.value === undefined || supported.includes(compression.value))
-    return compression?.value ?? fallback
-  const isFormatOverridden = isOption(values.format?.raw) && !isOption(compression.raw)
-  const isFormatInvalid = values.format !== undefined && values.format.value === undefined
-  if (!isFormatOverridden && !isFormatInvalid) {
-    report(invalidValue(compression.raw, `one of ${supported.join(', ')} (the format is ${format})`))
-  }
-  return fallback
+  if (compression !== undefined && supported.includes(compression)) return compression
+  const isOption = (path: 'format' | 'compression') => 'option' in (given[path]?.raw.location ?? {})
+  const isFormatOverridden = isOption('format') && !isOption('compression')
+  const isFormatInvalid = given.format !== undefined && given.format.value === undefined
+  if (compression !== undefined && !isFormatOverridden && !isFormatInvalid)
+    reject('compression', `one of ${supported.join(', ')} (the format is ${format})`)
+  return supported[0]
 }
 
-function reportBadRange({ startBlock, endBlock, finality }: Values, { report }: Resolving): void {
-  const start = startBlock?.value ?? FIELDS.startBlock.default
-  if (endBlock?.value !== undefined && endBlock.value <= start) {
-    report(
-      invalidValue(endBlock.raw, `an integer greater than startBlock (${start}) (endBlock is exclusive)`),
-    )
-  }
-  if (endBlock !== undefined && finality !== undefined && !finality.raw.isInvalid) {
-    report(invalidValue(finality.raw, 'no finality: it cannot be combined with endBlock'))
-  }
+/** Returns the state folder: the option, else WALLETLAKE_STATE_DIR, else a folder in the working directory. */
+export function stateFolderOf(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  return option ?? (env.WALLETLAKE_STATE_DIR || '.walletlake-state')
 }
 
-function isOption(raw: RawValue | undefined): boolean {
-  return raw !== undefined && 'option' in raw.location
+/**
+ * Returns the output folder. If the output is an `s3://` URL, returns the location in the object store, and the local work
+ * folder as `output`. Reports store fields of other jobs.
+ */
+function resolveOutput(
+  output: string,
+  stateFolder: string,
+  { settings, reject }: Resolving,
+): Pick<Job, 'output' | 'store'> {
+  if (!isBucketUrl(output)) {
+    if (IS_URL.test(output)) reject('output', 'a folder, or s3://bucket/prefix')
+    for (const path of ['store.endpoint', 'store.region', 'store.pathStyle'] as const)
+      reject(path, 'no store unless output is s3://bucket/prefix')
+    return { output }
+  }
+  const bucket = parseBucketUrl(output)
+  if (bucket === undefined) {
+    reject('output', BUCKET_EXPECTED)
+    return { output }
+  }
+  if (settings.keepRaw) reject('keepRaw', 'no raw pages where output is an object store: leave keepRaw out')
+  const store = {
+    ...bucket,
+    endpoint: settings['store.endpoint'],
+    region: settings['store.region'],
+    pathStyle: settings['store.pathStyle'],
+  }
+  return { store, output: workFolder(store, stateFolder) }
 }
 
-/** Checks `atomic`: only wallets of the C-Chain have atomic transactions, and the table of them needs the field. */
-function reportBadAtomic(
-  { atomic, tables }: Values,
-  { kind, chain }: Pick<Job, 'kind' | 'chain'>,
-  { report }: Resolving,
-): void {
-  if (atomic?.value === true) {
-    if (kind === 'blocks')
-      report(invalidValue(atomic.raw, 'false: blocks do not list atomic transactions (the kind is blocks)'))
-    else if (chain !== '' && atomicNetworkOf(chain) === undefined)
-      report(invalidValue(atomic.raw, 'false: only the C-Chain (43114, 43113) has atomic transactions'))
-  } else if (kind === 'wallets' && tables?.value?.includes(ATOMIC_TABLE) === true) {
-    const expected = `no ${ATOMIC_TABLE} without atomic: true`
-    report({ ...invalidValue(tables.raw, expected), found: ATOMIC_TABLE })
-  }
+/** Text that is probably a URL. Two letters are required, because a Windows drive has one. */
+const IS_URL = /^[a-z][a-z0-9+.-]+:\//i
+
+const BUCKET_EXPECTED =
+  's3://bucket/prefix, the bucket of 3 to 63 of a-z, 0-9, "." and "-", the prefix without empty parts, ? and #'
+
+/** Returns the wallets of the job or of its addresses file. Exactly one of the two is required. A block job has none. */
+async function resolveWallets(
+  file: string,
+  { given, settings, report, reportMissing, reject }: Resolving,
+): Promise<readonly Wallet[]> {
+  const { addresses, addressesFile } = given
+  if (given.kind !== undefined && given.kind.value !== 'wallets') return []
+  if (addresses === undefined && addressesFile === undefined)
+    reportMissing('addresses', 'addresses or addressesFile')
+  if (addresses !== undefined && addressesFile !== undefined)
+    reject('addressesFile', 'addresses or addressesFile, not both')
+  else if (addressesFile?.value !== undefined)
+    return readAddressesFile(addressesFile.raw, addressesFile.value, file, report)
+  return settings.addresses ?? []
 }

@@ -1,7 +1,7 @@
 import { APIS, type Api, DEFAULT_API } from '../../core/model/api.ts'
 import { TIERS } from '../../core/model/compute-units.ts'
 import { FORMAT_NAMES, type FormatName } from '../../core/model/model.ts'
-import { compressionChoices } from '../fields/compression.ts'
+import { compressionChoices } from '../fields/field-types.ts'
 
 /** Values of a new job file. The template contains the other fields as comments. */
 export type NewJob = {

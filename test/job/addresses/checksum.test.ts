@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineJob } from '../../../src/index.ts'
-import { toChecksumAddress } from '../../../src/job/addresses/checksum.ts'
+import { toChecksumAddress } from '../../../src/job/addresses/address.ts'
 import { expectRefusal, jobOf, refusalOf } from '../helpers.ts'
 
 /** The examples of EIP-55: upper case, lower case and mixed case. */

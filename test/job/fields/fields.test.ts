@@ -4,13 +4,13 @@ import type { Field } from '../../../src/job/fields/field-type.ts'
 import { FIELD_PATHS, FIELDS } from '../../../src/job/fields/fields.ts'
 import { SECTIONS } from '../../../src/job/fields/section-fields.ts'
 import type { JobOverrides } from '../../../src/job/read-job.ts'
-import { parseSources } from '../../../src/job/resolve/config-sources.ts'
 import {
   OVERRIDE_NAMES,
   sourceOfDefaults,
   sourceOfEnv,
   sourceOfOverrides,
 } from '../../../src/job/resolve/overrides.ts'
+import { parseSources } from '../../../src/job/resolve/settings.ts'
 import { LEAST, refusalOf } from '../helpers.ts'
 
 const fields = FIELD_PATHS.map((path): Field<unknown> & { path: typeof path } => ({ path, ...FIELDS[path] }))
