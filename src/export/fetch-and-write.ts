@@ -123,7 +123,7 @@ async function fetchAndWriteOnce(
     const mutableBlocks = Math.max(LOOKBACK_BLOCKS, jobExport.lookback?.blocks ?? 0)
     const fetchOptions = { job, listings, minEnd, mutableBlocks, requestContext, checkpoint, stats, onNotice }
     const fetchMissing = () =>
-      fetchJob({ ...fetchOptions, readPage: output.readPage, onPage: output.onPageStored })
+      fetchJob({ ...fetchOptions, openPageReader: output.openPageReader, onPage: output.onPageStored })
     const end =
       previous.refusedEnds === undefined ? await fetchMissing() : (stats.endBlock ?? (await fetchMissing()))
     stats.endBlock = end

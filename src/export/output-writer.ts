@@ -55,7 +55,7 @@ export type OutputOptions = {
  * Writes the output of one job. Rows are staged while pages arrive; files are created after all pages have
  * arrived.
  */
-export type OutputWriter = Pick<Staging, 'readPage' | 'onPageStored'> & {
+export type OutputWriter = Pick<Staging, 'openPageReader' | 'onPageStored'> & {
   /**
    * Merges the rows of the blocks before `end` and returns what must be read again before they are published.
    */
@@ -113,7 +113,7 @@ export async function openOutputWriter(output: OutputOptions): Promise<OutputWri
   const outputContext = { ...output, listings, context, staging, pool }
   let batches: readonly BatchRows[] | undefined
   return {
-    readPage: staging.readPage,
+    openPageReader: staging.openPageReader,
     onPageStored: staging.onPageStored,
     merge: async (end) => {
       batches = await mergeBatches(outputContext, { from: previous.from, to: end })

@@ -1,4 +1,5 @@
 import type { QuotaSettings } from '../core/model/compute-units.ts'
+import type { FailureCode } from '../core/model/errors.ts'
 import type { FeeDetails } from '../core/model/fees.ts'
 import type { Gap } from '../core/model/gaps.ts'
 import type { ItemKey } from '../core/model/item-key.ts'
@@ -50,6 +51,10 @@ export type Source = {
    *   next page and is not in the requested order: its blocks would count as complete
    */
   parsePage(body: Buffer, limits: PageLimits): ParsedPage
+  /**
+   * Reads one of several answers that a page is composed of. Never throws. Absent if a page is one answer.
+   */
+  readAnswer?(body: Buffer): Answer
   /**
    * Returns the list of items in a body from the checkpoint: a wallet's page, or a list of block pages. Any other
    * result, or a TypeError, means that the body is not a page.
@@ -140,7 +145,15 @@ export type WalletListing = {
   reducedPageSize(): number | undefined
 }
 
-export type RangeRequest = {
+/** Reads the pages of a range. */
+export type PageReader = {
+  /** Reads a body like `parsePage`, the default; another thread may do so. */
+  read?: (body: Buffer, limits: PageLimits) => Page | Promise<Page>
+  /** Reads an answer like `readAnswer` of the source, the default; another thread may do so. */
+  readAnswer?: (body: Buffer) => Answer | Promise<Answer>
+}
+
+export type RangeRequest = PageReader & {
   range: BlockRange
   /** `desc` starts at the newest block: the first page of a run without endBlock then shows the head. */
   order: 'asc' | 'desc'
@@ -155,8 +168,6 @@ export type RangeRequest = {
    * undefined for none: other readers may have taken some of it. @default all of it
    */
   narrowRange?: (rest: BlockRange, page: Page) => BlockRange | undefined
-  /** Reads a body like `parsePage`, the default; another thread may do so. */
-  read?: (body: Buffer, limits: PageLimits) => Page | Promise<Page>
   /**
    * The highest block known so far, if that is near the head of the chain. @default the highest block of an
    * open range's pages
@@ -175,6 +186,43 @@ export type PageLimits = {
   chain?: string
   /** Whether the page was requested by a page token. @default false */
   isContinued?: boolean
+  /** Of a composed page: by listing, the records that it contains. @default unknown */
+  records?: Readonly<Record<string, ComposedRecords>>
+}
+
+/** Records of answers, by the ids of the answers and the positions in them. */
+export type ComposedRecords = { answers: Float64Array; positions: Uint32Array }
+
+/** An answer: its records, or why it has none. Structured-cloneable. */
+export type Answer = RecordIndex | { body: Buffer; refusal: Refusal }
+
+/** The records of an answer in its order, by field, so that few objects move between threads. */
+export type RecordIndex = {
+  /** Identifies the parsed records, which stay in the thread that has read the answer. */
+  id: number
+  body: Buffer
+  /** Offsets of the first byte of each record, and of the one after its last. */
+  starts: Uint32Array
+  ends: Uint32Array
+  /** NaN for a record that does not state its block. */
+  blocks: Float64Array
+  /** Times in seconds since 1970; 0 if unknown. */
+  seconds: Float64Array
+  /** In lower case; empty if a record states none. */
+  hashes: readonly string[]
+  blockHashes: readonly string[]
+  /** The values of records that state balances of the genesis block, by their position. */
+  genesis: ReadonlyMap<number, string>
+}
+
+type Refusal = {
+  code: FailureCode
+  message: string
+  fix: string
+  status: number | undefined
+  isPermanent: boolean
+  /** The service has not processed all blocks. */
+  isUnprocessed: boolean
 }
 
 /** A page of a wallet's listing. Structured-cloneable. */

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS, type Listings } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
-import type { Page, PageLimits, Source } from '../sources/source.ts'
+import type { PageReader, Source } from '../sources/source.ts'
 import { pagesIn, totalBytes } from './batches.ts'
 import type { FeeResolver } from './fee-resolver.ts'
 import type { FeeSource } from './fees.ts'
@@ -32,10 +32,10 @@ export type StagingOptions = {
  * from the checkpoint.
  */
 export type Staging = {
-  /** Parses and checks a page of a wallet's listing, like `parsePage` of the source. */
-  readPage(wallet: string, body: Buffer, limits: PageLimits): Promise<Page>
+  /** Opens a reader of pages of a wallet's listing, which reads them in a thread if there is one. */
+  openPageReader(wallet: string): Required<PageReader>
   /**
-   * Must be called after a page was appended to the checkpoint, with the body that `readPage` returned and
+   * Must be called after a page was appended to the checkpoint, with the body that the reader returned and
    * its offset.
    */
   onPageStored(page: { body: Buffer; offset: number }): void
@@ -67,7 +67,7 @@ export function createStaging(options: StagingOptions): Staging {
 
 class PageStaging implements Staging {
   readonly #options: StagingOptions
-  /** Pages that are not on disk yet, by the body that `readPage` returned. */
+  /** Pages that are not on disk yet, by the body that the reader returned. */
   readonly #read = new WeakMap<Buffer, Pick<StagedRecord, 'page' | 'fees'>>()
   /**
    * By offset in the checkpoint. `bytes` is compared because a record of coalesced block pages may have grown
@@ -87,24 +87,35 @@ class PageStaging implements Staging {
     if (checkpoint.resumed) this.#stage(pagesIn(checkpoint.records(listings), { from, to: NO_END }))
   }
 
-  readPage = async (wallet: string, body: Buffer, limits: PageLimits): Promise<Page> => {
-    this.#setFees(this.#options.fees.current())
-    // Other pages may set new prices before the thread has read this one.
-    const fees = this.#fees
+  openPageReader = (wallet: string): Required<PageReader> => {
     const { pool, source } = this.#options
-    const pendingPage = pool.readPage({ wallet, body, limits })
-    if (pendingPage === undefined) return source.parsePage(body, limits).page
-    const page = await pendingPage.page
-    const staged = this.#track(pendingPage.staged)
-    this.#read.set(page.body, { page: staged, fees })
-    return page
+    const { readAnswer: readAnswerHere = notComposed } = source
+    // Identifies the reader: one thread parses its answers, and composes its pages of them.
+    const reader = {}
+    return {
+      read: async (body, limits) => {
+        this.#setFees(this.#options.fees.current())
+        // Other pages may set new prices before the thread has read this one.
+        const fees = this.#fees
+        const pendingPage = pool.readPage({ wallet, body, limits }, reader)
+        if (pendingPage === undefined) return source.parsePage(body, limits).page
+        const page = await pendingPage.page
+        const staged = this.#track(pendingPage.staged)
+        this.#read.set(page.body, { page: staged, fees })
+        return page
+      },
+      readAnswer: (body) => {
+        pool.expectBytes(body.length)
+        return pool.readAnswer(body, reader) ?? readAnswerHere(body)
+      },
+    }
   }
 
   onPageStored = ({ body, offset }: { body: Buffer; offset: number }): void => {
-    const { pool, listings } = this.#options
+    const { pool, listings, source } = this.#options
     const page = this.#read.get(body)
     if (page !== undefined) this.#staged.set(offset, { bytes: body.length, ...page })
-    pool.expectBytes(body.length)
+    if (source.readAnswer === undefined) pool.expectBytes(body.length)
     if (listings.has(BLOCKS)) this.#onBlocksStored(body.length)
   }
 
@@ -189,6 +200,10 @@ class PageStaging implements Staging {
     staged.then(this.#onStaged, () => undefined)
     return staged
   }
+}
+
+function notComposed(): never {
+  throw new TypeError('pages of this source are not composed of answers')
 }
 
 function groupIntoTasks(pages: readonly PageLocation[]): PageLocation[][] {

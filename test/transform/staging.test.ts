@@ -37,6 +37,7 @@ function recordingPool({ reads }: { reads: boolean }) {
       read += 1
       return { page: Promise.resolve(readPage(body, limits)), staged: Promise.resolve(made(1_000 + read)) }
     },
+    readAnswer: () => undefined,
     run: (async ({ pages }: { pages: readonly PageLocation[] }) => {
       staged.push([...pages])
       return pages.map(({ offset }) => made(offset))
@@ -64,7 +65,7 @@ async function receive(
   blocks: readonly number[],
 ) {
   for (const block of blocks) {
-    const page = await staging.readPage(A, bodyOf(block), LIMITS)
+    const page = await staging.openPageReader(A).read(bodyOf(block), LIMITS)
     const covered = { from: block, to: block + 1 }
     const { offset } = await checkpoint.addPage(A, { ...page, covered })
     staging.onPageStored({ body: page.body, offset })
@@ -283,7 +284,7 @@ test('stages a page again if the prices became known while a thread read it', as
     source: dataApi,
   }
   const staging = createStaging({ ...options, pool: { ...pool, readPage } })
-  const reading = staging.readPage(A, bodyOf(1), LIMITS)
+  const reading = staging.openPageReader(A).read(bodyOf(1), LIMITS)
   current = known
   await receive(checkpoint, staging, [2])
   const page = await reading

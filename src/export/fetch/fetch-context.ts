@@ -3,7 +3,7 @@ import type { Listings } from '../../core/model/listings.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { RunStats } from '../../core/model/run-stats.ts'
 import type { RequestContext } from '../../http/request.ts'
-import type { Page, PageLimits } from '../../sources/source.ts'
+import type { PageReader } from '../../sources/source.ts'
 
 /** A page in the checkpoint: its body, and the offset of the body in the log. */
 export type StoredPage = { body: Buffer; offset: number }
@@ -18,8 +18,8 @@ export type FetchContext = {
   stats: RunStats
   /** Number of blocks below the head that a reorg may change between two requests. @default LOOKBACK_BLOCKS */
   mutableBlocks?: number | undefined
-  /** Parses a page of a wallet's listing, possibly in another thread. @default `readPage`, in this thread */
-  readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>
+  /** Reads the pages of a wallet's listing, possibly in another thread. @default in this thread */
+  openPageReader?: (wallet: string) => PageReader
   /** Called after each page has been stored. */
   onPage: (page: StoredPage) => void
   /** Called with one line per notable event. */

@@ -7,7 +7,7 @@ import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
 import { type RunStats, recordSmallPages, serviceTime } from '../../core/model/run-stats.ts'
 import { newestIndexed } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
-import type { Page, PageLimits, WalletListing } from '../../sources/source.ts'
+import type { Page, WalletListing } from '../../sources/source.ts'
 import type { FetchContext } from './fetch-context.ts'
 import { findEnd, proveEnd } from './find-end.ts'
 import { requireCutoffBefore } from './lower-cutoff.ts'
@@ -159,17 +159,13 @@ async function readAssignment(context: AssignmentContext, assignment: Assignment
     onProgress()
     return remaining
   }
-  const read = (body: Buffer, limits: PageLimits) =>
-    context.readPage === undefined
-      ? sourceOf(job.service.api).parsePage(body, limits).page
-      : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context
   const indexedBeforeMs = indexedBeforeTime(job, checkpoint, stats)
   const { cutoffMs } = checkpoint
   const indexedTo = checkpoint.indexedAtStart()
   const limits = { cutoffMs, indexedBeforeMs, indexedTo, mutableBlocks }
-  const request = { range, order, ...limits, narrowRange, read, head }
+  const request = { range, order, ...limits, narrowRange, head, ...context.openPageReader?.(address) }
   for await (const page of listing.readRange(requestContext, request)) {
     await requireCutoffBefore(job, checkpoint, stats)
     refusals.recordResponse(address)

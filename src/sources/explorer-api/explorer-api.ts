@@ -2,6 +2,7 @@ import { smallest } from '../../core/platform/extremes.ts'
 import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-size.ts'
 import type { Source, WalletAssets } from '../source.ts'
 import { splitPage } from '../split-list.ts'
+import { isUnprocessed } from './answer.ts'
 import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
 import { keyOf, LISTING_NAMES, LISTINGS, onChainFieldsOf } from './item.ts'
 import { composeBody } from './pages/compose-body.ts'
@@ -10,7 +11,7 @@ import { type ListingSize, readRange } from './pages/read-range.ts'
 import { isListingRefused, readFirstRecord } from './pages/read-window.ts'
 import { createSharedWindows } from './pages/shared-windows.ts'
 import { createBlockSpan, WINDOW_SIZES } from './pages/window-size.ts'
-import { isUnprocessed } from './requests/answer.ts'
+import { readAnswer } from './record-index.ts'
 import { requestLastBlockBefore } from './requests/request-head.ts'
 import { readView } from './view.ts'
 
@@ -29,6 +30,7 @@ function explorerSource(dialect: Dialect): Source {
     openWallet: ({ chain, address }) => openWallet(dialect, { chain, address }),
     lastBlockBefore: (requestContext, query) => requestLastBlockBefore(requestContext, { dialect, ...query }),
     parsePage,
+    readAnswer,
     itemsIn,
     splitPage: (body) => splitPage(body, ITEMS),
     keyOf: (item) => keyOf(item),

@@ -14,10 +14,10 @@ import {
   type OpenedBalances,
 } from '../balances.ts'
 import { ACCESS_DEFAULTS, type ServiceAccess, startRequests } from '../service-access.ts'
+import { isUnprocessed, readQuantity } from './answer.ts'
 import { API_KEY_PARAMETER, type Dialect } from './dialect.ts'
 import { LISTING_NAMES } from './item.ts'
 import { readFirstRecord } from './pages/read-window.ts'
-import { isUnprocessed, readQuantity } from './requests/answer.ts'
 import { explorerRequest } from './requests/explorer-request.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { ExportError } from '../../core/model/errors.ts'
-import type { Page } from '../../sources/source.ts'
+import type { Answer, Page } from '../../sources/source.ts'
 import type { FeeSource } from '../fees.ts'
 import type { StagedPage } from '../staged/stage-page.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type WriteResult,
   type WriteTask,
 } from './task.ts'
-import { CAN_THREAD, openWriteThread, type QueuedTask, type WriteThread } from './thread.ts'
+import { CAN_THREAD, openWriteThread, type QueuedTask, type WriteThread, withBuffer } from './thread.ts'
 
 /**
  * Runs the write tasks of one job in worker threads. Runs them in this thread if there is little to do or if
@@ -26,9 +26,12 @@ export type WritePool = {
    * undefined if no thread is ready. The memory of `body` is transferred to the thread; use the `body` of the
    * resulting page instead.
    *
+   * @param reader if it has read answers, the page is read by the same thread, which has parsed them
    * @throws if the pool is closed. `page` rejects with the errors of `parsePage`.
    */
-  readPage(task: PageTask): PendingPage | undefined
+  readPage(task: PageTask, reader?: object): PendingPage | undefined
+  /** Reads an answer in a thread, like `readAnswer` of the source. Undefined if there is no thread, ready or not. */
+  readAnswer(body: Buffer, reader: object): Promise<Answer> | undefined
   /**
    * Runs a task. Rejects with the task's error, or once the pool is closed.
    *
@@ -70,6 +73,8 @@ class ThreadPool implements WritePool {
   #context: WriteContext
   readonly #waiting: QueuedTask<WriteTask>[] = []
   readonly #threads: WriteThread[] = []
+  /** The thread that reads the answers of a reader. */
+  readonly #readers = new WeakMap<object, WriteThread>()
   readonly #inlineWorker: InlineWorker
   #expectedBytes = 0
   #queuedBytes = 0
@@ -91,8 +96,8 @@ class ThreadPool implements WritePool {
     this.#dispatch()
   }
 
-  readPage(task: PageTask): PendingPage | undefined {
-    const thread = this.#threadForPage()
+  readPage(task: PageTask, reader = {}): PendingPage | undefined {
+    const thread = this.#threadForPage(reader)
     if (thread === undefined) return undefined
     let onPage: (page: Page) => void = () => undefined
     const staged = new Promise<unknown>((resolve, reject) => {
@@ -103,6 +108,16 @@ class ThreadPool implements WritePool {
       staged.catch(reject)
     })
     return { page, staged: staged as Promise<StagedPage> }
+  }
+
+  readAnswer(body: Buffer, reader: object): Promise<Answer> | undefined {
+    const thread = this.#threadForPage(reader, true)
+    if (thread === undefined) return undefined
+    this.#readers.set(reader, thread)
+    return new Promise<Answer>((resolve, reject) => {
+      const onAnswer = (answer: unknown) => resolve(withBuffer(answer as Answer))
+      thread.post({ task: { kind: 'answer', body }, resolve: onAnswer, reject })
+    })
   }
 
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>> {
@@ -138,12 +153,14 @@ class ThreadPool implements WritePool {
   }
 
   /**
-   * Returns the least busy of the ready threads. If it has work queued, another thread is started for later
-   * pages.
+   * Returns the reader's thread, or else the least busy of the ready threads, or of all if it can wait for one to start. If it has work queued, another
+   * thread is started for later pages.
    */
-  #threadForPage(): WriteThread | undefined {
+  #threadForPage(reader: object, canWait = false): WriteThread | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason
-    const [free] = this.#threads.filter(({ isReady }) => isReady).sort(byTasks)
+    const own = this.#readers.get(reader)
+    if (own !== undefined) return own
+    const [free] = this.#threads.filter(({ isReady }) => isReady || canWait).sort(byTasks)
     if (free !== undefined && free.tasks > 0 && this.#mayOpen()) this.#openThread()
     return free
   }

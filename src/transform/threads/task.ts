@@ -2,7 +2,7 @@ import type { Api } from '../../core/model/api.ts'
 import { toExportError } from '../../core/model/errors.ts'
 import type { PartitionBy } from '../../core/model/model.ts'
 import { sourceOf } from '../../sources/index.ts'
-import type { Page, PageLimits } from '../../sources/source.ts'
+import type { Page, PageLimits, Source } from '../../sources/source.ts'
 import type { FeeSource } from '../fees.ts'
 import { createFlattener, type RowContext } from '../flatten-views.ts'
 import { olderThanCutoff, type PageLocation } from '../merge/page-source.ts'
@@ -55,6 +55,8 @@ export type TaskRunner = {
   run<T extends WriteTask>(task: T): WriteResult<T>
   /** Parses a page like `parsePage` of the source. `stage` then stages its rows. */
   read(task: PageTask): { page: Page; stage: () => StagedPage }
+  /** See `readAnswer` of the source. */
+  readAnswer: Source['readAnswer']
   /** Closes the staging files and the checkpoint. The next task opens them again. */
   close(): void
 }
@@ -101,6 +103,7 @@ export function openTaskRunner(context: WriteContext): TaskRunner {
       const items = () => itemsOf({ wallet, listed, keys })
       return { page, stage: () => withExportError(() => stage({ items: items(), entries: listed.length })) }
     },
+    readAnswer: source.readAnswer,
     close: () => {
       files.close()
       pageReader.close()

@@ -6,7 +6,7 @@ import type { Page } from '../../sources/source.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
 /** A task as posted to a thread. */
-export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask)
+export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask) | { kind: 'answer'; body: Buffer }
 
 /**
  * Messages of a thread. It sends `isReady` once after its start, and `result` or `error` once per task. A
@@ -16,7 +16,7 @@ export type WorkerMessage =
   | { isReady: true }
   | { page: Page }
   | { result: unknown }
-  | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
+  | { error: Pick<ExportError, 'code' | 'message' | 'fix' | 'isPermanent'> & { stack: string | undefined } }
 
 /** A task and its callbacks. */
 export type QueuedTask<T extends ThreadTask = ThreadTask> = {
@@ -87,7 +87,7 @@ export function openWriteThread(context: WriteContext, { onResult, onCrash }: Th
     },
     post: (entry) => {
       queue.push(entry)
-      worker.postMessage(entry.task, entry.task.kind === 'read' ? transferableMemory(entry.task.body) : [])
+      worker.postMessage(entry.task, 'body' in entry.task ? transferableMemory(entry.task.body) : [])
     },
     close: async (reason) => {
       isClosed = true
@@ -116,9 +116,10 @@ function reviveError({
   code,
   message,
   fix,
+  isPermanent,
   stack,
 }: Extract<WorkerMessage, { error: unknown }>['error']): ExportError {
-  const error = new ExportError(code, message, { fix })
+  const error = new ExportError(code, message, { fix, isPermanent })
   if (stack !== undefined) error.stack = stack
   return error
 }

@@ -11,10 +11,13 @@ const runner = openTaskRunner(workerData as WriteContext)
 // error per task.
 parentPort?.on('message', (task: ThreadTask) => {
   try {
-    send({ result: task.kind === 'read' ? readAndStage(task) : runner.run(task) })
+    if (task.kind === 'answer') {
+      const answer = runner.readAnswer?.(withBuffer(task).body)
+      send({ result: answer }, answer && transferableMemory(answer.body))
+    } else send({ result: task.kind === 'read' ? readAndStage(task) : runner.run(task) })
   } catch (thrown) {
-    const { code, message, fix, stack } = toExportError(thrown)
-    send({ error: { code, message, fix, stack } })
+    const { code, message, fix, isPermanent, stack } = toExportError(thrown)
+    send({ error: { code, message, fix, isPermanent, stack } })
   }
 })
 send({ isReady: true })

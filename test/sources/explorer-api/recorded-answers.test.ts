@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseBytes, toText } from '../../../src/core/platform/byte-text.ts'
-import { etherscan } from '../../../src/sources/explorer-api/explorer-api.ts'
-import { LISTINGS, type ListingName } from '../../../src/sources/explorer-api/item.ts'
-import { composeBody } from '../../../src/sources/explorer-api/pages/compose-body.ts'
 import {
   isThrottled,
   readBlockNumber,
   readQuantity,
   readRecords,
-} from '../../../src/sources/explorer-api/requests/answer.ts'
+} from '../../../src/sources/explorer-api/answer.ts'
+import { etherscan } from '../../../src/sources/explorer-api/explorer-api.ts'
+import { LISTINGS, type ListingName } from '../../../src/sources/explorer-api/item.ts'
+import { composeBody } from '../../../src/sources/explorer-api/pages/compose-body.ts'
+import { readAnswer, requireRecords } from '../../../src/sources/explorer-api/record-index.ts'
 import type { Fields } from '../../../src/sources/fields.ts'
 
 const FOLDER = new URL('../../fixtures/explorer/', import.meta.url)
@@ -31,8 +32,10 @@ function rowsOf(listing: ListingName, record: Fields): Row[] {
   const block = Number(record.blockNumber)
   // Lists of a transaction's internal transactions do not name it.
   const isNamed = 'hash' in record || 'transactionHash' in record
-  const placed = { block, record: isNamed ? record : { ...record, hash: '0xabc' } }
-  const body = composeBody({ ...lists, [listing]: [placed] }, { from: block, to: block + 1 })
+  const result = [isNamed ? record : { ...record, hash: '0xabc' }]
+  const text = JSON.stringify({ status: '1', message: 'OK', result })
+  const answer = requireRecords(readAnswer(Buffer.from(text, 'latin1')))
+  const body = composeBody({ ...lists, [listing]: [{ answer, at: 0 }] }, { from: block, to: block + 1 })
   const [item] = (etherscan.itemsIn(parseBytes(body)) ?? []) as unknown[]
   const view = etherscan.readView(item, { chain: '1', onBadEntry: (...bad) => expect(bad).toEqual([]) })
   if (typeof view === 'string') throw new Error(view)

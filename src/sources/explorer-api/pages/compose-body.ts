@@ -1,61 +1,157 @@
-import { compareKeys } from '../../../core/model/item-key.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
 import { jsonText } from '../../../core/platform/json-text.ts'
-import { wholeNumber } from '../../item-time.ts'
-import { hashOf, type Item, keyOf, LISTING_NAMES, type ListingName } from '../item.ts'
-import type { Placed } from './read-window.ts'
+import type { Fields } from '../../fields.ts'
+import type { ComposedRecords, PageLimits, RecordIndex } from '../../source.ts'
+import { type Item, LISTING_NAMES, type ListingName } from '../item.ts'
+import { keptRecords, recordAt, releaseRecords } from '../record-index.ts'
 
-/** The JSON of a page: the records of complete blocks, grouped by transaction. */
-export function composeBody(
-  records: Readonly<Record<ListingName, readonly Placed[]>>,
-  { from, to }: BlockRange,
-): Buffer {
-  const items = new Map<string, MutableItem>()
+/** A record of an answer. */
+export type Located = { answer: RecordIndex; at: number }
+
+type ByListing<T> = Readonly<Record<ListingName, readonly T[]>>
+
+/** The records of one transaction. */
+type Transaction<R extends Located> = {
+  /** The first of them, and one that states its block, if there is one. */
+  first: R
+  placed: R
+  normal: R | null
+} & Record<Exclude<ListingName, 'normal'>, R[]>
+
+/** Groups records by transaction. A record without a hash stands alone; those of the genesis block are left out. */
+function groupRecords<R extends Located>(records: ByListing<R>): Transaction<R>[] {
+  const groups = new Map<string, Transaction<R>>()
   for (const listing of LISTING_NAMES)
-    for (const { record } of records[listing]) {
-      if (isGenesis(record)) continue
-      const item = itemOf(items, record)
-      if (wholeNumber(item.blockNumber) === undefined) item.blockNumber = record.blockNumber
-      if (listing !== 'normal') item[listing].push(record)
-      else item.normal ??= record
+    for (const record of records[listing]) {
+      const { answer, at } = record
+      if (answer.genesis.has(at)) continue
+      const hash = answer.hashes[at] || `#${groups.size}`
+      let group = groups.get(hash)
+      if (group === undefined) {
+        const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }
+        group = { first: record, placed: record, normal: null, ...lists }
+        groups.set(hash, group)
+      }
+      if (isUnplaced(group.placed)) group.placed = record
+      if (listing !== 'normal') group[listing].push(record)
+      else group.normal ??= record
     }
-  return Buffer.from(jsonText({ from, to, items: sortItems([...items.values()]) }), 'latin1')
+  return [...groups.values()]
 }
 
-type MutableItem = Omit<Item, Exclude<ListingName, 'normal'>> &
-  Record<Exclude<ListingName, 'normal'>, Placed['record'][]>
+const isUnplaced = ({ answer, at }: Located) => Number.isNaN(answer.blocks[at])
+
+const hashOf = ({ answer, at }: Located): unknown => {
+  const hash = answer.hashes[at]
+  if (hash !== '') return hash
+  const record = recordAt(answer, at)
+  return record.hash ?? record.transactionHash
+}
+
+const blockOf = (record: Located): unknown =>
+  isUnplaced(record)
+    ? recordAt(record.answer, record.at).blockNumber
+    : String(record.answer.blocks[record.at])
+
+/** The JSON of a page: the records of complete blocks as the service returned them, grouped by transaction. */
+export function composeBody(records: ByListing<Located>, { from, to }: BlockRange): Buffer {
+  const parts: (string | Located)[] = [`{"from":${from},"to":${to},"items":[`]
+  const addList = (list: readonly Located[]) => {
+    for (const [at, record] of list.entries()) parts.push(at === 0 ? '' : ',', record)
+  }
+  for (const [at, { first, placed, normal, ...lists }] of groupRecords(records).entries()) {
+    const key = jsonText({ hash: hashOf(first), blockNumber: blockOf(placed) })
+    parts.push(
+      `${at === 0 ? '' : ','}${key.slice(0, -1)}${key === '{}' ? '' : ','}"normal":`,
+      normal ?? 'null',
+    )
+    for (const name of LISTING_NAMES)
+      if (name !== 'normal') {
+        parts.push(`,"${name}":[`)
+        addList(lists[name])
+        parts.push(']')
+      }
+    parts.push('}')
+  }
+  parts.push(']}')
+  return joinParts(parts)
+}
+
+function joinParts(parts: readonly (string | Located)[]): Buffer {
+  const sizeOf = (part: string | Located) => {
+    if (typeof part === 'string') return part.length
+    return (part.answer.ends[part.at] ?? 0) - (part.answer.starts[part.at] ?? 0)
+  }
+  const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + sizeOf(part), 0))
+  let end = 0
+  for (const part of parts)
+    end +=
+      typeof part === 'string'
+        ? body.write(part, end, 'latin1')
+        : part.answer.body.copy(body, end, part.answer.starts[part.at], part.answer.ends[part.at])
+  return body
+}
+
+/** Names the records of a page, so that the thread that has parsed them need not do so again. */
+export function nameRecords(records: ByListing<Located>): NonNullable<PageLimits['records']> {
+  return Object.fromEntries(
+    LISTING_NAMES.map((name) => {
+      const list = records[name]
+      const answers = Float64Array.from(list, ({ answer }) => answer.id)
+      return [name, { answers, positions: Uint32Array.from(list, ({ at }) => at) }]
+    }),
+  )
+}
+
+/** The items of a page that is composed of answers which this thread has parsed; undefined if it has not. */
+export function composedItems(records: NonNullable<PageLimits['records']>): readonly Item[] | undefined {
+  const located: Partial<Record<ListingName, Parsed[]>> = {}
+  const used = new Map<number, number>()
+  for (const name of LISTING_NAMES) {
+    const list = locateRecords(records[name], used)
+    if (list === undefined) return undefined
+    located[name] = list
+  }
+  const items = groupRecords(located as ByListing<Parsed>).map(
+    ({ first, placed, normal, internal, erc20, erc721, erc1155 }): Item => ({
+      hash: hashOf(first),
+      blockNumber: blockOf(placed),
+      normal: normal?.fields ?? null,
+      internal: internal.map(fieldsOf),
+      erc20: erc20.map(fieldsOf),
+      erc721: erc721.map(fieldsOf),
+      erc1155: erc1155.map(fieldsOf),
+    }),
+  )
+  for (const [id, count] of used) releaseRecords(id, count)
+  return items
+}
+
+type Parsed = Located & { fields: Fields }
+
+const fieldsOf = ({ fields }: Parsed) => fields
+
+function locateRecords(
+  records: ComposedRecords | undefined,
+  used: Map<number, number>,
+): Parsed[] | undefined {
+  const located: Parsed[] = []
+  for (const [index, id] of records?.answers.entries() ?? []) {
+    const answer = keptRecords(id)
+    const at = records?.positions[index] ?? 0
+    const fields = answer?.records[at]
+    if (answer === undefined || fields === undefined) return undefined
+    used.set(id, (used.get(id) ?? 0) + 1)
+    located.push({ answer, at, fields })
+  }
+  return located
+}
 
 /** The coins that a wallet holds since the genesis block; undefined if the records state none. */
-export function genesisCoins(records: readonly Placed[]): string | undefined {
-  const values = records.flatMap(({ record }) => {
-    const coins = isGenesis(record) ? record.value : undefined
-    return typeof coins === 'string' && /^\d{1,78}$/.test(coins) ? [BigInt(coins)] : []
+export function genesisCoins(records: readonly Located[]): string | undefined {
+  const values = records.flatMap(({ answer, at }) => {
+    const coins = answer.genesis.get(at) ?? ''
+    return /^\d{1,78}$/.test(coins) ? [BigInt(coins)] : []
   })
   return values.length === 0 ? undefined : String(values.reduce((sum, value) => sum + value))
-}
-
-/** Etherscan lists the balances of the genesis block as transactions, which have no block hash. */
-const isGenesis = ({ hash }: Placed['record']): boolean =>
-  typeof hash === 'string' && hash.startsWith('GENESIS')
-
-function itemOf(items: Map<string, MutableItem>, record: Placed['record']): MutableItem {
-  const hash = record.hash ?? record.transactionHash
-  const key = hashOf(record) ?? `#${items.size}`
-  const found = items.get(key)
-  if (found !== undefined) return found
-  const lists = { internal: [], erc20: [], erc721: [], erc1155: [] }
-  const item: MutableItem = { hash, blockNumber: record.blockNumber, normal: null, ...lists }
-  items.set(key, item)
-  return item
-}
-
-/** Sorts items by their position in the chain; those without one come first. */
-function sortItems(items: readonly MutableItem[]): readonly MutableItem[] {
-  const keyed = items.map((item) => ({ item, key: keyOf(item) }))
-  keyed.sort(({ key: a }, { key: b }) => {
-    if (typeof a === 'string' || typeof b === 'string')
-      return Number(typeof b === 'string') - Number(typeof a === 'string')
-    return compareKeys(a, b)
-  })
-  return keyed.map(({ item }) => item)
 }

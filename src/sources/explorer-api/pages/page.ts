@@ -3,6 +3,7 @@ import { checkPage } from '../../check-page.ts'
 import { parseBody } from '../../parse-body.ts'
 import type { Page, PageLimits, ParsedPage } from '../../source.ts'
 import { keyOf, LISTING_NAMES } from '../item.ts'
+import { composedItems } from './compose-body.ts'
 import { WINDOW_SIZES } from './window-size.ts'
 
 /** Every record of a full window in every listing may belong to another transaction. */
@@ -11,9 +12,12 @@ const MAX_ITEMS = LISTING_NAMES.length * WINDOW_SIZES[0]
 /** The list of items in a body. */
 export const ITEMS = 'items'
 
-/** Parses and validates a composed body. Single invalid items are accepted. Throws PAGE_MALFORMED. */
+/**
+ * Validates a composed body, and parses it unless this thread has parsed its answers. Single invalid items are accepted.
+ * Throws PAGE_MALFORMED.
+ */
 export function parsePage(body: Buffer, limits: PageLimits): ParsedPage {
-  const items = itemsIn(parseBody(body))
+  const items = (limits.records && composedItems(limits.records)) ?? itemsIn(parseBody(body))
   if (!Array.isArray(items)) throw new ExportError('PAGE_MALFORMED', 'the page has no list of items')
   if (items.length > MAX_ITEMS)
     throw new ExportError(

@@ -6,13 +6,12 @@ import { largest, smallest } from '../../../core/platform/extremes.ts'
 import { delayBeforeRetry, RETRY_POLICIES } from '../../../core/platform/retry.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
-import { wholeNumber } from '../../item-time.ts'
 import type { RangePage, RangeRequest } from '../../source.ts'
+import { isUnprocessed } from '../answer.ts'
 import type { Dialect } from '../dialect.ts'
 import { LISTING_NAMES, LISTINGS, type ListingName } from '../item.ts'
-import { isUnprocessed } from '../requests/answer.ts'
 import { requestHead } from '../requests/request-head.ts'
-import { composeBody, genesisCoins } from './compose-body.ts'
+import { composeBody, genesisCoins, nameRecords } from './compose-body.ts'
 import { findMoved } from './find-moved.ts'
 import { readPage } from './page.ts'
 import { isListingRefused, type Placed, readWindow, type Window, type WindowRequest } from './read-window.ts'
@@ -105,7 +104,14 @@ async function* readListings(
   wallet: ExplorerWallet,
   request: ListingsRequest,
 ): AsyncGenerator<RangePage, void, void> {
-  const { order, cutoffMs, indexedBeforeMs = cutoffMs, indexedTo = 0, narrowRange = (rest) => rest } = request
+  const {
+    order,
+    cutoffMs,
+    indexedBeforeMs = cutoffMs,
+    indexedTo = 0,
+    narrowRange = (rest) => rest,
+    readAnswer,
+  } = request
   const shown: Shown = { block: undefined }
   let [open, moves]: [BlockRange | undefined, number] = [request.range, 0]
   let cursors = openCursors(request.range)
@@ -114,7 +120,7 @@ async function* readListings(
     const behind = cursors.filter(({ unread }) => startsEqual(unread, range, order))
     const mayLag = request.mayLag === true && range === request.range
     const read = (cursor: Cursor) =>
-      advance(requestContext, wallet, { cursor, range, order, mayLag, indexedBeforeMs, shown })
+      advance(requestContext, wallet, { cursor, range, order, mayLag, indexedBeforeMs, shown, readAnswer })
     let at = 0
     for (const cursor of indexedTo > range.from ? [] : behind) {
       if (shown.block !== undefined) break
@@ -142,6 +148,7 @@ async function* readListings(
       cutoffMs,
       order,
       chain: wallet.chain,
+      records: nameRecords(records),
     })
     const rest = restAfter(covered, range, order)
     open = rest === undefined ? undefined : narrowRange(rest, page)
@@ -205,18 +212,19 @@ type Step = {
   mayLag: boolean
   indexedBeforeMs: number
   shown: Shown
+  readAnswer: RangeRequest['readAnswer']
 }
 
 /** Reads the next window of a listing, from the start of the range. */
 async function advance(
   requestContext: RequestContext,
   { windows, sizes, ...wallet }: ExplorerWallet,
-  { cursor, range, order, mayLag, indexedBeforeMs, shown }: Step,
+  { cursor, range, order, mayLag, indexedBeforeMs, shown, readAnswer }: Step,
 ): Promise<void> {
   const { listing } = cursor
   let window = windows.find(listing, { range, order })
   if (window === undefined) {
-    const spec = { ...wallet, ...sizes[listing], listing, range, order }
+    const spec = { ...wallet, ...sizes[listing], listing, range, order, readAnswer }
     const before = shown.block
     window = await readListed(requestContext, spec, mayLag)
     window.indexed = newest([
@@ -261,8 +269,8 @@ async function readListed(
 /** The service's words, without the name of the request. */
 const reasonOf = ({ message }: ExportError): string =>
   message.slice(Math.max(0, message.indexOf('the service answered')))
-function indexedBlock({ block, record }: Placed, indexedBeforeMs: number): number | undefined {
-  return (wholeNumber(record.timeStamp) ?? 0) * 1000 + 999 > indexedBeforeMs ? undefined : block
+function indexedBlock({ block, answer, at }: Placed, indexedBeforeMs: number): number | undefined {
+  return (answer.seconds[at] ?? 0) * 1000 + 999 > indexedBeforeMs ? undefined : block
 }
 
 function newest(blocks: readonly (number | undefined)[]): number | undefined {

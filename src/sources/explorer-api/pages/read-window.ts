@@ -1,19 +1,19 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
-import { jsonText } from '../../../core/platform/json-text.ts'
 import { type RequestContext, request } from '../../../http/request.ts'
 import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import { outsideRangeError, unsortedError } from '../../check-page.ts'
-import type { Fields } from '../../fields.ts'
-import { wholeNumber } from '../../item-time.ts'
+import type { RangeRequest, RecordIndex } from '../../source.ts'
+import { isUnprocessed } from '../answer.ts'
 import type { Dialect } from '../dialect.ts'
 import { LISTINGS, type ListingName } from '../item.ts'
-import { isUnprocessed, readRecords } from '../requests/answer.ts'
+import { readAnswer, requireRecords } from '../record-index.ts'
 import { explorerRequest } from '../requests/explorer-request.ts'
+import type { Located } from './compose-body.ts'
 import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
-export type Placed = { block: number; record: Fields }
+export type Placed = Located & { block: number }
 
 /** The records of consecutive blocks in one listing, complete and in ascending order. */
 export type Window = {
@@ -35,6 +35,7 @@ export type WindowRequest = {
   order: 'asc' | 'desc'
   size: AdaptivePageSize
   span: BlockSpan
+  readAnswer?: RangeRequest['readAnswer']
 }
 
 /** A request of the first record of a range. */
@@ -108,7 +109,7 @@ async function readWholeBlock(
     if (page * first.length > MAX_WINDOW) throw new LargeBlockError(spec, block)
     const next = await requestRecords(requestContext, { ...pages, page })
     // The service ignores the page number.
-    if (jsonText(next) === jsonText(last)) throw new LargeBlockError(spec, block)
+    if (hasSameRecords(next, last)) throw new LargeBlockError(spec, block)
     records = [...records, ...next]
     last = next
   }
@@ -122,11 +123,18 @@ async function readWholeBlock(
   }
 }
 
+function hasSameRecords(a: readonly Placed[], b: readonly Placed[]): boolean {
+  return a.length === b.length && a.every((record, at) => bytesOf(record).equals(bytesOf(b[at] ?? record)))
+}
+
+const bytesOf = ({ answer, at }: Placed) => answer.body.subarray(answer.starts[at], answer.ends[at])
+
 async function requestRecords(
   requestContext: RequestContext,
   spec: RecordsRequest,
 ): Promise<readonly Placed[]> {
   const { dialect, chain, address, listing, range, order, offset, span, page = 1 } = spec
+  const read = spec.readAnswer ?? readAnswer
   const parameters = {
     module: 'account',
     action: LISTINGS[listing],
@@ -147,7 +155,7 @@ async function requestRecords(
         (span !== undefined && isWindowTooLarge(error) && canShrink(error, { range, offset, span })) ||
         isUnprocessed(error),
     },
-    (body) => placeRecords(readRecords(body), spec),
+    async (body) => placeRecords(requireRecords(await read(body)), spec),
   ).catch((thrown: unknown) => {
     if (listing === 'erc1155' && dialect.mayListErc1155InTokentx && isUnknownAction(thrown)) return []
     throw thrown
@@ -164,17 +172,17 @@ function isUnknownAction(thrown: unknown): boolean {
  * in that of the one before it or, at the beginning, after it.
  */
 function placeRecords(
-  records: readonly Fields[],
+  answer: RecordIndex,
   { range, order }: Pick<WindowRequest, 'range' | 'order'>,
 ): readonly Placed[] {
-  const stated = records.map(({ blockNumber }) => wholeNumber(blockNumber))
-  let before = stated.find((block) => block !== undefined) ?? (order === 'asc' ? range.from : range.to - 1)
-  return records.map((record, at) => {
-    const block = stated[at] ?? before
+  const isStated = (block: number) => !Number.isNaN(block)
+  let before = answer.blocks.find(isStated) ?? (order === 'asc' ? range.from : range.to - 1)
+  return Array.from(answer.blocks, (stated, at) => {
+    const block = isStated(stated) ? stated : before
     if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
     if (order === 'asc' ? block < before : block > before) throw unsortedError(order)
     before = block
-    return { block, record }
+    return { block, answer, at }
   })
 }
 
@@ -190,7 +198,7 @@ function completeBlocks(
   const last = placed.at(-1)?.block
   const ascending = order === 'asc' ? placed : placed.toReversed()
   if (last === undefined || !isFull) return { covered: range, records: ascending }
-  if (placed.every(({ record }) => wholeNumber(record.blockNumber) === undefined))
+  if (placed.every(({ answer, at }) => Number.isNaN(answer.blocks[at])))
     throw new ExportError('PAGE_MALFORMED', 'no record of the list states its block as a number')
   const covered = order === 'asc' ? { from: range.from, to: last } : { from: last + 1, to: range.to }
   const records = ascending.filter(({ block }) => block !== last)

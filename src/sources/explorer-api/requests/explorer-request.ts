@@ -1,6 +1,6 @@
 import type { RequestSpec } from '../../../http/request.ts'
+import { isThrottled } from '../answer.ts'
 import type { Dialect } from '../dialect.ts'
-import { isThrottled } from './answer.ts'
 
 type ExplorerParameters = Readonly<Record<string, string | number | undefined>>
 

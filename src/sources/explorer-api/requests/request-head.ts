@@ -2,8 +2,8 @@ import type { ExportError } from '../../../core/model/errors.ts'
 import type { RequestContext } from '../../../http/request.ts'
 import { request } from '../../../http/request.ts'
 import { parseBody } from '../../parse-body.ts'
+import { readBlockNumber, readQuantity } from '../answer.ts'
 import type { Dialect } from '../dialect.ts'
-import { readBlockNumber, readQuantity } from './answer.ts'
 import { explorerRequest } from './explorer-request.ts'
 
 export type ChainRequest = { dialect: Dialect; chain: string }

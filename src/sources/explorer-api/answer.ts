@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { ExportError } from '../../../core/model/errors.ts'
-import { parseBytes, toText } from '../../../core/platform/byte-text.ts'
-import { parseLimited } from '../../../core/platform/check-json-size.ts'
-import { jsonText } from '../../../core/platform/json-text.ts'
-import type { ApiResponse } from '../../../http/http-client.ts'
-import { type Fields, isObject } from '../../fields.ts'
-import { isThrottleText, refusalError } from './refusals.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { parseBytes, toText } from '../../core/platform/byte-text.ts'
+import { parseLimited } from '../../core/platform/check-json-size.ts'
+import { jsonText } from '../../core/platform/json-text.ts'
+import type { ApiResponse } from '../../http/http-client.ts'
+import { type Fields, isObject } from '../fields.ts'
+import { isThrottleText, refusalError } from './requests/refusals.ts'
 
 /** An answer: status, message and result. Its strings are byte strings. */
 type Answer = { status: unknown; message: unknown; result: unknown }
@@ -36,7 +36,7 @@ function unprocessedError(message: string): ExportError {
 }
 
 /** The explorer has not processed all blocks of the requested range. */
-class UnprocessedBlocksError extends Error {}
+export class UnprocessedBlocksError extends Error {}
 
 /** Whether the explorer answered that it has not processed all blocks of the requested range. */
 export const isUnprocessed = (error: unknown): error is ExportError =>

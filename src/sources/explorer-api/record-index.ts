@@ -1,0 +1,150 @@
+import { threadId } from 'node:worker_threads'
+import { ExportError } from '../../core/model/errors.ts'
+import { parseBytes, toLowerCase } from '../../core/platform/byte-text.ts'
+import { jsonText } from '../../core/platform/json-text.ts'
+import type { Fields } from '../fields.ts'
+import { wholeNumber } from '../item-time.ts'
+import type { Answer, RecordIndex } from '../source.ts'
+import { splitPage } from '../split-list.ts'
+import { isUnprocessed, readRecords, UnprocessedBlocksError } from './answer.ts'
+import { hashOf } from './item.ts'
+
+/**
+ * Reads the answer of a listing: what decides paging, and where each record is. The parsed records stay in this thread
+ * until a page is composed of them, so that no byte is parsed twice.
+ */
+export function readAnswer(body: Buffer): Answer {
+  try {
+    return keepRecords(indexRecords(readRecords(body), body))
+  } catch (thrown) {
+    if (!(thrown instanceof ExportError)) throw thrown
+    const { code, message, fix, status, isPermanent } = thrown
+    return {
+      body,
+      refusal: { code, message, fix, status, isPermanent, isUnprocessed: isUnprocessed(thrown) },
+    }
+  }
+}
+
+/** Returns the records of an answer, or throws what `readRecords` has thrown in another thread. */
+export function requireRecords(answer: Answer): RecordIndex {
+  if (!('refusal' in answer)) return answer
+  const { code, message, fix, status, isPermanent, isUnprocessed: isIncomplete } = answer.refusal
+  throw new ExportError(code, message, {
+    fix,
+    isPermanent,
+    ...(status !== undefined && { status }),
+    ...(isIncomplete && { cause: new UnprocessedBlocksError() }),
+  })
+}
+
+type IndexedRecords = RecordIndex & { records: readonly Fields[] }
+
+function indexRecords(records: readonly Fields[], body: Buffer): IndexedRecords {
+  const blocks = new Float64Array(records.length)
+  const seconds = new Float64Array(records.length)
+  const [hashes, blockHashes]: [string[], string[]] = [[], []]
+  const genesis = new Map<number, string>()
+  for (const [at, record] of records.entries()) {
+    const { hash, blockNumber, timeStamp, blockHash, value } = record
+    blocks[at] = wholeNumber(blockNumber) ?? Number.NaN
+    seconds[at] = wholeNumber(timeStamp) ?? 0
+    hashes.push(hashOf(record) ?? '')
+    blockHashes.push(typeof blockHash === 'string' ? toLowerCase(blockHash) : '')
+    if (typeof hash === 'string' && hash.startsWith('GENESIS')) genesis.set(at, String(value))
+  }
+  return { id: newId(), records, blocks, seconds, hashes, blockHashes, genesis, ...locate(records, body) }
+}
+
+let ids = 0
+/** An id that no other thread of the process assigns. */
+function newId(): number {
+  ids += 1
+  return threadId * 2 ** 32 + ids
+}
+
+/** The bytes of each record. Records that cannot be located are written again. */
+function locate(records: readonly Fields[], body: Buffer): Pick<RecordIndex, 'body' | 'starts' | 'ends'> {
+  const ranges = separators(body, records.length) ?? splitPage(body, 'result')
+  if (ranges?.length === records.length)
+    return {
+      body,
+      starts: Uint32Array.from(ranges, ([start]) => start),
+      ends: Uint32Array.from(ranges, ([, end]) => end),
+    }
+  return locate(records, Buffer.from(`{"result":[${records.map(jsonText).join(',')}]}`, 'latin1'))
+}
+
+type Ranges = readonly (readonly [start: number, end: number])[]
+const LIST = Buffer.from('"result":[{"')
+const SEPARATOR = Buffer.from('"},{"')
+/** What can precede the opening quote of a string, and the backslash of an escaped one. */
+const BEFORE_OPENING = new Set([...':,[{\\ \t\r\n'].map((character) => character.charCodeAt(0)))
+
+/**
+ * Locates the records of a list without a look at each byte: by the bytes between two records, as explorers write them.
+ * These can also be the content of a string, but not after the closing quote of another one. Undefined if they are not
+ * found between all records.
+ */
+function separators(body: Buffer, count: number): Ranges | undefined {
+  const start = body.indexOf(LIST)
+  const end = body.lastIndexOf('}]')
+  if (start < 0 || end < start) return undefined
+  const ranges: [number, number][] = []
+  let from = start + LIST.length - 2
+  for (let at = body.indexOf(SEPARATOR, from); at >= 0; at = body.indexOf(SEPARATOR, at + 1)) {
+    if (BEFORE_OPENING.has(body[at - 1] as number)) return undefined
+    ranges.push([from, at + 2])
+    from = at + 3
+  }
+  ranges.push([from, end + 1])
+  return ranges.length === count && isJson(body.subarray(from, end + 1)) ? ranges : undefined
+}
+
+/** Whether the last record ends where the list does: the list may also end before. */
+function isJson(text: Buffer): boolean {
+  try {
+    JSON.parse(text.toString('latin1'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Bytes of answers whose parsed records are kept in a thread. They take about four times as much memory. */
+const KEPT_BYTES = 24 * 2 ** 20
+/** By id, in the order of arrival, with the number of records that no page contains yet. */
+const kept = new Map<number, IndexedRecords & { left: number }>()
+let keptBytes = 0
+
+function keepRecords(indexed: IndexedRecords): RecordIndex {
+  const { records, ...index } = indexed
+  if (records.length === 0) return index
+  kept.set(index.id, { ...indexed, left: records.length })
+  keptBytes += index.body.length
+  for (const id of kept.keys()) {
+    if (keptBytes <= KEPT_BYTES) break
+    drop(id)
+  }
+  return index
+}
+
+function drop(id: number): void {
+  keptBytes -= kept.get(id)?.body.length ?? 0
+  kept.delete(id)
+}
+
+/** The kept records of an answer that this thread has parsed; undefined if there are none. */
+export const keptRecords = (id: number): IndexedRecords | undefined => kept.get(id)
+
+/** Drops the records of answers once all of them are used. */
+export function releaseRecords(id: number, count: number): void {
+  const answer = kept.get(id)
+  if (answer === undefined) return
+  answer.left -= count
+  if (answer.left <= 0) drop(id)
+}
+
+/** Parses one record. */
+export const recordAt = ({ body, starts, ends }: RecordIndex, at: number): Fields =>
+  parseBytes(body.subarray(starts[at], ends[at])) as Fields
