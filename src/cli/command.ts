@@ -2,8 +2,8 @@
  * Commands are data: the parser, the help and the types of the arguments derive from them.
  *
  * To add a command, write one file in `commands/` that exports `command = defineCommand({ … })`, and list it in
- * `commands/index.ts`. To add an option, add one entry to the options of its command, or to a group in `options/` that
- * several commands spread; `run` receives its value under the option's name in camel case.
+ * `commands/index.ts`. To add an option, add one entry to the options of its command, or to `options/` if several commands
+ * have it; `run` receives its parsed value under the option's name in camel case.
  */
 export type Command = {
   readonly name: string
@@ -20,7 +20,7 @@ export type Command = {
 }
 
 /** Values by name in camel case. Arguments and options that are not given and have no default are absent. */
-export type CommandArguments = Readonly<Record<string, string | string[] | boolean>>
+export type CommandArguments = Readonly<Record<string, unknown>>
 
 /** The exit code, or nothing for 0. A thrown error is reported on stderr and determines the exit code. */
 type CommandResult = Promise<number> | Promise<void>
@@ -59,8 +59,33 @@ export type Option = Parameter & {
   readonly optionalValue?: true
   /** Names of options that exclude this one. */
   readonly conflicts?: readonly string[]
+  /** Converts the value, or the default. Throws USAGE. @default the text itself */
+  readonly parse?: (text: string, name: string) => unknown
   /** Accepted, but not shown in the help. */
   readonly hidden?: boolean
+}
+
+type OptionRules = Omit<Option, 'name' | 'value' | 'description'>
+
+/** Declares an option by its name and the placeholder of its value: `option('at <time>', 'At this time')`. */
+export function option<
+  const Name extends string,
+  const Value extends string,
+  const Rules extends OptionRules,
+>(
+  term: `${Name} ${Value}`,
+  description: string,
+  rules?: Rules,
+): { readonly name: Name; readonly value: Value; readonly description: string } & Rules
+/** Declares a flag by its name. */
+export function option<const Name extends string, const Rules extends OptionRules>(
+  name: Name,
+  description: string,
+  rules?: Rules,
+): { readonly name: Name; readonly description: string } & Rules
+export function option(term: string, description: string, rules: OptionRules = {}): Option {
+  const [name = '', value] = term.split(' ')
+  return { name, ...(value === undefined ? {} : { value }), description, ...rules }
 }
 
 /** Defines a command. The types of the arguments of `run` are inferred from its arguments and options. */
@@ -75,11 +100,6 @@ export function defineCommand<
   },
 ): Command {
   return command
-}
-
-/** Keeps the names and choices of options in their type, for `OptionValues`. */
-export function defineOptions<const Options extends readonly Option[]>(options: Options): Options {
-  return options
 }
 
 /** The same options, not shown in the help. */
@@ -113,9 +133,11 @@ type Value<P extends Option> = P extends { readonly optionalValue: true }
 type Text<P extends Option> = P extends { readonly value: string }
   ? P extends { readonly repeatable: true }
     ? string[]
-    : P extends { readonly choices: readonly (infer Choice extends string)[] }
-      ? Choice
-      : string
+    : P extends { readonly parse: (...texts: never) => infer Parsed }
+      ? Parsed
+      : P extends { readonly choices: readonly (infer Choice extends string)[] }
+        ? Choice
+        : string
   : boolean
 
 type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`

@@ -1,4 +1,4 @@
-import { ExportError, toExportError } from '../core/model/errors.ts'
+import { type ExportError, toExportError } from '../core/model/errors.ts'
 import { exitCodeOf } from '../export/history/run-report.ts'
 import { type RunResult, worstCode } from '../export/run.ts'
 import type { LoadableUrl } from '../load/databases.ts'
@@ -6,18 +6,16 @@ import { loadInto } from '../load/load.ts'
 import { parseTargetUrl, SHORT_FORMATS } from '../load/target-url.ts'
 import type { Log } from '../terminal/log.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
+import { usageError } from './usage-error.ts'
 
 /** Reads the database of `run --load` from WALLETLAKE_LOAD_TO. Throws USAGE. */
 export function readLoadTarget(): LoadableUrl {
   const { WALLETLAKE_LOAD_TO: to = '' } = process.env
   const target = to === '' ? undefined : parseTargetUrl(to, process.env)
   if (target !== undefined && !('names' in target)) return target
-  throw new ExportError(
-    'USAGE',
+  throw usageError(
     `--load needs a database in WALLETLAKE_LOAD_TO, found ${target?.title ?? 'none'}`,
-    {
-      fix: `Set WALLETLAKE_LOAD_TO to ${SHORT_FORMATS}.`,
-    },
+    `Set WALLETLAKE_LOAD_TO to ${SHORT_FORMATS}.`,
   )
 }
 
@@ -49,7 +47,7 @@ async function loadJob(
     await loadInto(output, to, { signal, onNotice: (message) => log.info(`${job.name}: ${message}`) })
     log.info(`${job.name}: loaded into ${to.title}`)
     return undefined
-  } catch (thrown) {
-    return toExportError(thrown)
+  } catch (error) {
+    return toExportError(error)
   }
 }

@@ -20,20 +20,22 @@ type Given = {
  */
 export async function parseArguments(
   command: Command,
-  words: readonly string[],
+  argv: readonly string[],
 ): Promise<CommandArguments | 'help' | 'version'> {
   const options = [...command.options, HELP_OPTION, VERSION_OPTION]
-  const given = await splitWords(words, options)
+  const given = await splitWords(argv, options)
   if (given.version === true) return 'version'
   if (given.help === true) return 'help'
   requireKnown(given, options)
   const forms = options.flatMap(optionForms)
-  const values = options.map(
-    (option) => [camelCase(option.name), optionValue(option, given[option.name], forms)] as const,
-  )
+  const values = options.map((option) => [option, optionValue(option, given[option.name], forms)] as const)
   requireCompatible(given, options)
-  const named = [...values, ...argumentValues(command, [...given._.map(String), ...stringsIn(given['--'])])]
-  return Object.fromEntries(named.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+  const words = [...given._.map(String), ...stringsIn(given['--'])]
+  const named = [
+    ...argumentValues(command, words),
+    ...values.map(([option, value]) => parsedValue(option, value)),
+  ]
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined))
 }
 
 async function splitWords(words: readonly string[], options: readonly Option[]): Promise<Given> {
@@ -135,6 +137,14 @@ function optionValue(option: Option, given: unknown, forms: readonly string[]) {
     throw usageError(`option '${optionTerm(option)}' is given twice, with different values`, 'Give it once.')
   if (option.repeatable) return values.length === 0 ? undefined : values
   return values[0] ?? option.default
+}
+
+function parsedValue(option: Option, value: string | string[] | boolean | undefined) {
+  const { name, parse } = option
+  return [
+    camelCase(name),
+    parse !== undefined && typeof value === 'string' ? parse(value, name) : value,
+  ] as const
 }
 
 /** Throws USAGE for an option that is required and missing, or that another given option excludes. */

@@ -1,4 +1,4 @@
-import { ExportError, toExportError } from '../core/model/errors.ts'
+import { type ExportError, toExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
 import { UNKNOWN_NAMES } from '../core/model/unknowns.ts'
@@ -16,6 +16,7 @@ import { fetchIfRemote } from './options/output-argument.ts'
 import { reconcileRequests } from './plan-lines.ts'
 import { programName } from './program-name.ts'
 import { reconcileAndStore, verdictError, verdictLines } from './reconcile-output.ts'
+import { usageError } from './usage-error.ts'
 
 export type ReconcileRule = Pick<ReconcileOptions, 'accept' | 'onlyChanged'> & {
   /**
@@ -41,9 +42,10 @@ const hasLedger = ({ kind, tables }: Job) => kind !== 'blocks' && tables.include
 export function requireReconcilable(jobs: readonly Job[]): void {
   const other = jobs.find((job) => !hasLedger(job))
   if (other === undefined) return
-  throw new ExportError('USAGE', `${other.name} exports no ledger, which --reconcile compares`, {
-    fix: 'Run this job without --reconcile, or add ledger to its tables.',
-  })
+  throw usageError(
+    `${other.name} exports no ledger, which --reconcile compares`,
+    'Run this job without --reconcile, or add ledger to its tables.',
+  )
 }
 
 /** Reconciles the exports of a run, prints the verdicts, and returns the exit code: 0, or that of the first error. */
@@ -86,19 +88,21 @@ async function reconcileJob(
   job: Job,
   { args, credentials, rule, limits, log, signal }: ReconcileContext,
 ): Promise<ExportError | undefined> {
-  const { output, store, service, concurrency } = job
+  const { output, store, concurrency } = job
   const located = await fetchIfRemote({ output, store, job }, ['ledger', 'transactions'])
-  const used = await unitsUsedToday([output])
-  const access = {
-    ...service,
+  const service = {
+    ...job.service,
     ...limits,
-    concurrency,
-    unitsUsedToday: used,
-    operation: 'balances' as const,
     ...credentials,
+    concurrency,
+    unitsUsedToday: await unitsUsedToday([output]),
+    operation: 'balances' as const,
+    signal,
+    onDetail: log.debug,
+    onNotice: log.info,
   }
   const { scope, ...options } = rule
-  const result = await reconcileAndStore(located, { access, signal, ...options }, log)
+  const result = await reconcileAndStore(located, { service, ...options }, log)
   const { native } = result.balances
   const isGood = result.ok || (scope === 'coin' && native.different === native.accepted)
   const hint = `  (tokens that move without Transfer events; see ${programName()} reconcile ${located.name})`

@@ -1,8 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
 import { RECONCILIATION_FILE } from '../core/model/manifest.ts'
-import type { ServiceAccess } from '../sources/service-access.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
-import { formatCount, formatInteger } from '../terminal/format.ts'
+import { formatCount, formatInteger, presentLines } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'
 import {
   acceptedAndUnchangedLines,
@@ -18,35 +17,24 @@ import {
   reconcileOutput,
 } from '../verify/reconcile/reconcile.ts'
 import { storeVerdict } from '../verify/reconcile/store-verdict.ts'
-import { defineOptions } from './command.ts'
+import { option } from './command.ts'
 import { throttledProgress } from './options/log.ts'
 import type { LocatedOutput } from './options/output-argument.ts'
 
 /** The option `--accept` of all commands that reconcile. */
-export const acceptOptions = defineOptions([
-  {
-    name: 'accept',
-    value: '<file>',
-    description:
-      'CSV file of differences that are no error, as `reconcile --format csv` writes it: of tokens with any amount, of the native coin with the same one',
-  },
-])
-
-/** The service, and what is compared with it. */
-export type ReconcileRequest = Omit<ReconcileOptions, 'service' | 'onStart' | 'onProgress'> & {
-  access: ServiceAccess
-  signal: AbortSignal
-}
+export const acceptOption = option(
+  'accept <file>',
+  'CSV file of differences that are no error, as `reconcile --format csv` writes it: of tokens with any amount, of the native coin with the same one',
+)
 
 /** Reconciles an output, logs the expected number of requests first, and stores the verdict next to the export. */
 export async function reconcileAndStore(
   { output, store, name }: Omit<LocatedOutput, 'job'>,
-  { access, signal, ...options }: ReconcileRequest,
+  options: Omit<ReconcileOptions, 'onStart' | 'onProgress'>,
   log: Log,
 ): Promise<ReconcileResult> {
   const result = await reconcileOutput(output, {
     ...options,
-    service: { ...access, signal, onDetail: log.debug, onNotice: log.info },
     onStart: ({ wallets, requests, lastBlock }) =>
       log.info(
         `comparing ${formatCount(wallets, 'wallet')} at block ${formatInteger(lastBlock)}: at least ${formatCount(requests, 'request')}`,
@@ -56,10 +44,10 @@ export async function reconcileAndStore(
   try {
     await storeVerdict(output, result)
     await uploadSidecar({ output, store }, RECONCILIATION_FILE)
-  } catch (thrown) {
+  } catch (error) {
     // The verdict itself stands, also for an export that this user may only read.
-    if (!(thrown instanceof ExportError)) throw thrown
-    log.warn(`the verdict is not stored in ${name}: ${thrown.message}`)
+    if (!(error instanceof ExportError)) throw error
+    log.warn(`the verdict is not stored in ${name}: ${error.message}`)
   }
   return result
 }
@@ -67,17 +55,20 @@ export async function reconcileAndStore(
 /** The verdict as lines of at most 80 columns: the headline, and what was not compared. */
 export function verdictLines(result: ReconcileResult): string[] {
   const { genesisWallets, skipped, requests } = result
-  const details = [tokenDifferencesLine(result), selectionLine(result), ...acceptedAndUnchangedLines(result)]
+  const details = presentLines(
+    tokenDifferencesLine(result),
+    selectionLine(result),
+    acceptedAndUnchangedLines(result),
+    genesisWallets > 0 &&
+      `${formatCount(genesisWallets, 'wallet')} held coins at genesis: taken as opening balances`,
+    skipped.map(
+      ({ kind, why, wallets: count }) =>
+        `${kind} of ${formatCount(count, 'wallet')} not compared: ${SKIP_REASONS[why]}`,
+    ),
+  )
   return [
     `${reconciliationHeadline(result)} (${formatCount(requests, 'request')})`,
-    ...details.flatMap((line) => (line === undefined ? [] : [`  ${line}`])),
-    ...(genesisWallets > 0
-      ? [`  ${formatCount(genesisWallets, 'wallet')} held coins at genesis: taken as opening balances`]
-      : []),
-    ...skipped.map(
-      ({ kind, why, wallets: count }) =>
-        `  ${kind} of ${formatCount(count, 'wallet')} not compared: ${SKIP_REASONS[why]}`,
-    ),
+    ...details.map((line) => `  ${line}`),
   ]
 }
 

@@ -1,10 +1,12 @@
-import { ExportError, toExportError } from '../core/model/errors.ts'
+import { ExportError, type FailureCode, toExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
+import { hasEnded, type RunStats } from '../core/model/run-stats.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.ts'
-import { type RunResult, run } from '../export/run.ts'
+import { type RunOptions, type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
+import { LONG_WAIT_MS } from '../http/wait-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
-import { formatCount, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
+import { formatCount, formatInteger, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
 import {
   answersDifferMessage,
   clockMessages,
@@ -13,13 +15,18 @@ import {
 import type { Log } from '../terminal/log.ts'
 import { print, printJson } from '../terminal/print.ts'
 import { summaryText } from '../terminal/summary.ts'
+import type { OptionValues } from './command.ts'
 import { type MonitoringArguments, openRunMonitor } from './monitoring/run-monitor.ts'
-import { type Credentials, type KeyArguments, readCredentials } from './options/credentials.ts'
-import { type RunLimitArguments, readLookback, readRunLimits } from './options/option-parsers.ts'
+import {
+  type Credentials,
+  type KeyArguments,
+  readCredentials,
+  readQueueAddress,
+} from './options/credentials.ts'
+import { type LogArguments, openLog } from './options/log.ts'
 import { fetchIfRemote } from './options/output-argument.ts'
-import { readQueueAddress } from './options/queue-address.ts'
+import type { runLimitOptions } from './options/parsers.ts'
 import { programName } from './program-name.ts'
-import { type LiveProgress, openProgress } from './progress.ts'
 import {
   notReconciledLines,
   type ReconcileRule,
@@ -27,17 +34,17 @@ import {
   requireReconcilable,
 } from './reconcile-jobs.ts'
 import { abortOnSignals } from './signals.ts'
+import { usageError } from './usage-error.ts'
 
 export type RunArguments = MonitoringArguments &
-  RunLimitArguments &
-  KeyArguments & {
+  KeyArguments &
+  OptionValues<typeof runLimitOptions> & {
     fresh?: boolean
-    lookback?: string
+    lookback?: { lookbackBlocks?: number; lookbackMs?: number }
     queue?: string
     json?: boolean
     report?: boolean
     load?: boolean
-  } & {
     /** Reconcile the exports. @default no */
     reconcile?: ReconcileRule | undefined
   }
@@ -46,8 +53,9 @@ export type RunArguments = MonitoringArguments &
 export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments): Promise<number> {
   const progress = await openProgress(args)
   const usage = { requests: 0 }
-  const monitor = openRunMonitor(args, progress.log.warn)
-  const interruption = abortOnSignals(progress.log)
+  const { log } = progress
+  const monitor = openRunMonitor(args, log.warn)
+  const interruption = abortOnSignals(log)
   monitor.start()
   try {
     const jobsToRun = await readJobs()
@@ -55,54 +63,59 @@ export async function runJobs(readJobs: () => Promise<Job[]>, args: RunArguments
     const load = args.load ? await openLoad() : undefined
     // The key is in the environment only until it is read.
     const credentials = await readCredentials(args)
-    const context = { args, credentials, progress, usage, signal: interruption.signal }
-    const exported = await runDirectOrQueued(jobsToRun, context)
+    const running = { args, credentials, progress, usage, signal: interruption.signal }
+    const exported = await runDirectOrQueued(jobsToRun, running)
     progress.stop()
-    const result = (await load?.(exported, context)) ?? exported
-    printSummary(exported, result, { args, log: progress.log })
-    const verdictExit = await reconcileOrAdvise(exported, context)
-    if (args.report) await writeReports(exported, { args, log: progress.log })
+    const result = (await load?.(exported, running)) ?? exported
+    printSummary(exported, result, args, log)
+    const verdictExit = await reconcileOrAdvise(exported, running)
+    for (const { job, error } of args.report ? exported.jobs : [])
+      if (error === undefined)
+        printOrLog([`Report: ${await writeReportFor(job)}`], args.json || args.quiet, log)
     const exit = exitOf(result) || verdictExit
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await monitor.end({ exit, jobs })
     return exit
-  } catch (thrown) {
+  } catch (error) {
     progress.stop()
-    await monitor.end({ exit: toExportError(thrown).failure.exit, jobs: undefined })
-    throw thrown
+    await monitor.end({ exit: toExportError(error).failure.exit, jobs: undefined })
+    throw error
   } finally {
     interruption.dispose()
   }
 }
 
 /** Prepares `--load`. Throws USAGE if no database is named. */
-async function openLoad(): Promise<(result: RunResult, context: RunContext) => Promise<RunResult>> {
+async function openLoad(): Promise<(result: RunResult, running: Running) => Promise<RunResult>> {
   const { loadJobs, readLoadTarget } = await import('./load-jobs.ts')
   const to = readLoadTarget()
   return (result, { progress: { log }, signal }) => loadJobs(result, { to, log, signal })
 }
 
 /** Returns 0, or the exit code of a verdict that is not good. */
-async function reconcileOrAdvise(result: RunResult, context: RunContext): Promise<number> {
-  const { args, credentials, progress, usage, signal } = context
-  if (args.reconcile === undefined) {
-    const lines = args.quiet ? [] : await notReconciledLines(result)
-    if (args.json) for (const line of lines) progress.log.info(line)
-    else if (lines.length > 0) print(lines)
-    return 0
-  }
-  const limits = { maxRequests: readRunLimits(args).maxRequests, usage }
-  return reconcileJobs(result, {
-    args,
-    credentials,
-    rule: args.reconcile,
-    limits,
-    log: progress.log,
-    signal,
-  })
+async function reconcileOrAdvise(result: RunResult, running: Running): Promise<number> {
+  const { args, credentials, progress, usage, signal } = running
+  const { log } = progress
+  if (args.reconcile !== undefined)
+    return reconcileJobs(result, {
+      args,
+      credentials,
+      rule: args.reconcile,
+      limits: { maxRequests: args.maxRequests, usage },
+      log,
+      signal,
+    })
+  if (!args.quiet) printOrLog(await notReconciledLines(result), args.json, log)
+  return 0
 }
 
-type RunContext = {
+/** Prints lines, or logs them if stdout is for something else. */
+function printOrLog(lines: readonly string[], isLogged: boolean | undefined, log: Log): void {
+  if (isLogged) for (const line of lines) log.info(line)
+  else if (lines.length > 0) print(lines)
+}
+
+type Running = {
   args: RunArguments
   credentials: Credentials
   progress: LiveProgress
@@ -110,76 +123,41 @@ type RunContext = {
   signal: AbortSignal
 }
 
-async function runDirectOrQueued(jobs: readonly Job[], running: RunContext): Promise<RunResult> {
+async function runDirectOrQueued(jobs: readonly Job[], running: Running): Promise<RunResult> {
   const { args, credentials, progress, usage, signal } = running
-  if (args.queue !== undefined) return runQueued(jobs, args.queue, running)
-  return run(jobs, {
-    ...credentials,
-    fresh: args.fresh ?? false,
-    ...readLookback(args.lookback),
-    ...readRunLimits(args),
-    usage,
-    signal,
-    onNotice: progress.log.info,
-    onDetail: progress.log.debug,
-    onStart: progress.start,
-  })
-}
-
-/** Runs the jobs on workers. Throws USAGE for options that are not supported with a queue. */
-async function runQueued(
-  jobs: readonly Job[],
-  queue: string,
-  { args, credentials, progress, signal }: RunContext,
-): Promise<RunResult> {
-  for (const name of ['lookback', 'maxRequests'] as const) {
-    if (args[name] === undefined) continue
-    const option = name === 'lookback' ? '--lookback' : '--max-requests'
-    throw new ExportError('USAGE', `${option} cannot be given with --queue`, {
-      fix: `Leave ${option} out, or run without --queue.`,
+  const { fresh = false, lookback, queue, maxRequests, deadline: deadlineMs } = args
+  const common = { ...credentials, fresh, deadlineMs, signal, onNotice: progress.log.info }
+  if (queue === undefined)
+    return run(jobs, {
+      ...common,
+      ...lookback,
+      maxRequests,
+      usage,
+      onDetail: progress.log.debug,
+      onStart: progress.start,
     })
-  }
+  for (const [option, value] of Object.entries({ '--lookback': lookback, '--max-requests': maxRequests }))
+    if (value !== undefined)
+      throw usageError(
+        `${option} cannot be given with --queue`,
+        `Leave ${option} out, or run without --queue.`,
+      )
   const { runOverQueue } = await import('../cluster/run-over-queue.ts')
   return runOverQueue(jobs, {
+    ...common,
     queue: await readQueueAddress(queue),
-    ...credentials,
-    fresh: args.fresh ?? false,
-    deadlineMs: readRunLimits(args).deadlineMs,
-    signal,
-    onNotice: progress.log.info,
     onStart: (started) => progress.start(started, { pausedForMs: () => 0 }),
   })
 }
 
 /** The summary for people describes the exports. JSON and failures include what was done with them. */
-function printSummary(
-  exported: RunResult,
-  result: RunResult,
-  { args, log }: { args: RunArguments; log: Log },
-): void {
+function printSummary(exported: RunResult, result: RunResult, args: RunArguments, log: Log): void {
+  // Hints name the program only on a terminal.
+  const isInteractive = process.stdout.isTTY && args.logFormat !== 'json'
+  const context = { now: Date.now(), programName: isInteractive ? programName() : undefined }
   if (args.json) printJson(summarizeRun(result))
-  else if (!args.quiet)
-    print(
-      summaryText(exported.jobs, { now: Date.now(), programName: interactiveProgramName(args) }).split('\n'),
-    )
+  else if (!args.quiet) print(summaryText(exported.jobs, context).split('\n'))
   for (const job of result.jobs) for (const failure of failuresOf(job)) log.failure(failure)
-}
-
-/** Returns the program name for hints in the summary; undefined if stdout is not a terminal or the log is JSON. */
-const interactiveProgramName = ({ logFormat }: Pick<RunArguments, 'logFormat'>): string | undefined =>
-  process.stdout.isTTY && logFormat !== 'json' ? programName() : undefined
-
-/** Writes an HTML report for each job that did not fail. */
-async function writeReports(
-  { jobs }: RunResult,
-  { args, log }: { args: RunArguments; log: Log },
-): Promise<void> {
-  for (const { job, error } of jobs) {
-    if (error !== undefined) continue
-    const line = `Report: ${await writeReportFor(job)}`
-    if (args.json || args.quiet) log.info(line)
-    else print(line)
-  }
 }
 
 /** Writes the HTML report to the output and returns its location. */
@@ -198,20 +176,76 @@ function failuresOf({ job, error, stats }: RunResult['jobs'][number]): ExportErr
     const [first = '', ...more] = error.lines
     return [new ExportError(error.code, [`${job.name}: ${first}`, ...more], { fix: error.fix })]
   }
-  const rejects = `${job.name}: ${formatCount(stats.rejects, 'record')} could not be normalized`
-  const missing = `${job.name}: ${missingBlocksMessage(stats.missing)}`
+  const { refused, incomplete, rejects, missing, answersDiffer } = stats
   const [clockBehind] = clockMessages(stats)
-  const refused = `${job.name}: ${namedRefusedWalletsMessage(stats.refused)}`
-  return [
-    ...(stats.refused.length > 0 ? [new ExportError('WALLETS_REFUSED', refused)] : []),
-    ...(stats.incomplete.length > 0
-      ? [new ExportError('LISTINGS_INCOMPLETE', `${job.name}: ${gapsMessage(stats.incomplete)}`)]
-      : []),
-    ...(clockBehind === undefined ? [] : [new ExportError('CLOCK_BEHIND', `${job.name}: ${clockBehind}`)]),
-    ...(stats.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
-    ...(stats.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
-    ...(stats.answersDiffer > 0
-      ? [new ExportError('ANSWERS_DIFFER', `${job.name}: ${answersDifferMessage(stats)}`)]
-      : []),
-  ]
+  const messages: Partial<Record<FailureCode, string | false | undefined>> = {
+    WALLETS_REFUSED: refused.length > 0 && namedRefusedWalletsMessage(refused),
+    LISTINGS_INCOMPLETE: incomplete.length > 0 && gapsMessage(incomplete),
+    CLOCK_BEHIND: clockBehind,
+    RECORDS_REJECTED: rejects > 0 && `${formatCount(rejects, 'record')} could not be normalized`,
+    BLOCKS_MISSING: missing.length > 0 && missingBlocksMessage(missing),
+    ANSWERS_DIFFER: answersDiffer > 0 && answersDifferMessage(stats),
+  }
+  return (Object.keys(messages) as FailureCode[]).flatMap((code) =>
+    messages[code] ? [new ExportError(code, `${job.name}: ${messages[code]}`)] : [],
+  )
+}
+
+/** Progress of a run on stderr. */
+type LiveProgress = {
+  log: Log
+  /** Starts to show the progress of the jobs. */
+  start: NonNullable<RunOptions['onStart']>
+  stop: () => void
+}
+
+const PLAIN_PROGRESS_INTERVAL_MS = 5_000
+
+/** Opens a progress display on a terminal with cursor control, or plain lines elsewhere. Log lines appear above it. */
+async function openProgress(args: LogArguments): Promise<LiveProgress> {
+  const canRedraw = process.stderr.isTTY && process.env.TERM !== 'dumb'
+  const isShown = canRedraw && !args.quiet && args.logFormat !== 'json'
+  const progressModule = isShown ? await import('../terminal/progress-display.ts') : undefined
+  let display: { stop(): void; clear(): void } | undefined
+  let timer: NodeJS.Timeout | undefined
+  const log = openLog(args, (line) => {
+    display?.clear()
+    process.stderr.write(`${line}\n`)
+  })
+  return {
+    log,
+    start: (jobs, { pausedForMs }) => {
+      const shownJobs = jobs.map(({ job, stats }) => ({ name: job.name, stats }))
+      display = progressModule?.showProgressDisplay({
+        jobs: shownJobs,
+        pausedMs: pausedForMs,
+        stream: process.stderr,
+      })
+      if (display !== undefined) return
+      timer = setInterval(() => {
+        // Long pauses were already logged with their end, and there is no progress until then.
+        if (pausedForMs() < LONG_WAIT_MS) log.info(plainProgressLine(shownJobs))
+      }, PLAIN_PROGRESS_INTERVAL_MS)
+    },
+    stop: () => {
+      clearInterval(timer)
+      display?.stop()
+      display = undefined
+    },
+  }
+}
+
+function plainProgressLine(jobs: readonly { name: string; stats: RunStats }[]): string {
+  return jobs
+    .filter(({ stats }) => !hasEnded(stats))
+    .map(({ name, stats }) => `${name}: ${formatPlainProgress(stats)}`)
+    .join('; ')
+}
+
+function formatPlainProgress({ phase, share, pages, rateLimited, service }: RunStats): string {
+  const throttled = rateLimited > 0 ? [`${formatInteger(rateLimited)} 429s`] : []
+  const retrying = service.lastError === undefined ? [] : [`retrying: ${service.lastError}`]
+  return [phase, `${Math.floor(share * 100)}%`, formatCount(pages, 'page'), ...throttled, ...retrying].join(
+    ', ',
+  )
 }

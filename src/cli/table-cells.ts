@@ -1,8 +1,39 @@
 import { roundDecimal, roundScientific, trimFraction } from '../core/platform/decimal.ts'
+import type { PrintableResult } from '../terminal/write-query-result.ts'
 
-/** One batch of rows, for `writeQueryResult`. */
-export async function* singleBatch<T>(rows: T): AsyncGenerator<T, void, void> {
+/** A result of one batch of rows, for `writeQueryResult`. The last `numbers` columns are numbers, aligned to the right. */
+export function printableTable(
+  columns: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+  numbers = 0,
+): PrintableResult {
+  const firstNumber = columns.length - numbers
+  return {
+    columns: columns.map((name, at) => ({ name, isNumber: at >= firstNumber })),
+    batches: singleBatch(rows),
+  }
+}
+
+async function* singleBatch<T>(rows: T): AsyncGenerator<T, void, void> {
   yield rows
+}
+
+/** What a table for people shows of a balance, within 48 characters. */
+export function balanceCells(balance: {
+  wallet_label: string | null
+  wallet_address: string
+  asset_symbol: string | null
+  asset_type: string
+  asset_address: string | null
+  token_id: string | null
+}): (string | null)[] {
+  const { wallet_label, wallet_address, asset_symbol, asset_type, asset_address, token_id } = balance
+  return [
+    truncateMiddle(wallet_label ?? wallet_address, 14),
+    truncateMiddle(asset_symbol ?? asset_type, 10),
+    asset_address === null ? null : truncateMiddle(asset_address, 11),
+    token_id === null ? null : truncateMiddle(token_id, 11),
+  ]
 }
 
 /** Shortens text to `maxLength` characters by replacing its middle with `…`. */

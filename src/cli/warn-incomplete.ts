@@ -4,18 +4,12 @@ import { requireManifest } from '../read/dataset.ts'
 import { decimalsLines, missingRowsWarning, rejectLines, unknownLines } from '../terminal/format.ts'
 import { openLog } from './options/log.ts'
 
-/** Option of commands that show amounts; `throwIfDoubtful` implements it. */
-export const strictOption = {
-  name: 'strict',
-  description: 'Exit with code 6 if the export is missing rows, or amounts may be wrong',
-} as const
-
 /** Warns on stderr about rows that an export lacks, rejected records and refused wallets, and about decimals that contradict each other. */
 export async function warnIfRowsMissing(output: string): Promise<Manifest> {
   const manifest = await requireManifest(output)
-  for (const line of missingRowsWarning(manifest)) openLog({}).warn(line)
-  for (const line of rejectLines(manifest)) openLog({}).warn(`${line}: they are missing from the export`)
-  for (const line of decimalsLines(manifest)) openLog({}).warn(line)
+  const rejects = rejectLines(manifest).map((line) => `${line}: they are missing from the export`)
+  for (const line of [...missingRowsWarning(manifest), ...rejects, ...decimalsLines(manifest)])
+    openLog({}).warn(line)
   return manifest
 }
 

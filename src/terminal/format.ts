@@ -51,6 +51,22 @@ export function formatTimeRange(firstMs: number, lastMs: number): string {
     : `${first.replace(' UTC', '')} to ${last}`
 }
 
+/** The lines that apply: leaves out the others, which are false or undefined. */
+export function presentLines(...lines: (string | false | undefined | readonly string[])[]): string[] {
+  return lines.flat().filter((line) => typeof line === 'string')
+}
+
+/** A line for each of the first `max` items, and a line about the number of the others, if there are any. */
+export function limitLines<T>(
+  items: readonly T[],
+  max: number,
+  toLine: (item: T) => string,
+  toLastLine: (more: number) => string,
+): string[] {
+  const lines = items.slice(0, max).map(toLine)
+  return items.length > max ? [...lines, toLastLine(items.length - max)] : lines
+}
+
 const MAX_SHOWN_RANGES = 12
 
 /** Formats block ranges as `[0, 17) [20, 21)`; lists at most 12. */

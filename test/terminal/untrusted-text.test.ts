@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { stdoutWriter } from '../../src/cli/stdout-writer.ts'
+import { stdoutWriter } from '../../src/cli/result-file.ts'
 import { ExportError, FAILURES, type FailureCode, toExportError } from '../../src/core/model/errors.ts'
 import { newRunStats } from '../../src/core/model/run-stats.ts'
 import { rethrowQueryError } from '../../src/read/query-errors.ts'

@@ -2,26 +2,22 @@ import { type CompactionResult, compactOutput } from '../../files/compact/compac
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { defineCommand } from '../command.ts'
-import { readCount } from '../options/option-parsers.ts'
-import { locateOutput, OUTPUT_OR_JOB } from '../options/output-argument.ts'
+import { defineCommand, option } from '../command.ts'
+import { outputArgument } from '../options/export-options.ts'
+import { locateOutput } from '../options/output-argument.ts'
+import { count } from '../options/parsers.ts'
 
 export const command = defineCommand({
   name: 'compact',
   summary: 'Merge the small files of incremental runs',
-  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
-  options: [
-    { name: 'max-rows-per-file', value: '<n>', description: 'Maximum rows per file (default: 1000000)' },
-  ],
-  run: ({ output, ...args }) => compact(output, args),
+  arguments: [outputArgument],
+  options: [option('max-rows-per-file <n>', 'Maximum rows per file (default: 1000000)', { parse: count() })],
+  run: async ({ output, maxRowsPerFile }) => {
+    const location = await locateOutput(output)
+    const result = await compactOutput(location, maxRowsPerFile === undefined ? {} : { maxRowsPerFile })
+    print(`${outputName(location)}: ${formatResult(result)}`)
+  },
 })
-
-async function compact(outputArg: string, args: { maxRowsPerFile?: string }): Promise<void> {
-  const maxRowsPerFile = readCount('max-rows-per-file', args.maxRowsPerFile)
-  const options = maxRowsPerFile === undefined ? {} : { maxRowsPerFile }
-  const location = await locateOutput(outputArg)
-  print(`${outputName(location)}: ${formatResult(await compactOutput(location, options))}`)
-}
 
 function formatResult({ before, after, changed, orphans }: CompactionResult): string {
   const message = changed

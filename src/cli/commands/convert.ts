@@ -1,5 +1,6 @@
+import { basename, dirname } from 'node:path'
 import { checkFile } from '../../accounting/check/check-file.ts'
-import { convert } from '../../accounting/convert.ts'
+import { type ConversionResult, convert } from '../../accounting/convert.ts'
 import type { ConvertOptions } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
 import { tickersNeeded } from '../../accounting/tickers-needed.ts'
@@ -11,98 +12,79 @@ import {
   usesPlaceholders,
 } from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { formatCount } from '../../terminal/format.ts'
+import { formatCount, limitLines, presentLines } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { chooseFormat, fileOf, formatOfEnding } from '../options/file-format.ts'
-import { openingOptions } from '../options/opening-option.ts'
-import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions, resolveYear } from '../options/period-options.ts'
-import { reportConversion, unitOf } from '../report-conversion.ts'
-import { workbookWriter } from '../result-file.ts'
-import { stdoutWriter } from '../stdout-writer.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import { emptyPeriodLine, openingLines, unmatchedText, warnUnmatched } from '../file-warnings.ts'
+import {
+  excludeSpamOption,
+  namesOption,
+  openingOption,
+  outputsArgument,
+  periodOptions,
+  pricesNeededOption,
+  pricesOption,
+  strictOption,
+  tickersOption,
+} from '../options/export-options.ts'
+import { openLog } from '../options/log.ts'
+import { type LocatedOutput, openOutput } from '../options/output-argument.ts'
+import {
+  chooseFormat,
+  fileOf,
+  formatOfEnding,
+  PRICE_TEMPLATE,
+  stdoutWriter,
+  TICKER_TEMPLATE,
+  workbookWriter,
+  writeCsvTemplate,
+} from '../result-file.ts'
+import { usageError } from '../usage-error.ts'
 import { isDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
-import { warnUnmatched } from '../warn-unmatched.ts'
-import { PRICE_TEMPLATE, TICKER_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
 
-const options = defineOptions([
-  { name: 'to', value: '<preset>', choices: FORMAT_NAMES, description: 'Import format' },
-  { name: 'out', value: '<path>', description: 'File, or folder for several files (default: stdout)' },
-  {
-    name: 'format',
-    value: '<format>',
+const options = [
+  option('to <preset>', 'Import format', { choices: FORMAT_NAMES }),
+  option('out <path>', 'File, or folder for several files (default: stdout)', { parse: fileOf }),
+  option('format <format>', 'xlsx writes a workbook (generic only; default: the ending of --out, or csv)', {
     choices: ['csv', 'xlsx'],
-    description: 'xlsx writes a workbook (generic only; default: the ending of --out, or csv)',
-  },
-  { name: 'per-wallet', description: 'Write one file per wallet' },
+  }),
+  option('per-wallet', 'Write one file per wallet'),
   ...periodOptions,
-  { name: 'chain-name', value: '<name>', description: 'Name of the chain in the accounting program' },
-  {
-    name: 'swaps',
-    value: '<mode>',
-    choices: ['pair', 'all', 'off'],
-    description: 'Write swaps as one line: pair; all includes deposits for a share; off writes none',
-  },
-  {
-    name: 'labels',
-    value: '<file>',
-    description:
-      'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
-  },
-  {
-    name: 'names',
-    value: '<file>',
-    description: 'CSV file (address,name) that names counterparties, and wallets without a label',
-  },
-  {
-    name: 'prices',
-    value: '<file>',
-    description: 'CSV file of prices (date,asset,currency,price; chain for several chains) for fiat values',
-  },
-  ...openingOptions,
-  { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
-  {
-    name: 'tickers',
-    value: '<file>',
-    description: 'CSV file of tickers (chain,contract,ticker) for tokens',
-  },
-  { name: 'tickers-needed', description: 'Print a CSV template for --tickers instead' },
-  {
-    name: 'builtin-tickers',
+  option('chain-name <name>', 'Name of the chain in the accounting program'),
+  option(
+    'swaps <mode>',
+    'Write swaps as one line: pair; all includes deposits for a share; off writes none',
+    { choices: ['pair', 'all', 'off'] },
+  ),
+  option(
+    'labels <file>',
+    'CSV file (match,type) that assigns types of the program by hash, address, method, token and others',
+  ),
+  namesOption('counterparties, and wallets without a label'),
+  pricesOption('fiat values'),
+  openingOption,
+  pricesNeededOption,
+  tickersOption('tokens'),
+  option('tickers-needed', 'Print a CSV template for --tickers instead'),
+  option('builtin-tickers', 'Name well-known tokens by symbol and contract digits, like all others', {
     negatable: true,
-    description: 'Name well-known tokens by symbol and contract digits, like all others',
-  },
-  { name: 'exclude-spam', description: 'Leave out the spam tokens that `balances --flags` lists' },
-  {
-    name: 'map',
-    value: '<file>',
-    description:
-      'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv; required for several outputs)',
-  },
-  {
-    name: 'check',
-    value: '<file>',
-    description: 'Check an import file against the rules of the format instead; exit code 0 or 10',
-  },
-  {
-    name: 'strict',
-    description: 'Exit with code 6 if a movement was left out or the export is missing rows',
-  },
-])
-type ConvertArguments = Omit<OptionValues<typeof options>, 'year'>
+  }),
+  excludeSpamOption,
+  option(
+    'map <file>',
+    'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv; required for several outputs)',
+  ),
+  option('check <file>', 'Check an import file against the rules of the format instead; exit code 0 or 10'),
+  strictOption('a movement was left out or the export is missing rows'),
+]
+type ConvertArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
   name: 'convert',
   summary: 'Convert exports for an accounting program',
   description:
     'Convert the ledger into the import format of an accounting program. Several outputs, such as one per chain, become one file in time order. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
-  arguments: [
-    {
-      name: 'output',
-      repeatable: true,
-      description: `${OUTPUT_OR_JOB}; several, such as one per chain, become one file`,
-    },
-  ],
+  arguments: [outputsArgument(', such as one per chain, become one file')],
   options,
   examples: [
     ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
@@ -116,36 +98,40 @@ export const command = defineCommand({
       'Several chains in one file',
     ],
   ],
-  run: ({ output, ...args }) => convertOutputs(output, resolveYear(args)),
+  run: ({ output, ...args }) => convertOutputs(output, args),
 })
 
-async function convertOutputs(
-  outputArgs: string[],
-  { strict = false, check, to, ...args }: ConvertArguments,
-): Promise<void> {
-  const { pricesNeeded: onlyPriceTemplate = false, tickersNeeded: onlyTickerTemplate = false, ...rest } = args
+async function convertOutputs(outputArgs: string[], args: ConvertArguments): Promise<void> {
+  const {
+    strict = false,
+    check,
+    to,
+    year,
+    pricesNeeded: onlyPrices,
+    tickersNeeded: onlyTickers,
+    ...rest
+  } = args
+  const settings = { ...rest, ...year }
   const [firstArg, ...otherArgs] = new Set(outputArgs)
   if (check !== undefined && firstArg === undefined) return reportMistakes(check, requirePreset(to))
   if (check !== undefined)
-    throw new ExportError('USAGE', `--check reads ${check}, so ${firstArg} is not used`, {
-      fix: 'Omit the output or --check.',
-    })
+    throw usageError(`--check reads ${check}, so ${firstArg} is not used`, 'Omit the output or --check.')
   if (firstArg === undefined)
-    throw new ExportError('USAGE', 'there is no output to convert', {
-      fix: 'Name the output folder of a finished export, or a file to check with --check.',
-    })
+    throw usageError(
+      'there is no output to convert',
+      'Name the output folder of a finished export, or a file to check with --check.',
+    )
   const open = (outputArg: string) => openOutput(outputArg, ['ledger', 'transactions'])
   const located: [LocatedOutput, ...LocatedOutput[]] = [await open(firstArg)]
   for (const outputArg of otherArgs) located.push(await open(outputArg))
-  if (onlyPriceTemplate || onlyTickerTemplate) {
-    const outputs = foldersOf(located)
-    // Existing files are never overwritten, so the input files need no protection.
-    const file = { out: rest.out, protectedPaths: { inputs: {}, exports: outputs } }
-    return onlyPriceTemplate
-      ? writeCsvTemplate(PRICE_TEMPLATE, { ...file, collect: () => pricesNeeded(outputs, rest) })
-      : writeCsvTemplate(TICKER_TEMPLATE, { ...file, collect: () => tickersNeeded(outputs, rest) })
-  }
-  return writeConversion(located, { ...withFormat(rest, requirePreset(to)), strict })
+  if (!onlyPrices && !onlyTickers)
+    return writeConversion(located, withFormat(settings, requirePreset(to)), strict)
+  const outputs = foldersOf(located)
+  // Existing files are never overwritten, so the input files need no protection.
+  const file = { file: rest.out, protectedPaths: { inputs: {}, exports: outputs } }
+  return onlyPrices
+    ? writeCsvTemplate(PRICE_TEMPLATE, file, () => pricesNeeded(outputs, settings))
+    : writeCsvTemplate(TICKER_TEMPLATE, file, () => tickersNeeded(outputs, settings))
 }
 
 type LocatedOutputs = readonly [LocatedOutput, ...LocatedOutput[]]
@@ -154,60 +140,50 @@ function foldersOf([first, ...others]: LocatedOutputs): [string, ...string[]] {
   return [first.output, ...others.map(({ output }) => output)]
 }
 
-const nameAll = (located: LocatedOutputs) => located.map(({ name }) => name).join(' and ')
-
 async function writeConversion(
   located: LocatedOutputs,
-  { strict, ...options }: ConvertOptions & { strict: boolean },
+  options: ConvertOptions,
+  strict: boolean,
 ): Promise<void> {
   const remote = located.find(({ store }) => store !== undefined)
   if (remote !== undefined && usesPlaceholders(options.to) && options.map === undefined)
-    throw new ExportError(
-      'USAGE',
+    throw usageError(
       `${remote.name} is in an object store, where the numbers of unknown assets cannot be kept`,
-      {
-        fix: 'Name a local file for them with --map, and use the same one every time.',
-      },
+      'Name a local file for them with --map, and use the same one every time.',
     )
-  const { write } = stdoutWriter()
   const isPiped = options.format === 'xlsx' && options.out === undefined
   const outputs = foldersOf(located)
   const converted = await convert(outputs, {
     ...options,
-    write,
+    write: stdoutWriter().write,
     ...(isPiped ? { writeBytes: workbookWriter() } : {}),
   })
   reportConversion(converted, options)
   await warnUnmatched(outputs, options)
   let isIncomplete = Object.keys(converted.omitted).length > 0
   for (const output of outputs) isIncomplete = isDoubtful(await warnIfIncomplete(output)) || isIncomplete
-  if (strict && isIncomplete)
-    throw new ExportError(
-      'RECORDS_REJECTED',
-      `the file does not contain all of ${nameAll(located)}, or amounts that may be wrong`,
-      {
-        fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.',
-      },
-    )
+  if (!strict || !isIncomplete) return
+  const names = located.map(({ name }) => name).join(' and ')
+  throw new ExportError(
+    'RECORDS_REJECTED',
+    `the file does not contain all of ${names}, or amounts that may be wrong`,
+    { fix: 'The lines above say what is missing and why. Without --strict, the exit code is 0.' },
+  )
 }
 
 /** Determines the file and its format. Throws USAGE if the ending of the file says otherwise. */
 function withFormat(args: Omit<ConvertOptions, 'to'>, to: string): ConvertOptions {
-  const out = fileOf(args.out)
-  const { format: given, perWallet = false } = args
+  const { out, format: given, perWallet = false } = args
   const isFolder = perWallet || consistsOfFiles(to)
   if (!isFolder) {
     const formats = isJournal(to) ? [] : (['csv', 'xlsx'] as const)
     const fix = `Name a file that ends in ${endingsOf(to)}.`
     const rules = isJournal(to) ? { fix, allowsAnyEnding: true } : { fix }
-    return { ...args, to, out, format: chooseFormat(out, { given, formats, fallback: 'csv', ...rules }) }
+    return { ...args, to, format: chooseFormat(out, { given, formats, fallback: 'csv', ...rules }) }
   }
-  if (formatOfEnding(out) === undefined) return { ...args, to, out }
-  throw new ExportError(
-    'USAGE',
-    `${out} has the ending of a file, but ${perWallet ? '--per-wallet' : to} writes several files`,
-    { fix: 'Name a folder.' },
-  )
+  if (formatOfEnding(out) === undefined) return { ...args, to }
+  const writer = perWallet ? '--per-wallet' : to
+  throw usageError(`${out} has the ending of a file, but ${writer} writes several files`, 'Name a folder.')
 }
 
 function endingsOf(to: string): string {
@@ -217,9 +193,10 @@ function endingsOf(to: string): string {
 
 function requirePreset(to: string | undefined): string {
   if (to !== undefined) return to
-  throw new ExportError('USAGE', '--to is missing: the program that the file is for', {
-    fix: `Name one of ${FORMAT_NAMES.join(', ')}.`,
-  })
+  throw usageError(
+    '--to is missing: the program that the file is for',
+    `Name one of ${FORMAT_NAMES.join(', ')}.`,
+  )
 }
 
 /** Maximum number of mistakes that are listed. */
@@ -236,4 +213,96 @@ async function reportMistakes(file: string, to: string): Promise<void> {
   throw new ExportError('VERIFY_FAILED', `${file}: ${formatCount(mistakes, 'mistake')} for ${to}`, {
     fix: 'Correct the lines named above, or convert the export again.',
   })
+}
+
+type ConversionOptions = Pick<ConvertOptions, 'to' | 'out' | 'labels' | 'opening' | 'from' | 'until'>
+
+/** Reports on stderr what was written, and what may be wrong with it. */
+function reportConversion(converted: ConversionResult, options: ConversionOptions): void {
+  const { merged, split, placeholders, ledgerTimeRange, omitted, omittedFile, staleFiles } = converted
+  const log = openLog({})
+  for (const line of presentLines(
+    formatResult(converted, options),
+    merged > 0 &&
+      `${formatCount(merged, 'line')} added to an equal one: ${options.to} could take them for duplicates`,
+    split > 0 &&
+      `${formatCount(split, 'movement')} added: payments through a contract are split into transfers to your wallets`,
+    placeholders && placeholderLine(placeholders),
+  ))
+    log.info(line)
+  for (const line of presentLines(
+    ledgerTimeRange && emptyPeriodLine(ledgerTimeRange, options),
+    openingLines(options.opening, converted.opening),
+    Object.entries(omitted).map(
+      ([reason, count]) =>
+        `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
+    ),
+    omittedFile !== undefined && `listed in ${omittedFile}`,
+    staleFiles.length > 0 && staleLine(staleFiles),
+    labelWarnings(converted, options),
+    limitLines(
+      Object.entries(converted.unpriced),
+      MAX_LISTED,
+      ([asset, count]) => `${formatCount(count, 'amount')} of ${asset} without a price`,
+      (more) => `and of ${formatCount(more, 'further asset')}: see --prices-needed`,
+    ),
+  ))
+    log.warn(line)
+}
+
+/** Maximum number of files, of labels that do not fit and of assets without a price that are listed. */
+const MAX_LISTED = 5
+
+/** Names the numbers of tokens without a ticker, and the file that later conversions need to give them the same ones. */
+function placeholderLine({ names, file }: NonNullable<ConversionResult['placeholders']>): string {
+  const numberOf = (name: string) => Number(/\d+$/.exec(name)?.[0])
+  const listed = ['NULL', 'NFT'].flatMap((kind) => {
+    const ofKind = names.filter((name) => name.startsWith(kind)).sort((a, b) => numberOf(a) - numberOf(b))
+    return ofKind.length > 2 ? [`${ofKind[0]} … ${ofKind.at(-1)}`] : ofKind
+  })
+  const what = `${formatCount(names.length, 'token')} without a ticker ${names.length === 1 ? 'is' : 'are'} named ${listed.join(', ')}`
+  return `${what}: ${file} says what they are. Keep it, so that later files use the same names`
+}
+
+function labelWarnings(
+  { labels: { unmatched, inapplicable } }: ConversionResult,
+  { labels = '' }: ConversionOptions,
+): string[] {
+  return presentLines(
+    limitLines(
+      inapplicable,
+      MAX_LISTED,
+      ({ line, type, needs, count, first }) =>
+        `${labels}:${line}: ${type} needs ${needs}: ${formatCount(count, 'line')} without that kept the usual type, the first in transaction ${first}`,
+      (more) => `and ${formatCount(more, 'further label')} did not fit all lines that matched`,
+    ),
+    unmatched &&
+      `${unmatchedText(labels, unmatched.count, unmatched.first)} (fees and own transfers keep their type)`,
+  )
+}
+
+/** Unit in which the entries of a format are counted. */
+const unitOf = (to: string) => (isJournal(to) ? 'transaction' : 'line')
+
+/** Warning about files of wallets that are in the folder, but not of this conversion. */
+function staleLine(files: readonly string[]): string {
+  const names = files.slice(0, MAX_LISTED).map((file) => basename(file))
+  const more = files.length > names.length ? ' and others' : ''
+  const count =
+    files.length === 1
+      ? '1 file of an earlier conversion is'
+      : `${files.length} files of earlier conversions are`
+  return `${count} still in ${dirname(files[0] ?? '')}, do not import: ${names.join(', ')}${more}`
+}
+
+function formatResult(
+  { movements, lines, files: written, omittedFile }: ConversionResult,
+  { to, out }: ConversionOptions,
+): string {
+  const files = written.filter((file) => file !== omittedFile)
+  const message = `${formatCount(movements, 'movement')} became ${formatCount(lines, unitOf(to))} for ${to}`
+  if (files.length === 0) return message
+  return files.length > MAX_LISTED
+    ? `${message}: ${files.length} files in ${out}`
+    : `${message}: ${files.join(', ')}`
 }

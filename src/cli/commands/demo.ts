@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PACKAGE } from '../../core/model/version.ts'
-import { defineCommand, hideOptions } from '../command.ts'
+import { defineCommand, hideOptions, option } from '../command.ts'
 import { overrideOptions, readJobs } from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
 import { runJobs } from '../run-jobs.ts'
@@ -13,8 +13,8 @@ export const command = defineCommand({
   arguments: [],
   options: [
     ...hideOptions(overrideOptions),
-    { name: 'fresh', description: 'Discard the existing export and start over' },
-    { name: 'json', description: 'Print a JSON summary on stdout at the end' },
+    option('fresh', 'Discard the existing export and start over'),
+    option('json', 'Print a JSON summary on stdout at the end'),
     ...logOptions,
   ],
   run: (args) =>

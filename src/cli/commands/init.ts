@@ -11,36 +11,22 @@ import { jobTemplate } from '../../job/yaml/job-template.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { shellQuote } from '../../terminal/shell-quote.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
 import { programName } from '../program-name.ts'
 import { type JobInputs, promptForJob } from '../prompt-job.ts'
 
-const options = defineOptions([
-  { name: 'chain', value: '<id>', description: 'EVM chain id or blockchain id' },
-  {
-    name: 'address',
-    value: '<wallet>',
-    repeatable: true,
-    description: 'Wallet, 0x… or 0x…=label (repeatable)',
-  },
-  {
-    name: 'base-url',
-    value: '<url>',
-    description: 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL',
-  },
-  {
-    name: 'api',
-    value: '<name>',
-    description: `API of the service: ${APIS.join(', ')} (default: that of a known host, otherwise ${DEFAULT_API}); or set WALLETLAKE_API`,
-  },
-  {
-    name: 'format',
-    value: '<format>',
-    description: `File format: ${FORMAT_NAMES.join(', ')} (default: ${FIELDS.format.default})`,
-  },
-  { name: 'start-block', value: '<n>', description: 'First block (default: 0)' },
-  { name: 'force', description: 'Overwrite an existing file' },
-])
+const options = [
+  option('chain <id>', 'EVM chain id or blockchain id'),
+  option('address <wallet>', 'Wallet, 0x… or 0x…=label (repeatable)', { repeatable: true }),
+  option('base-url <url>', 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL'),
+  option(
+    'api <name>',
+    `API of the service: ${APIS.join(', ')} (default: that of a known host, otherwise ${DEFAULT_API}); or set WALLETLAKE_API`,
+  ),
+  option('format <format>', `File format: ${FORMAT_NAMES.join(', ')} (default: ${FIELDS.format.default})`),
+  option('start-block <n>', 'First block (default: 0)'),
+  option('force', 'Overwrite an existing file'),
+]
 type InitArguments = OptionValues<typeof options>
 
 export const command = defineCommand({

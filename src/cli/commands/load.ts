@@ -1,6 +1,4 @@
-import { ExportError } from '../../core/model/errors.ts'
 import { optionError } from '../../core/model/option-error.ts'
-import type { Table } from '../../core/table/index.ts'
 import { selectTables } from '../../core/table/select-tables.ts'
 import { splitNames } from '../../job/fields/field-type.ts'
 import { loadInto, printLoad } from '../../load/load.ts'
@@ -9,60 +7,43 @@ import { parseTargetUrl, SHORT_FORMATS } from '../../load/target-url.ts'
 import { isBucketUrl } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { openLog, plainLogOptions } from '../options/log.ts'
-import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { abortOnSignals } from '../signals.ts'
-import { stdoutWriter } from '../stdout-writer.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import { outputArgument } from '../options/export-options.ts'
+import { plainLogOptions, withSignals } from '../options/log.ts'
+import { openOutput } from '../options/output-argument.ts'
+import { stdoutWriter } from '../result-file.ts'
+import { usageError } from '../usage-error.ts'
 
-const options = defineOptions([
-  {
-    name: 'to',
-    value: '<target>',
-    description: `${SHORT_FORMATS}; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead`,
-  },
-  {
-    name: 'from-manifest',
-    value: '<location>',
-    description: 'Path or http(s) URL of a manifest.json, instead of an output',
-  },
-  {
-    name: 'files-at',
-    value: '<location>',
-    description: 'Location of the files, for bigquery (gs://…) and snowflake (@stage/…)',
-  },
-  { name: 'tables', value: '<names>', repeatable: true, description: 'Only these tables, comma-separated' },
-  { name: 'schema', value: '<name>', description: 'Database schema of the tables' },
-  { name: 'prefix', value: '<text>', description: 'Prefix of the table names' },
-  {
-    name: 'source',
-    value: '<name>',
-    description: 'Name of this output in the database (default: the name of the job)',
-  },
-  {
-    name: 'commit',
-    value: '<unit>',
+const options = [
+  option(
+    'to <target>',
+    `${SHORT_FORMATS}; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead`,
+  ),
+  option('from-manifest <location>', 'Path or http(s) URL of a manifest.json, instead of an output'),
+  option('files-at <location>', 'Location of the files, for bigquery (gs://…) and snowflake (@stage/…)'),
+  option('tables <names>', 'Only these tables, comma-separated', { repeatable: true }),
+  option('schema <name>', 'Database schema of the tables'),
+  option('prefix <text>', 'Prefix of the table names'),
+  option('source <name>', 'Name of this output in the database (default: the name of the job)'),
+  option('commit <unit>', 'Commit once per load or once per file (postgres, duckdb)', {
     choices: ['load', 'file'],
     default: 'load',
-    description: 'Commit once per load or once per file (postgres, duckdb)',
-  },
-  { name: 'unescape-formulas', negatable: true, description: "Keep the ' before CSV text such as '=1" },
-  {
-    name: 'memory',
-    value: '<size>',
+  }),
+  option('unescape-formulas', "Keep the ' before CSV text such as '=1", { negatable: true }),
+  option('memory <size>', 'Memory limit of DuckDB; above it, DuckDB spills to disk', {
     default: '256MB',
-    description: 'Memory limit of DuckDB; above it, DuckDB spills to disk',
-  },
-  { name: 'json', description: 'Print a JSON summary on stdout' },
+    parse: parseMemory,
+  }),
+  option('json', 'Print a JSON summary on stdout'),
   ...plainLogOptions,
-])
+]
 type LoadArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
   name: 'load',
   summary: 'Load an export into a database',
   description: 'Load an export into a database (idempotent)',
-  arguments: [{ name: 'output', description: OUTPUT_OR_JOB }],
+  arguments: [{ name: 'output', description: outputArgument.description }],
   options,
   examples: [
     ['load output/demo --to duckdb:lake.db', 'Load into a DuckDB file'],
@@ -78,38 +59,32 @@ change are not touched.`,
 })
 
 async function load(output: string | undefined, args: LoadArguments): Promise<void> {
-  const { fromManifest, json, quiet } = args
-  const log = openLog(args)
-  const from = await manifestOrOutput(output, fromManifest)
+  const from = await manifestOrOutput(output, args.fromManifest)
   const to = parseTargetUrl(targetOf(args), process.env)
-  const tables = parseTables(args.tables)
-  if ('names' in to) {
-    await stdoutWriter().write(await printLoad(from, to, { ...args, tables }))
-    return
-  }
+  const tables = args.tables && selectTables(splitNames(args.tables), { where: '--tables' })
+  if ('names' in to) return stdoutWriter().write(await printLoad(from, to, { ...args, tables }))
   if (args.filesAt !== undefined)
-    throw new ExportError('USAGE', `--files-at is for bigquery and snowflake, and not for ${to.title}`, {
-      fix: 'Leave it out: this target is sent the rows themselves.',
-    })
-  const interruption = abortOnSignals(log, { outcome: 'uncommitted changes are rolled back' })
-  try {
+    throw usageError(
+      `--files-at is for bigquery and snowflake, and not for ${to.title}`,
+      'Leave it out: this target is sent the rows themselves.',
+    )
+  const interruption = { outcome: 'uncommitted changes are rolled back' }
+  await withSignals({ ...args, interruption }, async ({ log, signal }) => {
     const { schema, prefix, source, commit, unescapeFormulas, memory } = args
     const result = await loadInto(from, to, {
       tables,
       source,
       commit,
       unescapeFormulas,
-      memory: parseMemory(memory),
+      memory,
       namespace: { schema, prefix },
-      signal: interruption.signal,
+      signal,
       onNotice: log.info,
       onFile: (name, rows) => log.info(`${name}: ${formatCount(rows, 'row')}`),
     })
-    if (json) printJson({ to: to.title, ...result })
-    else if (!quiet) print(summaryLines(result, to.title))
-  } finally {
-    interruption.dispose()
-  }
+    if (args.json) printJson({ to: to.title, ...result })
+    else if (!args.quiet) print(summaryLines(result, to.title))
+  })
 }
 
 async function manifestOrOutput(output: string | undefined, manifest: string | undefined): Promise<string> {
@@ -118,27 +93,19 @@ async function manifestOrOutput(output: string | undefined, manifest: string | u
     return IS_URL.test(output) && !isBucketUrl(output) ? output : (await openOutput(output)).output
   const problem =
     output === undefined ? 'neither an output nor a manifest was' : 'both an output and a manifest were'
-  throw new ExportError('USAGE', `${problem} named`, {
-    fix: 'Name an output folder, or a manifest with --from-manifest.',
-  })
+  throw usageError(`${problem} named`, 'Name an output folder, or a manifest with --from-manifest.')
 }
 
 const IS_URL = /^[a-z][a-z0-9+.-]*:\/\//i
 
 function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): string {
   if (to !== undefined && to !== '') return to
-  throw new ExportError('USAGE', 'no target was named', {
-    fix: `Add --to ${SHORT_FORMATS}, or set WALLETLAKE_LOAD_TO.`,
-  })
+  throw usageError('no target was named', `Add --to ${SHORT_FORMATS}, or set WALLETLAKE_LOAD_TO.`)
 }
 
 function parseMemory(size: string): string {
   if (/^[1-9]\d{0,5}[MG]B$/.test(size)) return size
   throw optionError('memory', { found: size, expected: 'a size such as 256MB or 2GB' })
-}
-
-function parseTables(lists: readonly string[] | undefined): Table[] | undefined {
-  return lists && selectTables(splitNames(lists), { where: '--tables' })
 }
 
 function summaryLines({ loaded, skipped, updated }: LoadResult, title: string): string[] {

@@ -7,9 +7,15 @@ import { requireFeatures } from '../../export/require-features.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount, formatInteger, formatRanges } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { defineCommand } from '../command.ts'
-import { type InlineJobArguments, inlineJobOptions, readJobsOrInlineJob } from '../options/inline-job.ts'
-import { JOB_FILES, type Overrides, overrideOptions } from '../options/jobs.ts'
+import { defineCommand, option } from '../command.ts'
+import {
+  type InlineJobArguments,
+  inlineJobOptions,
+  jobsArgument,
+  type Overrides,
+  overrideOptions,
+  readJobsOrInlineJob,
+} from '../options/jobs.ts'
 import { estimateLines, reconcileLine } from '../plan-lines.ts'
 import { requireReconcilable } from '../reconcile-jobs.ts'
 
@@ -17,11 +23,11 @@ export const command = defineCommand({
   name: 'plan',
   summary: 'Show what a run would request (dry run)',
   description: 'Show what a run would request and its estimated cost; sends no requests and writes nothing',
-  arguments: [{ name: 'jobs', repeatable: true, description: JOB_FILES }],
+  arguments: [jobsArgument],
   options: [
     ...inlineJobOptions,
     ...overrideOptions,
-    { name: 'reconcile', description: 'Also estimate the requests of run --reconcile' },
+    option('reconcile', 'Also estimate the requests of run --reconcile'),
   ],
   examples: [['plan jobs/mine.yaml', 'Before the first run or an incremental run']],
   run: ({ jobs, ...args }) => plan(jobs, args),

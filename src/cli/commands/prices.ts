@@ -1,89 +1,68 @@
-import { stat } from 'node:fs/promises'
 import { type FetchedPrices, fetchPrices } from '../../accounting/price-list/fetch-prices.ts'
 import { priceFileText } from '../../accounting/price-list/price-lines.ts'
 import { TIERS } from '../../core/model/compute-units.ts'
 import { optionError } from '../../core/model/option-error.ts'
-import { formatCount } from '../../terminal/format.ts'
+import { formatCount, limitLines } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { chooseFormat, fileOf } from '../options/file-format.ts'
-import { logOptions, throttledProgress, withSignals } from '../options/log.ts'
-import { openingOptions } from '../options/opening-option.ts'
-import { readRunLimits, runLimitOptions } from '../options/option-parsers.ts'
-import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions, resolveYear } from '../options/period-options.ts'
-import { readAccessOfOutput, serviceOptions } from '../options/service.ts'
-import { openResultFile } from '../result-file.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import {
+  excludeSpamOption,
+  openingOption,
+  outOption,
+  outputArgument,
+  periodOptions,
+  tickersOption,
+} from '../options/export-options.ts'
+import { logOptions, throttledProgress } from '../options/log.ts'
+import { openOutput } from '../options/output-argument.ts'
+import { runLimitOptions } from '../options/parsers.ts'
+import { serviceOptions, withService } from '../options/service.ts'
+import { chooseFormat, exists, openResultFile } from '../result-file.ts'
 import { STARTS_OVER } from '../signals.ts'
 import { warnIfIncomplete } from '../warn-incomplete.ts'
 
-const options = defineOptions([
-  { name: 'currency', value: '<code>', default: 'usd', description: 'Currency of the prices' },
-  {
-    name: 'out',
-    value: '<file>',
-    description: 'Price file, completed if it exists (default: stdout)',
-  },
+const options = [
+  option('currency <code>', 'Currency of the prices', { default: 'usd', parse: parseCurrency }),
+  outOption('Price file, completed if it exists (default: stdout)'),
   ...periodOptions,
-  {
-    name: 'assume-pegs',
-    description: 'Price stablecoins at 1 of their currency, and wrapped coins as the coin',
-  },
-  { name: 'exclude-spam', description: 'Leave out the spam tokens that `balances --flags` lists' },
-  {
-    name: 'tickers',
-    value: '<file>',
-    description: 'CSV file of tickers (chain,contract,ticker) for tokens that are no spam',
-  },
-  ...openingOptions,
+  option('assume-pegs', 'Price stablecoins at 1 of their currency, and wrapped coins as the coin'),
+  excludeSpamOption,
+  tickersOption('tokens that are no spam'),
+  openingOption,
   ...serviceOptions,
-  { name: 'tier', value: '<name>', choices: TIERS, description: 'Tier of the API key' },
+  option('tier <name>', 'Tier of the API key', { choices: TIERS }),
   ...runLimitOptions,
   ...logOptions,
-])
-type PriceArguments = Omit<OptionValues<typeof options>, 'year'>
+]
 
 export const command = defineCommand({
   name: 'prices',
   summary: 'Request the prices of the coin for --prices',
   description:
     'Write a price file for convert, statement and report: the price of the native coin on each day with a movement, from the details of one transaction of that day, and lines to fill in for other assets and days. They include what is held on the day before --year or --from, and on the last day. Prices that the file already has are kept.',
-  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  arguments: [outputArgument],
   options,
   examples: [
     ['prices output/mine --out prices.csv', 'All days with a movement; run it again to continue'],
     ['prices output/mine --year 2024 --out prices.csv', 'What `statement --year 2024` needs'],
     ['prices output/mine --assume-pegs --out prices.csv', 'Also stablecoins and wrapped coins'],
   ],
-  run: ({ output, ...args }) => writePrices(output, resolveYear(args)),
+  run: ({ output, ...args }) => writePrices(output, args),
 })
 
-async function writePrices(outputArg: string, args: PriceArguments): Promise<void> {
-  const { from, until, assumePegs, excludeSpam = false, tickers, opening } = args
-  const out = fileOf(args.out)
+async function writePrices(outputArg: string, args: OptionValues<typeof options>): Promise<void> {
+  const { out, currency, year, assumePegs, excludeSpam = false, tickers, opening } = args
+  const { from, until } = { ...args, ...year }
   chooseFormat(out, { formats: ['csv'], fallback: 'csv' })
-  const currency = readCurrency(args.currency)
-  const limits = readRunLimits(args)
   const located = await openOutput(outputArg, ['ledger', 'transactions'])
   const { output } = located
-  const file = await openResultFile({
-    out,
-    isBinary: false,
-    protectedPaths: {
-      inputs: { '--tickers': tickers, '--opening': opening || undefined },
-      exports: [output],
-    },
-  })
+  const inputs = { '--tickers': tickers, '--opening': opening || undefined }
+  const file = await openResultFile({ file: out, protectedPaths: { inputs, exports: [output] } })
   const interruption = out === undefined ? STARTS_OVER : { outcome: 'received prices are kept' }
-  await withSignals({ ...args, interruption }, async ({ log, signal }) => {
-    const access = await readAccessOfOutput(located, {
-      args,
-      operation: 'transaction',
-      isDataApiOnly: true,
-      onNotice: log.info,
-    })
-    const tier = args.tier ?? access.tier
+  const access = { args, operation: 'transaction', isDataApiOnly: true, interruption } as const
+  await withService(located, access, async ({ service, log }) => {
     const progress = throttledProgress(log)
+    const { maxRequests, deadline: deadlineMs } = args
     const fetched = await fetchPrices(output, {
       currency,
       from,
@@ -92,8 +71,8 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
       excludeSpam,
       tickers,
       opening,
-      prices: (await isFile(out)) ? out : undefined,
-      service: { ...access, tier, ...limits, signal, onDetail: log.debug, onNotice: log.info },
+      prices: out !== undefined && (await exists(out)) ? out : undefined,
+      service: { ...service, tier: args.tier ?? service.tier, maxRequests, deadlineMs },
       onStart: ({ requests, computeUnits }) =>
         log.info(`requesting the prices of ${costText(requests, 'day', computeUnits)}`),
       onProgress: (days) => progress(`${formatCount(days, 'day')} done`),
@@ -106,13 +85,10 @@ async function writePrices(outputArg: string, args: PriceArguments): Promise<voi
   })
 }
 
-function readCurrency(text: string): string {
+function parseCurrency(text: string): string {
   if (/^[A-Za-z]{2,10}$/.test(text)) return text.toUpperCase()
   throw optionError('currency', { found: text, expected: 'a code such as usd' })
 }
-
-const isFile = async (path: string | undefined) =>
-  path !== undefined && (await stat(path).catch(() => undefined)) !== undefined
 
 const costText = (count: number, unit: string, computeUnits: number) =>
   `${formatCount(count, unit)} (${formatCount(computeUnits, 'compute unit')})`
@@ -135,9 +111,14 @@ function reportPrices(
   }
   const prices = `${formatCount(missing.length, 'price')} of ${formatCount(assets.size, 'asset')}`
   log.warn(error === undefined ? `${prices} not found, to fill in:` : `${prices} missing so far:`)
-  const mostDays = [...assets].sort(([, a], [, b]) => b - a).slice(0, MAX_LISTED)
-  for (const [name, days] of mostDays) log.warn(`${name} on ${formatCount(days, 'day')}`)
-  if (assets.size > MAX_LISTED) log.warn(`and ${formatCount(assets.size - MAX_LISTED, 'further asset')}`)
+  const mostDays = [...assets].sort(([, a], [, b]) => b - a)
+  for (const line of limitLines(
+    mostDays,
+    MAX_LISTED,
+    ([name, days]) => `${name} on ${formatCount(days, 'day')}`,
+    (more) => `and ${formatCount(more, 'further asset')}`,
+  ))
+    log.warn(line)
 }
 
 /** Maximum number of assets without a price that are listed. */

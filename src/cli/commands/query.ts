@@ -1,32 +1,26 @@
 import { text } from 'node:stream/consumers'
-import { ExportError } from '../../core/model/errors.ts'
 import { queryExport } from '../../read/query-export.ts'
 import type { QueryResult } from '../../read/query-result.ts'
-import { RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { writeQueryResult } from '../../terminal/write-query-result.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import { outputArgument, resultFormatOption } from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
-import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { stdoutWriter } from '../stdout-writer.ts'
+import { openOutput } from '../options/output-argument.ts'
+import { stdoutWriter } from '../result-file.ts'
 import { usageError } from '../usage-error.ts'
 import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
 /** Default maximum of rows on a terminal. */
 const MAX_TERMINAL_ROWS = 100
 
-const options = defineOptions([
-  {
-    name: 'format',
-    value: '<format>',
-    choices: RESULT_FORMATS,
-    default: 'table',
-    description: 'Output format',
-  },
-  {
-    name: 'max-rows',
-    value: '<count>',
-    description: `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
-  },
-])
+const options = [
+  resultFormatOption,
+  option(
+    'max-rows <count>',
+    `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
+    { parse: parseRowCount },
+  ),
+]
 
 export const command = defineCommand({
   name: 'query',
@@ -34,7 +28,7 @@ export const command = defineCommand({
   description:
     'Query an export with SQL (DuckDB dialect), read-only. Every table is a view over the files that the manifest lists. 256-bit integers and amounts sort, compare and sum exactly, or the statement fails.',
   arguments: [
-    { name: 'output', required: true, description: OUTPUT_OR_JOB },
+    outputArgument,
     { name: 'sql', description: 'One or more statements; if missing or -, they are read from stdin' },
   ],
   options,
@@ -51,8 +45,7 @@ export const command = defineCommand({
   run: ({ output, sql, ...args }) => query(output, sql, args),
 })
 
-/** Throws USAGE. */
-function readRowCount(text: string): number {
+function parseRowCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw usageError(
     `option '--max-rows <count>' argument '${text}' is invalid: expected a whole number of at least 1`,
@@ -65,7 +58,6 @@ async function query(
   { format, maxRows }: OptionValues<typeof options>,
 ): Promise<void> {
   const terminalRows = process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined
-  const limit = maxRows === undefined ? terminalRows : readRowCount(maxRows)
   const { output } = await openOutput(outputArg)
   const sink = stdoutWriter()
   const statementText = await readStatements(sql)
@@ -74,7 +66,7 @@ async function query(
   for await (const result of queryExport(output, statementText)) {
     if (!isFirst) await sink.write('\n')
     isFirst = false
-    await writeQueryResult(result, format, { ...sink, maxRows: limit })
+    await writeQueryResult(result, format, { ...sink, maxRows: maxRows ?? terminalRows })
     warnOfRounding(result)
   }
 }
@@ -91,9 +83,10 @@ function warnOfRounding({ columns }: QueryResult): void {
 async function readStatements(sql: string | undefined): Promise<string> {
   const text = sql === undefined || sql === '-' ? await readStdin() : sql
   if (text.trim() !== '') return text
-  throw new ExportError('USAGE', 'there is no statement to run', {
-    fix: 'Give it in quotes after the output, such as "select count(*) from ledger", or on stdin.',
-  })
+  throw usageError(
+    'there is no statement to run',
+    'Give it in quotes after the output, such as "select count(*) from ledger", or on stdin.',
+  )
 }
 
 /** Reads stdin to its end. On a terminal, logs that input is expected. */

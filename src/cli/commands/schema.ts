@@ -1,4 +1,3 @@
-import { ExportError } from '../../core/model/errors.ts'
 import { TABLES, type Table } from '../../core/table/index.ts'
 import { SCHEMA_VERSION } from '../../core/table/schema-changes.ts'
 import { selectTables } from '../../core/table/select-tables.ts'
@@ -6,25 +5,22 @@ import { jobSchema } from '../../job/job-schema.ts'
 import { DIALECT_NAMES } from '../../load/ddl/dialect.ts'
 import { NAMING_NAMES } from '../../load/ddl/namings.ts'
 import { schemaText } from '../../load/ddl/schema-text.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import { usageError } from '../usage-error.ts'
 
-const options = defineOptions([
-  {
-    name: 'sql',
-    value: '<engine>',
+const options = [
+  option('sql <engine>', 'Print CREATE TABLE statements for this engine instead of JSON', {
     choices: DIALECT_NAMES,
-    description: 'Print CREATE TABLE statements for this engine instead of JSON',
-  },
-  { name: 'table', value: '<name>', repeatable: true, description: 'Only this table (repeatable)' },
-  {
-    name: 'naming',
-    value: '<set>',
-    choices: NAMING_NAMES,
-    description: "With --sql: views with the names of BigQuery's crypto_ethereum dataset or of cryo",
-  },
-  { name: 'schema', value: '<name>', description: 'With --sql: database schema of the tables' },
-  { name: 'prefix', value: '<text>', description: 'With --sql: prefix of the table names' },
-])
+  }),
+  option('table <name>', 'Only this table (repeatable)', { repeatable: true }),
+  option(
+    'naming <set>',
+    "With --sql: views with the names of BigQuery's crypto_ethereum dataset or of cryo",
+    { choices: NAMING_NAMES },
+  ),
+  option('schema <name>', 'With --sql: database schema of the tables'),
+  option('prefix <text>', 'With --sql: prefix of the table names'),
+]
 type SchemaArguments = OptionValues<typeof options> & { name?: string }
 
 export const command = defineCommand({
@@ -43,16 +39,14 @@ async function printSchema(args: SchemaArguments): Promise<void> {
   )
 }
 
-function schemaJson({ name, table, ...sqlOnly }: SchemaArguments): object {
-  for (const option of ['naming', 'schema', 'prefix'] as const) {
-    if (sqlOnly[option] === undefined) continue
-    throw new ExportError('USAGE', `--${option} needs --sql`, {
-      fix: `Add --sql ${DIALECT_NAMES.join('|')}.`,
-    })
+function schemaJson({ name: table, table: others, ...sqlOnly }: SchemaArguments): object {
+  for (const name of ['naming', 'schema', 'prefix'] as const) {
+    if (sqlOnly[name] === undefined) continue
+    throw usageError(`--${name} needs --sql`, `Add --sql ${DIALECT_NAMES.join('|')}.`)
   }
-  if (name === 'job') return jobSchema()
-  const tables = tablesOf(name, table)
-  if (name === undefined && table === undefined) return { schemaVersion: SCHEMA_VERSION, tables: TABLES }
+  if (table === 'job') return jobSchema()
+  const tables = tablesOf(table, others)
+  if (table === undefined && others === undefined) return { schemaVersion: SCHEMA_VERSION, tables: TABLES }
   return tables.length === 1 ? (tables[0] as Table) : { schemaVersion: SCHEMA_VERSION, tables }
 }
 

@@ -1,68 +1,58 @@
+import type { AmountName } from '../../accounting/statement/flows.ts'
 import { type Statement, statement } from '../../accounting/statement/statement.ts'
-import { decimalsOf } from '../../accounting/statement/statement-lines.ts'
+import { decimalsOf, type StatementLine } from '../../accounting/statement/statement-lines.ts'
 import {
   entryTypeTable,
   statementSheets,
   statementTable,
   type TextTable,
+  wholeUnits,
 } from '../../accounting/statement/statement-rows.ts'
 import { isNft } from '../../core/model/asset.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
+import { roundDecimal, shiftDecimal } from '../../core/platform/decimal.ts'
 import { xlsxBytes } from '../../core/platform/xlsx.ts'
+import { FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
-import { formatCount } from '../../terminal/format.ts'
+import { formatCount, presentLines } from '../../terminal/format.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
 import { type PrintableResult, RESULT_FORMATS, writeQueryResult } from '../../terminal/write-query-result.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { negativeLines } from '../negative-lines.ts'
-import { chooseFormat, fileOf } from '../options/file-format.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import { emptyPeriodLine, negativeLines, openingLines, warnUnmatched } from '../file-warnings.ts'
+import {
+  AMOUNTS_DOUBTFUL,
+  namesOption,
+  openingOption,
+  outOption,
+  outputsArgument,
+  periodOptions,
+  pricesNeededOption,
+  pricesOption,
+  strictOption,
+  walletOption,
+} from '../options/export-options.ts'
 import { openLog } from '../options/log.ts'
-import { openingLines, openingOptions } from '../options/opening-option.ts'
-import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
-import { periodOptions, resolveYear } from '../options/period-options.ts'
-import { emptyPeriodLine } from '../report-conversion.ts'
-import { openResultFile } from '../result-file.ts'
-import { statementDisplayTable } from '../statement-table.ts'
-import { singleBatch } from '../table-cells.ts'
-import { strictOption, throwIfDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
-import { warnUnmatched } from '../warn-unmatched.ts'
-import { PRICE_TEMPLATE, writeCsvTemplate } from '../write-csv-template.ts'
+import { type LocatedOutput, openOutputs } from '../options/output-argument.ts'
+import { chooseFormat, openResultFile, PRICE_TEMPLATE, writeCsvTemplate } from '../result-file.ts'
+import { printableTable, roundAmount, truncateMiddle } from '../table-cells.ts'
+import { throwIfDoubtful, warnIfIncomplete } from '../warn-incomplete.ts'
 
 const FORMATS = [...RESULT_FORMATS, 'xlsx'] as const
 
-const options = defineOptions([
+const options = [
   ...periodOptions,
-  {
-    name: 'wallet',
-    value: '<address>',
-    repeatable: true,
-    description: 'Only this wallet, by address or label (repeatable)',
-  },
-  ...openingOptions,
-  {
-    name: 'names',
-    value: '<file>',
-    description: 'CSV file (address,name) that names wallets without a label',
-  },
-  {
-    name: 'prices',
-    value: '<file>',
-    description: 'CSV file of prices (date,asset,currency,price; chain for several chains) for fiat values',
-  },
-  { name: 'prices-needed', description: 'Print a CSV template for --prices instead' },
-  {
-    name: 'entry-types',
-    description: 'List the totals of each entry type instead (XLSX always contains them)',
-  },
-  strictOption,
-  {
-    name: 'format',
-    value: '<format>',
+  walletOption,
+  openingOption,
+  namesOption('wallets without a label'),
+  pricesOption('fiat values'),
+  pricesNeededOption,
+  option('entry-types', 'List the totals of each entry type instead (XLSX always contains them)'),
+  strictOption(AMOUNTS_DOUBTFUL),
+  option('format <format>', 'Output format (default: the one that the ending of --out names, or table)', {
     choices: FORMATS,
-    description: 'Output format (default: the one that the ending of --out names, or table)',
-  },
-  { name: 'out', value: '<file>', description: 'File to write, such as 2024.xlsx (default: stdout)' },
-])
+  }),
+  outOption('File to write, such as 2024.xlsx (default: stdout)'),
+]
 type StatementArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
@@ -70,14 +60,7 @@ export const command = defineCommand({
   summary: 'State balances and flows of a year, by wallet and asset',
   description:
     'State the opening balance of each wallet and asset, what was received, sent, swapped, wrapped and paid as fees in a period, and the closing balance. The table rounds long amounts (≈) and values; the other formats are exact.',
-  arguments: [
-    {
-      name: 'output',
-      required: true,
-      repeatable: true,
-      description: `${OUTPUT_OR_JOB}; several, such as one per chain, are combined`,
-    },
-  ],
+  arguments: [{ ...outputsArgument(', such as one per chain, are combined'), required: true }],
   options,
   examples: [
     ['statement output/mine --year 2024', 'A calendar year (UTC)'],
@@ -89,27 +72,26 @@ export const command = defineCommand({
 })
 
 async function printStatement(outputArgs: string[], args: StatementArguments): Promise<void> {
-  const { wallet: wallets = [], pricesNeeded: onlyPriceTemplate = false, format: given, ...rest } = args
-  const out = fileOf(args.out)
-  const located: LocatedOutput[] = []
-  for (const outputArg of new Set(outputArgs)) located.push(await openOutput(outputArg, ['ledger']))
-  const folders = located.map(({ output }) => output) as [string, ...string[]]
-  const protectedPaths = {
-    inputs: { '--prices': args.prices, '--opening': args.opening || undefined, '--names': args.names },
-    exports: folders,
-  }
-  if (onlyPriceTemplate) {
-    const collect = async () =>
-      (await statement(folders, { ...rest, wallets, collectsNeeded: true })).pricesNeeded
-    return writeCsvTemplate(PRICE_TEMPLATE, { collect, out, protectedPaths })
-  }
+  const { wallet: wallets = [], pricesNeeded, format: given, out, year, entryTypes, ...rest } = args
+  const located = await openOutputs(outputArgs, ['ledger'])
+  const [first, ...others] = located.map(({ output }) => output)
+  const folders: [string, ...string[]] = [first ?? '', ...others]
+  const settings = { ...rest, ...year, wallets }
+  const inputs = { '--prices': args.prices, '--opening': args.opening || undefined, '--names': args.names }
+  const protectedPaths = { inputs, exports: folders }
+  if (pricesNeeded)
+    return writeCsvTemplate(
+      PRICE_TEMPLATE,
+      { file: out, protectedPaths },
+      async () => (await statement(folders, { ...settings, collectsNeeded: true })).pricesNeeded,
+    )
   const format = chooseFormat(out, { given, formats: FORMATS, fallback: 'table', fixes: PAGE_FIXES })
-  const file = await openResultFile({ out, protectedPaths, isBinary: format === 'xlsx' })
-  const stated = await statement(folders, { ...rest, wallets })
+  const file = await openResultFile({ file: out, protectedPaths, isBinary: format === 'xlsx' })
+  const stated = await statement(folders, settings)
   if (format === 'xlsx') await file.writeBytes(await xlsxBytes(statementSheets(stated)))
   else {
-    const exact = () => printable(args.entryTypes ? entryTypeTable(stated) : statementTable(stated))
-    const table = format === 'table' && !args.entryTypes ? statementDisplayTable(stated) : exact()
+    const exact = () => printable(entryTypes ? entryTypeTable(stated) : statementTable(stated))
+    const table = format === 'table' && !entryTypes ? displayTable(stated) : exact()
     await writeQueryResult(table, format, file)
   }
   await file.close()
@@ -129,24 +111,23 @@ const PAGE_FIXES = {
 async function report(stated: Statement, located: readonly LocatedOutput[], args: StatementArguments) {
   const log = openLog({})
   const manifests: Manifest[] = []
-  for (const [at, one] of stated.exports.entries()) {
-    const { output, name } = located[at] as LocatedOutput
+  for (const [at, { output, name }] of located.entries()) {
+    const stateOf = stated.exports[at] as Statement['exports'][number]
+    const { ledgerTimeRange, opening, belowZero } = stateOf
     manifests.push(await warnIfIncomplete(output))
     const verdict = await readReconciliation(output)
     if (verdict !== undefined) for (const line of storedReconciliationLines(verdict)) log.info(line)
-    const place = stated.exports.length > 1 ? `${name}: ` : ''
-    log.info(`${place}${periodLine(stated, one)}`)
-    const empty = one.ledgerTimeRange && emptyPeriodLine(one.ledgerTimeRange, resolveYear(args))
-    for (const line of [
-      empty ?? [],
-      openingLines(args.opening, one.opening),
-      negativeLines(one.belowZero),
-    ].flat())
+    const place = located.length > 1 ? `${name}: ` : ''
+    log.info(`${place}${periodLine(stated, stateOf)}`)
+    for (const line of presentLines(
+      ledgerTimeRange && emptyPeriodLine(ledgerTimeRange, { ...args, ...args.year }),
+      openingLines(args.opening, opening),
+      negativeLines(belowZero),
+    ))
       log.warn(`${place}${line}`)
   }
   for (const line of warningsOf(stated)) log.warn(line)
-  const out = fileOf(args.out)
-  if (out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${out}`)
+  if (args.out !== undefined) log.info(`${formatCount(stated.lines.length, 'line')}: ${args.out}`)
   return manifests
 }
 
@@ -166,22 +147,77 @@ function warningsOf({ lines, period, currency }: Statement): string[] {
   const unpriced = lines.filter(
     (line) => !isNft({ type: line.asset_type }) && Object.values(line.values).includes(null),
   ).length
+  return presentLines(
+    Date.parse(period.until) >= Date.now() &&
+      'the period has not ended yet: the closing balances are those of the last exported block',
+    unknown > 0 &&
+      `${formatCount(unknown, 'line')} without amounts, because the decimals of the token are unknown: \`balances\` has the values`,
+    currency !== undefined &&
+      unpriced > 0 &&
+      `${formatCount(unpriced, 'line')} with values that lack a price: see --prices-needed`,
+  )
+}
+
+const printable = ({ columns, rows }: TextTable) =>
+  printableTable(
+    columns.map(({ name }) => name),
+    rows,
+  )
+
+const COLUMNS = ['opening', 'received', 'sent', 'swapped', 'wrapped', 'fees', 'closing'] as const
+
+/**
+ * Builds the table of a statement for people, with rounded amounts. Swaps and wraps are net. With prices, the values follow
+ * below the amounts.
+ */
+function displayTable({ lines, currency }: Statement): PrintableResult {
+  const rows = lines.flatMap((line) => {
+    const amounts = netOf(line.amounts).map((value) => displayAmount(value ?? 0n, line))
+    const values = netOf(line.values)
+    const isValued = currency !== undefined && values.some((value) => value !== null)
+    return [
+      [truncateMiddle(line.wallet_label ?? line.wallet_address, 14), nameOf(line), ...amounts],
+      ...(isValued ? [['', `  in ${currency}`, ...values.map(displayValue)]] : []),
+    ]
+  })
+  return printableTable(['wallet', 'asset', ...COLUMNS], rows, COLUMNS.length)
+}
+
+function nameOf(line: StatementLine): string {
+  const symbol = truncateMiddle(line.asset_symbol ?? line.asset_type, 10)
+  return line.token_id === null ? symbol : `${symbol} #${truncateMiddle(line.token_id, 9)}`
+}
+
+/** The amounts of the columns. An unknown one (null) makes a difference unknown. */
+function netOf(amounts: Readonly<Record<AmountName, bigint | null>>): (bigint | null)[] {
+  const net = (plus: bigint | null, minus: bigint | null) =>
+    plus === null || minus === null ? null : plus - minus
+  const { opening, received, sent, fees, closing } = amounts
   return [
-    ...(Date.parse(period.until) >= Date.now()
-      ? ['the period has not ended yet: the closing balances are those of the last exported block']
-      : []),
-    ...(unknown === 0
-      ? []
-      : [
-          `${formatCount(unknown, 'line')} without amounts, because the decimals of the token are unknown: \`balances\` has the values`,
-        ]),
-    ...(currency === undefined || unpriced === 0
-      ? []
-      : [`${formatCount(unpriced, 'line')} with values that lack a price: see --prices-needed`]),
+    opening,
+    received,
+    sent,
+    net(amounts.swapped_in, amounts.swapped_out),
+    net(amounts.wrapped_in, amounts.wrapped_out),
+    fees,
+    closing,
   ]
 }
 
-const printable = ({ columns, rows }: TextTable): PrintableResult => ({
-  columns: columns.map(({ name }) => ({ name, isNumber: false })),
-  batches: singleBatch(rows),
-})
+/** Maximum length of an amount in the table, which has seven of them in a line. */
+const MAX_LENGTH = 12
+
+function displayAmount(value: bigint, line: StatementLine): string {
+  if (value === 0n) return '0'
+  const amount = wholeUnits(value, line)
+  return amount === null ? `${roundAmount(String(value), MAX_LENGTH)} units` : roundAmount(amount, MAX_LENGTH)
+}
+
+/** A value in units of 10^-8, rounded to two decimal places; a dash if a price is missing. */
+function displayValue(value: bigint | null): string {
+  const exact = value === null ? null : shiftDecimal(String(value), FIAT_DECIMALS)
+  if (exact === null) return '–'
+  if (value === 0n) return '0'
+  const text = roundDecimal(exact, 2)
+  return text.length <= MAX_LENGTH ? text : roundAmount(exact, MAX_LENGTH)
+}

@@ -1,28 +1,39 @@
 import { stat } from 'node:fs/promises'
+import type { QueuedRun } from '../../cluster/inspect-queue.ts'
 import { countBlocks } from '../../core/model/block-ranges.ts'
-import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
+import { labelsOf } from '../../core/model/wallet-sample.ts'
 import type { JobState } from '../../export/inspect-job.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../../export/inspect-output.ts'
 import { isBucketUrl } from '../../storage/bucket-url.ts'
-import { formatCount } from '../../terminal/format.ts'
+import {
+  decimalsLines,
+  formatBlockRange,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatMinute,
+  formatTimeRange,
+  missingBlocksMessage,
+  presentLines,
+  unknownLines,
+} from '../../terminal/format.ts'
+import { gapLines, notReachedMessage, refusedWalletLines } from '../../terminal/incomplete-lines.ts'
 import { print, printJson } from '../../terminal/print.ts'
-import { defineCommand, defineOptions, hideOptions, type OptionValues } from '../command.ts'
+import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
+import { emptyWalletLines, removedWalletLines } from '../../terminal/wallet-lines.ts'
+import { defineCommand, hideOptions, type OptionValues, option } from '../command.ts'
+import { readQueueAddress } from '../options/credentials.ts'
 import { overrideOptions, readJobs } from '../options/jobs.ts'
 import { locateOutput } from '../options/output-argument.ts'
-import { readQueueAddress } from '../options/queue-address.ts'
-import { queueLines } from '../queue-lines.ts'
-import { statusLines } from '../status-lines.ts'
+import { usageError } from '../usage-error.ts'
 
-const options = defineOptions([
+const options = [
   ...hideOptions(overrideOptions),
-  {
-    name: 'queue',
-    value: '<url>',
-    description: 'Show the runs, workers and request rate of this queue instead',
-  },
-  { name: 'json', description: 'Print one JSON object on stdout' },
-])
+  option('queue <url>', 'Show the runs, workers and request rate of this queue instead'),
+  option('json', 'Print one JSON object on stdout'),
+]
 type Arguments = OptionValues<typeof options>
 
 export const command = defineCommand({
@@ -43,9 +54,10 @@ export const command = defineCommand({
 async function status(targets: string[], args: Arguments): Promise<void> {
   if (args.queue !== undefined) return printQueueStatus(args.queue, args)
   if (targets.length === 0)
-    throw new ExportError('USAGE', 'status was given no job file and no output folder', {
-      fix: 'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
-    })
+    throw usageError(
+      'status was given no job file and no output folder',
+      'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
+    )
   const outputs: string[] = []
   for (const outputArg of targets) if (await isOutput(outputArg)) outputs.push(outputArg)
   const files = targets.filter((outputArg) => !outputs.includes(outputArg))
@@ -53,7 +65,7 @@ async function status(targets: string[], args: Arguments): Promise<void> {
   for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
     const { inspected, ...outputStatus } = await inspectJobOutput(job)
     statuses.push(outputStatus)
-    if (!args.json) print(statusLines(outputStatus, { job, remaining: remainingText(job, inspected) }))
+    if (!args.json) print(statusLines(outputStatus, job, remainingText(job, inspected)))
   }
   for (const outputArg of outputs) {
     const outputStatus = await inspectOutput(await locateOutput(outputArg))
@@ -90,4 +102,84 @@ function statusJson({ blocks, missing, lastRun, ...status }: OutputStatus): obje
     missingBlocks: countBlocks(missing),
     lastRun: lastRun && { run, state, code: error?.code ?? null, startedAt, seconds, requests },
   }
+}
+
+/** Formats a queued run as lines of text. */
+function queueLines({ name, output, tasks, requests, quota }: QueuedRun): string[] {
+  const line = (phase: string, { done, remaining, failed }: QueuedRun['tasks']['read']) =>
+    `  ${phase}: ${formatInteger(done)} done, ${formatInteger(remaining)} remaining, ${formatInteger(failed)} failed`
+  const rate = quota.perSecond === undefined ? 'no limit met' : `${quota.perSecond.toFixed(1)} a second`
+  const paused = quota.pausedMs > 0 ? `, paused for ${formatDuration(quota.pausedMs)}` : ''
+  return [
+    `${name}: in ${output}`,
+    line('reading', tasks.read),
+    line('partitions', tasks.write),
+    `  ${formatCount(requests, 'request')}, rate: ${rate}${paused}`,
+  ]
+}
+
+/** Formats the status of an output as lines of at most 80 columns. `job` and the remaining work are known for job files. */
+function statusLines(status: OutputStatus, job?: Job, remaining = ''): string[] {
+  const { output, state, missing, emptyWallets, removedWallets, tables } = status
+  const { completeTo, notReached, refusedWallets, incompleteWallets } = status
+  const labels = labelsOf(job?.wallets ?? [])
+  const since = Date.parse(status.inUseSince ?? '')
+  return presentLines(
+    status.job === null ? `${output}: ${state}` : `${status.job}: ${state} (${output})`,
+    !Number.isNaN(since) && `  a run has been in progress since ${formatMinute(since)}`,
+    unfinishedLine(status, job, remaining),
+    contentLines(status),
+    // Not reported during a run, which may be about to publish the files.
+    status.filesInPlace === false &&
+      status.inUseSince === null &&
+      '  files are missing or have another size: `walletlake verify` names them',
+    lastRunLines(status),
+    // Only a ledger is what `reconcile` compares.
+    tables.ledger && storedReconciliationLines(status.reconciliation).map((line) => `  ${line}`),
+    missing.length > 0 && `  ${missingBlocksMessage(missing)}`,
+    notReached !== null && completeTo !== null && `  not final: ${notReachedMessage(notReached, completeTo)}`,
+    refusedWalletLines(refusedWallets, labels),
+    gapLines(incompleteWallets),
+    emptyWalletLines(emptyWallets, labels),
+    removedWalletLines(removedWallets, labels),
+  )
+}
+
+function unfinishedLine({ unfinished }: OutputStatus, job: Job | undefined, remaining: string) {
+  if (unfinished === null) return undefined
+  const pages = formatCount(unfinished.pages, job?.kind === 'blocks' ? 'block' : 'page')
+  const retained = `${pages} with ${formatCount(unfinished.transactions, 'transaction')} kept`
+  return `  ${retained}${job === undefined ? '' : `; ${remaining}`}`
+}
+
+function contentLines(status: OutputStatus): string[] {
+  const { blocks, rows, files, bytes, tables, rejects } = status
+  if (blocks === null) return []
+  return presentLines(
+    `  ${blocks.from < blocks.to ? formatBlockRange(blocks) : 'no blocks'}${timeRangeText(status)}`,
+    `  ${formatCount(rows, 'row')} in ${formatCount(files, 'file')}, ${formatBytes(bytes)}`,
+    Object.entries(tables).map(
+      ([name, table]) =>
+        `  ${formatInteger(table.rows).padStart(12)}  ${name} (${formatCount(table.files, 'file')})`,
+    ),
+    rejects > 0 && `  ${formatCount(rejects, 'record')} rejected, listed in rejects.ndjson`,
+    [...unknownLines(status), ...decimalsLines(status)].map((line) => `  ${line}`),
+  )
+}
+
+function timeRangeText({ firstTransactionAt: first, lastTransactionAt: last }: OutputStatus): string {
+  if (first !== null && last !== null) return `, ${formatTimeRange(Date.parse(first), Date.parse(last))}`
+  if (last !== null) return `, up to ${formatMinute(Date.parse(last))}`
+  return first === null ? '' : `, from ${formatMinute(Date.parse(first))} on`
+}
+
+function lastRunLines({ lastRun, state: outputState }: OutputStatus): string[] {
+  if (lastRun === null) return []
+  const { state, error, startedAt, seconds, requests } = lastRun
+  const ended = error == null ? state : `${state} (${error.code})`
+  const usage = `${formatCount(requests, 'request')} in ${formatDuration(seconds * 1000)}`
+  return presentLines(
+    outputState === 'not begun' && '  no page is stored yet',
+    `  last run ${formatMinute(Date.parse(startedAt))}: ${ended}, ${usage}`,
+  )
 }

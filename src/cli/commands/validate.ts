@@ -3,12 +3,12 @@ import { requireFeatures } from '../../export/require-features.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, hideOptions } from '../command.ts'
-import { JOB_FILES, overrideOptions, readJobs } from '../options/jobs.ts'
+import { jobsArgument, overrideOptions, readJobs } from '../options/jobs.ts'
 
 export const command = defineCommand({
   name: 'validate',
   summary: 'Check job files',
-  arguments: [{ name: 'jobs', required: true, repeatable: true, description: JOB_FILES }],
+  arguments: [{ ...jobsArgument, required: true }],
   options: hideOptions(overrideOptions),
   run: async ({ jobs, ...args }) => {
     for (const job of await readJobs(jobs, args, { needsService: true })) {

@@ -5,15 +5,16 @@ import {
   formatCount,
   formatInteger,
   missingBlocksMessage,
+  presentLines,
   rejectLines,
   unknownLines,
 } from '../../terminal/format.ts'
 import { gapLines, refusedWalletLines } from '../../terminal/incomplete-lines.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { type Verdict, verifyOutput } from '../../verify/export/verify-output.ts'
-import { defineCommand } from '../command.ts'
-import { openLog } from '../options/log.ts'
-import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { defineCommand, option } from '../command.ts'
+import { outputArgument } from '../options/export-options.ts'
+import { openOutput } from '../options/output-argument.ts'
 
 const RUN_AGAIN = 'Run the same job again: it resumes where it stopped. Then verify.'
 
@@ -21,62 +22,50 @@ export const command = defineCommand({
   name: 'verify',
   summary: 'Re-read an export and check all of it',
   description: 'Re-read every file of an export and check all of it; exit code 0 or 10',
-  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
-  options: [{ name: 'json', description: 'Print the result as one JSON object on stdout' }],
+  arguments: [outputArgument],
+  options: [option('json', 'Print the result as one JSON object on stdout')],
   run: ({ output, ...args }) => verify(output, args),
 })
 
-async function verify(outputArg: string, { json = false }: { json?: boolean }): Promise<number> {
+async function verify(outputArg: string, { json = false }: { json?: boolean }): Promise<void> {
   const { output, name } = await openOutput(outputArg)
   const verdict = await verifyOutput(output)
   const error = verdict.ok ? undefined : failureOf(name, verdict)
-  const exit = error?.failure.exit ?? 0
-  if (json) printJson(verdictJson(verdict, { output: name, exit }))
+  if (json) printJson(verdictJson(verdict, name, error?.failure.exit ?? 0))
   else for (const line of verdictLines(name, verdict)) print(line)
-  if (error !== undefined) openLog({}).failure(error)
-  return exit
+  if (error !== undefined) throw error
 }
 
 function failureOf(output: string, { isFinished, isCurrent, problems }: Verdict): ExportError {
   if (!isFinished)
     return new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
-  const found = `${output}: ${formatCount(problems.length, 'problem')} found`
-  return new ExportError('VERIFY_FAILED', found, isCurrent ? {} : { fix: UPGRADE_FIX })
+  const message = `${output}: ${formatCount(problems.length, 'problem')} found`
+  return new ExportError('VERIFY_FAILED', message, isCurrent ? {} : { fix: UPGRADE_FIX })
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {
   const { ok, files, rows, checks, missingBlocks, topLevelCalls, problems } = verdict
-  const refused = [
-    ...refusedWalletLines(verdict.refusedWallets, new Map()),
-    ...gapLines(verdict.incompleteWallets),
-  ]
+  const { rejects, refusedWallets, incompleteWallets } = verdict
+  const refused = [...refusedWalletLines(refusedWallets, new Map()), ...gapLines(incompleteWallets)]
   if (!ok) return [...problems, ...rejectLines(verdict), ...refused]
   const checked = `${formatCount(files, 'file')}, ${formatCount(rows, 'row')}, ${formatInteger(checks)} checks`
-  return [
-    `${output}: good${exceptions(verdict)} (${checked})`,
-    ...refused,
-    ...[...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
-    ...(topLevelCalls > 0
-      ? [
-          `  the top-level call of ${formatCount(topLevelCalls, 'transaction')} is also an internal transaction, and counts once`,
-        ]
-      : []),
-    ...(missingBlocks.length > 0 ? [`  ${missingBlocksMessage(missingBlocks)}`] : []),
-  ]
-}
-
-/** What a good export lacks, such as `, without 1 rejected record`. */
-function exceptions({ rejects, refusedWallets, incompleteWallets }: Verdict): string {
-  const lacking = [
-    ...(refusedWallets.length > 0 ? [formatCount(refusedWallets.length, 'refused wallet')] : []),
-    ...(incompleteWallets.length > 0 ? [formatCount(incompleteWallets.length, 'incomplete wallet')] : []),
-    ...(rejects > 0 ? [formatCount(rejects, 'rejected record')] : []),
-  ]
-  return lacking.length === 0 ? '' : `, without ${lacking.join(' and ')}`
+  const lacking = presentLines(
+    refusedWallets.length > 0 && formatCount(refusedWallets.length, 'refused wallet'),
+    incompleteWallets.length > 0 && formatCount(incompleteWallets.length, 'incomplete wallet'),
+    rejects > 0 && formatCount(rejects, 'rejected record'),
+  )
+  return presentLines(
+    `${output}: good${lacking.length === 0 ? '' : `, without ${lacking.join(' and ')}`} (${checked})`,
+    refused,
+    [...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
+    topLevelCalls > 0 &&
+      `  the top-level call of ${formatCount(topLevelCalls, 'transaction')} is also an internal transaction, and counts once`,
+    missingBlocks.length > 0 && `  ${missingBlocksMessage(missingBlocks)}`,
+  )
 }
 
 /** Public JSON format: fields may be added, but not removed or renamed. */
-function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
+function verdictJson(verdict: Verdict, output: string, exit: number): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
   const { refusedWallets, incompleteWallets, rejects, topLevelCalls } = verdict
   const { statusUnknown, feeUnknown, feesUpperBound } = verdict

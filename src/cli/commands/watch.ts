@@ -3,58 +3,41 @@ import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
 import type { RunTrigger } from '../../watch/run-scheduler.ts'
 import { type WatchOptions, watchJob } from '../../watch/watch.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
 import { keyOptions, readCredentials } from '../options/credentials.ts'
-import { readEndpoint } from '../options/endpoint.ts'
 import { overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, openLog, withSignals } from '../options/log.ts'
-import { LOOKBACK_TEXT, readCount, readDuration, readLookback } from '../options/option-parsers.ts'
-import { readReceiverUrl } from '../options/receiver-url.ts'
+import { count, duration, endpoint, lookbackOption, receiverUrl } from '../options/parsers.ts'
 
-const options = defineOptions([
-  {
-    name: 'receiver-url',
-    value: '<url>',
-    description: 'Public URL at which the service reaches this machine: https://…',
-  },
-  {
-    name: 'listen',
-    value: '<address>',
+const options = [
+  option('receiver-url <url>', 'Public URL at which the service reaches this machine: https://…', {
+    parse: receiverUrl,
+  }),
+  option('listen <address>', 'Local address and port of the receiver; port 0 for any free port', {
     default: '127.0.0.1:8788',
-    description: 'Local address and port of the receiver; port 0 for any free port',
-  },
-  {
-    name: 'addresses-per-webhook',
-    value: '<n>',
-    description: 'Maximum addresses per webhook of your plan (default: 5)',
-  },
-  {
-    name: 'secret-scheme',
-    value: '<scheme>',
+    parse: endpoint({
+      example: '127.0.0.1:8788',
+      fix: 'Give the address and port that your --receiver-url leads to.',
+    }),
+  }),
+  option('addresses-per-webhook <n>', 'Maximum addresses per webhook of your plan (default: 5)', {
+    parse: count({ max: 100_000 }),
+  }),
+  option('secret-scheme <scheme>', 'Accept only this signature scheme', {
     choices: ['canonical', 'raw', 'none'],
-    description: 'Accept only this signature scheme',
-  },
-  {
-    name: 'catch-up',
-    value: '<duration>',
-    description: 'Run at this interval if there are no events (default: 10m)',
-  },
-  {
-    name: 'lookback',
-    value: '<blocks|duration>',
-    description: LOOKBACK_TEXT,
-  },
-  {
-    name: 'debounce',
-    value: '<duration>',
+  }),
+  option('catch-up <duration>', 'Run at this interval if there are no events (default: 10m)', {
+    parse: duration,
+  }),
+  lookbackOption,
+  option('debounce <duration>', 'Wait this long after an event for more events', {
     default: '5s',
-    description: 'Wait this long after an event for more events',
-  },
+    parse: duration,
+  }),
   ...overrideOptions,
   ...keyOptions,
   ...logOptions,
-])
-type WatchArguments = OptionValues<typeof options>
+]
 
 export const command = defineCommand({
   name: 'watch',
@@ -75,33 +58,30 @@ webhooks, run \`webhooks remove <job>\`.`,
   run: ({ job, ...args }) => watch(job, args),
 })
 
-async function watch(file: string, args: WatchArguments): Promise<void> {
+async function watch(file: string, args: OptionValues<typeof options>): Promise<void> {
   const job = await readSingleJob(file, args)
-  const watchOptions = {
-    receiverUrl: readReceiverUrl('receiver-url', args.receiverUrl),
-    listen: readEndpoint('listen', args.listen, {
-      example: '127.0.0.1:8788',
-      fix: 'Give the address and port that your --receiver-url leads to.',
-    }),
-    addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { max: 100_000 }) ?? 5,
-    catchUpMs: readDuration('catch-up', args.catchUp) ?? 600_000,
-    ...readLookback(args.lookback),
-    debounceMs: readDuration('debounce', args.debounce) ?? 0,
+  const settings = {
+    receiverUrl: args.receiverUrl ?? receiverUrl('', 'receiver-url'),
+    listen: args.listen,
+    addressesPerWebhook: args.addressesPerWebhook ?? 5,
+    catchUpMs: args.catchUp ?? 600_000,
+    ...args.lookback,
+    debounceMs: args.debounce,
+    secretScheme: args.secretScheme,
   }
   const secret = await readSecret('webhookSecret', process.env, openLog(args).warn)
   const secrets = { ...(await readCredentials(args)), secret }
-  await withSignals(args, async ({ log, signal }) => {
-    await watchJob(job, {
-      ...watchOptions,
+  await withSignals(args, ({ log, signal }) =>
+    watchJob(job, {
+      ...settings,
       ...secrets,
-      secretScheme: args.secretScheme,
       signal,
       onNotice: log.info,
       onDetail: log.debug,
       onListening: (url) => log.info(`${job.name}: events are received on ${url}`),
       onRun: (ran) => logRun(ran, log),
-    })
-  })
+    }),
+  )
 }
 
 const TRIGGER_TEXTS: Readonly<Record<RunTrigger, string>> = {

@@ -7,27 +7,28 @@ import { print, printJson } from '../../terminal/print.ts'
 import { deleteOrEmptyWebhook, type Removal } from '../../watch/delete-webhook.ts'
 import { type FoundWebhook, findWebhooks } from '../../watch/find-webhooks.ts'
 import { savedWebhooks, webhookMatcherOf } from '../../watch/job-webhooks.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
 import { keyOptions, readCredentials } from '../options/credentials.ts'
 import { overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, withSignals } from '../options/log.ts'
-import { readReceiverUrl } from '../options/receiver-url.ts'
-import { readAccess } from '../options/service.ts'
+import { receiverUrl } from '../options/parsers.ts'
+import { parseConcurrency, readAccess } from '../options/service.ts'
 import { STARTS_OVER } from '../signals.ts'
+import { usageError } from '../usage-error.ts'
 
 type Action = 'list' | 'remove'
 
-const options = defineOptions([
-  {
-    name: 'all-of-url',
-    value: '<url>',
-    description: 'Instead of a job: all webhooks of the API key whose receiver URL is this one or below it',
-  },
-  { name: 'json', description: 'Print a JSON list on stdout' },
+const options = [
+  option(
+    'all-of-url <url>',
+    'Instead of a job: all webhooks of the API key whose receiver URL is this one or below it',
+    { parse: receiverUrl },
+  ),
+  option('json', 'Print a JSON list on stdout'),
   ...overrideOptions,
   ...keyOptions,
   ...logOptions,
-])
+]
 type WebhooksArguments = OptionValues<typeof options>
 
 export const command = defineCommand({
@@ -47,9 +48,9 @@ async function webhooks(action: Action, file: string | undefined, args: Webhooks
   await withSignals({ ...args, interruption: STARTS_OVER }, async ({ log, signal }) => {
     const service = await openService({ ...access, signal, onDetail: log.debug, onNotice: log.info })
     try {
-      const found = await find(service)
-      const active = found.filter(({ status }) => status !== 'inactive')
-      if (action === 'list') return printWebhooks(found, args)
+      const webhooks = await find(service)
+      const active = webhooks.filter(({ status }) => status !== 'inactive')
+      if (action === 'list') return printWebhooks(webhooks, args)
       const removed = await Promise.all(
         active.map(async (webhook) => ({
           ...webhook,
@@ -72,15 +73,18 @@ async function selectWebhooks(
   { allOfUrl, ...args }: WebhooksArguments,
 ): Promise<WebhookSelection> {
   if ((file === undefined) === (allOfUrl === undefined))
-    throw new ExportError('USAGE', 'it is not clear whose webhooks to use', {
-      fix: 'Name a job file, or a receiver with --all-of-url.',
-    })
+    throw usageError(
+      'it is not clear whose webhooks to use',
+      'Name a job file, or a receiver with --all-of-url.',
+    )
   if (file === undefined) {
-    const url = readReceiverUrl('all-of-url', allOfUrl)
-    const matchesUrl = (webhook: { url: string }) => webhook.url === url || webhook.url.startsWith(`${url}/`)
+    const matchesUrl = ({ url }: { url: string }) => `${url}/`.startsWith(`${allOfUrl}/`)
     const find = async ({ client, signal }: OpenedService) =>
       (await findWebhooks(client, matchesUrl, signal)) ?? cannotList()
-    return { access: await readAccess(args), find }
+    const concurrency =
+      args.concurrency === undefined ? {} : { concurrency: parseConcurrency(args.concurrency) }
+    const { concurrency: _, ...others } = args
+    return { access: await readAccess({ ...others, ...concurrency }), find }
   }
   const job = await readSingleJob(file, args)
   const belongsToJob = await webhookMatcherOf(job)

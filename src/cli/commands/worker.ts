@@ -1,46 +1,37 @@
 import type { QueueAddress } from '../../cluster/server/shared-server.ts'
 import { FAILURES } from '../../core/model/errors.ts'
-import { defineCommand, defineOptions, type OptionValues } from '../command.ts'
-import { keyOptions, readCredentials } from '../options/credentials.ts'
-import { readEndpoint } from '../options/endpoint.ts'
+import type { Endpoint } from '../../core/platform/http-server.ts'
+import type { Log } from '../../terminal/log.ts'
+import { defineCommand, type OptionValues, option } from '../command.ts'
+import { keyOptions, readCredentials, readQueueAddress } from '../options/credentials.ts'
 import { logOptions, openLog } from '../options/log.ts'
-import { readCount, readDuration } from '../options/option-parsers.ts'
-import { readQueueAddress } from '../options/queue-address.ts'
+import { count, duration, endpoint } from '../options/parsers.ts'
 
-const options = defineOptions([
-  {
-    name: 'queue',
-    value: '<url>',
-    required: true,
-    description: 'Redis server that all machines can reach: redis://host:6379',
-  },
-  {
-    name: 'output',
-    value: '<location>',
-    repeatable: true,
-    description:
-      'Process only runs whose output is this folder or s3://bucket/prefix, or below it (repeatable)',
-  },
-  {
-    name: 'concurrency',
-    value: '<n>',
+const options = [
+  option('queue <url>', 'Redis server that all machines can reach: redis://host:6379', { required: true }),
+  option(
+    'output <location>',
+    'Process only runs whose output is this folder or s3://bucket/prefix, or below it (repeatable)',
+    { repeatable: true },
+  ),
+  option('concurrency <n>', 'Maximum concurrent fetch tasks, 1 to 256', {
     default: '16',
-    description: 'Maximum concurrent fetch tasks, 1 to 256',
-  },
-  {
-    name: 'shutdown-timeout',
-    value: '<duration>',
-    default: '30s',
-    description: 'Time to finish tasks after a stop signal; then they are handed back',
-  },
-  {
-    name: 'metrics',
-    value: '<address>',
-    description: 'Serve Prometheus metrics at /metrics on this address, such as 0.0.0.0:9464',
-  },
+    parse: count({ max: 256 }),
+  }),
+  option(
+    'shutdown-timeout <duration>',
+    'Time to finish tasks after a stop signal; then they are handed back',
+    { default: '30s', parse: duration },
+  ),
+  option('metrics <address>', 'Serve Prometheus metrics at /metrics on this address, such as 0.0.0.0:9464', {
+    parse: endpoint({
+      example: '0.0.0.0:9464',
+      fix: 'Give the address and port for Prometheus to scrape.',
+    }),
+  }),
   ...keyOptions,
   ...logOptions,
-])
+]
 type Arguments = OptionValues<typeof options>
 
 export const command = defineCommand({
@@ -67,8 +58,8 @@ async function worker(args: Arguments): Promise<void> {
   const options = {
     queue: await readQueueAddress(args.queue),
     roots: args.output ?? [],
-    concurrency: readCount('concurrency', args.concurrency, { max: 256 }) ?? 16,
-    shutdownMs: readDuration('shutdown-timeout', args.shutdownTimeout) ?? 30_000,
+    concurrency: args.concurrency,
+    shutdownMs: args.shutdownTimeout,
     ...(await readCredentials(args)),
   }
   const log = openLog(args)
@@ -82,7 +73,7 @@ async function worker(args: Arguments): Promise<void> {
   process.on('SIGTERM', () => shutDown('SIGTERM'))
   process.on('SIGINT', () => shutDown('SIGINT'))
   const { runWorker } = await import('../../cluster/worker.ts')
-  const metrics = await openMetrics(args, options.queue, log)
+  const metrics = args.metrics === undefined ? undefined : await openMetrics(options.queue, args.metrics, log)
   try {
     await runWorker({ ...options, signal: controller.signal, onNotice: log.info })
   } finally {
@@ -90,18 +81,9 @@ async function worker(args: Arguments): Promise<void> {
   }
 }
 
-async function openMetrics(
-  { metrics }: Arguments,
-  queue: QueueAddress,
-  log: Pick<ReturnType<typeof openLog>, 'info'>,
-) {
-  if (metrics === undefined) return undefined
-  const endpoint = readEndpoint('metrics', metrics, {
-    example: '0.0.0.0:9464',
-    fix: 'Give the address and port for Prometheus to scrape.',
-  })
+async function openMetrics(queue: QueueAddress, address: Endpoint, log: Log) {
   const { serveMetrics } = await import('../../cluster/metrics.ts')
-  const served = await serveMetrics(queue, endpoint)
+  const served = await serveMetrics(queue, address)
   log.info(`metrics on ${served.url}`)
   return served
 }

@@ -1,5 +1,5 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { defineOptions, type OptionValues } from '../command.ts'
+import { type OptionValues, option } from '../command.ts'
 import { type OtlpTarget, otlpTarget, sendOtlp } from './otlp.ts'
 import { ping } from './ping.ts'
 import { type Metric, type RunOutcome, runMetrics } from './run-metrics.ts'
@@ -7,24 +7,14 @@ import { parseHttpUrl } from './send-http.ts'
 import { readTextfile, writeTextfile } from './textfile.ts'
 
 /** Options that configure the monitoring of a run. */
-export const monitoringOptions = defineOptions([
-  {
-    name: 'metrics-file',
-    value: '<path>',
-    description: 'Write metrics to this file (Prometheus textfile collector)',
-  },
-  {
-    name: 'otlp-endpoint',
-    value: '<url>',
-    description: 'Send metrics to this endpoint; or set OTEL_EXPORTER_OTLP_ENDPOINT',
-  },
-  {
-    name: 'ping',
-    value: '<url>',
-    description:
-      'Report start and exit code to a monitoring URL (healthchecks.io style). Set WALLETLAKE_PING_URL instead to keep the URL out of the process list',
-  },
-])
+export const monitoringOptions = [
+  option('metrics-file <path>', 'Write metrics to this file (Prometheus textfile collector)'),
+  option('otlp-endpoint <url>', 'Send metrics to this endpoint; or set OTEL_EXPORTER_OTLP_ENDPOINT'),
+  option(
+    'ping <url>',
+    'Report start and exit code to a monitoring URL (healthchecks.io style). Set WALLETLAKE_PING_URL instead to keep the URL out of the process list',
+  ),
+]
 
 export type MonitoringArguments = OptionValues<typeof monitoringOptions>
 

@@ -3,29 +3,33 @@ import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import { mergeDiagnostics } from '../../job/diagnostics.ts'
 import { FIELD_OPTIONS } from '../../job/fields/fields.ts'
-import { readJob } from '../../job/read-job.ts'
-import { type JobOverrides, OVERRIDE_NAMES } from '../../job/resolve/overrides.ts'
-import { defineOptions, type OptionValues } from '../command.ts'
+import { readInlineJob, readJob } from '../../job/read-job.ts'
+import { type JobOverrides, OVERRIDE_NAMES, overrideName } from '../../job/resolve/overrides.ts'
+import { type OptionValues, option } from '../command.ts'
+import { usageError } from '../usage-error.ts'
 
-/** Help text of arguments that accept several job files. */
-export const JOB_FILES = 'Job files (YAML or JSON) or globs'
+/** The argument of commands that accept several job files. */
+export const jobsArgument = {
+  name: 'jobs',
+  repeatable: true,
+  description: 'Job files (YAML or JSON) or globs',
+} as const
 
 /** The options that override a job file: those of its fields, and two of settings that a job file does not have. */
-export const overrideOptions = defineOptions([
-  ...FIELD_OPTIONS.filter((option) => !('inline' in option)),
-  {
-    name: 'state-dir',
-    value: '<folder>',
-    description: 'Local folder for the checkpoints of object store outputs',
-  },
-  {
-    name: 'escape-formulas',
-    negatable: true,
-    description: "Do not put ' before CSV text that a spreadsheet would run",
-  },
-])
+export const overrideOptions = [
+  ...FIELD_OPTIONS.filter((field) => !('inline' in field)),
+  option('state-dir <folder>', 'Local folder for the checkpoints of object store outputs'),
+  option('escape-formulas', "Do not put ' before CSV text that a spreadsheet would run", { negatable: true }),
+]
+
+/** Options that define a job on the command line instead of in a file. */
+export const inlineJobOptions = FIELD_OPTIONS.filter((field) => 'inline' in field).map((field) => ({
+  ...field,
+  description: `Without a job file: ${field.description}`,
+}))
 
 export type Overrides = OptionValues<typeof overrideOptions>
+export type InlineJobArguments = OptionValues<typeof inlineJobOptions>
 
 /**
  * Reads all given jobs.
@@ -36,29 +40,31 @@ export type Overrides = OptionValues<typeof overrideOptions>
  */
 export async function readJobs(
   patterns: readonly string[],
-  overrides: Overrides,
+  args: Overrides,
   { needsService = false } = {},
 ): Promise<Job[]> {
   const files = await expandGlobs(patterns)
-  if (overrides.output !== undefined && files.length > 1) {
-    throw new ExportError('USAGE', `--output names one folder, but there are ${files.length} jobs`, {
-      fix: 'Give each job its own `output`, or run them one by one.',
-    })
-  }
-  const options = { overrides: pickOverrides(overrides), env: process.env, needsService }
+  if (args.output !== undefined && files.length > 1)
+    throw usageError(
+      `--output names one folder, but there are ${files.length} jobs`,
+      'Give each job its own `output`, or run them one by one.',
+    )
+  const overrides: JobOverrides = Object.fromEntries(
+    Object.entries(args).filter(([name]) => OVERRIDE_NAMES.includes(name)),
+  )
+  const options = { overrides, env: process.env, needsService }
   const results = await Promise.allSettled(files.map((file) => readJob(file, options)))
-  const failures = results.flatMap((result) =>
-    result.status === 'rejected' ? [result.reason as unknown] : [],
-  )
-  const unexpected = failures.find(
-    (reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'),
-  )
-  if (unexpected !== undefined) throw unexpected
-  if (failures.length > 0) {
-    const messages = failures.map((reason) => (reason as ExportError).lines)
-    const [fix, ...others] = new Set(failures.map((reason) => (reason as ExportError).fix))
-    const isCommon = fix !== undefined && others.length === 0
-    throw new ExportError('JOB_INVALID', mergeDiagnostics(messages), isCommon ? { fix } : {})
+  const invalid: ExportError[] = []
+  for (const result of results) {
+    if (result.status === 'fulfilled') continue
+    const reason: unknown = result.reason
+    if (!(reason instanceof ExportError && reason.code === 'JOB_INVALID')) throw reason
+    invalid.push(reason)
+  }
+  if (invalid.length > 0) {
+    const lines = mergeDiagnostics(invalid.map((error) => error.lines))
+    const [fix, ...others] = new Set(invalid.map((error) => error.fix))
+    throw new ExportError('JOB_INVALID', lines, { fix: others.length === 0 ? fix : undefined })
   }
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
@@ -66,30 +72,60 @@ export async function readJobs(
 /** Reads the job of a command that accepts exactly one. Throws like `readJobs`, and USAGE if there are several. */
 export async function readSingleJob(file: string, overrides: Overrides): Promise<Job> {
   const [job, ...others] = await readJobs([file], overrides)
-  if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
-  if (others.length === 0) return job
-  throw new ExportError('USAGE', `${file} names ${others.length + 1} jobs, and this command takes one`, {
-    fix: 'Name one job file.',
-  })
-}
-
-/** Selects the options of a command that override fields of a job. */
-function pickOverrides(options: Overrides): JobOverrides {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => OVERRIDE_NAMES.includes(name)))
+  if (job !== undefined && others.length === 0) return job
+  const message = `${file} names ${others.length + 1} jobs, and this command takes one`
+  throw usageError(message, 'Name one job file.')
 }
 
 /** Names without glob characters are not expanded, so that a missing file is reported by its name. */
 async function expandGlobs(patterns: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(
+  const expanded = await Promise.all(
     patterns.map(async (pattern) => {
       if (!/[*?[\]{}]/.test(pattern)) return [pattern]
       const { glob } = await import('tinyglobby')
       const files = await glob([pattern], { absolute: isAbsolute(pattern) })
       if (files.length > 0) return files.sort()
-      throw new ExportError('USAGE', `no file matches ${pattern}`, {
-        fix: 'Check the pattern, or name job files.',
-      })
+      throw usageError(`no file matches ${pattern}`, 'Check the pattern, or name job files.')
     }),
   )
-  return [...new Set(found.flat())]
+  return [...new Set(expanded.flat())]
+}
+
+/**
+ * Reads the jobs of all given files, or the job that options define without a file. Throws USAGE or JOB_INVALID.
+ *
+ * @param options.needsService also report job files without a data service
+ */
+export async function readJobsOrInlineJob(
+  files: readonly string[],
+  args: Overrides & InlineJobArguments,
+  options: { needsService?: boolean } = {},
+): Promise<Job[]> {
+  const given: Readonly<Record<string, unknown>> = args
+  const inlineOption = inlineJobOptions.find((field) => given[overrideName(field)] !== undefined)
+  if (files.length > 0 && inlineOption !== undefined)
+    throw usageError(
+      `--${inlineOption.name} is for a job without a file`,
+      'Name job files, or a chain and wallets, but not both.',
+    )
+  if (files.length > 0) return readJobs(files, args, options)
+  const fix = 'Name a job file, or a chain and its wallets: --chain 43114 --address 0x…'
+  if (inlineOption === undefined) throw usageError('no job was named', fix)
+  const { chain, address } = args
+  if (chain === undefined) throw usageError('there is no --chain', fix)
+  if (address === undefined) throw usageError('there is no --address', fix)
+  const { name = defaultJobName(chain, address[0]) } = args
+  return [await readInlineJob({ overrides: { ...args, name }, env: process.env })]
+}
+
+const MAX_NAME_LENGTH = 64
+
+/**
+ * The chain and the first wallet, so that added wallets continue the same output. Invalid characters are replaced, so that a
+ * bad chain or address is not reported a second time as a bad name.
+ */
+function defaultJobName(chain: string, address = ''): string {
+  const suffix = `-${address.slice(0, 42)}`
+  const name = `${chain.slice(0, MAX_NAME_LENGTH - suffix.length)}${suffix}`.toLowerCase()
+  return name.replaceAll(/^[^a-z0-9]+|[^a-z0-9._-]/g, 'x')
 }

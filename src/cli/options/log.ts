@@ -1,26 +1,23 @@
 import { ExportError } from '../../core/model/errors.ts'
 import { createLog, type Log } from '../../terminal/log.ts'
-import { defineOptions, type OptionValues } from '../command.ts'
+import { type OptionValues, option } from '../command.ts'
 import { programName } from '../program-name.ts'
 import { abortOnSignals, type Interruption } from '../signals.ts'
 
-const logFormatOption = {
-  name: 'log-format',
-  value: '<format>',
-  choices: ['pretty', 'json'],
-  default: 'pretty',
-  description: 'Format of the log on stderr',
-} as const
-const quietOption = { name: 'quiet', description: 'Log errors only' } as const
-
 /** Log options of commands that log no details. */
-export const plainLogOptions = defineOptions([logFormatOption, quietOption])
+export const plainLogOptions = [
+  option('log-format <format>', 'Format of the log on stderr', {
+    choices: ['pretty', 'json'],
+    default: 'pretty',
+  }),
+  option('quiet', 'Log errors only'),
+]
 
 /** Log options of commands. */
-export const logOptions = defineOptions([
+export const logOptions = [
   ...plainLogOptions,
-  { name: 'verbose', description: 'Also log every retry and rate-limited request' },
-])
+  option('verbose', 'Also log every retry and rate-limited request'),
+]
 
 export type LogArguments = Partial<OptionValues<typeof logOptions>>
 
@@ -39,7 +36,7 @@ function withProgramName({ code, lines, fix }: ExportError): ExportError {
 
 /** Runs `work` with a log on stderr and an abort signal that SIGINT and SIGTERM trigger. */
 export async function withSignals<T>(
-  { interruption, ...args }: LogArguments & { interruption?: Interruption },
+  { interruption, ...args }: LogArguments & { interruption?: Interruption | undefined },
   work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const log = openLog(args)

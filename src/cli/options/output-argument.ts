@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
-import { ExportError } from '../../core/model/errors.ts'
 import { MANIFEST_FILE } from '../../core/model/manifest.ts'
 import type { BucketLocation, Job } from '../../core/model/model.ts'
 import { createScratchFolder } from '../../core/platform/scratch-folder.ts'
@@ -10,6 +9,7 @@ import { readJob } from '../../job/read-job.ts'
 import { stateFolderOf } from '../../job/resolve/resolve.ts'
 import { bucketUrl, isBucketUrl, parseBucketUrl, workFolder } from '../../storage/bucket-url.ts'
 import { fetchExport } from '../../storage/fetch-export.ts'
+import { usageError } from '../usage-error.ts'
 
 /** The output that an argument names, and the job if the argument is a job file. */
 export type LocatedOutput = {
@@ -22,9 +22,6 @@ export type LocatedOutput = {
   readonly job: Job | undefined
 }
 
-/** Help text of arguments that accept either. */
-export const OUTPUT_OR_JOB = 'Output (folder or s3://bucket/prefix) or its job file'
-
 /**
  * Opens the output that an argument names: an output folder (or the `manifest.json` in it), an object store location, or
  * a job file, which stands for the output of the job. From an object store, the files of the given tables are downloaded,
@@ -35,6 +32,16 @@ export const OUTPUT_OR_JOB = 'Output (folder or s3://bucket/prefix) or its job f
  */
 export async function openOutput(outputArg: string, tables?: readonly TableName[]): Promise<LocatedOutput> {
   return fetchIfRemote(await locateOutput(outputArg), tables)
+}
+
+/** Opens the outputs of several arguments, each once. */
+export async function openOutputs(
+  outputArgs: readonly string[],
+  tables?: readonly TableName[],
+): Promise<LocatedOutput[]> {
+  const located: LocatedOutput[] = []
+  for (const outputArg of new Set(outputArgs)) located.push(await openOutput(outputArg, tables))
+  return located
 }
 
 /** Downloads the files of a located output if it is in an object store. */
@@ -56,7 +63,11 @@ export async function locateOutput(outputArg: string): Promise<Omit<LocatedOutpu
   if (entry?.isDirectory()) return { output: outputArg, store: undefined, job: undefined }
   if (basename(outputArg) === MANIFEST_FILE)
     return { output: dirname(outputArg), store: undefined, job: undefined }
-  if (entry === undefined && !JOB_EXTENSIONS.includes(extname(outputArg))) throw outputNotFound(outputArg)
+  if (entry === undefined && !JOB_EXTENSIONS.includes(extname(outputArg)))
+    throw usageError(
+      `there is no output folder or job file ${outputArg}`,
+      'Name the output folder of a run, such as output/mine, or its job file.',
+    )
   const job = await readJob(outputArg, { overrides: {}, env: process.env })
   if (job.store === undefined) await requireOutputFolder(job)
   return { output: job.output, store: job.store, job }
@@ -65,24 +76,20 @@ export async function locateOutput(outputArg: string): Promise<Omit<LocatedOutpu
 function locateRemoteOutput(outputArg: string): Omit<LocatedOutput, 'name'> {
   const store = parseBucketUrl(outputArg.replace(/\/manifest\.json$/, ''))
   if (store === undefined)
-    throw new ExportError('USAGE', `${outputArg} is not a valid object store URL`, {
-      fix: 'Name it as s3://bucket/prefix; AWS_ENDPOINT_URL_S3 says where the store is, if it is not AWS.',
-    })
+    throw usageError(
+      `${outputArg} is not a valid object store URL`,
+      'Name it as s3://bucket/prefix; AWS_ENDPOINT_URL_S3 says where the store is, if it is not AWS.',
+    )
   return { output: workFolder(store, stateFolderOf(undefined, process.env)), store, job: undefined }
 }
 
 async function requireOutputFolder({ file, output }: Job): Promise<void> {
   const entry = await stat(output).catch(() => undefined)
   if (entry?.isDirectory()) return
-  throw new ExportError('USAGE', `there is no output folder ${output} of the job ${file}`, {
-    fix: 'Run the job first, or start this in the folder where it was run: output paths are relative to the working folder.',
-  })
+  throw usageError(
+    `there is no output folder ${output} of the job ${file}`,
+    'Run the job first, or start this in the folder where it was run: output paths are relative to the working folder.',
+  )
 }
 
 const JOB_EXTENSIONS = ['.yaml', '.yml', '.json']
-
-function outputNotFound(outputArg: string): ExportError {
-  return new ExportError('USAGE', `there is no output folder or job file ${outputArg}`, {
-    fix: 'Name the output folder of a run, such as output/mine, or its job file.',
-  })
-}

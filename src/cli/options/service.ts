@@ -1,29 +1,32 @@
 import { APIS, type Api, DEFAULT_API } from '../../core/model/api.ts'
 import { parseBaseUrl } from '../../core/model/base-url.ts'
 import type { MeteredOperation } from '../../core/model/compute-units.ts'
-import { ExportError } from '../../core/model/errors.ts'
 import { knownServiceOf } from '../../core/model/known-services.ts'
 import { isKnownService } from '../../core/model/service-key.ts'
 import { type LastService, readLastService } from '../../export/history/last-service.ts'
 import { unitsUsedToday } from '../../export/quota.ts'
 import type { ServiceAccess } from '../../sources/service-access.ts'
-import { defineOptions, type OptionValues } from '../command.ts'
+import type { Log } from '../../terminal/log.ts'
+import { type OptionValues, option } from '../command.ts'
+import type { Interruption } from '../signals.ts'
 import { usageError } from '../usage-error.ts'
 import { keyOptions, readCredentials } from './credentials.ts'
-import type { LogArguments } from './log.ts'
-import { readCount } from './option-parsers.ts'
+import { type LogArguments, withSignals } from './log.ts'
 import type { LocatedOutput } from './output-argument.ts'
+import { count } from './parsers.ts'
 
 /** Options that configure the data service for commands without a job. */
-export const serviceOptions = defineOptions([
+export const serviceOptions = [
   ...keyOptions,
-  {
-    name: 'base-url',
-    value: '<url>',
-    description: 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL',
-  },
-  { name: 'concurrency', value: '<n>', description: 'Maximum concurrent requests, 1 to 256 (default: 16)' },
-])
+  option('base-url <url>', 'Base URL of the service, or demo; or set WALLETLAKE_BASE_URL'),
+  option('concurrency <n>', 'Maximum concurrent requests, 1 to 256 (default: 16)', {
+    parse: parseConcurrency,
+  }),
+]
+
+export function parseConcurrency(text: string): number {
+  return count({ max: 256 })(text, 'concurrency')
+}
 
 export type ServiceArguments = LogArguments &
   OptionValues<typeof serviceOptions> & {
@@ -51,7 +54,7 @@ export async function readAccess(
     apiKeyHeader: env.WALLETLAKE_API_KEY_HEADER ?? defaults.apiKeyHeader,
     timeoutMs: defaults.timeoutMs,
     ...quotaOf(defaults),
-    concurrency: readCount('concurrency', concurrency, { max: 256 }) ?? defaults.concurrency,
+    concurrency: concurrency ?? defaults.concurrency,
   }
 }
 
@@ -65,7 +68,7 @@ function apiOf({ baseUrl, api }: ServiceArguments, defaults: ServiceDefaults): A
 }
 
 function parseApi(setting: string, name: string | undefined): Api | undefined {
-  const api = APIS.find((one) => one === name)
+  const api = APIS.find((known) => known === name)
   if (name === undefined || api !== undefined) return api
   throw usageError(`${setting}: found ${name}, expected one of ${APIS.join(', ')}`, `Correct ${setting}.`)
 }
@@ -83,7 +86,31 @@ type AccessOptions = {
   operation?: MeteredOperation
   /** Whether the command sends no requests to services with another API than `data-api`. @default false */
   isDataApiOnly?: boolean
-  onNotice: (message: string) => void
+  interruption?: Interruption
+  /** Log level of the notice that names the service. @default info */
+  noticeLevel?: 'info' | 'debug'
+}
+
+type ServiceTools = {
+  service: ServiceAccess & {
+    signal: AbortSignal
+    onDetail: (message: string) => void
+    onNotice: (message: string) => void
+  }
+  log: Log
+}
+
+/** Runs `work` with the service that an output was read from, a log, and a signal that SIGINT and SIGTERM trigger. */
+export function withService<T>(
+  located: LocatedOutput,
+  options: AccessOptions,
+  work: (tools: ServiceTools) => Promise<T>,
+): Promise<T> {
+  const { args, interruption, noticeLevel = 'info' } = options
+  return withSignals({ ...args, interruption }, async ({ log, signal }) => {
+    const access = await readAccessOfOutput(located, options, log[noticeLevel])
+    return work({ service: { ...access, signal, onDetail: log.debug, onNotice: log.info }, log })
+  })
 }
 
 /**
@@ -94,7 +121,8 @@ type AccessOptions = {
  */
 export async function readAccessOfOutput(
   { output, job }: LocatedOutput,
-  { args, operation, isDataApiOnly = false, onNotice }: AccessOptions,
+  { args, operation, isDataApiOnly = false }: AccessOptions,
+  onNotice: (message: string) => void,
 ): Promise<ServiceAccess> {
   if (job !== undefined) {
     const used = await unitsUsedToday([job.output])
@@ -118,7 +146,8 @@ export async function readAccessOfOutput(
 /** Throws USAGE if the key would be sent to a host that is neither known nor given by the user. */
 function requireTrustedHost({ baseUrl }: LastService): void {
   if (baseUrl === 'demo' || isKnownService(baseUrl)) return
-  throw new ExportError('USAGE', `only the export names ${baseUrl}; the API key is not sent there`, {
-    fix: `If this is your service, add --base-url ${baseUrl}, or name the job file instead of its output.`,
-  })
+  throw usageError(
+    `only the export names ${baseUrl}; the API key is not sent there`,
+    `If this is your service, add --base-url ${baseUrl}, or name the job file instead of its output.`,
+  )
 }

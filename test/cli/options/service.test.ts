@@ -24,7 +24,7 @@ async function accessOfExplorer(isDataApiOnly: boolean) {
   vi.stubEnv('WALLETLAKE_API_KEY', KEY.WALLETLAKE_API_KEY)
   try {
     const located = { output, name: output, store: undefined, job: undefined }
-    return await readAccessOfOutput(located, { args: {}, isDataApiOnly, onNotice: () => undefined })
+    return await readAccessOfOutput(located, { args: {}, isDataApiOnly }, () => undefined)
   } finally {
     vi.unstubAllEnvs()
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseFormat } from '../../../src/cli/options/file-format.ts'
+import { chooseFormat } from '../../src/cli/result-file.ts'
 
 const STATEMENT = { formats: ['table', 'csv', 'json', 'xlsx'], fallback: 'table' } as const
 const CSV_ONLY = { formats: ['csv'], fallback: 'csv' } as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { negativeLines } from '../../src/cli/negative-lines.ts'
+import { negativeLines } from '../../src/cli/file-warnings.ts'
 import type { NegativeBalance } from '../../src/ledger/balances/balances.ts'
 
 const COIN: NegativeBalance = {
