@@ -12,7 +12,7 @@ const LAYERS = [
   ['export'],
   ['transform'],
   ['accounting', 'files', 'load', 'reindex', 'verify'],
-  ['job', 'ledger', 'sources', 'terminal'],
+  ['iceberg', 'job', 'ledger', 'sources', 'terminal'],
   ['checkpoint', 'demo-server', 'http', 'read', 'storage'],
   ['formats'],
   ['core'],

@@ -25,6 +25,13 @@ const JOB_FIELDS = {
   compression: FIELDS.compression.parsed,
   output: printableLine,
   store: v.optional(bucketLocation),
+  catalog: v.optional(
+    v.strictObject({
+      uri: v.pipe(printableLine, v.check(isUrl)),
+      warehouse: v.optional(FIELDS['catalog.warehouse'].parsed),
+      namespace: FIELDS['catalog.namespace'].parsed,
+    }),
+  ),
   partitionBy,
   targetFileBytes: v.optional(FIELDS.targetFileSize.parsed),
   finalityMs: FIELDS.finality.parsed,

@@ -79,7 +79,7 @@ async function runJob(
   const { job, stats } = checkedJobs
   const { fresh = false, onNotice = () => {} } = context.options
   const { signal } = context.runLimits
-  const locked = { job, stats, fresh, signal, onNotice }
+  const locked = { job, stats, fresh, signal, onNotice, runId: context.id }
   const result = await runExport(locked, (store) => runAttempt({ ...checkedJobs, ...locked, store, context }))
   await saveRunReport({ id: context.id, ...result, stats }, onNotice, signal)
   return { ...result, stats }

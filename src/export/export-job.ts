@@ -34,6 +34,8 @@ export type JobRun = {
   /** Ends requests to the store of the job; see `openBucket`. */
   signal: AbortSignal
   onNotice: (notice: string) => void
+  /** Id of the run, for the snapshots of Iceberg tables. */
+  runId?: string | undefined
 }
 
 /** A run of one job in this process. */
@@ -107,10 +109,18 @@ async function tryExport(run: JobRun, make: MakeExport): Promise<JobResult> {
 async function exportToStore(run: JobRun, make: MakeExport): Promise<JobResult['state']> {
   const store = await openStore(run.job, run.signal)
   try {
-    return await exportUnlessComplete({ ...run, store }, make)
+    const state = await exportUnlessComplete({ ...run, store }, make)
+    if (run.job.table === 'iceberg') await commitTables(run, store)
+    return state
   } finally {
     await store.close()
   }
+}
+
+/** Commits the export to its Iceberg tables, also if a run before this one was killed before it could. */
+async function commitTables({ job, signal, runId }: JobRun, store: Store): Promise<void> {
+  const { commitToCatalog } = await import('../iceberg/index.ts')
+  await commitToCatalog({ store, location: job.store, signal }, { runId })
 }
 
 async function exportUnlessComplete(

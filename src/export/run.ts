@@ -191,6 +191,7 @@ async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }
     signal: shared.signal,
     lookback: lookbackOf(options),
     onNotice,
+    runId: id,
   })
   await close()
   await saveRunReport({ id, ...result, stats }, onNotice, shared.signal)

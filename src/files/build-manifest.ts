@@ -56,6 +56,7 @@ export type RetainedContent = {
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, missing, rejects, unknowns, decimalsConflict = 0, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
+  const { table, catalog } = job
   const { nativeSymbol, wraps, wrappedCoins, atomic, internals, escapeFormulas, service } = job
   const addressesSha256 = hashAddresses(wallets)
   const coverage = describeCoverage(job, source)
@@ -72,6 +73,8 @@ export function buildManifest(source: ManifestSource): Manifest {
       endBlock,
       format,
       compression,
+      ...(table === 'iceberg' ? { table } : {}),
+      ...(table === 'iceberg' && catalog !== undefined ? { catalog } : {}),
       ...(partitionBy === undefined ? {} : { partitionBy }),
       nativeSymbol,
       wraps,

@@ -29,5 +29,5 @@ export function partitionOfPath(path: string): string | undefined {
 
 /** Returns the sequence number in the name of a part file. */
 export function numberOfPath(path: string): number {
-  return Number(/-(\d+)\.[a-z.]+$/.exec(path)?.[1] ?? 0)
+  return Number(/-(\d+)(?:-[\da-f]{8})?\.[a-z.]+$/.exec(path)?.[1] ?? 0)
 }

@@ -32,7 +32,10 @@ export type Publication = {
  * previous manifest by different content, that manifest is first moved to its backup path, so that a manifest never lists
  * bytes that do not exist. Throws OUTPUT_FAILED, and OUTPUT_LOCKED if the store does.
  */
-export async function publish({ store, manifest, parts, rejects, raw }: Publication): Promise<void> {
+export async function publish(publication: Publication): Promise<void> {
+  const { store, rejects, raw } = publication
+  const { manifest, parts } =
+    publication.manifest.job.table === 'iceberg' ? nameByContent(publication) : publication
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
   const visible = parts.filter(({ path }) => listed.has(path))
   try {
@@ -45,11 +48,30 @@ export async function publish({ store, manifest, parts, rejects, raw }: Publicat
     if (rejects !== undefined) await publishRejects(store, rejects)
     await store.putManifest(`${JSON.stringify(manifest, null, 2)}\n`)
     await store.removeManifestBackup()
-    await removeOrphans(store, listed)
+    // Earlier snapshots of an Iceberg table list files that the manifest no longer lists.
+    if (manifest.job.table !== 'iceberg') await removeOrphans(store, listed)
     await removeOrphanedRaw(join(store.folder, 'raw'), raw)
   } catch (cause) {
     throw diskError(`cannot publish the export in ${store.name}`, cause)
   }
+}
+
+/**
+ * Adds a part of the hash to the names of new files: snapshots of an Iceberg table list files by name, so a name must never
+ * stand for other bytes.
+ */
+function nameByContent({ manifest, parts }: Publication): Pick<Publication, 'manifest' | 'parts'> {
+  const renamed = new Map(
+    parts.map(({ path, sha256 }) => [path, path.replace(/(?=\.[a-z]+$)/, `-${sha256.slice(0, 8)}`)]),
+  )
+  const rename = <File extends { path: string }>(file: File) => ({
+    ...file,
+    path: renamed.get(file.path) ?? file.path,
+  })
+  const tables = Object.entries(manifest.tables).map(([name, table]) => {
+    return [name, { ...table, files: table.files.map(rename) }]
+  })
+  return { manifest: { ...manifest, tables: Object.fromEntries(tables) }, parts: parts.map(rename) }
 }
 
 type Contents = Pick<Publication, 'parts' | 'rejects'>
@@ -153,5 +175,5 @@ function isPart(path: string): boolean {
 }
 
 const PART_PATH = new RegExp(
-  `^(?:(?:day|month|blocks)=[0-9-]+/)?([a-z0-9_]+)-\\d{12,}-\\d{12,}-\\d{4,}\\.${extensionPattern()}$`,
+  `^(?:(?:day|month|blocks)=[0-9-]+/)?([a-z0-9_]+)-\\d{12,}-\\d{12,}-\\d{4,}(?:-[\\da-f]{8})?\\.${extensionPattern()}$`,
 )

@@ -1,4 +1,5 @@
-import { quoteLiteral } from '../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
+import { fieldIds } from '../core/table/index.ts'
 import { pathList } from './column-sql.ts'
 import { duckDbWriter } from './duckdb-writer.ts'
 import type { Format, RowsFile } from './format.ts'
@@ -18,9 +19,10 @@ export const PARQUET: Format = {
 }
 
 /** Version 1 pages, dictionaries, statistics, and row groups of about 100,000 rows. */
-function copyStatement(select: string, { path, compression, size }: RowsFile): string {
+function copyStatement(select: string, { path, table, compression, size }: RowsFile): string {
   const codec = compression === 'none' ? 'uncompressed' : compression
-  const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}`
+  const ids = [...fieldIds(table.columns)].map(([name, id]) => `${quoteIdentifier(name)}: ${id}`)
+  const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}, field_ids {${ids.join(', ')}}`
   return `copy (${select}) to ${quoteLiteral(path)} (${options})`
 }
 

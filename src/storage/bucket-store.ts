@@ -94,6 +94,12 @@ class BucketStore implements Store {
     return this.#sizes.get(path)
   }
 
+  async localCopy(path: string): Promise<string> {
+    if ((await this.#bucket.fetch(path, this.folder)) === undefined)
+      throw new ExportError('OUTPUT_FAILED', `${this.name}: ${path} does not exist`)
+    return join(this.folder, path)
+  }
+
   ensureLocal(files: readonly ManifestFile[]): Promise<void> {
     return fetchFiles(this.#bucket, files, this.folder)
   }

@@ -25,6 +25,8 @@ export type Store = {
   readonly folder: string
   /** Size of a file in bytes; undefined if it does not exist. */
   size(path: string): Promise<number | undefined>
+  /** Makes a file readable in `folder`; resolves with its local path. Throws OUTPUT_FAILED if it does not exist. */
+  localCopy(path: string): Promise<string>
   /** Ensures that these files can be read in `folder`. */
   ensureLocal(files: readonly ManifestFile[]): Promise<void>
   /** Publishes finished files, each atomically. */
@@ -77,6 +79,7 @@ export function folderStore(folder: string): Store {
     name: folder,
     folder,
     size: async (path) => (await stat(pathOf(path)).catch(() => undefined))?.size,
+    localCopy: async (path) => pathOf(path),
     ensureLocal: async () => {},
     putFiles: async (files) => {
       await requireOwnLock()

@@ -121,7 +121,7 @@ test('rejects an invalid job with all diagnostics', async () => {
 })
 
 test('accepts every field of a job file in an object', () => {
-  type Section = 'service' | 'store'
+  type Section = 'service' | 'catalog' | 'store'
   type Below = { [S in Section]: `${S}.${keyof NonNullable<JobFields[S]> & string}` }[Section]
   type Known = keyof JobFields | Below
   expectTypeOf<(typeof FIELD_PATHS)[number]>().toEqualTypeOf<Exclude<Known, Section>>()

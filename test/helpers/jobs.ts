@@ -23,6 +23,7 @@ export function testJob(overrides: TestFields & { addresses: readonly string[] }
     format: 'csv',
     compression: fields.format === 'parquet' ? 'zstd' : 'none',
     output: 'output/test',
+    table: 'files',
     maxRowsPerFile: 1_000_000,
     concurrency: 16,
     finalityMs: 0,

@@ -17,6 +17,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<{ readonly command:
   report: () => import('./report.ts'),
   query: () => import('./query.ts'),
   compact: () => import('./compact.ts'),
+  expire: () => import('./expire.ts'),
   load: () => import('./load.ts'),
   audit: () => import('./audit.ts'),
   reconcile: () => import('./reconcile.ts'),

@@ -99,6 +99,11 @@ export const FAILURES = {
     retry: false,
     fix: 'Correct what the message names, then run the same command again: it resumes where it stopped.',
   },
+  CATALOG_FAILED: {
+    exit: 7,
+    retry: false,
+    fix: 'The files of the export are complete. Correct what the message names, then run the same command again: it commits what the catalog lacks.',
+  },
   OUTPUT_LOCKED: { exit: 8, retry: false, fix: 'Wait for the other run to end, or stop it.' },
   BUDGET_REACHED: {
     exit: 9,

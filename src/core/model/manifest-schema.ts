@@ -108,6 +108,8 @@ const JOB = fields({
   fees: v.optional(oneOf('exact', 'listed')),
   internals: v.optional(exactly('full')),
   api: v.optional(oneOf(...APIS)),
+  table: v.optional(exactly('iceberg')),
+  catalog: v.optional(fields({ uri: text, warehouse: v.optional(text), namespace: text })),
   partitionBy: v.optional(
     checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
   ),

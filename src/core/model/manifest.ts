@@ -1,7 +1,7 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
 import type { Api } from './api.ts'
 import type { AssetType } from './asset.ts'
-import type { Compression, FormatName, PartitionBy, Wraps } from './model.ts'
+import type { Compression, FormatName, PartitionBy, RestCatalog, Wraps } from './model.ts'
 
 /** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
 export type Manifest = {
@@ -82,6 +82,10 @@ type ManifestJob = {
   endBlock: number | null
   format: FormatName
   compression: Compression
+  /** Only if the tables of the export are Iceberg tables. */
+  table?: 'iceberg'
+  /** The catalog of the Iceberg tables, if it is not the files of `metadata/`. */
+  catalog?: RestCatalog
   /** Absent if the files of each table are directly in its folder. */
   partitionBy?: PartitionBy
   /** Symbol of the native coin in the ledger's rows; absent in manifests of older versions. */

@@ -63,6 +63,20 @@ export type BucketLocation = {
 }
 
 /** A validated job. Only fields that can really be absent are optional; names contain their units. */
+/** What makes the files of an export one table: the manifest alone, or also Iceberg metadata beside them. */
+export const TABLE_FORMATS = ['files', 'iceberg'] as const
+export type TableFormat = (typeof TABLE_FORMATS)[number]
+
+/** A catalog that serves the Iceberg REST API. */
+export type RestCatalog = {
+  /** URL of the API, without `/v1`. */
+  readonly uri: string
+  /** Name of the warehouse in the catalog, if it has several. */
+  readonly warehouse?: string | undefined
+  /** Levels are separated by dots. */
+  readonly namespace: string
+}
+
 export type Job = {
   readonly name: string
   /** File that the job was read from, for messages. */
@@ -84,6 +98,9 @@ export type Job = {
   readonly output: string
   /** Object store that the export is published to; `output` then holds private and staged files only. */
   readonly store?: BucketLocation | undefined
+  readonly table: TableFormat
+  /** Catalog of the Iceberg tables; undefined if the files of `metadata/` are the catalog. */
+  readonly catalog?: RestCatalog | undefined
   readonly maxRowsPerFile: number
   /** undefined if all files of a table are directly in its folder. */
   readonly partitionBy?: PartitionBy | undefined

@@ -10,6 +10,8 @@ export type Column = {
   readonly nullable: boolean
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
+  /** The schema version that added the column. @default 1 */
+  readonly since?: number
   /**
    * The program generates the text from letters, digits and `-_.`, so that it never needs quoting or escaping.
    */
@@ -73,3 +75,12 @@ export const PARTIES = [
   col('to_address text?', 'Address of the receiver, in lowercase; null if there is none.'),
   col('to_name text?', 'Display name of the receiver in the service (untrusted text).'),
 ] as const
+
+/**
+ * Returns the ids of columns in Parquet files and Iceberg schemas, by name. They never change: columns that later schema
+ * versions add get the next ids, wherever they are declared.
+ */
+export function fieldIds(columns: readonly Column[]): ReadonlyMap<string, number> {
+  const inOrder = columns.toSorted((left, right) => (left.since ?? 1) - (right.since ?? 1))
+  return new Map(inOrder.map(({ name }, at) => [name, at + 1]))
+}

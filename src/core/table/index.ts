@@ -5,7 +5,7 @@ export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.nam
 /** The tables of a job that does not list its tables and does not read atomic transactions. */
 export const DEFAULT_TABLES: readonly TableName[] = TABLE_NAMES.filter((name) => name !== ATOMIC_TABLE)
 
-export type { Cell, Column, ColumnType } from './column.ts'
+export { type Cell, type Column, type ColumnType, fieldIds } from './column.ts'
 export type { Cells, Prefix, TableRows, TextRows } from './row-types.ts'
 export { ATOMIC_TABLE, TABLES, type Table, type TableName } from './tables.ts'
 

@@ -80,6 +80,7 @@ const FIXED_SETTINGS = [
   'startBlock',
   'endBlock',
   'format',
+  'table',
   'partitionBy',
   'internals',
   'api',
@@ -88,6 +89,7 @@ const FIXED_SETTINGS = [
 const DEFAULT_SETTINGS = {
   kind: 'wallets',
   endBlock: 'the head',
+  table: 'files',
   partitionBy: 'none',
   internals: 'listing',
   chain: undefined,

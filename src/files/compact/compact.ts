@@ -34,7 +34,7 @@ export type CompactionResult = {
  * coverage and rejects do not change. If it is interrupted, the output is entirely the old one or entirely the new one.
  *
  * Throws USAGE if there is no export, OUTPUT_LOCKED, VERIFY_FAILED if the manifest is damaged or a file does not match it,
- * and OUTPUT_FAILED.
+ * OUTPUT_FAILED, and CATALOG_FAILED for Iceberg tables.
  */
 export async function compactOutput(
   target: string | OutputLocation,
@@ -47,7 +47,10 @@ export async function compactOutput(
   try {
     const store = await openStore(location)
     try {
-      return await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
+      const result = await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
+      const { commitToCatalog } = await import('../../iceberg/index.ts')
+      await commitToCatalog({ store, location: location.store }, { isRewrite: true })
+      return result
     } finally {
       await store.close()
     }
@@ -64,7 +67,9 @@ async function compactLocked(store: Store, maxRows: number): Promise<CompactionR
   const lookback = await firstCheckpointedBlock(privateFolder)
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
   await store.confirmManifest()
-  const orphans = await removeOrphans(store, new Set(listed))
+  // Earlier snapshots of an Iceberg table list files that the manifest no longer lists.
+  const isIceberg = manifest.job.table === 'iceberg'
+  const orphans = isIceberg ? 0 : await removeOrphans(store, new Set(listed))
   const tables: Manifest['tables'] = {}
   const parts = []
   const folder = await makePartsFolder(privateFolder)

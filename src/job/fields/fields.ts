@@ -4,6 +4,7 @@ import {
   FORMAT_NAMES,
   INTERNALS,
   type JobKind,
+  TABLE_FORMATS,
   WRAPS,
 } from '../../core/model/model.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../core/table/index.ts'
@@ -140,6 +141,16 @@ export const FIELDS = {
     examples: ['parquet'],
     synonyms: 'fileformat outputformat filetype',
     option: { name: 'format', value: '<format>', description: `File format: ${FORMAT_NAMES.join(', ')}` },
+  },
+  /** `files` or `iceberg`. */
+  table: {
+    ...oneOf(TABLE_FORMATS),
+    description:
+      'Table format: iceberg also makes each table an Apache Iceberg table (format parquet only): every run that changes it commits a snapshot, and files of earlier snapshots stay until walletlake expire removes them.',
+    default: 'files',
+    examples: ['iceberg'],
+    synonyms: 'tableformat lakehouse iceberg opentable',
+    option: { name: 'table', value: '<format>', description: `Table format: ${TABLE_FORMATS.join(', ')}` },
   },
   /** A compression that the format supports. */
   compression: {

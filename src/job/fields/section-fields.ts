@@ -7,6 +7,7 @@ import { baseUrl, duration, headerName, unitCosts } from './field-types.ts'
 /** The sections of a job file: mappings that contain fields. */
 export const SECTIONS = {
   service: { description: 'Data service to read the histories from.', synonyms: 'provider server' },
+  catalog: { description: 'Catalog of the Iceberg tables (table: iceberg).' },
   store: { description: 'Object store for an output such as s3://bucket/prefix.' },
 } as const satisfies Record<string, Pick<Field<unknown>, 'description' | 'synonyms'>>
 
@@ -72,6 +73,32 @@ export const SECTION_FIELDS = {
     description: `Compute units per request, by operation, where they differ from those of the Avalanche Data API. The operations are ${METERED_OPERATIONS.join(', ')}.`,
     examples: [{ listing: 20, transaction: 20 }],
     synonyms: 'costs unitcosts prices',
+  },
+  'catalog.type': {
+    ...oneOf(['files', 'rest']),
+    description:
+      'files: the newest file in metadata/ of each table is current, which needs no service. rest: a catalog with the Iceberg REST API, such as Polaris, Lakekeeper, Nessie or Unity. WALLETLAKE_CATALOG_TOKEN, or WALLETLAKE_CATALOG_CREDENTIAL (id:secret), authenticates.',
+    default: 'files',
+    examples: ['rest'],
+  },
+  'catalog.uri': {
+    ...textMatching(/^https?:\/\/[^\s?#@\\]+$/i, 'an http or https URL without user and password'),
+    description: 'URL of the REST catalog, without /v1.',
+    examples: ['https://catalog.example.com/api/catalog'],
+  },
+  'catalog.warehouse': {
+    ...textMatching(/^[^\s]{1,255}$/, 'the name of a warehouse'),
+    description: 'Warehouse of the REST catalog, if it has several.',
+    examples: ['lake'],
+  },
+  'catalog.namespace': {
+    ...textMatching(
+      /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/,
+      'names of letters, digits, _ and -, separated by dots',
+    ),
+    description: 'Namespace of the tables in the REST catalog; created if it does not exist.',
+    default: 'walletlake',
+    examples: ['crypto.treasury'],
   },
   'store.endpoint': {
     ...textMatching(

@@ -63,6 +63,8 @@ export async function resolveJob(
   checkAtomic(resolving)
   if (needsService && given['service.baseUrl'] === undefined)
     resolving.reportMissing('service.baseUrl', BASE_URL_EXPECTED)
+  if (settings.table === 'iceberg' && settings.format !== 'parquet')
+    resolving.reject('table', 'files, unless the format is parquet')
   const service = resolveService(resolving)
   const isOpenEnded = given.finality === undefined && endBlock === undefined
   return {
@@ -73,6 +75,7 @@ export async function resolveJob(
     tables: resolveTables(resolving),
     compression: resolveCompression(resolving),
     ...resolveOutput(settings.output ?? `output/${name}`, stateFolder, resolving),
+    catalog: resolveCatalog(resolving),
     partitionBy: partitionBy === 'none' ? undefined : partitionBy,
     targetFileBytes: targetFileSize,
     finalityMs: isOpenEnded ? DEFAULT_FINALITY_MS[service.api] : settings.finality,
@@ -130,6 +133,26 @@ function resolveService({ given, settings }: Resolving): Job['service'] {
     api: settings['service.api'] ?? known?.api ?? DEFAULT_API,
     apiKeyHeader: keyHeader ?? settings['service.apiKeyHeader'],
     timeoutMs: settings['service.timeout'],
+  }
+}
+
+/** Returns the REST catalog of the job, if it has one. Reports fields of a catalog that the job does not use. */
+function resolveCatalog({ given, settings, reportMissing, reject }: Resolving): Job['catalog'] {
+  const isRest = settings['catalog.type'] === 'rest'
+  const paths = ['catalog.uri', 'catalog.warehouse', 'catalog.namespace'] as const
+  if (settings.table !== 'iceberg') {
+    for (const path of ['catalog.type', ...paths] as const) reject(path, 'no catalog unless table is iceberg')
+    return undefined
+  }
+  if (!isRest) {
+    for (const path of paths) reject(path, `no ${path} unless catalog.type is rest`)
+    return undefined
+  }
+  if (given['catalog.uri'] === undefined) reportMissing('catalog.uri', 'the URL of the catalog')
+  return {
+    uri: settings['catalog.uri'] ?? '',
+    warehouse: settings['catalog.warehouse'],
+    namespace: settings['catalog.namespace'],
   }
 }
 

@@ -37,6 +37,8 @@ export async function checkFile(
  * Lists files in the folders of listed tables that the manifest does not list. They are reported, but are not errors.
  */
 export async function unlistedFiles(folder: string, manifest: Manifest): Promise<string[]> {
+  // An Iceberg table also has metadata, and files of earlier snapshots.
+  if (manifest.job.table === 'iceberg') return []
   const listed = new Set(
     Object.values(manifest.tables).flatMap((table) => table.files.map((file) => file.path)),
   )
@@ -73,8 +75,9 @@ function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): 
   const { fromBlock, toBlock } = file
   const extension = extensionPattern([job.format])
   const folder = partitionPattern(job, file)
+  const hash = job.table === 'iceberg' ? '(?:-[\\da-f]{8})?' : ''
   return new RegExp(
-    `^${table}/${folder}${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}\\.${extension}$`,
+    `^${table}/${folder}${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}${hash}\\.${extension}$`,
   )
 }
 

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
@@ -9,6 +11,7 @@ import { type Findings, openFindings } from '../../read/findings.ts'
 import { readManifest } from '../../read/read-manifest.ts'
 import { exportReplacedError, watchExport } from '../../read/replaced-export.ts'
 import { openScratchDatabase } from '../../read/scratch-database.ts'
+import { folderStore } from '../../storage/store.ts'
 import { checkAtomicTransactions, hasAtomicFacts } from './atomic.ts'
 import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
 import { type CheckedExport, hasRows } from './checked-export.ts'
@@ -160,6 +163,23 @@ type VerifyContext = {
   readonly onProgress: (message: string) => void
 }
 
+/** Checks that the current snapshots of Iceberg tables list the files of the manifest. */
+async function checkSnapshots({ folder, manifest, findings, onProgress }: VerifyContext): Promise<void> {
+  const { compareSnapshots, openCatalog } = await import('../../iceberg/index.ts')
+  const isLocal = Object.keys(manifest.tables).some((table) => existsSync(join(folder, table, 'metadata')))
+  if (!isLocal) return onProgress('Iceberg tables in an object store are not checked')
+  const { close, ...opened } = await openCatalog(
+    { store: folderStore(folder), location: undefined },
+    manifest,
+  )
+  try {
+    const problems = await compareSnapshots(opened, manifest)
+    findings.expect(problems.length === 0, () => problems.join('; '))
+  } finally {
+    await close()
+  }
+}
+
 /** @returns the number of top-level calls among the internal transactions */
 async function checkOutput(context: VerifyContext): Promise<number> {
   const { folder, manifest, findings, onProgress } = context
@@ -168,6 +188,7 @@ async function checkOutput(context: VerifyContext): Promise<number> {
   checkCoverage(manifest, findings)
   checkBlockRanges(manifest, findings)
   await checkRejects(folder, manifest.rejects, findings)
+  if (manifest.job.table === 'iceberg') await checkSnapshots(context)
   const database = await openScratchDatabase(folder)
   try {
     const checkedExport = await loadTables({ ...context, database })

@@ -1,0 +1,76 @@
+import type { PartitionBy } from '../core/model/model.ts'
+import { type ColumnType, fieldIds, type Table } from '../core/table/index.ts'
+import { FIRST_PARTITION_ID, type IcebergSchema, type PartitionSpec, type SortOrder } from './metadata.ts'
+
+/** Iceberg types of the columns. Exact numbers of more than 64 bits are text, as in the files. */
+const TYPES: Readonly<Record<ColumnType, string>> = {
+  text: 'string',
+  int32: 'int',
+  int64: 'long',
+  bool: 'boolean',
+  time: 'timestamptz',
+  u256: 'string',
+  i256: 'string',
+  decimal: 'string',
+}
+
+/** The schema of a table, as the next version of `previous`. */
+export function schemaOf(table: Pick<Table, 'columns'>, previous?: IcebergSchema): IcebergSchema {
+  const earlier = new Map(previous?.fields.map((field) => [field.name, field]))
+  const ids = fieldIds(table.columns)
+  return {
+    type: 'struct',
+    'schema-id': previous === undefined ? 0 : previous['schema-id'] + 1,
+    fields: table.columns.map(({ name, type, nullable, about }) => ({
+      id: ids.get(name) ?? 0,
+      name,
+      // A column that is added later is null in the files of earlier snapshots.
+      required: !nullable && (previous === undefined || earlier.get(name)?.required === true),
+      type: TYPES[type],
+      doc: about,
+    })),
+  }
+}
+
+export function isSameSchema(left: IcebergSchema, right: IcebergSchema): boolean {
+  const text = ({ fields }: IcebergSchema) =>
+    fields.map(({ id, name, type, required }) => `${id} ${name} ${type} ${required}`).join('\n')
+  return text(left) === text(right)
+}
+
+/** Column names by id for files without ids, such as those that were written before the table was an Iceberg table. */
+export function nameMapping({ fields }: IcebergSchema): string {
+  return JSON.stringify(fields.map(({ id, name }) => ({ 'field-id': id, names: [name] })))
+}
+
+/** Partition fields of a table, by the partitions of its files. */
+export function partitionSpecOf({ fields }: IcebergSchema, by: PartitionBy | undefined): PartitionSpec {
+  if (by === undefined) return { 'spec-id': 0, fields: [] }
+  const isTime = by === 'day' || by === 'month'
+  const source = isTime ? 'block_timestamp' : 'block_number'
+  const field = {
+    'source-id': fields.find(({ name }) => name === source)?.id ?? 0,
+    'field-id': FIRST_PARTITION_ID,
+    name: isTime ? `${source}_${by}` : `${source}_trunc`,
+    transform: isTime ? by : `truncate[${by.slice('blocks:'.length)}]`,
+  }
+  return { 'spec-id': 0, fields: [field] }
+}
+
+/** Value of the partition field for a partition folder, such as `day=2023-11-14`: days or months since 1970, or a block. */
+export function partitionValue(folder: string): number {
+  const [name, text = ''] = folder.split('=')
+  const [year = 0, month = 1, day = 1] = text.split('-').map(Number)
+  if (name === 'blocks') return year
+  if (name === 'month') return (year - 1970) * 12 + month - 1
+  return Date.UTC(year, month - 1, day) / 86_400_000
+}
+
+/** Rows are in chain order, which begins with the block in every table. */
+export function sortOrderOf({ fields }: IcebergSchema): SortOrder {
+  const block = fields.find(({ name }) => name === 'block_number')?.id ?? 0
+  return {
+    'order-id': 1,
+    fields: [{ transform: 'identity', 'source-id': block, direction: 'asc', 'null-order': 'nulls-first' }],
+  }
+}
