@@ -98,7 +98,8 @@ async function sendTo(
       ...(body === undefined ? {} : { 'content-type': type }),
     },
     ...(body === undefined ? {} : { body: isForm ? body.toString() : JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    // Node's getMaxListeners throws for a signal without a maximum, such as that of a run.
+    ...(signal === undefined ? {} : { signal: AbortSignal.any([signal]) }),
     redirect: 'error' as const,
     idleMs: IDLE_MS,
   }

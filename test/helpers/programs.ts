@@ -16,7 +16,7 @@ export function findPostgres(): string | undefined {
 /** Debian's Chromium. */
 export const CHROMIUM = '/usr/bin/chromium'
 
-/** A Python interpreter with the packages bittytax, rp2 and dali, which import converted files in tests. */
+/** A Python interpreter with the packages that read converted files and Iceberg tables in tests. */
 export const IMPORTERS_PYTHON = process.env.WALLETLAKE_IMPORTERS_PYTHON ?? 'python3'
 const hasModule = (name: string) => spawnSync(IMPORTERS_PYTHON, ['-c', `import ${name}`]).status === 0
 
@@ -40,6 +40,7 @@ const FINDERS = {
   'bittytax (PyPI)': () => hasModule('bittytax'),
   'rp2 (PyPI)': () => hasModule('rp2'),
   'dali-rp2 (PyPI)': () => hasModule('dali'),
+  'pyiceberg (PyPI)': () => hasModule('pyiceberg') && hasModule('pyarrow'),
 } satisfies Record<string, () => boolean>
 
 export type Program = keyof typeof FINDERS
