@@ -115,15 +115,17 @@ async function sendTo(
 async function authorization(
   send: (path: string, request: Request) => Promise<Answer>,
 ): Promise<Record<string, string>> {
-  const { WALLETLAKE_CATALOG_TOKEN, WALLETLAKE_CATALOG_CREDENTIAL, WALLETLAKE_CATALOG_SCOPE } = process.env
-  if (WALLETLAKE_CATALOG_TOKEN) return { authorization: `Bearer ${WALLETLAKE_CATALOG_TOKEN}` }
-  if (!WALLETLAKE_CATALOG_CREDENTIAL) return {}
-  const [id = '', ...secret] = WALLETLAKE_CATALOG_CREDENTIAL.split(':')
+  const { env } = process
+  const token = env.WALLETLAKE_CATALOG_TOKEN
+  const credential = env.WALLETLAKE_CATALOG_CREDENTIAL
+  if (token) return { authorization: `Bearer ${token}` }
+  if (!credential) return {}
+  const [id = '', ...secret] = credential.split(':')
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: id,
     client_secret: secret.join(':'),
-    scope: WALLETLAKE_CATALOG_SCOPE || 'catalog',
+    scope: env.WALLETLAKE_CATALOG_SCOPE || 'catalog',
   })
   const { status, content } = await send('oauth/tokens', { method: 'POST', body })
   if (status === 200 && isObject(content) && typeof content.access_token === 'string')

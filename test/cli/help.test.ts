@@ -18,6 +18,7 @@ const COMMANDS = [
   'report',
   'query',
   'compact',
+  'expire',
   'load',
   'audit',
   'reconcile',

@@ -65,13 +65,17 @@ function jobWith(path: FieldPath, value: unknown) {
   if (value === 'blocks') return { chain: 1, kind: value, startBlock: 0, endBlock: 1 }
   const chain = path === 'atomic' ? 43114 : 1
   const least = { chain, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
-  const format = value === 'zstd' ? { format: 'parquet' } : {}
   const [section, name] = path.split('.')
+  const isIceberg = section === 'catalog' || value === 'iceberg'
+  const format = value === 'zstd' || isIceberg ? { format: 'parquet' } : {}
   const output = section === 'store' ? { output: 's3://lake/treasury' } : {}
+  const table = section === 'catalog' ? { table: 'iceberg' } : {}
+  const catalog = section === 'catalog' && value !== 'files' ? { type: 'rest', uri: 'http://h' } : {}
   return {
     ...least,
     ...format,
     ...output,
-    ...(name === undefined ? { [path]: value } : { [String(section)]: { [name]: value } }),
+    ...table,
+    ...(name === undefined ? { [path]: value } : { [String(section)]: { ...catalog, [name]: value } }),
   }
 }

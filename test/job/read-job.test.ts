@@ -17,6 +17,7 @@ test('applies every default of the contract', async () => {
     endBlock: undefined,
     tables: DEFAULT_TABLES,
     format: 'csv',
+    table: 'files',
     compression: 'none',
     output: 'output/my-job',
     maxRowsPerFile: 1_000_000,

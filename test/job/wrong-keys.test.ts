@@ -44,7 +44,7 @@ test('lists the fields once, below all diagnostics', async () => {
     'job.yaml:4:9: format',
     'job.yaml:5:1: wut',
     'job.yaml:6:12: service.wet',
-    expect.stringMatching(/^The fields are name, kind, chain, .* service, store\.$/),
+    expect.stringMatching(/^The fields are name, kind, chain, .* service, catalog, store\.$/),
   ])
   expect(lines[3]).toContain('expected one of baseUrl, api, apiKeyHeader, timeout')
 })

@@ -56,6 +56,6 @@ test('lists all diagnostics in order of their locations', async () => {
     'job.yaml:3:1: wat',
     'job.yaml:4:13: addresses[0]',
     'job.yaml:5:11: endBlock',
-    expect.stringMatching(/^The fields are name, kind, chain, .*, service, store\.$/),
+    expect.stringMatching(/^The fields are name, kind, chain, .*, service, catalog, store\.$/),
   ])
 })

@@ -62,7 +62,6 @@ export type BucketLocation = {
   readonly pathStyle?: boolean | undefined
 }
 
-/** A validated job. Only fields that can really be absent are optional; names contain their units. */
 /** What makes the files of an export one table: the manifest alone, or also Iceberg metadata beside them. */
 export const TABLE_FORMATS = ['files', 'iceberg'] as const
 export type TableFormat = (typeof TABLE_FORMATS)[number]
@@ -77,6 +76,7 @@ export type RestCatalog = {
   readonly namespace: string
 }
 
+/** A validated job. Only fields that can really be absent are optional; names contain their units. */
 export type Job = {
   readonly name: string
   /** File that the job was read from, for messages. */

@@ -50,6 +50,11 @@ test('a label with any characters reads back unchanged', async () => {
 test('a new job explains every field that wallet jobs often use', () => {
   const rare = [
     'kind',
+    'table',
+    'catalog.type',
+    'catalog.uri',
+    'catalog.warehouse',
+    'catalog.namespace',
     'maxRowsPerFile',
     'partitionBy',
     'targetFileSize',
