@@ -33,7 +33,7 @@ export type IcebergSchema = {
   fields: IcebergField[]
 }
 
-export type IcebergField = { id: number; name: string; required: boolean; type: string; doc?: string }
+type IcebergField = { id: number; name: string; required: boolean; type: string; doc?: string }
 
 export type PartitionSpec = {
   'spec-id': number

@@ -73,7 +73,7 @@ export async function syncTables(options: SyncOptions): Promise<string[]> {
 }
 
 /** Property of snapshots: the SHA-256 of the manifest whose files they list. */
-export const MANIFEST_PROPERTY = 'walletlake.manifest-sha256'
+const MANIFEST_PROPERTY = 'walletlake.manifest-sha256'
 
 async function openTable({ catalog, files, manifest }: SyncOptions, table: Table): Promise<TableMetadata> {
   const loaded = await catalog.load(table.name)

@@ -2,40 +2,33 @@ import { expireOutput } from '../../iceberg/index.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
-import { defineCommand } from '../command.ts'
-import { readDuration } from '../options/option-parsers.ts'
-import { locateOutput, OUTPUT_OR_JOB } from '../options/output-argument.ts'
+import { defineCommand, option } from '../command.ts'
+import { outputArgument } from '../options/export-options.ts'
+import { locateOutput } from '../options/output-argument.ts'
+import { duration } from '../options/parsers.ts'
+
+const WEEK_MS = 7 * 86_400_000
 
 export const command = defineCommand({
   name: 'expire',
   summary: 'Remove old snapshots of Iceberg tables',
   description:
     'Remove snapshots of Iceberg tables (table: iceberg), and the files that only they refer to. Without --apply, only list what would be removed.',
-  arguments: [{ name: 'output', required: true, description: OUTPUT_OR_JOB }],
+  arguments: [outputArgument],
   options: [
-    {
-      name: 'older-than',
-      value: '<duration>',
-      description: 'Remove snapshots that are older; the current ones stay (default: 7d)',
-    },
-    { name: 'apply', description: 'Remove them' },
+    option('older-than <duration>', 'Age of the snapshots; the current ones stay (default: 7d)', {
+      parse: duration,
+    }),
+    option('apply', 'Remove them'),
   ],
-  run: ({ output, ...args }) => expire(output, args),
+  run: async ({ output, olderThan = WEEK_MS, apply = false }) => {
+    const location = await locateOutput(output)
+    const { snapshots, files } = await expireOutput(location, {
+      beforeMs: Date.now() - olderThan,
+      isDryRun: !apply,
+    })
+    if (!apply) for (const file of files) print(file)
+    const what = `${formatCount(snapshots, 'snapshot')} and ${formatCount(files.length, 'file')}`
+    print(`${outputName(location)}: ${apply ? 'removed' : '--apply would remove'} ${what}`)
+  },
 })
-
-async function expire(
-  outputArg: string,
-  { olderThan = '7d', apply = false }: { olderThan?: string; apply?: boolean },
-): Promise<void> {
-  const ageMs = readDuration('older-than', olderThan) ?? 0
-  const location = await locateOutput(outputArg)
-  const options = { beforeMs: Date.now() - ageMs, isDryRun: !apply }
-  const { snapshots, files } = await expireOutput(location, options)
-  const what = `${formatCount(snapshots, 'snapshot')} and ${formatCount(files.length, 'file')}`
-  if (!apply) for (const file of files) print(file)
-  print(
-    apply
-      ? `${outputName(location)}: removed ${what}`
-      : `${outputName(location)}: --apply would remove ${what}`,
-  )
-}

@@ -64,7 +64,7 @@ export type BucketLocation = {
 
 /** What makes the files of an export one table: the manifest alone, or also Iceberg metadata beside them. */
 export const TABLE_FORMATS = ['files', 'iceberg'] as const
-export type TableFormat = (typeof TABLE_FORMATS)[number]
+type TableFormat = (typeof TABLE_FORMATS)[number]
 
 /** A catalog that serves the Iceberg REST API. */
 export type RestCatalog = {
