@@ -1,4 +1,6 @@
 import type { JsonObject } from './json.ts'
+import type { Operation } from './operation.ts'
+import { readChoice } from './parameters.ts'
 
 /** A chain in the format of the chains endpoint. `rpcUrl` is empty because there is no node. */
 export type ChainInfo = JsonObject & {
@@ -9,6 +11,19 @@ export type ChainInfo = JsonObject & {
 }
 
 type NetworkToken = { readonly name: string; readonly symbol: string; readonly decimals: number }
+
+/** Lists the chains, optionally only those of a network or with a feature. */
+export const listChains: Operation = ({ query }, { chains }) => {
+  const network = readChoice(query, 'network', ['mainnet', 'testnet', 'fuji'])
+  const feature = readChoice(query, 'feature', ['nftIndexing', 'webhooks', 'teleporter'])
+  const listed = chains.ids
+    .map(describeChain)
+    .filter(({ isTestnet }) => network === null || isTestnet === (network !== 'mainnet'))
+    .filter(({ enabledFeatures }) => feature === null || enabledFeatures.includes(feature))
+  return { chains: listed }
+}
+
+export const showChain: Operation = ({ path }, { chains }) => describeChain(chains.get(path.chainId).id)
 
 /** Describes a chain. Of a chain that comes from the options, only the id is known. */
 export function describeChain(chainId: string): ChainInfo {

@@ -1,7 +1,5 @@
 import { ExportError } from '../core/model/errors.ts'
-import { createKeyAuthenticator } from './authenticate-key.ts'
-import { createCallOperation } from './call-operation.ts'
-import { createUnitLimiter } from './compute-unit-limiter.ts'
+import { openChains } from './chains.ts'
 import type {
   DataServiceHandle,
   DataServiceOptions,
@@ -9,13 +7,14 @@ import type {
   ServiceResponse,
 } from './data-service.ts'
 import { createExplorer } from './explorer/create-explorer.ts'
-import { errorResponse, HttpError, jsonResponse } from './http-error.ts'
-import { type Chains, openChains } from './open-chains.ts'
+import { errorResponse, HttpError, jsonResponse, withHeaders } from './http-error.ts'
+import { createKeyAuthenticator, createQuotaLimiter, createUnitLimiter } from './limits.ts'
+import type { Service } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
-import { createQuotaLimiter, type QuotaResult } from './quota-limiter.ts'
+import { createPageSelector } from './pages.ts'
+import { createReindexer } from './reindexer.ts'
 import { createReplay, type Replay } from './replay.ts'
-import { type Call, matchRoute } from './route.ts'
-import { scheduleWithTimer } from './timers.ts'
+import { isForIndex, readCall } from './route.ts'
 import { buildDeliveries } from './webhooks/build-deliveries.ts'
 import { openDispatcher } from './webhooks/open-dispatcher.ts'
 import { createRegistry } from './webhooks/registry.ts'
@@ -34,101 +33,62 @@ import { createRegistry } from './webhooks/registry.ts'
  * const { url, close } = await listen(createDataService({ keys: ['secret'], quota: { perSecond: 40 } }))
  */
 export function createDataService(options: DataServiceOptions = {}): DataServiceHandle {
-  const authenticate = createAuthenticate(options)
+  const { api = 'data-api', clock = Date.now, head } = options
   const registry = createRegistry()
   const dispatcher = openDispatcher(options, registry)
-  const { replay, chains } = openReplayedChains(options, { registry, dispatcher })
-  const explorer = createExplorerOf(options, chains)
-  const callOperation = createCallOperation(options, { chains, registry })
-  const chargeUnits = createUnitLimiter(options)
-  const state = { closed: false }
-
-  const handleRequest = async (request: ServiceRequest): Promise<ServiceResponse> => {
-    throwIfUnavailable(request, { ...options, ...state })
-    if (explorer) return explorer(request)
-    const route = matchRoute(request)
-    if (route === 'index') return jsonResponse(200, createIndexPage(chains.ids))
-    const { key, quota } = authenticate(request)
-    const response = quota.error
-      ? errorResponse(quota.error)
-      : await withErrorResponse(options, async () => answer(route(), key))
-    return { ...response, headers: { ...response.headers, ...quota.headers } }
-  }
-  const answer = async (call: Call, key: number): Promise<ServiceResponse> => {
-    const units = chargeUnits(call.operation, key)
-    const response = units.error ? errorResponse(units.error) : await callOperation(call, key)
-    return { ...response, headers: { ...response.headers, ...units.headers } }
-  }
+  const currentHead = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
+  const chains = openChains(options, (id) => (replay?.chainId === id ? replay.head() : currentHead()))
+  const replay: Replay | undefined =
+    options.replay &&
+    createReplay(options, chains, async (chain, blocks) =>
+      dispatcher.send(await buildDeliveries(chain, blocks, registry.activeOn(chain.id))),
+    )
+  const quirks = new Set(options.quirks)
+  const reindexer = createReindexer(clock)
+  const service = { options, quirks, chains, selectPage: createPageSelector(quirks), reindexer, registry }
+  const answer = api === 'data-api' ? createDataApi(service) : createExplorer(api, options, chains)
+  let isClosed = false
 
   return {
-    handle: (request) => withErrorResponse(options, () => handleRequest(request)),
+    handle: (request) =>
+      withErrorResponse(options, async () => {
+        if (isClosed) throw new HttpError(503, 'The service is not available: try again later.')
+        return answer(request)
+      }),
     async advance(blocks = 1) {
       if (replay) return replay.advance(blocks)
       throw new ExportError('USAGE', 'this service has no replay, so its chains cannot grow')
     },
     idle: dispatcher.idle,
     close() {
-      state.closed = true
+      isClosed = true
       replay?.close()
       dispatcher.close()
     },
   }
 }
 
-function createExplorerOf(options: DataServiceOptions, chains: Chains) {
-  const { api = 'data-api' } = options
-  return api === 'data-api' ? undefined : createExplorer(api, { options, chains })
-}
-
-type Tools = {
-  registry: ReturnType<typeof createRegistry>
-  dispatcher: ReturnType<typeof openDispatcher>
-}
-
-/** Opens the chains. With a replay, one of them grows, and every new block is delivered to the webhooks. */
-function openReplayedChains(options: DataServiceOptions, { registry, dispatcher }: Tools) {
-  const { head, scheduleAfter = scheduleWithTimer, onInternalError = () => {} } = options
-  const currentHead = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
-  const chains = openChains(options, (id) =>
-    replay && replay.chainId === id ? replay.head() : currentHead(),
-  )
-  const replay: Replay | undefined =
-    options.replay &&
-    createReplay(options.replay, {
-      chains,
-      onBlocksAdded: async (chain, blocks) =>
-        dispatcher.send(await buildDeliveries(chain, blocks, registry.activeOn(chain.id))),
-      scheduleAfter,
-      onError: onInternalError,
-    })
-  return { chains, replay }
-}
-
-/** Checks the key, then takes a token from the quota of that key. Requests without a valid key use no quota. */
-function createAuthenticate(options: DataServiceOptions): (request: ServiceRequest) => Authenticated {
+/** The quota is that of the key; requests without a valid key use none. The headers of a quota are on every response. */
+function createDataApi(service: Service) {
+  const { options, chains } = service
   const checkKey = createKeyAuthenticator(options)
   const checkQuota = createQuotaLimiter(options)
-  return (request) => {
-    const key = checkKey(request.headers)
-    return { key, quota: checkQuota(key) }
+  const chargeUnits = createUnitLimiter(options)
+  return async (request: ServiceRequest): Promise<ServiceResponse> => {
+    if (isForIndex(request)) return jsonResponse(200, createIndexPage(chains.ids))
+    const owner = checkKey(request.headers)
+    const quotaHeaders = checkQuota(owner)
+    const response = await withErrorResponse(options, async () => {
+      const { operation, call } = readCall(request, owner)
+      const { status = 200, units = 20, run } = operation
+      const unitHeaders = chargeUnits(units, owner)
+      const body = await run(call, service)
+      const response = body === undefined ? { status, headers: {}, body: '' } : jsonResponse(status, body)
+      return withHeaders(response, unitHeaders)
+    })
+    return withHeaders(response, quotaHeaders)
   }
 }
-
-type Authenticated = { readonly key: number; readonly quota: QuotaResult }
-
-function throwIfUnavailable(
-  request: ServiceRequest,
-  { closed, outage }: Pick<DataServiceOptions, 'outage'> & { closed: boolean },
-): void {
-  const status = closed ? 503 : outage?.(request)
-  if (status !== undefined) throw new HttpError(status, OUTAGE_MESSAGES[status])
-}
-
-const OUTAGE_MESSAGES = {
-  500: 'The service failed to answer this request.',
-  502: 'The gateway received an invalid response from the service.',
-  503: 'The service is not available: try again later.',
-} as const
 
 /** Turns errors into responses: an `HttpError` into its status, anything else into a 500 without details. */
 async function withErrorResponse(
@@ -137,10 +97,10 @@ async function withErrorResponse(
 ): Promise<ServiceResponse> {
   try {
     return await work()
-  } catch (thrown) {
-    if (thrown instanceof HttpError) return errorResponse(thrown)
-    onInternalError?.(thrown)
-    return errorResponse(new HttpError(500, OUTAGE_MESSAGES[500]))
+  } catch (cause) {
+    if (cause instanceof HttpError) return errorResponse(cause)
+    onInternalError?.(cause)
+    return errorResponse(new HttpError(500, 'The service failed to answer this request.'))
   }
 }
 

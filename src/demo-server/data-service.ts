@@ -1,7 +1,6 @@
 import type { Api } from '../core/model/api.ts'
-import type { ExplorerQuirk } from './explorer/quirks.ts'
 import type { JsonObject } from './json.ts'
-import type { Quirk } from './quirks.ts'
+import type { ExplorerQuirk, Quirk } from './quirks.ts'
 import type { ScheduleAfter } from './timers.ts'
 import type { Delivery, DeliveryOutcome } from './webhooks/delivery-queue.ts'
 import type { SignatureScheme } from './webhooks/sign.ts'
@@ -74,20 +73,14 @@ export type DataServiceOptions = {
   explorerQuirks?: readonly ExplorerQuirk[] | undefined
   /** Compute units with the quirk `compute-units`. @default those of the tier `free` */
   unitQuota?: { readonly perMinute: number; readonly perDay: number } | undefined
-  /** Duration of reindexing a token, in milliseconds. @default 0 */
-  reindexDelayMs?: number | undefined
   /** Signature scheme of deliveries. @default canonical */
   signature?: SignatureScheme | undefined
-  /** Response timeout of a delivery, in milliseconds. @default 10_000 */
-  deliveryTimeoutMs?: number | undefined
   /** Delays before the retries of a delivery, in milliseconds. @default 10 s, 1, 5, 10, 30 min, 2, 6, 12, 24 h */
   deliveryDelaysMs?: readonly number[] | undefined
   /** Drops, duplicates or reorders the deliveries of one `advance` before they are sent. @default unchanged */
   deliver?: ((deliveries: readonly Delivery[]) => readonly Delivery[]) | undefined
   /** Called after every attempt of a delivery. */
   onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined
-  /** Simulates an outage: requests for which it returns a status get that status, before the key is checked. */
-  outage?: ((request: ServiceRequest) => 500 | 502 | 503 | undefined) | undefined
   /** Monotonic clock in milliseconds, for the quota. @default performance.now */
   now?: (() => number) | undefined
   /** Wall clock in Unix milliseconds, for webhook creation and reindexing. @default Date.now */
@@ -98,7 +91,7 @@ export type DataServiceOptions = {
   onInternalError?: ((thrown: unknown) => void) | undefined
 }
 
-export type ReplayOptions = {
+type ReplayOptions = {
   /** @default 43114 */
   readonly chain?: string | undefined
   /** Initial head. @default 0 */

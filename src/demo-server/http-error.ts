@@ -14,17 +14,15 @@ const REASON_PHRASES = {
   504: 'Gateway Timeout',
 } as const
 
-export type HttpErrorStatus = keyof typeof REASON_PHRASES
-
 /** Rejects a request. It does not leave this folder: the service turns it into an error response (interface 7). */
 export class HttpError extends Error {
-  readonly status: HttpErrorStatus
+  readonly status: keyof typeof REASON_PHRASES
+  readonly headers: Record<string, string>
   /** One sentence per error. */
   readonly messages: readonly string[]
-  readonly headers: Record<string, string>
 
   constructor(
-    status: HttpErrorStatus,
+    status: keyof typeof REASON_PHRASES,
     message: string | readonly string[],
     headers: Record<string, string> = {},
   ) {
@@ -40,14 +38,15 @@ export class HttpError extends Error {
 /** Builds the error response: `{message, statusCode, error}`. `message` is an array if there are several errors. */
 export function errorResponse({ status, messages, headers }: HttpError): ServiceResponse {
   const message = messages.length === 1 ? messages[0] : messages
-  const response = jsonResponse(status, { message, statusCode: status, error: REASON_PHRASES[status] })
-  return { ...response, headers: { ...response.headers, ...headers } }
+  const body = { message, statusCode: status, error: REASON_PHRASES[status] }
+  return withHeaders(jsonResponse(status, body), headers)
 }
 
 export function jsonResponse(status: number, body: unknown): ServiceResponse {
-  return {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify(body),
-  }
+  const headers = { 'content-type': 'application/json; charset=utf-8' }
+  return { status, headers, body: JSON.stringify(body) }
+}
+
+export function withHeaders(response: ServiceResponse, headers: Record<string, string>): ServiceResponse {
+  return { ...response, headers: { ...response.headers, ...headers } }
 }

@@ -10,3 +10,13 @@ export function listOf(item: JsonObject, name: string): JsonObject[] {
   const entries = item[name]
   return Array.isArray(entries) ? entries.map(objectOf) : []
 }
+
+/** The integer in a field; undefined if there is none. */
+export function integerOf(value: unknown): bigint | undefined {
+  return typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : undefined
+}
+
+/** The address of a party or a token; empty text for none. */
+export function addressOf(party: unknown): string {
+  return String(objectOf(party).address ?? '')
+}

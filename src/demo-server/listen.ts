@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { bindServer, closeServer, createLimitedServer, readBody } from '../core/platform/http-server.ts'
-import type { DataService, ServiceResponse } from './data-service.ts'
+import type { DataService } from './data-service.ts'
 import { errorResponse, HttpError } from './http-error.ts'
-import { MAX_BODY_BYTES } from './read-json-body.ts'
+import { MAX_BODY_BYTES } from './route.ts'
 
 export type ListenOptions = {
   /** Host name or address to listen on. @default 127.0.0.1 */
@@ -32,11 +32,8 @@ export async function listen(
   { host = '127.0.0.1', port = 0, ...limits }: ListenOptions = {},
 ): Promise<ListeningService> {
   const server = createLimitedServer(
-    (request, response) => void handleHttpRequest(service, { request, response }),
-    {
-      ...limits,
-      keepAliveMs: KEEP_ALIVE_MS,
-    },
+    (request, response) => void handleHttpRequest(service, request, response),
+    { ...limits, keepAliveMs: KEEP_ALIVE_MS },
   )
   server.on('clientError', (_error, socket) => rejectMalformedRequest(socket))
   const bound = await bindServer(server, { host, port }, LISTEN_FIX)
@@ -52,38 +49,26 @@ export async function listen(
 /** Long, because a client that reuses a connection at the moment of its idle timeout gets a connection reset. */
 const KEEP_ALIVE_MS = 60_000
 
-type HandlerContext = { request: IncomingMessage; response: ServerResponse }
-
-async function handleHttpRequest(service: DataService, { request, response }: HandlerContext): Promise<void> {
+async function handleHttpRequest(
+  service: DataService,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const received = await readBody(request, MAX_BODY_BYTES)
   if (received === undefined) return void response.destroy()
-  const body = received.toString('utf8')
   const { method = 'GET', url = '/' } = request
-  const serviceResponse = await handleSafely(service, { method, url, headers: flattenHeaders(request), body })
-  const connectionHeader = request.readableEnded ? {} : { connection: 'close' }
-  const length = { 'content-length': Buffer.byteLength(serviceResponse.body) }
-  response.writeHead(serviceResponse.status, { ...serviceResponse.headers, ...length, ...connectionHeader })
-  response.end(serviceResponse.body)
-}
-
-/** The embedded service never throws, but a service that wraps it may. */
-async function handleSafely(
-  service: DataService,
-  request: Parameters<DataService['handle']>[0],
-): Promise<ServiceResponse> {
-  try {
-    return await service.handle(request)
-  } catch {
-    return errorResponse(new HttpError(500, 'The service failed to answer this request.'))
-  }
-}
-
-function flattenHeaders({ headers }: IncomingMessage): Record<string, string | undefined> {
-  const flat = Object.entries(headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(', ') : value,
-  ])
-  return Object.fromEntries(flat)
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, value?.toString()])
+  const answer = async () =>
+    service.handle({ method, url, headers: Object.fromEntries(headers), body: received.toString('utf8') })
+  /** The embedded service never throws, but a service that wraps it may. */
+  const failed = () => errorResponse(new HttpError(500, 'The service failed to answer this request.'))
+  const { status, headers: serviceHeaders, body } = await answer().catch(failed)
+  response.writeHead(status, {
+    ...serviceHeaders,
+    'content-length': Buffer.byteLength(body),
+    ...(request.readableEnded ? {} : { connection: 'close' }),
+  })
+  response.end(body)
 }
 
 /** Answers input that is not HTTP, or whose headers are too long, with an error body as well. */

@@ -1,3 +1,4 @@
+import type { ExplorerApi } from '../core/model/api.ts'
 import { ExportError } from '../core/model/errors.ts'
 
 /**
@@ -20,7 +21,23 @@ export const QUIRKS = {
 } as const
 
 export type Quirk = keyof typeof QUIRKS
-const QUIRK_NAMES = Object.keys(QUIRKS) as readonly Quirk[]
+/** Ways in which services of an explorer API differ from each other, to test clients against. */
+export const EXPLORER_QUIRKS = {
+  'free-plan': {
+    api: 'etherscan',
+    about: 'an answer has at most 1,000 records, as for free keys',
+  },
+  'before-9': {
+    api: 'blockscout',
+    about: 'transfers have a log index, and tokentx lists all standards, as before version 9.0.0',
+  },
+  'late-internals': {
+    api: 'blockscout',
+    about: 'the internal transactions of the last 10 blocks are not processed yet',
+  },
+} as const satisfies Record<string, { api: ExplorerApi; about: string }>
+
+export type ExplorerQuirk = keyof typeof EXPLORER_QUIRKS
 
 /**
  * Reads names of quirks; each text is a list separated by commas.
@@ -28,13 +45,29 @@ const QUIRK_NAMES = Object.keys(QUIRKS) as readonly Quirk[]
  * @throws USAGE if a name is unknown
  */
 export function readQuirks(texts: readonly string[]): Quirk[] {
-  const names = texts.flatMap((text) => text.split(',')).map((name) => name.trim())
-  return names.map((name) => {
-    const quirk = QUIRK_NAMES.find((known) => known === name)
-    if (quirk !== undefined) return quirk
-    throw new ExportError(
-      'USAGE',
-      `there is no quirk ${JSON.stringify(name)}: expected one of ${QUIRK_NAMES.join(', ')}`,
-    )
+  return readNames(texts, Object.keys(QUIRKS) as Quirk[], 'there is no quirk')
+}
+
+/**
+ * Reads names of quirks of an explorer API; each text is a list separated by commas.
+ *
+ * @throws USAGE if the API has no such quirk
+ */
+export function readExplorerQuirks(texts: readonly string[], api: ExplorerApi): ExplorerQuirk[] {
+  const names = Object.keys(EXPLORER_QUIRKS) as ExplorerQuirk[]
+  const quirks = names.filter((name) => EXPLORER_QUIRKS[name].api === api)
+  return readNames(texts, quirks, `the API ${api} has no quirk`)
+}
+
+function readNames<Name extends string>(
+  texts: readonly string[],
+  names: readonly Name[],
+  refusal: string,
+): Name[] {
+  const requested = texts.flatMap((text) => text.split(',')).map((text) => text.trim())
+  return requested.map((text) => {
+    const name = names.find((candidate) => candidate === text)
+    if (name !== undefined) return name
+    throw new ExportError('USAGE', `${refusal} ${JSON.stringify(text)}: expected one of ${names.join(', ')}`)
   })
 }

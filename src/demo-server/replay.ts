@@ -1,8 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
-import type { Chain } from './chain.ts'
-import type { ReplayOptions } from './data-service.ts'
-import type { Chains } from './open-chains.ts'
-import type { ScheduleAfter } from './timers.ts'
+import type { Chain, Chains } from './chains.ts'
+import type { DataServiceOptions } from './data-service.ts'
+import { scheduleWithTimer } from './timers.ts'
 
 export type Replay = {
   /** Id of the growing chain. */
@@ -15,93 +14,73 @@ export type Replay = {
   close(): void
 }
 
-export type ReplayContext = {
-  readonly chains: Chains
-  /** Called with the new blocks, in ascending order, as soon as listings contain them. */
-  readonly onBlocksAdded: (chain: Chain, blocks: readonly number[]) => Promise<void>
-  readonly scheduleAfter: ScheduleAfter
-  readonly onError: (thrown: unknown) => void
-}
-
 /**
  * Creates the replay of one chain.
  *
+ * @param onBlocksAdded called with the new blocks, in ascending order, as soon as listings contain them
  * @throws `USAGE` if an option is invalid
  */
-export function createReplay(options: ReplayOptions, context: ReplayContext): Replay {
-  const { chain: chainId = '43114', from = 0, everyMs } = options
+export function createReplay(
+  options: DataServiceOptions,
+  chains: Chains,
+  onBlocksAdded: (chain: Chain, blocks: readonly number[]) => Promise<void>,
+): Replay {
+  const { replay: { chain: chainId = '43114', from = 0, everyMs } = {} } = options
   requireInteger(from, 'the first block of a replay must be a whole number')
-  requirePositiveInterval(everyMs)
-  requireKnownChain(chainId, context.chains)
-  const growth = createGrowth({ chainId, from }, context)
-  const close = everyMs === undefined ? () => {} : growPeriodically(growth, { ...context, everyMs })
-  return { chainId, ...growth, close }
-}
-
-type Growth = Pick<Replay, 'head' | 'advance'>
-
-/** Concurrent steps run one after another, so that each block is added once. */
-function createGrowth(
-  { chainId, from }: { chainId: string; from: number },
-  { chains, onBlocksAdded }: ReplayContext,
-): Growth {
-  const state = { head: from, lastStep: Promise.resolve() }
+  if (everyMs !== undefined && !(everyMs > 0))
+    throw usageError(`a replay requires a positive interval per block, but ${everyMs} ms was given`)
+  if (!chains.ids.includes(chainId))
+    throw usageError(`there is no chain ${chainId} to replay: expected one of ${chains.ids.join(', ')}`)
+  let head = from
+  let lastStep: Promise<unknown> = Promise.resolve()
   const grow = async (blocks: number) => {
     const chain = chains.get(chainId)
-    const end = Math.min(state.head + blocks, await chain.last())
-    const newBlocks = Array.from({ length: Math.max(0, end - state.head) }, (_, at) => state.head + 1 + at)
-    state.head += newBlocks.length
+    const end = Math.min(head + blocks, await chain.last())
+    const newBlocks = Array.from({ length: Math.max(0, end - head) }, (_, at) => head + 1 + at)
+    head += newBlocks.length
     await onBlocksAdded(chain, newBlocks)
-    return state.head
+    return head
   }
-  return {
-    head: () => state.head,
-    async advance(blocks) {
-      requireInteger(blocks, 'a chain grows by a whole number of blocks')
-      const newBlocks = state.lastStep.then(() => grow(blocks))
-      state.lastStep = newBlocks.then(noop, noop)
-      return newBlocks
-    },
+  /** Concurrent steps run one after another, so that each block is added once. */
+  const advance = async (blocks: number) => {
+    requireInteger(blocks, 'a chain grows by a whole number of blocks')
+    const step = lastStep.then(() => grow(blocks))
+    lastStep = step.catch(() => {})
+    return step
   }
+  const addBlock = async () => {
+    const before = head
+    return (await advance(1)) > before
+  }
+  const close = everyMs === undefined ? () => {} : repeat(addBlock, everyMs, options)
+  return { chainId, head: () => head, advance, close }
 }
 
-function noop(): void {}
-
-/** Adds one block per interval until none is left. Returns a function that stops it earlier. */
-function growPeriodically(
-  { head, advance }: Growth,
-  { everyMs, scheduleAfter, onError }: ReplayContext & { everyMs: number },
+/** Repeats a step at an interval until it returns false or fails. Returns a function that stops it earlier. */
+function repeat(
+  step: () => Promise<boolean>,
+  everyMs: number,
+  { scheduleAfter = scheduleWithTimer, onInternalError = () => {} }: DataServiceOptions,
 ): () => void {
-  const state = { closed: false, cancel: () => {} }
-  const tick = () => {
-    if (state.closed) return
-    state.cancel = scheduleAfter(everyMs, () => {
-      const previousHead = head()
-      advance(1).then((now) => now > previousHead && tick(), onError)
+  let isClosed = false
+  let cancel = () => {}
+  const schedule = () => {
+    if (isClosed) return
+    cancel = scheduleAfter(everyMs, () => {
+      step().then((goesOn) => goesOn && schedule(), onInternalError)
     })
   }
-  tick()
+  schedule()
   return () => {
-    state.closed = true
-    state.cancel()
+    isClosed = true
+    cancel()
   }
-}
-
-function requirePositiveInterval(everyMs: number | undefined): void {
-  if (everyMs === undefined || everyMs > 0) return
-  throw new ExportError(
-    'USAGE',
-    `a replay requires a positive interval per block, but ${everyMs} ms was given`,
-  )
-}
-
-function requireKnownChain(chainId: string, { ids }: Chains): void {
-  if (ids.includes(chainId)) return
-  throw new ExportError('USAGE', `there is no chain ${chainId} to replay: expected one of ${ids.join(', ')}`)
 }
 
 function requireInteger(number: number, message: string): void {
-  if (!(Number.isSafeInteger(number) && number >= 0)) {
-    throw new ExportError('USAGE', `${message}, but ${number} was given`)
-  }
+  if (!(Number.isSafeInteger(number) && number >= 0)) throw usageError(`${message}, but ${number} was given`)
+}
+
+function usageError(message: string): ExportError {
+  return new ExportError('USAGE', message)
 }

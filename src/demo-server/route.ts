@@ -1,45 +1,43 @@
 import type { ServiceRequest } from './data-service.ts'
 import { HttpError } from './http-error.ts'
 import type { JsonObject } from './json.ts'
-import { OPERATIONS, type OperationName } from './operations.ts'
-import { readJsonBody } from './read-json-body.ts'
+import type { Call } from './operation.ts'
+import { OPERATIONS, type OperationRow } from './operations.ts'
 
-/** A request for one operation. The operation itself validates the parameters. */
-export type Call = {
-  readonly operation: OperationName
-  /** Decoded values of the names in braces; empty for names that the path does not have. */
-  readonly path: Readonly<Record<PathName, string>>
-  readonly query: URLSearchParams
-  /** Parses the body. Throws `HttpError` 400 if it is not a JSON object, 413 if it is too large. */
-  body(): JsonObject
+/** Maximum size of a request body, in bytes of UTF-8. */
+export const MAX_BODY_BYTES = 1_048_576
+
+/** Whether a request is for the index page. */
+export function isForIndex({ method, url }: ServiceRequest): boolean {
+  return method === 'GET' && pathOf(url) === '/'
 }
 
 /**
- * Finds the route of a request: the index page, or a function that parses the call. Parsing is deferred until the key has
- * been checked, so that clients without a key learn nothing about paths.
+ * Finds the operation of a request of the API key with this index.
  *
- * @throws `HttpError`, from the returned function: 404 for an unknown route, 400 for a malformed path
+ * @throws `HttpError` 404 for an unknown route, 400 for a malformed path
  */
-export function matchRoute(request: ServiceRequest): 'index' | (() => Call) {
+export function readCall(request: ServiceRequest, owner: number): { operation: OperationRow; call: Call } {
   const { method, url } = request
-  const queryStart = url.indexOf('?')
-  const path = queryStart < 0 ? url : url.slice(0, queryStart)
-  const query = queryStart < 0 ? '' : url.slice(queryStart + 1)
-  if (path === '/' && method === 'GET') return 'index'
-  return () => {
-    const segments = decodeSegments(url, path)
-    const route = ROUTES.find((candidate) => candidate.method === method && matches(candidate, segments))
-    if (!route) throw new HttpError(404, `${method} ${path} is not served here: GET / lists the operations.`)
-    return {
-      operation: route.operation,
-      path: pathParametersOf(route, segments),
-      query: new URLSearchParams(query),
+  const path = pathOf(url)
+  const normalized = normalizePath(url, path)
+  for (const { operation, pattern } of ROUTES) {
+    const match = operation.method === method ? pattern.exec(normalized) : null
+    if (match === null) continue
+    const values = Object.entries(match.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)])
+    const query = new URLSearchParams(url.slice(path.length + 1))
+    const call = {
+      path: { ...NO_VALUES, ...Object.fromEntries(values) },
+      query,
+      owner,
       body: () => readJsonBody(request),
     }
+    return { operation, call }
   }
+  throw new HttpError(404, `${method} ${path} is not served here: GET / lists the operations.`)
 }
 
-const NO_PARAMETERS = {
+const NO_VALUES: Call['path'] = {
   chainId: '',
   address: '',
   blockId: '',
@@ -49,26 +47,25 @@ const NO_PARAMETERS = {
   network: '',
   blockchainId: '',
 }
-type PathName = keyof typeof NO_PARAMETERS
 
-const ROUTES = Object.entries(OPERATIONS).map(([operation, { method, path }]) => ({
-  operation: operation as OperationName,
-  method: method as string,
-  patterns: path.split('/').slice(1).map(readPattern),
-}))
-type Route = (typeof ROUTES)[number]
+/** A name in braces matches any non-empty text of a segment. */
+const ROUTES = Object.values(OPERATIONS).map((operation) => {
+  const literal = operation.path.split('/').map(encodeURIComponent).join('/')
+  return { operation, pattern: new RegExp(`^${literal.replace(/%7B(\w+)%7D/g, '(?<$1>[^/]+)')}$`) }
+})
 
-/** Parses a path segment: a name in braces with the text after it, or plain text. */
-function readPattern(segment: string) {
-  const [, name, suffix] = /^\{(\w+)\}(.*)$/.exec(segment) ?? []
-  return name === undefined ? { suffix: segment } : { name: name as PathName, suffix: suffix ?? '' }
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? ''
 }
 
-/** Decodes the segments of a path one by one, so that an encoded slash remains part of its segment. */
-function decodeSegments(url: string, path: string): string[] {
+/** Encodes the segments of a path in one way. They are decoded one by one, so an encoded slash remains part of its segment. */
+function normalizePath(url: string, path: string): string {
   try {
     decodeURIComponent(url)
-    return path.split('/').slice(1).map(decodeURIComponent)
+    return path
+      .split('/')
+      .map((segment) => encodeURIComponent(decodeURIComponent(segment)))
+      .join('/')
   } catch {
     throw new HttpError(
       400,
@@ -77,22 +74,23 @@ function decodeSegments(url: string, path: string): string[] {
   }
 }
 
-function matches({ patterns }: Route, segments: readonly string[]): boolean {
-  return (
-    segments.length === patterns.length &&
-    patterns.every(({ name, suffix }, at) => {
-      const segment = segments[at] as string
-      return name === undefined
-        ? segment === suffix
-        : segment.endsWith(suffix) && segment.length > suffix.length
-    })
-  )
+function readJsonBody({ headers, body = '' }: ServiceRequest): JsonObject {
+  if (Buffer.byteLength(body) > MAX_BODY_BYTES) {
+    throw new HttpError(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`)
+  }
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') {
+    throw new HttpError(400, 'The body must be JSON: expected the header content-type: application/json.')
+  }
+  const value = parseJson(body)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw new HttpError(400, 'The body must be a JSON object.')
 }
 
-function pathParametersOf({ patterns }: Route, segments: readonly string[]): Call['path'] {
-  const values = patterns.flatMap(({ name, suffix }, at) => {
-    const segment = segments[at] as string
-    return name === undefined ? [] : [[name, segment.slice(0, segment.length - suffix.length)] as const]
-  })
-  return { ...NO_PARAMETERS, ...Object.fromEntries(values) }
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new HttpError(400, 'The body is not well-formed JSON.')
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { expected } from './expected-data.ts'
+import { nodeData } from '../helpers/node-data.ts'
 import { blockPath, fetchAll, fetchJson, fetchPages, type Native } from './requests.ts'
 
 const service = createDataService()
@@ -8,7 +8,7 @@ const service = createDataService()
 const DENSE = 237
 
 test('lists every block with as many transactions as the node counted', async () => {
-  for (const [block, count] of expected.blockTxCounts.entries()) {
+  for (const [block, count] of nodeData.blockTxCounts.entries()) {
     const transactions = await fetchAll<Native>(service, blockPath(block))
     expect(transactions.map((transaction) => transaction.blockIndex)).toEqual([...Array(count).keys()])
     expect(new Set(transactions.map((transaction) => transaction.blockNumber)).size).toBe(Math.min(1, count))

@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/demo-server/json.ts'
-import { buildEvent } from '../../src/demo-server/webhooks/build-event.ts'
-import { canonicalJson } from '../../src/demo-server/webhooks/canonical-json.ts'
-import { formatUnits } from '../../src/demo-server/webhooks/format-units.ts'
-import { sign } from '../../src/demo-server/webhooks/sign.ts'
-import type { Webhook } from '../../src/demo-server/webhooks/webhook.ts'
+import { buildEvent, formatUnits } from '../../src/demo-server/webhooks/build-event.ts'
+import type { Webhook } from '../../src/demo-server/webhooks/registry.ts'
+import { canonicalJson, sign } from '../../src/demo-server/webhooks/sign.ts'
 
 const A = '0xAAAAAAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaA'
 const B = '0xBbBbbbBbBbBbBbBbBbBbBbBbBbBbBbBbBbBbBbBB'
@@ -62,7 +60,7 @@ function eventOf(item: JsonObject, includes: Partial<Webhook>) {
   const webhook = { includeInternalTxs: false, includeLogs: false, ...includes } as Webhook
   const networkToken = { name: 'Avalanche', symbol: 'AVAX', decimals: 18 }
   // biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of the event
-  return buildEvent(webhook, { item, cumulativeGasUsed: 160n, networkToken }) as any
+  return buildEvent(webhook, { item, cumulativeGasUsed: 160, networkToken }) as any
 }
 
 test('contains the transaction with parties as plain strings', () => {

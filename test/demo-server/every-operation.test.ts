@@ -32,25 +32,6 @@ test.for(REQUESTS)('checks the key and the quota at %s', async (request) => {
   expect(refused.headers['retry-after']).toBe('1')
 })
 
-test.for([
-  { status: 500, error: 'Internal Server Error' },
-  { status: 502, error: 'Bad Gateway' },
-  { status: 503, error: 'Service Unavailable' },
-] as const)('responds with $status to every request in an outage', async ({ status, error }) => {
-  const service = createDataService({ keys: ['k'], outage: () => status })
-  for (const request of ['GET /', ...REQUESTS]) {
-    const response = await sendRequest(service, request)
-    expect(response.status).toBe(status)
-    expect(response.body).toEqual({ message: expect.any(String), statusCode: status, error })
-  }
-})
-
-test('limits an outage to the requests for which it returns a status', async () => {
-  const service = createDataService({ outage: ({ url }) => (url.includes('blocks') ? 502 : undefined) })
-  expect((await sendRequest(service, 'GET /v1/chains')).status).toBe(200)
-  expect((await sendRequest(service, 'GET /v1/chains/43114/blocks/1/transactions')).status).toBe(502)
-})
-
 test('returns 503 after close', async () => {
   const service = createDataService()
   service.close()

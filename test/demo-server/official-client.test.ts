@@ -2,8 +2,9 @@ import { Avalanche, validateSignature } from '@avalanche-sdk/chainkit'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
-import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { listen } from '../../src/demo-server/listen.ts'
+import { demoWallets } from '../helpers/node-data.ts'
+import { withOutage } from '../helpers/outage.ts'
 import { startReceiver } from './receiver.ts'
 
 // The official client of the public service that this server emulates. It validates every field of every response.
@@ -87,7 +88,7 @@ test('the official client reads the whole history of every demo wallet', { tags:
       (page) => page.transactions,
     )
   expect(await read(BUSIEST)).toHaveLength(2042)
-  for (const address of DEMO_WALLETS.filter((wallet) => wallet !== BUSIEST)) await read(address)
+  for (const address of demoWallets.filter((wallet) => wallet !== BUSIEST)) await read(address)
 })
 
 test('the official client reads a dense block and the blocks of mainnet', async () => {
@@ -151,7 +152,7 @@ test('the official client creates, reads, changes and deactivates webhooks', asy
 test('the official client adds, lists and removes addresses', async () => {
   const { client, at } = await connect()
   const { id } = await client.webhooks.create(webhookOf('https://r.example/'), at)
-  const addressesChangeRequest = { addresses: DEMO_WALLETS.slice(0, 3) }
+  const addressesChangeRequest = { addresses: demoWallets.slice(0, 3) }
   const added = await client.webhooks.addresses.add({ id, addressesChangeRequest }, at)
   expect(added.metadata.addresses).toEqual([BUSIEST, ...addressesChangeRequest.addresses])
   const pages = await collect(client.webhooks.addresses.list({ id, pageSize: 3 }, at))
@@ -237,9 +238,10 @@ test.for([
       keys: ['k'],
       keyHeader: 'x-glacier-api-key',
       quota: 'quota' in options ? options.quota : undefined,
-      outage: 'outage' in options ? () => options.outage : undefined,
     })
-    const { url, close } = await listen(service)
+    const { url, close } = await listen(
+      withOutage(service, () => ('outage' in options ? options.outage : undefined)),
+    )
     onTestFinished(close)
     const client = new Avalanche({
       enableTelemetry: false,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { DataService } from '../../src/demo-server/data-service.ts'
 
 export type Item = { nativeTransaction: Native; erc20Transfers?: unknown[]; [field: string]: unknown }
@@ -53,6 +54,12 @@ export async function fetchPages<Row = Item>(service: DataService, url: string):
 
 export async function fetchAll<Row = Item>(service: DataService, url: string): Promise<Row[]> {
   return (await fetchPages<Row>(service, url)).flat()
+}
+
+/** Digest of a history in the format of the reference data: SHA-256 of the transaction hashes, one per line. */
+export function digestHistory(items: readonly Item[]): string {
+  const hashes = items.map((item) => item.nativeTransaction.txHash)
+  return createHash('sha256').update(hashes.join('\n')).digest('hex')
 }
 
 export function withToken(url: string, token: string): string {

@@ -2,19 +2,14 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
-import { digestHistory, expected } from './expected-data.ts'
-import { fetchAll, fetchJson, fetchPages, type Item, walletPath } from './requests.ts'
+import { demoWallets, nodeData } from '../helpers/node-data.ts'
+import { digestHistory, fetchAll, fetchJson, fetchPages, type Item, walletPath } from './requests.ts'
 
 const service = createDataService()
 const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
 
-test('the demo wallets are the wallets of the reference data', () => {
-  expect(DEMO_WALLETS).toEqual(Object.keys(expected.membership))
-})
-
-test.for(Object.entries(expected.membership))(
+test.for(Object.entries(nodeData.membership))(
   'lists the whole history of %s in both orders',
   async ([address, known]) => {
     const ascending = await fetchAll(service, walletPath(address, 'pageSize=100&sortOrder=asc'))
@@ -39,7 +34,7 @@ test('returns only entries that involve the requested address', async () => {
 
 test('returns the known number of entries over all wallets', async () => {
   const counts = { erc20Transfers: 0, erc721Transfers: 0, erc1155Transfers: 0, internalTransactions: 0 }
-  for (const address of DEMO_WALLETS) {
+  for (const address of demoWallets) {
     for (const item of await fetchAll(service, walletPath(address, 'pageSize=100'))) {
       for (const list of LISTS)
         counts[list as keyof typeof counts] += ((item[list] ?? []) as unknown[]).length

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -153,7 +153,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
       if (count === 3) reached()
       return isBig(path) ? afterwards(() => held) : undefined
     })
-    const [small] = DEMO_WALLETS.slice(ADDRESSES.length)
+    const [small] = demoWallets.slice(ADDRESSES.length)
     const job = `chain: 43114\naddresses: ["${small}"]\nendBlock: 421\npartitionBy: blocks:100\n`
     writeFileSync(join(at.folder, 'small.yaml'), job)
     at.startWorker()

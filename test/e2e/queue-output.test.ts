@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { GENERATOR } from '../../src/core/model/version.ts'
-import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -31,7 +31,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     expect([exit, stderr]).toEqual([2, expect.stringContaining('format was csv and is parquet')])
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
     const [, , ...remaining] = ADDRESSES
-    const wallets = [...remaining, ...DEMO_WALLETS.slice(ADDRESSES.length, ADDRESSES.length + 2)]
+    const wallets = [...remaining, ...demoWallets.slice(ADDRESSES.length, ADDRESSES.length + 2)]
     const list = wallets.map((address) => `  - "${address.toLowerCase()}"`).join('\n')
     const job = `chain: 43114\naddresses:\n${list}\nendBlock: 421\npartitionBy: blocks:100\n`
     writeFileSync(at.job, job)

@@ -13,6 +13,7 @@ import type { RunTrigger, ScheduleAfter } from '../../src/watch/run-scheduler.ts
 import { type WatchOptions, watchJob } from '../../src/watch/watch.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { demoWallets } from '../helpers/node-data.ts'
+import { type Outage, withOutage } from '../helpers/outage.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -25,8 +26,9 @@ const ADDRESSES = ['eb32595b', '48a0b31d', '45bc58f8', 'c0ab4fef', 'bc7e6521', '
 )
 
 /** Serves a chain that is at block 100 and grows on request. */
-async function startChain(options: DataServiceOptions = {}) {
-  const service = createDataService({ replay: { from: 100 }, deliveryDelaysMs: [], ...options })
+async function startChain(options: DataServiceOptions = {}, outage: Outage = () => undefined) {
+  const replayed = createDataService({ replay: { from: 100 }, deliveryDelaysMs: [], ...options })
+  const service = withOutage(replayed, outage)
   const { url, close } = await listen(service)
   onTestFinished(close)
   const grow = async (blocks: number) => {
@@ -327,8 +329,8 @@ testSample(
   'continues after the service was down during $trigger',
   async ({ deliver, dueMs }) => {
     const away = { status: undefined as 503 | undefined }
-    const outage: DataServiceOptions['outage'] = ({ method }) => (method === 'GET' ? away.status : undefined)
-    const { url, grow } = await startChain({ outage, deliver })
+    const outage: Outage = ({ method }) => (method === 'GET' ? away.status : undefined)
+    const { url, grow } = await startChain({ deliver }, outage)
     const { job, flushTimers, occasions, notices, timers, ran } = await startWatch(url)
     await grow(30)
     away.status = 503

@@ -6,6 +6,8 @@ import { gunzipSync } from 'node:zlib'
  */
 export type NodeData = {
   lastBlock: number
+  /** By block number. */
+  blockTxCounts: number[]
   membership: Record<string, { items: number; sha256OfHashesInOrder: string }>
   nativeByBlock: Record<string, [block: number, wei: string][]>
   erc20: Record<string, { reconcilable: boolean; checkpoints: Record<string, Record<string, string>> }>

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import type { BucketLocation } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { bucketUrl } from '../../src/storage/bucket-url.ts'
 import { fetchExport } from '../../src/storage/fetch-export.ts'
 import { runCommand, startCommand } from './command.ts'
 import { type Loopback, send, startLoopback } from './loopback.ts'
+import { demoWallets } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import type { TestServer } from './shared-servers.ts'
@@ -26,7 +26,7 @@ export type Round = {
 }
 
 const WORKERS = 3
-const WALLETS = DEMO_WALLETS.slice(0, 12).map((address) => address.toLowerCase())
+const WALLETS = demoWallets.slice(0, 12).map((address) => address.toLowerCase())
 const PARTITIONS = ['blocks:60', 'blocks:150', 'month']
 
 type StartedCommand = ReturnType<typeof startCommand>
@@ -142,9 +142,9 @@ const ROUND_RUNNERS: Record<RoundKind, (context: RoundContext) => Promise<void>>
 }
 
 const otherWallets = (random: SeededRandom) =>
-  DEMO_WALLETS.slice(WALLETS.length, WALLETS.length + 1 + random.between(0, 2)).map((address) =>
-    address.toLowerCase(),
-  )
+  demoWallets
+    .slice(WALLETS.length, WALLETS.length + 1 + random.between(0, 2))
+    .map((address) => address.toLowerCase())
 
 async function expectSuccess(run: StartedCommand): Promise<void> {
   const { exit, stderr } = await run.ended

@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { startCommand } from './command.ts'
 import { type Fault, startLoopback } from './loopback.ts'
+import { demoWallets } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import type { TestServer } from './shared-servers.ts'
 import { tempFolder } from './temp-folder.ts'
 
-export const ADDRESSES = DEMO_WALLETS.slice(0, 16).map((address) => address.toLowerCase())
+export const ADDRESSES = demoWallets.slice(0, 16).map((address) => address.toLowerCase())
 
 /** Writes a job file for 16 wallets, by default with partitions. Returns its path. */
 export function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blocks:100\n'): string {

@@ -1,8 +1,15 @@
 import { type JsonObject, listOf } from '../json.ts'
 import { BLOCKSCOUT } from './blockscout.ts'
 import type { Dialect } from './dialect.ts'
-import { LISTINGS, tokenOf } from './listings.ts'
-import { MOVED_FIELDS, type RecordSource, textOf, transactionFields, transferFields } from './records.ts'
+import {
+  LISTINGS,
+  MOVED_FIELDS,
+  type RecordSource,
+  textOf,
+  tokenOf,
+  transactionFields,
+  transferFields,
+} from './records.ts'
 
 const { token1155tx: _, ...ACTIONS } = BLOCKSCOUT.modules.account ?? {}
 

@@ -7,21 +7,21 @@ import {
   showHead,
   showTokenBalance,
 } from './balances.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, RejectionReason } from './dialect.ts'
 import { LISTING_ACTIONS } from './list-account.ts'
-import { LISTINGS } from './listings.ts'
 import {
   internalFields,
-  MOVED_FIELDS,
+  LISTINGS,
   methodFields,
   nativeFields,
-  type RecordBuilders,
   type RecordSource,
   textOf,
   transactionFields,
+  transferBuilders,
   transferFields,
 } from './records.ts'
-import type { RejectionReason } from './rejection.ts'
+
+const TRANSFERS = transferBuilders(transferRecord)
 
 /** The API of Blockscout since 9.0.0: of an instance, or of the host for all chains. */
 export const BLOCKSCOUT: Dialect = {
@@ -32,10 +32,23 @@ export const BLOCKSCOUT: Dialect = {
   maxBlock: 2 ** 31 - 1,
   listsInherited: true,
   listings: LISTINGS,
-  records: recordBuilders(),
+  records: {
+    txlist: (source) => {
+      const { functionName: _, ...fields } = nativeFields(source)
+      return { ...transactionFields(source), ...fields }
+    },
+    txlistinternal: (source) => ({
+      ...internalFields(source),
+      transactionHash: textOf(source.native.txHash).toLowerCase(),
+      index: String(source.index + 1),
+      input: '0x',
+      ...internalTypeOf(source),
+    }),
+    ...TRANSFERS,
+    token1155tx: (source) => ({ ...TRANSFERS.token1155tx(source), tokenDecimal: '' }),
+  },
   unprocessedBlocks: 0,
   emptyMessages: {
-    txlist: 'No transactions found',
     txlistinternal: 'No internal transactions found',
     tokentx: 'No token transfers found',
     tokennfttx: 'No token transfers found',
@@ -58,29 +71,6 @@ export const BLOCKSCOUT: Dialect = {
     const { status, message } = ERRORS[reason]
     return jsonResponse(status, { status: '0', message, result: null })
   },
-}
-
-function recordBuilders(): RecordBuilders {
-  return {
-    txlist: (source) => {
-      const { functionName: _, ...fields } = nativeFields(source)
-      return { ...transactionFields(source), ...fields }
-    },
-    txlistinternal: (source) => ({
-      ...internalFields(source),
-      transactionHash: textOf(source.native.txHash).toLowerCase(),
-      index: String(source.index + 1),
-      input: '0x',
-      ...internalTypeOf(source),
-    }),
-    tokentx: (source) => ({ ...transferRecord(source), ...MOVED_FIELDS.tokentx(source) }),
-    tokennfttx: (source) => ({ ...transferRecord(source), ...MOVED_FIELDS.tokennfttx(source) }),
-    token1155tx: (source) => ({
-      ...transferRecord(source),
-      ...MOVED_FIELDS.token1155tx(source),
-      tokenDecimal: '',
-    }),
-  }
 }
 
 /** The method of a transfer has no prefix. */

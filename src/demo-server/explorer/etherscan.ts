@@ -1,21 +1,18 @@
 import { jsonResponse } from '../http-error.ts'
-import { objectOf } from '../json.ts'
 import { showBalance, showBalances, showBlockAtTime, showHead, showTokenBalance } from './balances.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, RejectionReason } from './dialect.ts'
 import { LISTING_ACTIONS } from './list-account.ts'
-import { LISTINGS } from './listings.ts'
 import {
   internalFields,
-  MOVED_FIELDS,
+  LISTINGS,
   methodFields,
   nativeFields,
-  type RecordBuilders,
   type RecordSource,
   textOf,
   transactionFields,
+  transferBuilders,
   transferFields,
 } from './records.ts'
-import type { RejectionReason } from './rejection.ts'
 
 /** The API of Etherscan, V2. Internal transactions and transfers have no log index. */
 export const ETHERSCAN: Dialect = {
@@ -26,15 +23,19 @@ export const ETHERSCAN: Dialect = {
   maxBlock: Number.MAX_SAFE_INTEGER,
   listsInherited: false,
   listings: LISTINGS,
-  records: recordBuilders(),
-  unprocessedBlocks: 0,
-  emptyMessages: {
-    txlist: 'No transactions found',
-    txlistinternal: 'No transactions found',
-    tokentx: 'No transactions found',
-    tokennfttx: 'No transactions found',
-    token1155tx: 'No transactions found',
+  records: {
+    txlist: (source) => ({ ...transactionFields(source), ...nativeFields(source) }),
+    txlistinternal: (source) => ({
+      ...internalFields(source),
+      hash: textOf(source.native.txHash).toLowerCase(),
+      input: '',
+      type: internalTypeOf(source),
+      traceId: `0_${source.index + 1}`,
+    }),
+    ...transferBuilders(transferRecord),
   },
+  unprocessedBlocks: 0,
+  emptyMessages: {},
   modules: {
     account: {
       ...LISTING_ACTIONS,
@@ -45,29 +46,11 @@ export const ETHERSCAN: Dialect = {
     proxy: { eth_blockNumber: showHead },
     block: { getblocknobytime: showBlockAtTime((block) => block) },
   },
-  reject: (reason, { perSecond }) => {
-    if (reason === 'not-found') return jsonResponse(404, notOk('Not found'))
-    if (reason === 'window-too-large') return jsonResponse(200, { ...notOk(null), message: TOO_LARGE })
-    if (reason === 'too-many-requests')
-      return jsonResponse(200, notOk(`Max calls per sec rate limit reached (${perSecond}/sec)`))
-    return jsonResponse(200, notOk(ERRORS[reason]))
+  reject: (reason, perSecond) => {
+    const text = reason === 'too-many-requests' ? `${ERRORS[reason]} (${perSecond}/sec)` : ERRORS[reason]
+    if (reason === 'window-too-large') return jsonResponse(200, { status: '0', message: text, result: null })
+    return jsonResponse(reason === 'not-found' ? 404 : 200, { status: '0', message: 'NOTOK', result: text })
   },
-}
-
-function recordBuilders(): RecordBuilders {
-  return {
-    txlist: (source) => ({ ...transactionFields(source), ...nativeFields(source) }),
-    txlistinternal: (source) => ({
-      ...internalFields(source),
-      hash: textOf(source.native.txHash).toLowerCase(),
-      input: '',
-      type: internalTypeOf(source),
-      traceId: `0_${source.index + 1}`,
-    }),
-    tokentx: (source) => ({ ...transferRecord(source), ...MOVED_FIELDS.tokentx(source) }),
-    tokennfttx: (source) => ({ ...transferRecord(source), ...MOVED_FIELDS.tokennfttx(source) }),
-    token1155tx: (source) => ({ ...transferRecord(source), ...MOVED_FIELDS.token1155tx(source) }),
-  }
 }
 
 function transferRecord(source: RecordSource) {
@@ -80,26 +63,21 @@ function transferRecord(source: RecordSource) {
 }
 
 function internalTypeOf({ entry }: RecordSource): string {
-  const type = textOf(objectOf(entry).internalTxType)
+  const type = textOf(entry.internalTxType)
   return type === 'UNKNOWN' ? 'suicide' : type.toLowerCase()
 }
 
-function notOk(result: string | null) {
-  return { status: '0', message: 'NOTOK', result }
-}
-
-const TOO_LARGE = 'Result window is too large, PageNo x Offset size must be less than or equal to 10000'
-
-const ERRORS: Readonly<
-  Record<Exclude<RejectionReason, 'not-found' | 'window-too-large' | 'too-many-requests'>, string>
-> = {
+const ERRORS: Readonly<Record<RejectionReason, string>> = {
+  'not-found': 'Not found',
   'unsupported-chain':
     'Missing or unsupported chainid parameter (required for v2 api), please see chainlist for the list of supported chainids',
   'missing-key': 'Missing/Invalid API Key',
   'wrong-key': 'Invalid API Key',
+  'too-many-requests': 'Max calls per sec rate limit reached',
   'unknown-module': 'Error! Missing Or invalid Module name',
   'unknown-action': 'Error! Missing Or invalid Action name',
   'invalid-address': 'Error! Invalid address format',
+  'window-too-large': 'Result window is too large, PageNo x Offset size must be less than or equal to 10000',
   'no-block': 'Error! No closest block found',
   'not-recorded': 'Error! The balances of this address are not recorded here',
 }

@@ -1,27 +1,45 @@
-import type { ServiceResponse } from '../data-service.ts'
-import { type JsonObject, objectOf } from '../json.ts'
-import { lowerBound } from '../lower-bound.ts'
-import { emptyAnswer, incompleteAnswer, resultAnswer } from './answers.ts'
-import { type ActionContext, type ExplorerAction, headOf } from './dialect.ts'
-import { readQueryAddress, readWindow, type WindowQuery } from './explorer-query.ts'
-import type { ListingName } from './listings.ts'
-import { type ListingQuery, locate } from './record-index.ts'
+import { jsonResponse } from '../http-error.ts'
+import { addressOf, type JsonObject, objectOf } from '../json.ts'
+import { entryIds, idsInBlocks, locate } from '../listings.ts'
+import { type Dialect, type ExplorerAction, ExplorerRejection, type ExplorerRequest } from './dialect.ts'
+import { blockAt, readQueryAddress, wholeAt } from './explorer-query.ts'
+import { type ListingName, tokenOf } from './records.ts'
 
 /** The action of a listing: the records of an address in a range of blocks, one page at a time. */
 function listAccount(name: ListingName): ExplorerAction {
-  return async (context) => {
-    const { query, chain, dialect } = context
+  return async (request) => {
+    const { query, chain, head, dialect } = request
     const address = readQueryAddress(query.get('address'))
     const token = query.get('contractaddress')
     const contract = token === null ? undefined : readQueryAddress(token)
-    const window = readWindow(query, dialect)
-    const head = await headOf(chain)
+    const { startBlock, endBlock, skipped, limit, sort } = readWindow(query, dialect)
     const processed = head - (name === 'txlistinternal' ? dialect.unprocessedBlocks : 0)
-    const records = await selectRecords(context, { name, address, contract, window, head, processed })
-    const isComplete = processed === head || window.endBlock <= processed
-    return isComplete ? answerWith(records, dialect.emptyMessages[name]) : incompleteAnswer(records)
+    const chainItems = await chain.items()
+    const blockOf = (id: number) => chainItems.blockNumbers[locate(id).position] as number
+    const listed = await idsOf(request, name, address, contract)
+    const ids = idsInBlocks(listed, blockOf, startBlock, Math.min(endBlock, processed) + 1)
+    const records = selectWindow(ids, skipped, limit, sort).map((id) => {
+      const { position, index } = locate(id)
+      const item = chainItems.items[position] as JsonObject
+      return dialect.records[name]({
+        native: objectOf(item.nativeTransaction),
+        entry: dialect.listings[name](item)[index] as JsonObject,
+        index,
+        cumulativeGas: chainItems.cumulativeGasAt(position),
+        head,
+      })
+    })
+    const isComplete = processed === head || endBlock <= processed
+    if (!isComplete) return jsonResponse(200, { status: '2', message: INCOMPLETE, result: records })
+    const emptyMessage = dialect.emptyMessages[name] ?? 'No transactions found'
+    return records.length === 0
+      ? jsonResponse(200, { status: '0', message: emptyMessage, result: [] })
+      : jsonResponse(200, { status: '1', message: 'OK', result: records })
   }
 }
+
+/** The message of a list that lacks the internal transactions of blocks that are not processed yet. */
+const INCOMPLETE = 'Some internal transactions within this block range have not yet been processed'
 
 /** The actions of the listings, by name. */
 export const LISTING_ACTIONS: Readonly<Record<ListingName, ExplorerAction>> = {
@@ -32,53 +50,59 @@ export const LISTING_ACTIONS: Readonly<Record<ListingName, ExplorerAction>> = {
   token1155tx: listAccount('token1155tx'),
 }
 
-function answerWith(records: readonly JsonObject[], emptyMessage: string): ServiceResponse {
-  return records.length === 0 ? emptyAnswer(emptyMessage) : resultAnswer(records)
+/** Ids, ascending, of the records of a listing, optionally only those of one token. */
+async function idsOf(
+  { chain, dialect, idsByListing }: ExplorerRequest,
+  name: ListingName,
+  address: string,
+  contract: string | undefined,
+): Promise<readonly number[]> {
+  const key = `${chain.id} ${name} ${address} ${contract ?? ''}`
+  const isListed = (entry: JsonObject) =>
+    (contract === undefined || addressOf(tokenOf(entry)).toLowerCase() === contract) &&
+    (name !== 'txlistinternal' || isListedInternal(entry, dialect))
+  const ids =
+    idsByListing.get(key) ?? entryIds(await chain.items(), address, dialect.listings[name], isListed)
+  idsByListing.set(key, ids)
+  return ids
 }
 
-type Selection = ListingQuery & {
-  readonly window: WindowQuery
-  readonly head: number
-  /** The last block with records. */
-  readonly processed: number
+/** Whether explorers list an internal transaction: any but a call without value. */
+function isListedInternal({ internalTxType, value }: JsonObject, { listsInherited }: Dialect): boolean {
+  const type = String(internalTxType)
+  if (type === 'DELEGATECALL') return listsInherited && value !== '0'
+  return value !== '0' || !VALUE_CALLS.has(type)
 }
 
-async function selectRecords(
-  { chain, index, dialect }: ActionContext,
-  { window, head, processed, ...listing }: Selection,
-): Promise<JsonObject[]> {
-  const { name } = listing
-  const chainItems = await chain.items()
-  const blockOf = (id: number) => chainItems.blockNumbers[locate(id).position] as number
-  const ids = index.idsOf(chainItems, listing)
-  return selectWindow({ ids, blockOf }, window, processed).map((id) => {
-    const { position, index: at } = locate(id)
-    const item = chainItems.items[position] as JsonObject
-    return dialect.records[name]({
-      native: objectOf(item.nativeTransaction),
-      entry: dialect.listings[name](item)[at] as JsonObject,
-      index: at,
-      cumulativeGas: index.cumulativeGasAt(chainItems, position),
-      head,
-    })
-  })
-}
+const VALUE_CALLS: ReadonlySet<string> = new Set(['CALL', 'CALLCODE', 'STATICCALL'])
 
-/** The records of a listing: ascending ids, and the block of each. */
-type Records = {
-  readonly ids: readonly number[]
-  readonly blockOf: (id: number) => number
+/** Records that all pages of one range can show. */
+const RESULT_WINDOW = 10_000
+
+/** Reads the range of blocks, both inclusive, and the page of a listing. */
+function readWindow(query: URLSearchParams, { defaultSort, maxRecords, maxBlock }: Dialect) {
+  const page = wholeAt(query, 'page') || 1
+  const offset = wholeAt(query, 'offset') || maxRecords
+  if (page * offset > RESULT_WINDOW) throw new ExplorerRejection('window-too-large')
+  const limit = Math.min(offset, maxRecords)
+  const sort = query.get('sort')
+  return {
+    startBlock: blockAt(query, 'startblock', maxBlock) ?? 0,
+    endBlock: blockAt(query, 'endblock', maxBlock) ?? Number.POSITIVE_INFINITY,
+    skipped: (page - 1) * limit,
+    limit,
+    sort: sort === 'asc' || sort === 'desc' ? sort : defaultSort,
+  }
 }
 
 /** The ids of one page of a range, in listing order. Pages of a growing chain shift in descending order. */
-function selectWindow({ ids, blockOf }: Records, window: WindowQuery, head: number): readonly number[] {
-  const { startBlock, endBlock, page, offset, sort } = window
-  const low = lowerBound(ids, (id) => blockOf(id) >= startBlock)
-  const high = Math.max(
-    low,
-    lowerBound(ids, (id) => blockOf(id) > Math.min(endBlock, head)),
-  )
-  const skipped = (page - 1) * offset
-  if (sort === 'asc') return ids.slice(Math.min(low + skipped, high), Math.min(low + skipped + offset, high))
-  return ids.slice(Math.max(low, high - skipped - offset), Math.max(low, high - skipped)).reverse()
+function selectWindow(
+  ids: readonly number[],
+  skipped: number,
+  limit: number,
+  sort: 'asc' | 'desc',
+): readonly number[] {
+  if (sort === 'asc') return ids.slice(skipped, skipped + limit)
+  const end = Math.max(0, ids.length - skipped)
+  return ids.slice(Math.max(0, end - limit), end).reverse()
 }

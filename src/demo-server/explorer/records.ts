@@ -1,5 +1,20 @@
-import { type JsonObject, objectOf } from '../json.ts'
-import { addressOf, type ListingName, tokenOf } from './listings.ts'
+import { addressOf, type JsonObject, listOf, objectOf } from '../json.ts'
+
+/** The five listings of an account, and the records that each takes from a transaction. */
+export const LISTINGS = {
+  txlist: (item) => [objectOf(item.nativeTransaction)],
+  txlistinternal: (item) => listOf(item, 'internalTransactions'),
+  tokentx: (item) => listOf(item, 'erc20Transfers'),
+  tokennfttx: (item) => listOf(item, 'erc721Transfers'),
+  token1155tx: (item) => listOf(item, 'erc1155Transfers'),
+} as const satisfies Record<string, (item: JsonObject) => readonly JsonObject[]>
+
+export type ListingName = keyof typeof LISTINGS
+
+/** The token of a transfer; an empty object for other records. */
+export function tokenOf(entry: JsonObject): JsonObject {
+  return objectOf(entry.erc20Token ?? entry.erc721Token ?? entry.erc1155Token)
+}
 
 /** A record of a listing with everything that its fields are taken from. */
 export type RecordSource = {
@@ -39,9 +54,9 @@ export function transactionFields({ native, cumulativeGas, head }: RecordSource)
 
 /** Sender, receiver and created contract. The receiver of a creation is empty. */
 function partyFields(entry: JsonObject, isCreation: boolean) {
-  const to = addressOf(entry.to)
+  const to = addressOf(entry.to).toLowerCase()
   return {
-    from: addressOf(entry.from),
+    from: addressOf(entry.from).toLowerCase(),
     to: isCreation ? '' : to,
     contractAddress: isCreation ? to : '',
   }
@@ -96,12 +111,21 @@ export function internalFields({ native, entry }: RecordSource) {
 export function transferFields({ entry }: RecordSource) {
   const token = tokenOf(entry)
   return {
-    from: addressOf(entry.from),
-    contractAddress: addressOf(token),
-    to: addressOf(entry.to),
+    from: addressOf(entry.from).toLowerCase(),
+    contractAddress: addressOf(token).toLowerCase(),
+    to: addressOf(entry.to).toLowerCase(),
     tokenName: textOf(token.name),
     tokenSymbol: textOf(token.symbol),
   }
+}
+
+/** The builders of transfers: what all have in common, and what each moves. */
+export function transferBuilders(commonFields: (source: RecordSource) => JsonObject) {
+  return {
+    tokentx: (source) => ({ ...commonFields(source), ...MOVED_FIELDS.tokentx(source) }),
+    tokennfttx: (source) => ({ ...commonFields(source), ...MOVED_FIELDS.tokennfttx(source) }),
+    token1155tx: (source) => ({ ...commonFields(source), ...MOVED_FIELDS.token1155tx(source) }),
+  } satisfies Partial<RecordBuilders>
 }
 
 /** What a transfer moves, by listing. ERC-721 transfers have no value. */

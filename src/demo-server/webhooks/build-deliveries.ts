@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Chain, ChainItems } from '../chain.ts'
 import { describeChain } from '../chain-info.ts'
-import { type JsonObject, objectOf } from '../json.ts'
-import { lowerBound } from '../lower-bound.ts'
-import { addressesOf } from '../wallet-view.ts'
-import { buildEvent, type ChainEvent } from './build-event.ts'
+import type { Chain } from '../chains.ts'
+import { addressesOf } from '../item-views.ts'
+import { lowerBound } from '../pages.ts'
+import { buildEvent } from './build-event.ts'
 import type { Delivery } from './delivery-queue.ts'
-import type { Webhook } from './webhook.ts'
+import type { Webhook } from './registry.ts'
 
 /**
  * Builds the deliveries of blocks, in chain order: one per webhook and transaction that involves an address watched by the
@@ -18,45 +17,26 @@ export async function buildDeliveries(
   webhooks: readonly Webhook[],
 ): Promise<Delivery[]> {
   if (webhooks.length === 0) return []
-  const chainItems = await chain.items()
+  const { items, blockNumbers, cumulativeGasAt } = await chain.items()
   const { networkToken } = describeChain(chain.id)
-  return blocks.flatMap((block) =>
-    buildBlockDeliveries(itemsOf(chainItems, block), { networkToken, webhooks }),
-  )
-}
-
-type DeliveryTargets = Pick<ChainEvent, 'networkToken'> & { readonly webhooks: readonly Webhook[] }
-
-function buildBlockDeliveries(
-  items: readonly JsonObject[],
-  { networkToken, webhooks }: DeliveryTargets,
-): Delivery[] {
-  let cumulativeGasUsed = 0n
-  return items.flatMap((item) => {
-    cumulativeGasUsed += gasUsedBy(item)
-    const chainEvent = { item, cumulativeGasUsed, networkToken }
-    const involved = addressesOf(item)
-    return webhooks
-      .filter(({ addresses }) => [...involved].some((address) => addresses.has(address)))
-      .map((webhook) => toDelivery(webhook, buildEvent(webhook, chainEvent)))
+  return blocks.flatMap((block) => {
+    const start = lowerBound(blockNumbers, (number) => number >= block)
+    const end = lowerBound(blockNumbers, (number) => number > block)
+    return items.slice(start, end).flatMap((item, at) => {
+      const cumulativeGasUsed = cumulativeGasAt(start + at)
+      const chainEvent = { item, cumulativeGasUsed, networkToken }
+      const involved = [...addressesOf(item)]
+      return webhooks
+        .filter(({ addresses }) => involved.some((address) => addresses.has(address)))
+        .map((webhook) => {
+          const [webhookId, messageId] = [webhook.id, randomUUID()]
+          const event = buildEvent(webhook, chainEvent)
+          return {
+            webhookId,
+            messageId,
+            body: { webhookId, eventType: 'address_activity', messageId, event },
+          }
+        })
+    })
   })
-}
-
-function itemsOf({ items, blockNumbers }: ChainItems, block: number): readonly JsonObject[] {
-  const from = lowerBound(blockNumbers, (number) => number >= block)
-  return items.slice(
-    from,
-    lowerBound(blockNumbers, (number) => number > block),
-  )
-}
-
-function gasUsedBy(item: JsonObject): bigint {
-  const text = String(objectOf(item.nativeTransaction).gasUsed)
-  return BigInt(/^\d+$/.test(text) ? text : 0)
-}
-
-function toDelivery({ id }: Webhook, event: JsonObject): Delivery {
-  const messageId = randomUUID()
-  const body = { webhookId: id, eventType: 'address_activity', messageId, event }
-  return { webhookId: id, messageId, body }
 }

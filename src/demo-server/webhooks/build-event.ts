@@ -1,15 +1,14 @@
 import type { ChainInfo } from '../chain-info.ts'
-import { type JsonObject, listOf, objectOf } from '../json.ts'
-import { inputOf } from '../show-transaction.ts'
+import { addressOf, type JsonObject, listOf, objectOf } from '../json.ts'
+import { inputOf } from '../listings.ts'
 import { buildLogs } from './build-logs.ts'
-import { formatUnits } from './format-units.ts'
-import type { Webhook } from './webhook.ts'
+import type { Webhook } from './registry.ts'
 
-export type ChainEvent = {
+type ChainEvent = {
   /** A transaction with all its lists. */
   readonly item: JsonObject
   /** Gas used in the block up to and including this transaction. */
-  readonly cumulativeGasUsed: bigint
+  readonly cumulativeGasUsed: number
   readonly networkToken: ChainInfo['networkToken']
 }
 
@@ -17,23 +16,30 @@ export type ChainEvent = {
  * Builds the event of a transaction for a webhook: `{transaction, logs?}`. It contains the whole transaction, with parties
  * as plain strings. Values that the chain's items do not contain (input, fee caps, receipt root) are empty strings.
  */
-export function buildEvent(webhook: Webhook, chainEvent: ChainEvent): JsonObject {
-  const { item } = chainEvent
-  const internals = webhook.includeInternalTxs ? { internalTransactions: listInternals(item) } : {}
-  return {
-    transaction: {
-      ...describeNative(chainEvent),
-      ...listTransfers(item),
-      ...internals,
-      ...networkTokenFields(chainEvent),
+export function buildEvent(
+  webhook: Webhook,
+  { item, cumulativeGasUsed, networkToken }: ChainEvent,
+): JsonObject {
+  const native = objectOf(item.nativeTransaction)
+  const { name, symbol, decimals } = networkToken
+  const transaction = {
+    ...describeNative(item, native, cumulativeGasUsed),
+    erc20Transfers: listTransfers(item, native, 'erc20'),
+    erc721Transfers: listTransfers(item, native, 'erc721'),
+    erc1155Transfers: listTransfers(item, native, 'erc1155'),
+    ...(webhook.includeInternalTxs ? { internalTransactions: listInternals(item, native) } : {}),
+    networkToken: {
+      tokenName: name,
+      tokenSymbol: symbol,
+      tokenDecimals: decimals,
+      valueWithDecimals: formatUnits(native.value, decimals),
     },
-    ...(webhook.includeLogs ? { logs: buildLogs(item) } : {}),
   }
+  return { transaction, ...(webhook.includeLogs ? { logs: buildLogs(item) } : {}) }
 }
 
-function describeNative({ item, cumulativeGasUsed }: ChainEvent): JsonObject {
-  const native = objectOf(item.nativeTransaction)
-  const { callType } = objectOf(native.method)
+function describeNative(item: JsonObject, native: JsonObject, cumulativeGasUsed: number): JsonObject {
+  const isCreation = objectOf(native.method).callType === 'CONTRACT_CREATION'
   return {
     blockHash: native.blockHash,
     blockNumber: native.blockNumber,
@@ -55,67 +61,45 @@ function describeNative({ item, cumulativeGasUsed }: ChainEvent): JsonObject {
     receiptGasUsed: native.gasUsed,
     receiptEffectiveGasPrice: native.gasPrice,
     receiptRoot: '',
-    ...(callType === 'CONTRACT_CREATION' ? { contractAddress: addressOf(native.to) } : {}),
+    ...(isCreation ? { contractAddress: addressOf(native.to) } : {}),
     blockTimestamp: native.blockTimestamp,
   }
 }
 
-function networkTokenFields({ item, networkToken }: ChainEvent): JsonObject {
-  const { name, symbol, decimals } = networkToken
-  const { value } = objectOf(item.nativeTransaction)
-  const valueWithDecimals = formatUnits(value, decimals)
-  return {
-    networkToken: { tokenName: name, tokenSymbol: symbol, tokenDecimals: decimals, valueWithDecimals },
-  }
-}
-
-function listTransfers(item: JsonObject): JsonObject {
-  return {
-    erc20Transfers: listOf(item, 'erc20Transfers').map((transfer) =>
-      describeTransfer(item, transfer, 'erc20'),
-    ),
-    erc721Transfers: listOf(item, 'erc721Transfers').map((transfer) =>
-      describeTransfer(item, transfer, 'erc721'),
-    ),
-    erc1155Transfers: listOf(item, 'erc1155Transfers').map((transfer) =>
-      describeTransfer(item, transfer, 'erc1155'),
-    ),
-  }
-}
-
-function describeTransfer(
+function listTransfers(
   item: JsonObject,
-  transfer: JsonObject,
+  { txHash, blockTimestamp }: JsonObject,
   standard: 'erc20' | 'erc721' | 'erc1155',
-): JsonObject {
-  const { txHash, blockTimestamp } = objectOf(item.nativeTransaction)
-  const { address, name = '', symbol = '', decimals = 0, tokenId } = objectOf(transfer[`${standard}Token`])
-  const value = transfer.value ?? '1'
-  return {
-    transactionHash: txHash,
-    type: standard.toUpperCase(),
-    from: addressOf(transfer.from),
-    to: addressOf(transfer.to),
-    value,
-    ...(tokenId === undefined ? {} : { tokenId }),
-    blockTimestamp,
-    logIndex: transfer.logIndex,
-    [`${standard}Token`]: {
-      address,
-      name,
-      symbol,
-      decimals,
-      valueWithDecimals: formatUnits(value, decimals),
-    },
-  }
+): JsonObject[] {
+  return listOf(item, `${standard}Transfers`).map((transfer) => {
+    const token = objectOf(transfer[`${standard}Token`])
+    const { address, name = '', symbol = '', decimals = 0, tokenId } = token
+    const { from, to, value = '1', logIndex } = transfer
+    return {
+      transactionHash: txHash,
+      type: standard.toUpperCase(),
+      from: addressOf(from),
+      to: addressOf(to),
+      value,
+      ...(tokenId === undefined ? {} : { tokenId }),
+      blockTimestamp,
+      logIndex,
+      [`${standard}Token`]: {
+        address,
+        name,
+        symbol,
+        decimals,
+        valueWithDecimals: formatUnits(value, decimals),
+      },
+    }
+  })
 }
 
 /**
  * Addresses of internal transactions are in lower case, unlike those of the rest of an event: the public service does
  * so.
  */
-function listInternals(item: JsonObject): JsonObject[] {
-  const { txHash } = objectOf(item.nativeTransaction)
+function listInternals(item: JsonObject, { txHash }: JsonObject): JsonObject[] {
   return listOf(item, 'internalTransactions').map((entry) => ({
     from: addressOf(entry.from).toLowerCase(),
     to: addressOf(entry.to).toLowerCase(),
@@ -127,6 +111,12 @@ function listInternals(item: JsonObject): JsonObject[] {
   }))
 }
 
-function addressOf(party: unknown): string {
-  return String(objectOf(party).address ?? '')
+/** Formats a whole number of smallest units as a plain decimal: `formatUnits('1500', 3)` returns `1.5`. */
+export function formatUnits(value: unknown, decimals: unknown): string {
+  const text = String(value)
+  const decimalPlaces = Number(decimals)
+  if (!/^\d+$/.test(text) || !Number.isInteger(decimalPlaces) || decimalPlaces <= 0) return text
+  const digits = text.padStart(decimalPlaces + 1, '0')
+  const fraction = digits.slice(-decimalPlaces).replace(/0+$/, '')
+  return `${digits.slice(0, -decimalPlaces)}${fraction && `.${fraction}`}`
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf } from '../json.ts'
+import { addressOf, type JsonObject, listOf, objectOf } from '../json.ts'
 
 /**
  * Rebuilds the logs of a transaction from its transfers, by log index. Events other than transfers are unknown. The operator
@@ -23,25 +23,34 @@ const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7
 const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
 
 function logErc20({ from, to, value, logIndex, erc20Token }: JsonObject): JsonObject {
-  const topics = { topic0: TRANSFER, topic1: topicOf(from), topic2: topicOf(to), topic3: null }
-  return { address: addressOf(erc20Token), ...topics, data: `0x${abiWord(value)}`, logIndex }
+  return logOf(erc20Token, [TRANSFER, topicOf(from), topicOf(to), null], [abiWord(value)], logIndex)
 }
 
 function logErc721({ from, to, logIndex, erc721Token }: JsonObject): JsonObject {
-  const topic3 = `0x${abiWord(objectOf(erc721Token).tokenId)}`
-  const topics = { topic0: TRANSFER, topic1: topicOf(from), topic2: topicOf(to), topic3 }
-  return { address: addressOf(erc721Token), ...topics, data: '0x', logIndex }
+  const tokenId = `0x${abiWord(objectOf(erc721Token).tokenId)}`
+  return logOf(erc721Token, [TRANSFER, topicOf(from), topicOf(to), tokenId], [], logIndex)
 }
 
 /** One entry becomes a `TransferSingle`, several a `TransferBatch`. */
 function logErc1155(entries: readonly JsonObject[], operator: unknown): JsonObject {
   const { from, to, logIndex, erc1155Token } = objectOf(entries[0])
-  const topic0 = entries.length === 1 ? TRANSFER_SINGLE : TRANSFER_BATCH
-  const topics = { topic0, topic1: topicOf(operator), topic2: topicOf(from), topic3: topicOf(to) }
+  const isSingle = entries.length === 1
+  const parties = [topicOf(operator), topicOf(from), topicOf(to)]
   const ids = entries.map((entry) => abiWord(objectOf(entry.erc1155Token).tokenId))
   const values = entries.map((entry) => abiWord(entry.value))
-  const data = entries.length === 1 ? [...ids, ...values] : encodeLists(ids, values)
-  return { address: addressOf(erc1155Token), ...topics, data: `0x${data.join('')}`, logIndex }
+  const data = isSingle ? [...ids, ...values] : encodeLists(ids, values)
+  return logOf(erc1155Token, [isSingle ? TRANSFER_SINGLE : TRANSFER_BATCH, ...parties], data, logIndex)
+}
+
+/** `words` are 32 bytes in hex each. */
+function logOf(
+  token: unknown,
+  [topic0, topic1, topic2, topic3]: readonly (string | null)[],
+  words: readonly string[],
+  logIndex: unknown,
+): JsonObject {
+  const address = addressOf(token).toLowerCase()
+  return { address, topic0, topic1, topic2, topic3, data: `0x${words.join('')}`, logIndex }
 }
 
 /** ABI encoding of two lists: the byte offset of each, then each list preceded by its length. */
@@ -51,17 +60,12 @@ function encodeLists(ids: readonly string[], values: readonly string[]): string[
 }
 
 function groupByLog(entries: readonly JsonObject[]): JsonObject[][] {
-  const groups = new Map<unknown, JsonObject[]>()
-  for (const entry of entries) groups.set(entry.logIndex, [...(groups.get(entry.logIndex) ?? []), entry])
-  return [...groups.values()]
+  const logs = new Set(entries.map(({ logIndex }) => logIndex))
+  return [...logs].map((log) => entries.filter(({ logIndex }) => logIndex === log))
 }
 
 function topicOf(party: unknown): string {
-  return `0x${addressOf(party).slice(2).padStart(64, '0')}`
-}
-
-function addressOf(party: unknown): string {
-  return String(objectOf(party).address ?? '').toLowerCase()
+  return `0x${addressOf(party).toLowerCase().slice(2).padStart(64, '0')}`
 }
 
 /** A whole number as 32 bytes in hex; 0 if the value is not a whole number. */

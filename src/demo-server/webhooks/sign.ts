@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import type { JsonObject } from '../json.ts'
-import { canonicalJson } from './canonical-json.ts'
 
 /**
  * Signature scheme of deliveries, a base64 HMAC-SHA256 in both cases.
@@ -17,4 +16,14 @@ export function sign({ secret, body, text }: SignedBody, scheme: SignatureScheme
   return scheme === 'canonical'
     ? createHmac('sha256', Buffer.from(secret, 'hex')).update(canonicalJson(body)).digest('base64')
     : createHmac('sha256', secret).update(text).digest('base64')
+}
+
+/** Serializes a value as canonical JSON (RFC 8785): no whitespace, object keys sorted by UTF-16 code units. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
 }

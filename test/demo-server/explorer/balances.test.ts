@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
-import { DEMO_WALLETS } from '../../../src/demo-server/demo-wallets.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { sendRequest } from '../requests.ts'
 import { BUSIEST, EXPLORERS, openExplorer } from './requests.ts'
 
@@ -10,7 +10,7 @@ const askDataService = async (address: string, operation: string) =>
 
 test.for(EXPLORERS)('%s states the balances of the data service', async (api) => {
   const ask = openExplorer(api)
-  for (const address of [BUSIEST, ...DEMO_WALLETS.slice(0, 3)]) {
+  for (const address of [BUSIEST, ...demoWallets.slice(0, 3)]) {
     const { nativeTokenBalance } = await askDataService(address, 'getNative')
     expect((await ask({ action: 'balance', address })).body.result).toBe(nativeTokenBalance.balance)
     const { erc20TokenBalances } = await askDataService(address, 'listErc20?pageSize=100')
@@ -33,7 +33,7 @@ test.for(EXPLORERS)('%s counts the NFTs of a collection, and none of an unknown 
 })
 
 test('balancemulti answers 20 addresses; Blockscout adds whether a balance is stale', async () => {
-  const parameters = { action: 'balancemulti', address: DEMO_WALLETS.slice(0, 21).join(',') }
+  const parameters = { action: 'balancemulti', address: demoWallets.slice(0, 21).join(',') }
   const etherscan = (await openExplorer('etherscan')(parameters)).body.result
   const blockscout = (await openExplorer('blockscout')(parameters)).body.result
   expect(etherscan).toHaveLength(20)

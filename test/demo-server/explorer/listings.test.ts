@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
-import { DEMO_WALLETS } from '../../../src/demo-server/demo-wallets.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { fetchAll, type Item, walletPath } from '../requests.ts'
 import { BUSIEST, EXPLORERS, LISTINGS, openExplorer, recordsOf } from './requests.ts'
 
 type Movement = { from: Party; to: Party; value: string; [field: string]: unknown }
 type Party = { address: string }
-const WALLETS = [...DEMO_WALLETS.slice(0, 12), BUSIEST, '0x48A0B31dD707cFb02cbC8706fE88C676630A796b']
+const WALLETS = [...demoWallets.slice(0, 12), BUSIEST, '0x48A0B31dD707cFb02cbC8706fE88C676630A796b']
 const LISTS = {
   txlistinternal: 'internalTransactions',
   tokentx: 'erc20Transfers',
@@ -132,7 +132,7 @@ test('Blockscout ignores block numbers above 2^31 - 1, and both explorers what i
 test('a creation names the contract instead of a receiver', async () => {
   const records = await recordsOf(openExplorer('etherscan'), {
     action: 'txlist',
-    address: DEMO_WALLETS[0] as string,
+    address: demoWallets[0] as string,
   })
   const creations = records.filter(({ to }) => to === '')
   expect(creations.length).toBeGreaterThan(5)

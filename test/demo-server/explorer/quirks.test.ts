@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
-import { readExplorerQuirks } from '../../../src/demo-server/explorer/quirks.ts'
+import { readExplorerQuirks } from '../../../src/demo-server/quirks.ts'
 import { fetchAll, walletPath } from '../requests.ts'
 import { BUSIEST, openExplorer, recordsOf } from './requests.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressesOf, viewItem } from '../../src/demo-server/wallet-view.ts'
+import { addressesOf, viewItem } from '../../src/demo-server/item-views.ts'
 
 const A = '0x00000000000000000000000000000000000000aa'
 const B = '0x00000000000000000000000000000000000000bb'
