@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { run } from '../../src/export/run.ts'
 import { headJob } from '../helpers/growing-chain.ts'
+import { opaqueTokens } from '../helpers/listing-page.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
-import { addressOf, hashOf, opaqueTokens, payment, startSyntheticChain } from '../helpers/synthetic-chain.ts'
+import { addressOf, hashOf, payment, startSyntheticChain } from '../helpers/synthetic-chain.ts'
 
 const ALICE = addressOf('one')
 const NUMBERS = Array.from({ length: 600 }, (_, at) => at + 1)

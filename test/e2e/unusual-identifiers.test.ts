@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
-import { exportListed, type ListedItem, listedJob, startListing } from '../helpers/listed-items.ts'
+import { exportListed, listedJob, startListing } from '../helpers/listed-items.ts'
+import type { ListedItem } from '../helpers/listing-page.ts'
 import { testSample } from '../helpers/test-sample.ts'
 import {
   ALICE,

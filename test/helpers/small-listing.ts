@@ -1,7 +1,6 @@
-// An independent implementation of the listings, written from sections 4.1 and 4.3 of INTERFACE.md. It deliberately
-// shares no code with the program.
 import { createHash } from 'node:crypto'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
+import { listingPage } from './listing-page.ts'
 import { type Loopback, startLoopback } from './loopback.ts'
 
 export const ALICE = `0x${'1'.repeat(40)}`
@@ -53,44 +52,27 @@ export type SmallListing = Loopback & {
   refused: Map<string, number>
 }
 
-/** Lists plain transfers. Blocks exist up to `head`; others get `blockStatus`. Page tokens are offsets. */
+/** Lists plain transfers. Blocks exist up to `head`; others get `blockStatus`. */
 export async function startSmallListing(listing: SmallListing['listing']): Promise<SmallListing> {
   const refused = new Map<string, number>()
   const handle = async ({ url }: { url: string }): Promise<ServiceResponse> => {
-    const { pathname, searchParams: query } = new URL(url, 'http://loopback')
-    const [, kind, name = ''] = /\/(addresses|blocks)\/(\w+)\/transactions$/.exec(pathname) ?? []
+    const requested = new URL(url, 'http://loopback')
+    const [, kind, name = ''] = /\/(addresses|blocks)\/(\w+)\/transactions$/.exec(requested.pathname) ?? []
     if (kind === 'blocks')
-      return listing.head !== undefined && Number(name) <= listing.head
-        ? page([])
-        : errorResponse(listing.blockStatus ?? 404)
+      return Number(name) <= (listing.head ?? -1)
+        ? respond(200, { transactions: [] })
+        : refuse(listing.blockStatus ?? 404)
     const status = refused.get(name)
-    return status === undefined
-      ? listTransfers(
-          listing.transfers.filter(({ to }) => to === name),
-          query,
-        )
-      : errorResponse(status, listing.refusal)
+    if (status !== undefined) return refuse(status, listing.refusal)
+    const items = listing.transfers.map((transfer) => ({ nativeTransaction: native(transfer) }))
+    return respond(200, listingPage(items, requested))
   }
   return { ...(await startLoopback({ handle })), listing, refused }
 }
 
-const json = { 'content-type': 'application/json' }
-const page = (items: readonly Transfer[], nextPageToken = ''): ServiceResponse => {
-  const transactions = items.map((item) => ({ nativeTransaction: native(item) }))
-  return { status: 200, headers: json, body: JSON.stringify({ nextPageToken, transactions }) }
-}
-const errorResponse = (status: number, message = 'address not supported'): ServiceResponse => ({
-  status,
-  headers: json,
-  body: JSON.stringify({ message, error: 'Refused', statusCode: status }),
-})
+const refuse = (status: number, message = 'address not supported') =>
+  respond(status, { message, error: 'Refused', statusCode: status })
 
-function listTransfers(all: readonly Transfer[], query: URLSearchParams): ServiceResponse {
-  const [from, to] = [Number(query.get('startBlock')), Number(query.get('endBlock'))]
-  const sign = query.get('sortOrder') === 'desc' ? -1 : 1
-  const inRange = all.filter(({ block }) => block >= from && block < to)
-  inRange.sort((a, b) => sign * (a.block - b.block))
-  const start = Number(query.get('pageToken') ?? 0)
-  const end = start + Number(query.get('pageSize'))
-  return page(inRange.slice(start, end), end < inRange.length ? String(end) : '')
+function respond(status: number, body: object): ServiceResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { type Json, listingPage, type PageTokenCodec } from './listing-page.ts'
 import { serve } from './serve.ts'
 
-type Json = Record<string, unknown>
 /** A whole transaction with all entries. Each wallet's listing contains only the entries of the wallet. */
 export type SyntheticItem = { nativeTransaction: Json } & Record<(typeof LISTS)[number], Json[]>
 
@@ -79,52 +79,22 @@ export const syntheticErc721 = (logIndex: number, from: string, to: string): Jso
   },
 })
 
-const involves = (entry: Json, wallet: string) =>
-  [entry.from, entry.to].some((party) => (party as { address: string }).address === wallet)
-
-/** A wallet's view of a transaction; undefined if the wallet is not involved. */
-function viewOf(item: SyntheticItem, wallet: string): SyntheticItem | undefined {
-  const view = { ...item }
-  for (const list of LISTS) view[list] = item[list].filter((entry) => involves(entry, wallet))
-  const hasPart = involves(item.nativeTransaction, wallet) || LISTS.some((list) => view[list].length > 0)
-  return hasPart ? view : undefined
-}
-
-/** The items that the server currently lists; `to` is the wallet of the request. */
-type Listing = { items: (to: string) => readonly SyntheticItem[] }
-/** Encodes the offset of a page in its token. */
-type PageTokenCodec = { write: (offset: number) => string; read: (token: string) => number }
-
-const PLAIN_OFFSETS: PageTokenCodec = { write: String, read: Number }
-
-/** Page tokens from which the offset cannot be read. */
-export const opaqueTokens: PageTokenCodec = {
-  write: (offset) => (offset * 7 + 1).toString(36).padStart(8, 'z'),
-  read: (token) => (Number.parseInt(token.replace(/^z+/, ''), 36) - 1) / 7,
-}
+/** The items that the server currently lists; `wallet` is that of the request. */
+type Listing = { items: (wallet: string) => readonly SyntheticItem[] }
 type ListingRequest = { wallet: string; from: number; to: number }
 
-/** Starts a server of the wallet listing over synthetic transactions. Tests can replace `listing.items` at any time. */
-export async function startSyntheticChain(items: readonly SyntheticItem[], tokens = PLAIN_OFFSETS) {
+/** Starts a server of the listings over synthetic transactions. Tests can replace `listing.items` at any time. */
+export async function startSyntheticChain(items: readonly SyntheticItem[], tokens?: PageTokenCodec) {
   const listing: Listing = { items: () => items }
-  const requests: ListingRequest[] = []
-  const address = await serve((request, response) => {
+  const received: ListingRequest[] = []
+  const url = await serve((request, response) => {
     const url = new URL(request.url ?? '/', 'http://loopback')
     if (!url.pathname.endsWith('/transactions')) return void response.writeHead(404).end('{}')
     const wallet = url.pathname.split('/')[5] ?? ''
     const [from = 0, to = 0] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
-    requests.push({ wallet, from, to })
-    const token = url.searchParams.get('pageToken')
-    const start = token === null ? 0 : tokens.read(token)
-    const listed = listing.items(wallet).flatMap((item) => viewOf(item, wallet) ?? [])
-    const inRange = listed.filter((item) => blockOf(item) >= from && blockOf(item) < to)
-    inRange.sort((a, b) => blockOf(a) - blockOf(b))
-    if (url.searchParams.get('sortOrder') === 'desc') inRange.reverse()
-    const nextPageToken = start + 100 < inRange.length ? tokens.write(start + 100) : ''
+    received.push({ wallet, from, to })
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ nextPageToken, transactions: inRange.slice(start, start + 100) }))
+    response.end(JSON.stringify(listingPage(listing.items(wallet), url, tokens)))
   })
-  return { url: address, listing, received: requests }
+  return { url, listing, received }
 }
-
-const blockOf = ({ nativeTransaction }: SyntheticItem) => Number(nativeTransaction.blockNumber)
