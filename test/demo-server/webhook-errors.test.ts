@@ -11,72 +11,49 @@ const NEW = {
 }
 const ADDRESSES = 'metadata.addresses must be an array of addresses.'
 
-test.for([
-  {
-    error: 'no event type',
-    body: { ...NEW, eventType: undefined },
-    message: 'eventType must be address_activity.',
-  },
-  {
-    error: 'another event type',
-    body: { ...NEW, eventType: 'p' },
-    message: 'eventType must be address_activity.',
-  },
-  {
-    error: 'no URL',
-    body: { ...NEW, url: undefined },
-    message: 'url is missing: expected an http or https URL.',
-  },
-  { error: 'no real URL', body: { ...NEW, url: 'receiver' }, message: 'url must be an http or https URL.' },
-  { error: 'a file URL', body: { ...NEW, url: 'file:///x' }, message: 'url must be an http or https URL.' },
-  { error: 'a null URL', body: { ...NEW, url: null }, message: 'url must be an http or https URL.' },
-  {
-    error: 'no chain',
-    body: { ...NEW, chainId: undefined },
-    message: 'chainId must be one of 43114, 1, as text.',
-  },
-  {
-    error: 'an unknown chain',
-    body: { ...NEW, chainId: '7' },
-    message: 'chainId must be one of 43114, 1, as text.',
-  },
-  { error: 'no metadata', body: { ...NEW, metadata: undefined }, message: ADDRESSES },
-  { error: 'no addresses', body: { ...NEW, metadata: {} }, message: ADDRESSES },
-  { error: 'one address alone', body: { ...NEW, metadata: { addresses: A } }, message: ADDRESSES },
-  {
-    error: 'a bad address',
-    body: { ...NEW, metadata: { addresses: [A, '0x12'] } },
-    message: 'metadata.addresses[1] must be 0x and 40 hex digits.',
-  },
-  {
-    error: 'a number for an address',
-    body: { ...NEW, metadata: { addresses: [7] } },
-    message: 'metadata.addresses[0] must be 0x and 40 hex digits.',
-  },
-  {
-    error: 'a signature without hex',
-    body: { ...NEW, metadata: { addresses: [A], eventSignatures: ['Transfer'] } },
-    message: 'metadata.eventSignatures must be an array of strings, each 0x and hex digits.',
-  },
-  { error: 'a number for a name', body: { ...NEW, name: 7 }, message: 'name must be a string.' },
-  {
-    error: 'a null description',
-    body: { ...NEW, description: null },
-    message: 'description must be a string.',
-  },
-  {
-    error: 'text for a flag',
-    body: { ...NEW, includeLogs: 'yes' },
-    message: 'includeLogs must be true or false.',
-  },
-  {
-    error: 'traces of another chain',
-    body: { ...NEW, chainId: '1', includeInternalTxs: true },
-    message: 'includeInternalTxs is for the chains 43113 and 43114 only.',
-  },
-])('rejects a webhook with $error', async ({ body, message }) => {
+const EVENT_TYPE = 'eventType must be address_activity.'
+const URL_SCHEME = 'url must be an http or https URL.'
+const CHAIN = 'chainId must be one of 43114, 1, as text.'
+const INVALID: readonly [error: string, changes: object, message: string][] = [
+  ['no event type', { eventType: undefined }, EVENT_TYPE],
+  ['another event type', { eventType: 'p' }, EVENT_TYPE],
+  ['no URL', { url: undefined }, 'url is missing: expected an http or https URL.'],
+  ['no real URL', { url: 'receiver' }, URL_SCHEME],
+  ['a file URL', { url: 'file:///x' }, URL_SCHEME],
+  ['a null URL', { url: null }, URL_SCHEME],
+  ['no chain', { chainId: undefined }, CHAIN],
+  ['an unknown chain', { chainId: '7' }, CHAIN],
+  ['no metadata', { metadata: undefined }, ADDRESSES],
+  ['no addresses', { metadata: {} }, ADDRESSES],
+  ['one address alone', { metadata: { addresses: A } }, ADDRESSES],
+  [
+    'a bad address',
+    { metadata: { addresses: [A, '0x12'] } },
+    'metadata.addresses[1] must be 0x and 40 hex digits.',
+  ],
+  [
+    'a number for an address',
+    { metadata: { addresses: [7] } },
+    'metadata.addresses[0] must be 0x and 40 hex digits.',
+  ],
+  [
+    'a signature without hex',
+    { metadata: { addresses: [A], eventSignatures: ['Transfer'] } },
+    'metadata.eventSignatures must be an array of strings, each 0x and hex digits.',
+  ],
+  ['a number for a name', { name: 7 }, 'name must be a string.'],
+  ['a null description', { description: null }, 'description must be a string.'],
+  ['text for a flag', { includeLogs: 'yes' }, 'includeLogs must be true or false.'],
+  [
+    'traces of another chain',
+    { chainId: '1', includeInternalTxs: true },
+    'includeInternalTxs is for the chains 43113 and 43114 only.',
+  ],
+]
+
+test.for(INVALID)('rejects a webhook with %s', async ([, changes, message]) => {
   const service = createDataService()
-  const response = await sendRequest(service, 'POST /v1/webhooks', { body })
+  const response = await sendRequest(service, 'POST /v1/webhooks', { body: { ...NEW, ...changes } })
   expect(response.body).toEqual({ message, statusCode: 400, error: 'Bad Request' })
   expect((await sendRequest(service, 'GET /v1/webhooks')).body.webhooks).toEqual([])
 })
