@@ -25,7 +25,7 @@ const folder = suiteFolder()
 /** Creates the samples with the embedded server, once per test file. */
 export async function makeSamples(): Promise<Samples> {
   const { url } = await startLoopback(service)
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const endpoint = { baseUrl: url }
   const wallets = demoWallets.slice(-3)
   const [output, unfinished] = [join(folder, 'done'), join(folder, 'begun')]
   const job = (output: string) => testJob({ addresses: wallets, output, service: endpoint })

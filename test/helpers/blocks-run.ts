@@ -4,10 +4,11 @@ import { expect } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataService } from '../../src/demo-server/data-service.ts'
-import { type RunOptions, run } from '../../src/export/run.ts'
+import type { RunOptions } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { loopbackRun } from './faulty-run.ts'
 import { blocksJob } from './jobs.ts'
-import { type Fault, type Loopback, type ReceivedRequest, startLoopback } from './loopback.ts'
+import type { Fault, ReceivedRequest } from './loopback.ts'
 import { outputBytes } from './output-bytes.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -45,27 +46,13 @@ export function requestsFor({ startBlock, endBlock } = SOME_BLOCKS): number {
 
 export type BlocksRun = { job?: Partial<Job>; options?: RunOptions; service?: DataService }
 
-export type BlocksResult = Awaited<ReturnType<typeof run>> & {
-  output: string
-  requests: Loopback['requests']
-  notices: string[]
-  /** Message of the job's error; empty if there was none. */
-  message: string
-}
-
-/** Runs a block job against a loopback server with a fault. Retry delays are 1 to 2 ms. */
-export async function blocksRun(fault?: Fault, overrides: BlocksRun = {}): Promise<BlocksResult> {
-  const { url, requests } = await startLoopback(overrides.service ?? service, fault)
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
-  const job = blocksJob({ ...SOME_BLOCKS, output: tempFolder(), service: endpoint, ...overrides.job })
+/** Runs a block job against a loopback server with a fault. */
+export async function blocksRun(fault?: Fault, overrides: BlocksRun = {}) {
   const notices: string[] = []
-  const onNotice = (notice: string) => notices.push(notice)
-  const result = await run([job], {
-    retry: { firstDelayMs: 1, maxDelayMs: 2 },
-    onNotice,
-    ...overrides.options,
-  })
-  return { ...result, output: job.output, requests, notices, message: result.jobs[0]?.error?.message ?? '' }
+  const options = { onNotice: (notice: string) => notices.push(notice), ...overrides.options }
+  const jobAt = (baseUrl: string) =>
+    blocksJob({ ...SOME_BLOCKS, output: tempFolder(), service: { baseUrl }, ...overrides.job })
+  return { ...(await loopbackRun(overrides.service ?? service, fault, jobAt, options)), notices }
 }
 
 let baseline: Promise<Record<string, string>> | undefined

@@ -46,7 +46,7 @@ export async function checkExplorerScenario(seed: number): Promise<void> {
   const job = testJob({
     ...fields,
     output: join(folder, 'explorer'),
-    service: { ...SERVICE, baseUrl: url, api },
+    service: { baseUrl: url, api },
   })
   for (const [at, head] of heads.entries()) {
     current = services[at] as DataService
@@ -57,8 +57,6 @@ export async function checkExplorerScenario(seed: number): Promise<void> {
     await expectEqualColumns(expected.output, job.output, { statesLogIndex: quirk === 'before-9' })
   }
 }
-
-const SERVICE = { apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
 
 type Fields = Parameters<typeof testJob>[0]
 
@@ -86,7 +84,7 @@ async function exportFromDataApi(
   { head, output }: { head: number; output: string },
 ): Promise<Job> {
   const { url } = await startLoopback(createDataService({ head }))
-  const job = testJob({ ...fields, output, service: { ...SERVICE, timeoutMs: 120_000, baseUrl: url } })
+  const job = testJob({ ...fields, output, service: { baseUrl: url } })
   await runToEnd(job, {})
   return job
 }

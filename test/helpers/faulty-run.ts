@@ -1,7 +1,9 @@
+import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import type { DataService } from '../../src/demo-server/data-service.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { testJob } from './jobs.ts'
-import { type Fault, type Loopback, startLoopback } from './loopback.ts'
+import { type Fault, startLoopback } from './loopback.ts'
 import { demoWallets } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import { tempFolder } from './temp-folder.ts'
@@ -26,11 +28,21 @@ export type FaultyRun = {
   options?: RunOptions
 }
 
-export type FaultyResult = Awaited<ReturnType<typeof run>> & {
-  output: string
-  requests: Loopback['requests']
-  /** Message of the job's error; empty if there was none. */
-  message: string
+export type FaultyResult = Awaited<ReturnType<typeof loopbackRun>>
+
+/** Runs a job against a loopback server of a service, with a fault. Retry delays are 1 to 2 ms. */
+export async function loopbackRun(
+  { handle }: DataService,
+  fault: Fault | undefined,
+  jobAt: (baseUrl: string) => Job,
+  options?: RunOptions,
+) {
+  const { url, requests } = await startLoopback({ handle }, fault)
+  const job = jobAt(url)
+  const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
+  /** Empty if there was none. */
+  const message = result.jobs[0]?.error?.message ?? ''
+  return { ...result, output: job.output, requests, message }
 }
 
 /**
@@ -41,8 +53,8 @@ export function exceptProofs(fault: Fault = () => undefined): Fault {
   return (received) => (received.path.includes('/blocks/') ? undefined : fault(received))
 }
 
-/** Runs one job against a loopback server with a fault. Retry delays are 1 to 2 ms. */
-export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promise<FaultyResult> {
+/** Runs one job against the demo chain with a fault. */
+export function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promise<FaultyResult> {
   const {
     output = tempFolder(),
     concurrency = 4,
@@ -51,13 +63,12 @@ export async function faultyRun(fault?: Fault, overrides: FaultyRun = {}): Promi
     wallets = addresses,
     blocks: [startBlock, endBlock] = [0, 421],
   } = overrides
-  const { url, requests } = await startLoopback(service, exceptProofs(fault))
-  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs }
-  // Without details of transactions, so that tests can count the requests.
-  const given = { output, concurrency, startBlock, endBlock, service: endpoint, fees: 'listed' } as const
-  const job = testJob({ addresses: wallets, ...given })
-  const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
-  return { ...result, output, requests, message: result.jobs[0]?.error?.message ?? '' }
+  const jobAt = (baseUrl: string) => {
+    // Without details of transactions, so that tests can count the requests.
+    const given = { output, concurrency, startBlock, endBlock, fees: 'listed' } as const
+    return testJob({ addresses: wallets, ...given, service: { baseUrl, timeoutMs } })
+  }
+  return loopbackRun(service, exceptProofs(fault), jobAt, options)
 }
 
 let baseline: Promise<{ bytes: Record<string, string>; requests: number }> | undefined

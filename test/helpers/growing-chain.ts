@@ -73,8 +73,8 @@ type HeadJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly str
 /** A job without an endBlock, by default for six small wallets of the demo chain. */
 export function headJob(url: string, options: HeadJobOptions = {}): Job {
   const { count = 6, ...fields } = options
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
   const addresses = smallWallets.slice(0, count)
+  const service = { baseUrl: url }
   const job = testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
   return fields.output === undefined ? withStore(job) : job
 }

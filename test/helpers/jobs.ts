@@ -1,16 +1,19 @@
 import type { Job } from '../../src/core/model/model.ts'
 import { DEFAULT_TABLES, TABLE_NAMES } from '../../src/core/table/index.ts'
 
-/** Settings of a service. The default API is the Data API. */
-type TestService = Omit<Job['service'], 'api'> & Partial<Pick<Job['service'], 'api'>>
+export type TestFields = Partial<Omit<Job, 'wallets' | 'service'>> & { service?: Partial<Job['service']> }
 
-type TestFields = Partial<Omit<Job, 'wallets' | 'service'>> & { service?: TestService }
-
-const DEMO_SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+/** Settings of a service that a job does not state. */
+const SERVICE = {
+  api: 'data-api',
+  baseUrl: 'demo',
+  apiKeyHeader: 'x-service-api-key',
+  timeoutMs: 120_000,
+} as const
 
 /** A complete wallet job for tests. Fields that are not given have defaults. */
 export function testJob(overrides: TestFields & { addresses: readonly string[] }): Job {
-  const { addresses, service = DEMO_SERVICE, ...fields } = overrides
+  const { addresses, service, ...fields } = overrides
   return {
     name: 'test',
     file: 'test.yaml',
@@ -36,7 +39,7 @@ export function testJob(overrides: TestFields & { addresses: readonly string[] }
     fees: 'auto',
     feesBudget: 2_000,
     escapeFormulas: true,
-    service: { api: 'data-api', ...service },
+    service: { ...SERVICE, ...service },
     ...fields,
   }
 }

@@ -23,7 +23,7 @@ type ListedJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses: readonly st
 
 /** A job against such a server, by default for all blocks. */
 export function listedJob(url: string, options: ListedJobOptions): Job {
-  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const service = { baseUrl: url }
   return testJob({ endBlock: undefined, output: tempFolder(), nativeSymbol: 'AVAX', service, ...options })
 }
 

@@ -1,8 +1,8 @@
-import { type RunOptions, run } from '../../src/export/run.ts'
+import type { RunOptions } from '../../src/export/run.ts'
 import type { FaultKind } from './fault-kinds.ts'
-import { exceptProofs, service } from './faulty-run.ts'
+import { exceptProofs, loopbackRun, service } from './faulty-run.ts'
 import { testJob } from './jobs.ts'
-import { type Fault, startLoopback } from './loopback.ts'
+import type { Fault } from './loopback.ts'
 import { nodeData } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import type { SeededRandom } from './seeded-random.ts'
@@ -24,25 +24,24 @@ export type SeededRun = {
   url?: string
 }
 
-/** Runs a small job against a server with faults. Retry delays are 1 to 2 ms. */
+/** Runs a small job against a server with faults, or at another URL. */
 export async function seededRun({
   output = tempFolder(),
   fault,
   timeoutMs = 120_000,
   options,
-  ...overrides
+  url,
 }: SeededRun) {
-  const { url, requests } = await startLoopback(service, exceptProofs(fault))
-  const endpoint = { baseUrl: overrides.url ?? url, apiKeyHeader: 'x-service-api-key', timeoutMs }
-  const job = testJob({
-    addresses,
-    output,
-    concurrency: CONCURRENCY,
-    tables: ['transactions', 'ledger'],
-    service: endpoint,
-  })
-  const { code, jobs } = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
-  return { code, output, requestLog: requests, stats: jobs[0]?.stats, message: jobs[0]?.error?.message ?? '' }
+  const jobAt = (baseUrl: string) =>
+    testJob({
+      addresses,
+      output,
+      concurrency: CONCURRENCY,
+      tables: ['transactions', 'ledger'],
+      service: { baseUrl: url ?? baseUrl, timeoutMs },
+    })
+  const { jobs, requests, ...result } = await loopbackRun(service, exceptProofs(fault), jobAt, options)
+  return { ...result, requestLog: requests, stats: jobs[0]?.stats }
 }
 
 let baseline: ReturnType<typeof measureBaseline> | undefined

@@ -81,7 +81,7 @@ async function exportPlain(plan: QuirkJob): Promise<Job> {
 }
 
 function jobFor({ fields }: QuirkJob, baseUrl: string): Job {
-  const service = { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }
+  const service = { baseUrl }
   return testJob({ ...fields, output: tempFolder(), service })
 }
 

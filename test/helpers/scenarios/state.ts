@@ -56,7 +56,7 @@ export function jobOf({ scenario, output, bucket, service, current, symbol }: Sc
     chain: blockchainId ? BLOCKCHAIN_ID : '43114',
     ...(partitionBy === undefined ? {} : { partitionBy }),
     ...(targetFileBytes === undefined ? {} : { targetFileBytes }),
-    service: { baseUrl: service.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+    service: { baseUrl: service.url },
   })
   const store = bucket && { store: { ...bucket.location, prefix: PREFIX }, keepRaw: false }
   return { ...job, ...store, wallets: wallets.sort((a, b) => (a.address < b.address ? -1 : 1)) }
