@@ -9,18 +9,13 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
 import { shiftDecimal } from '../../src/core/platform/decimal.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import {
-  beancountBalances,
-  hledgerBalances,
-  ledgerBalances,
-  plainDigits,
-} from '../helpers/journal-balances.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { IMPORTERS_PYTHON, isMissing } from '../helpers/programs.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { WORLD } from './cases/world.ts'
 import { GOLDEN_CHAIN, WHOLE_UNITS } from './golden-chain.ts'
+import { beancountBalances, hledgerBalances, ledgerBalances, plainDigits } from './journal-balances.ts'
 import { exportMadeUp } from './made-up-export.ts'
 
 const folder = suiteFolder()

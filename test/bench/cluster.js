@@ -1,10 +1,11 @@
 // Runs over a queue with several workers, and a quota shared by several processes.
 // Usage: npm run bench -- machines [wallets, default 10000]
 //        npm run bench -- processes [seconds of each case, default 200] [words in the name of one case]
-import { startQueueServer } from '../helpers/queue-server.js'
+
 import { measureHandover } from './cluster/handover.js'
 import { measureManyWallets } from './cluster/many-wallets.js'
 import { measureSharedQuota } from './cluster/shared-quota.js'
+import { startQueueServer } from './queue-server.js'
 
 export async function benchCluster(...args) {
   const [wallets = 10_000] = args.filter((arg) => typeof arg === 'number')

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import type { TableName } from '../../src/core/table/index.ts'
-import { baselineRows, corruptedRun, type Fields, rowsOf } from '../helpers/corrupted-run.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 import { testSample } from '../helpers/test-sample.ts'
+import { baselineRows, corruptedRun, type Fields, rowsOf } from './corrupted-run.ts'
 
 /** Overrides fields of every entry of a list. */
 const entries = (list: string, fields: Fields | null) => (item: Fields) => ({

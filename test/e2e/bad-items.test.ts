@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { baselineRows, corruptedRun, type Fields, rowsOf } from '../helpers/corrupted-run.ts'
 import { addresses, faultyRun } from '../helpers/faulty-run.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { testSample } from '../helpers/test-sample.ts'
+import { baselineRows, corruptedRun, type Fields, rowsOf } from './corrupted-run.ts'
 
 const native = (fields: Fields) => (item: Fields) => ({
   ...item,

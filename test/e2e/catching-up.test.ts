@@ -2,13 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import {
-  type CatchingUpApi,
-  type Indexed,
-  inTurn,
-  startCatchingUp,
-  walletAt,
-} from '../helpers/catching-up.ts'
 import { runOnce } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
@@ -16,6 +9,7 @@ import { runQueued } from '../helpers/run-queued.ts'
 import { createSeededRandom } from '../helpers/seeded-random.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { type CatchingUpApi, type Indexed, inTurn, startCatchingUp, walletAt } from './catching-up.ts'
 
 const WALLETS = 40
 const HOUR = 3_600_000

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
-import { corruptPages } from '../helpers/corrupt-pages.ts'
 import { send } from '../helpers/loopback.ts'
 import { setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { corruptPages } from './corrupt-pages.ts'
 
 /** The page files that a run has stored, with the records that describe them. */
 function storedPages(output: string): { pages: string; note: string }[] {

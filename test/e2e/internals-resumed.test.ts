@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { jobOf, RECEIVER, RECEIVERS, refuseWith, rowsOf, startQuirky } from '../helpers/internals-job.ts'
 import type { Fault } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { testSample } from '../helpers/test-sample.ts'
+import { jobOf, RECEIVER, RECEIVERS, refuseWith, rowsOf, startQuirky } from './internals-job.ts'
 
 type CalmRun = { bytes: Record<string, unknown>; requests: number }
 let calm: CalmRun | undefined

@@ -6,6 +6,11 @@ import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { reconcileOutput } from '../../src/verify/reconcile/reconcile.ts'
 import { runCommand } from '../helpers/command.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { demoWallets } from '../helpers/node-data.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 import {
   CONTRACT,
   jobOf,
@@ -16,12 +21,7 @@ import {
   SMALL,
   startQuirky,
   TABLES,
-} from '../helpers/internals-job.ts'
-import { startLoopback } from '../helpers/loopback.ts'
-import { demoWallets } from '../helpers/node-data.ts'
-import { outputBytes } from '../helpers/output-bytes.ts'
-import { readCsvTable, readManifest } from '../helpers/read-output.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+} from './internals-job.ts'
 
 /** Runs a job, and reconciles the native coin of its wallets. */
 async function reconcileCoin(job: Job) {

@@ -15,11 +15,11 @@ import { balances } from '../../src/ledger/balances/balances.ts'
 import { GOLDEN_CHAIN, WALLETS } from '../accounting/golden-chain.ts'
 import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
 import { writePrices } from '../helpers/prices.ts'
 import { CHROMIUM, isMissing } from '../helpers/programs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { HOSTILE_TEXTS } from '../helpers/untrusted-text.ts'
+import { exportWithMissingBlocks } from './missing-blocks.ts'
 
 const folder = suiteFolder()
 const SINGLE = ['demo', 'mainnet', 'empty', 'hostile', 'rejects', 'blocks'] as const

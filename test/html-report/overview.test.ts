@@ -6,8 +6,8 @@ import { report } from '../../src/html-report/report.ts'
 import { chainBlocks } from '../helpers/blocks-run.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { blocksJob } from '../helpers/jobs.ts'
-import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { exportWithMissingBlocks } from './missing-blocks.ts'
 import { cellText, tableOf } from './read-page.ts'
 
 const folder = suiteFolder()

@@ -4,8 +4,8 @@ import { describeConnectionError } from '../../src/http/connection-error.ts'
 import type { RequestEvent } from '../../src/http/request-events.ts'
 import type { ExportError } from '../../src/index.ts'
 import { isMissing } from '../helpers/programs.ts'
-import { startTlsServer } from '../helpers/tls-server.ts'
 import { clientOf, closedUrl, failureOf, startServer } from './server.ts'
+import { startTlsServer } from './tls-server.ts'
 
 const retry = { retries: 7, firstDelayMs: 1, maxDelayMs: 2 }
 

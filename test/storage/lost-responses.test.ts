@@ -10,8 +10,8 @@ import { openBucketStore } from '../../src/storage/bucket-store.ts'
 import { acquireLease, LEASE_FILE } from '../../src/storage/lease.ts'
 import { BACKUP_PATH } from '../../src/storage/store.ts'
 import { folderTree } from '../helpers/folder-tree.ts'
-import { storeChanges } from '../helpers/store-changes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { storeChanges } from './store-changes.ts'
 
 Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
 

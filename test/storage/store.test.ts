@@ -5,8 +5,8 @@ import { PRIVATE_FOLDER } from '../../src/core/model/manifest.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { BACKUP_PATH, folderStore } from '../../src/storage/store.ts'
 import { folderTree } from '../helpers/folder-tree.ts'
-import { storeChanges } from '../helpers/store-changes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { storeChanges } from './store-changes.ts'
 
 test('no method of a folder changes anything once another process has taken over the lock', async () => {
   const folder = tempFolder()

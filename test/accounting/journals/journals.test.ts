@@ -6,14 +6,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { convert } from '../../../src/accounting/convert.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import {
-  beancountBalances,
-  hledgerBalances,
-  ledgerBalances,
-  runProgram,
-} from '../../helpers/journal-balances.ts'
 import { isMissing } from '../../helpers/programs.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
+import { beancountBalances, hledgerBalances, ledgerBalances, runProgram } from '../journal-balances.ts'
 
 const folder = suiteFolder()
 const output = join(folder, 'out')

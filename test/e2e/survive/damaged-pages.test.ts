@@ -6,7 +6,6 @@ import { run } from '../../../src/export/run.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import { baselineBytes, blocksRun } from '../../helpers/blocks-run.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { corruptPages } from '../../helpers/corrupt-pages.ts'
 import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { addresses, baselineRun, faultyRun, service } from '../../helpers/faulty-run.ts'
 import { forked, growingChain, headJob, runOnce, unchanged } from '../../helpers/growing-chain.ts'
@@ -14,6 +13,7 @@ import { startLoopback } from '../../helpers/loopback.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { testSample } from '../../helpers/test-sample.ts'
+import { corruptPages } from '../corrupt-pages.ts'
 
 const logOf = (output: string) => join(output, '.walletlake', 'pages.log')
 

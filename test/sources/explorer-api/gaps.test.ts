@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { run } from '../../../src/export/run.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
-import { changingExplorer, checkChangingExplorer } from '../../helpers/changing-explorer.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
 import { addressOf, syntheticErc20, syntheticItem } from '../../helpers/synthetic-chain.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { changingExplorer, checkChangingExplorer } from './changing-explorer.ts'
 
 const WALLETS = [addressOf('alice'), addressOf('bob')]
 const chain = Array.from({ length: 20 }, (_, at) => {

@@ -1,9 +1,9 @@
 import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { testJob } from './jobs.ts'
-import { type Fault, type Loopback, startLoopback } from './loopback.ts'
-import { readCsvTable } from './read-output.ts'
-import { tempFolder } from './temp-folder.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { type Fault, type Loopback, startLoopback } from '../helpers/loopback.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 
 export const TABLES = ['transactions', 'internal_transactions', 'wallet_transactions', 'ledger'] as const
 /** It takes part in transactions only as the receiver of internal transactions. */
@@ -27,7 +27,7 @@ export function jobOf({ url }: Pick<Loopback, 'url'>, fields: Given = {}): Job {
     internals: 'full',
     fees: 'listed',
     tables: TABLES,
-    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 },
+    service: { baseUrl: url },
     ...fields,
   })
 }

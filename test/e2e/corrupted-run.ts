@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { DEFAULT_TABLES, type TableName } from '../../src/core/table/index.ts'
-import { faultWhere, withChangedPage } from './faults.ts'
-import { type FaultyResult, faultyRun } from './faulty-run.ts'
-import { readCsvTable, readManifest, type TextRow } from './read-output.ts'
+import { faultWhere, withChangedPage } from '../helpers/faults.ts'
+import { type FaultyResult, faultyRun } from '../helpers/faulty-run.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 
 export type Fields = Record<string, unknown>
 export type Rows = Record<TableName, TextRow[]>

@@ -11,6 +11,6 @@ async function importTypeScript(url) {
 
 /** Starts a Redis server like the tests do. */
 export async function startQueueServer() {
-  const { startRedis } = await importTypeScript(new URL('./start-redis.ts', import.meta.url))
+  const { startRedis } = await importTypeScript(new URL('../helpers/start-redis.ts', import.meta.url))
   return startRedis()
 }

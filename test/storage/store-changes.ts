@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../src/storage/store.ts'
-import { tempFolder } from './temp-folder.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 
 /** Every method of a store that changes an export, by name, as calls that fail once another run holds it. */
 export function storeChanges(store: Store): [name: string, change: () => Promise<void>][] {

@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { tempFolder } from './temp-folder.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 
 /**
  * Starts an HTTPS server with a self-signed certificate that always returns this body. It is closed when the test ends.

@@ -1,8 +1,8 @@
 // A service that indexes blocks while a run reads it, as the Data API or as an explorer. It shares no code with the program.
 import { createHash } from 'node:crypto'
 import type { ServiceResponse } from '../../src/demo-server/data-service.ts'
-import { type Loopback, startLoopback } from './loopback.ts'
-import { startSmallListing } from './small-listing.ts'
+import { type Loopback, startLoopback } from '../helpers/loopback.ts'
+import { startSmallListing } from '../helpers/small-listing.ts'
 
 type Received = { block: number; to: string; timeMs: number }
 

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { Coverage } from '../../src/core/model/manifest.ts'
-import type { TableName } from '../../src/core/table/index.ts'
-import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import type { DataService, ServiceResponse } from '../../src/demo-server/data-service.ts'
-import { run } from '../../src/export/run.ts'
-import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { testJob } from './jobs.ts'
-import { startLoopback } from './loopback.ts'
-import { readCsvTable, readManifest } from './read-output.ts'
-import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import type { Coverage } from '../../../src/core/model/manifest.ts'
+import type { TableName } from '../../../src/core/table/index.ts'
+import { createDataService } from '../../../src/demo-server/create-data-service.ts'
+import type { DataService, ServiceResponse } from '../../../src/demo-server/data-service.ts'
+import { run } from '../../../src/export/run.ts'
+import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
+import { testJob } from '../../helpers/jobs.ts'
+import { startLoopback } from '../../helpers/loopback.ts'
+import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
+import { createSeededRandom, type SeededRandom } from '../../helpers/seeded-random.ts'
 import {
   addressOf,
   type SyntheticItem,
@@ -17,8 +17,8 @@ import {
   syntheticErc721,
   syntheticInternal,
   syntheticItem,
-} from './synthetic-chain.ts'
-import { tempFolder } from './temp-folder.ts'
+} from '../../helpers/synthetic-chain.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
 
 /** What an explorer does with a request at the moment. */
 export type ExplorerState = {
