@@ -1,17 +1,16 @@
 /** The public API of walletlake. Everything that is not exported here can change in any release. */
 
 export { type ConversionResult, convert } from './accounting/convert.ts'
+export { FORMAT_NAMES } from './accounting/formats.ts'
+export { type PriceNeeded, pricesNeeded, type TickerNeeded, tickersNeeded } from './accounting/needed.ts'
 export type { ConvertOptions } from './accounting/options.ts'
-export { type PriceNeeded, pricesNeeded } from './accounting/prices-needed.ts'
+export type { StatementLine } from './accounting/statement/ledger-sums.ts'
 export {
   type Statement,
   type StatementExport,
   type StatementOptions,
   statement,
 } from './accounting/statement/statement.ts'
-export type { StatementLine } from './accounting/statement/statement-lines.ts'
-export { type TickerNeeded, tickersNeeded } from './accounting/tickers-needed.ts'
-export { FORMAT_NAMES } from './accounting/writers.ts'
 export {
   ExportError,
   type ExportErrorOptions,

@@ -1,26 +1,36 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExportError } from '../core/model/errors.ts'
+import { optionError } from '../core/model/option-error.ts'
 import { trackCreatedFolders } from '../core/platform/created-folders.ts'
 import { assertNotSpecial } from '../core/platform/special-entries.ts'
-import { type OpeningFindings, type OpeningOption, sumFindings } from '../ledger/balances/read-opening.ts'
-import { readConversionPrices } from './conversion-prices.ts'
-import { type ConversionSource, type Outputs, withSources } from './conversion-sources.ts'
-import { type ConversionTarget, extensionOf, openConversionTarget } from './conversion-target.ts'
-import { toOmitted } from './csv/import-row-writer.ts'
+import { type OpeningFindings, sumFindings } from '../ledger/balances/read-opening.ts'
+import {
+  type ConversionTarget,
+  extensionOf,
+  openConversionTarget,
+  openOmissions,
+  requireWorkbookPreset,
+} from './conversion-target.ts'
+import { openCsvWriter } from './csv/csv-writer.ts'
+import type { Preset } from './csv/preset.ts'
+import { FORMAT_NAMES, JOURNALS, MULTI_FILE_WRITERS, PRESETS } from './formats.ts'
+import { openJournalWriter } from './journals/journal-writer.ts'
 import type { LabelFindings } from './labels.ts'
-import type { Transactions } from './merge-transactions.ts'
-import type { Asset, Movement } from './movement.ts'
+import { type Movement, toOmitted } from './movement.ts'
 import { matchMultisends } from './multisends.ts'
-import { tickerName } from './names/asset-name.ts'
-import { openOmissions } from './omissions.ts'
-import { readOpeningMovements } from './opening.ts'
-import { type ConvertOptions, resolveOutputFile } from './options.ts'
-import { type Period, parsePeriod, readTimeRange, type TimeRange } from './period.ts'
-import { MULTI_FILE_WRITERS } from './presets/index.ts'
-import { streamTransactions } from './source-transactions.ts'
+import { tickerName } from './names/names.ts'
+import {
+  type ConvertOptions,
+  parsePeriod,
+  readTimeRange,
+  resolveOutputFile,
+  type TimeRange,
+} from './options.ts'
+import { type ConversionSource, type Outputs, readConversionPrices, withSources } from './sources.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
-import type { TextWriter, UsedPlaceholders } from './text-writer.ts'
-import { openWriter } from './writers.ts'
+import type { Conversion, TextWriter, UsedPlaceholders } from './text-writer.ts'
+import { readOpeningMovements, streamTransactions, type Transactions } from './transactions.ts'
 
 /** The result of a conversion. */
 export type ConversionResult = {
@@ -83,9 +93,9 @@ export async function convert(outputs: Outputs, options: ConvertOptions): Promis
     const emptyFolders = await trackCreatedFolders(options.out ?? folders[0])
     try {
       return await convertSources(sources, options, files)
-    } catch (thrown) {
+    } catch (error) {
       await files.abort()
-      throw thrown
+      throw error
     } finally {
       await emptyFolders.removeEmpty()
     }
@@ -99,8 +109,12 @@ async function convertSources(
 ): Promise<ConversionResult> {
   const period = parsePeriod(options.from, options.until)
   const prices = await readConversionPrices(sources, options.prices)
-  const opened = await openWithBalances(sources, { option: options.opening, period })
-  const opening = opened.flatMap((source) => source.opening)
+  const opened = await Promise.all(
+    sources.map(async (source) => {
+      const { movements, findings } = await readOpeningMovements(options.opening, source, period)
+      return { ...source, opening: movements, findings }
+    }),
+  )
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
@@ -108,21 +122,19 @@ async function convertSources(
     sources,
     prices,
     onOmitted: omissions.add,
-    opening,
-    onUnpriced: (asset) => increment(unpriced, asset),
+    opening: opened.flatMap(({ opening }) => opening),
+    onUnpriced: (asset) => unpriced.set(tickerName(asset), (unpriced.get(tickerName(asset)) ?? 0) + 1),
   })
   const converted = { movements: 0, lines: 0, merged: 0, split: 0 }
   try {
-    const target = await openConversionTarget(options, writer, files)
+    const target = await openConversionTarget(options, files)
     const onSpam = (movement: Movement, reason: string) => {
       converted.movements += 1
       omissions.add(toOmitted(movement, reason))
     }
-    const { excludeSpam } = options
-    const transactions = await streamTransactions(opened, { period, excludeSpam, onSpam })
-    await writeTransactions(transactions, { writer, target, converted })
+    await writeTransactions(streamTransactions(opened, period, onSpam), writer, target, converted)
   } finally {
-    await writer.close()
+    await writer.close?.()
   }
   const written = await files.finish()
   await omissions.removeStaleList()
@@ -139,43 +151,43 @@ async function convertSources(
   }
 }
 
-type WriteContext = {
-  writer: TextWriter
-  target: ConversionTarget
-  /** The counts that are increased. */
-  converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged' | 'split'>
-}
-
+/** Writes all transactions, and increases the counts. */
 async function writeTransactions(
   transactions: Transactions,
-  { writer, target, converted }: WriteContext,
+  writer: TextWriter,
+  target: ConversionTarget,
+  converted: Pick<ConversionResult, 'movements' | 'lines' | 'merged' | 'split'>,
 ): Promise<void> {
   for await (const movements of writer.isPerSecond ? bySecond(transactions) : transactions) {
     const written = writer.isUntyped ? movements : matchMultisends(movements)
     converted.split += written.length - movements.length
-    for (const chunk of await writer.write(written)) {
-      converted.lines += chunk.lines
-      converted.merged += chunk.merged ?? 0
-      target.write(chunk)
+    for (const { file, text, lines, merged = 0 } of await writer.write(written)) {
+      converted.lines += lines
+      converted.merged += merged
+      target.add(file, text, lines)
     }
     converted.movements += movements.length
     await target.flush()
   }
+  for (const file of writer.files) target.add(file, '', 0)
   await target.end()
 }
 
-/** Adds the opening balances of each export. */
-async function openWithBalances(
-  sources: readonly ConversionSource[],
-  { option, period }: { option: OpeningOption; period: Period },
-) {
-  const exports = sources.map(({ chain, opened }) => ({ chain, coverage: opened.manifest.coverage }))
-  return Promise.all(
-    sources.map(async (source) => {
-      const { movements, findings } = await readOpeningMovements(option, { ...source, period, exports })
-      return { ...source, opening: movements, findings }
-    }),
-  )
+/** Opens the writer of a format. Throws USAGE if there is no such format, or if the options do not fit it. */
+async function openWriter(conversion: Conversion): Promise<TextWriter> {
+  const { to, swaps = 'off', format } = conversion.options
+  const program = [...PRESETS, ...MULTI_FILE_WRITERS].find(({ name }) => name === to)
+  const journal = JOURNALS.find(({ name }) => name === to)
+  const files: readonly Preset[] =
+    program === undefined || 'files' in program ? (program?.files ?? []) : [program]
+  if (swaps !== 'off' && journal === undefined && !files.some(({ supportsSwaps }) => supportsSwaps))
+    throw new ExportError('USAGE', `${to} has no lines of two assets, so swaps cannot be paired`, {
+      fix: 'Omit --swaps, or use --swaps off.',
+    })
+  if (format === 'xlsx') requireWorkbookPreset(conversion.options)
+  if (program !== undefined) return openCsvWriter(program, conversion)
+  if (journal !== undefined) return openJournalWriter(journal, conversion)
+  throw optionError('to', { found: to, expected: FORMAT_NAMES.join(', ') })
 }
 
 /** The time range of all ledgers; undefined if none has rows. */
@@ -207,11 +219,6 @@ async function* bySecond(transactions: Transactions): Transactions {
   if (movements.length > 0) yield movements
 }
 
-function increment(counts: Map<string, number>, asset: Asset): void {
-  const name = tickerName(asset)
-  counts.set(name, (counts.get(name) ?? 0) + 1)
-}
-
 /** The end of a wallet's file: its address and the extension. */
 const OF_WALLET = /0x[0-9a-f]{40}(\.[a-z]+)$/
 
@@ -226,7 +233,8 @@ async function findStaleFiles(
   extension: string,
   written: readonly string[],
 ): Promise<string[]> {
-  const isPerWallet = perWallet || MULTI_FILE_WRITERS.some((one) => one.name === to && one.isPerWallet)
+  const isPerWallet =
+    perWallet || MULTI_FILE_WRITERS.some((program) => program.name === to && program.isPerWallet)
   if (out === undefined || !isPerWallet) return []
   const isWritten = new Set(written)
   const names = await readdir(out).catch(() => [])

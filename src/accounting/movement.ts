@@ -1,5 +1,5 @@
 import type { EntryType } from '../core/model/entry-types.ts'
-import type { PricedAsset } from '../ledger/prices/priced-asset.ts'
+import type { PricedAsset } from '../ledger/prices/prices.ts'
 
 /** A row of the ledger: one asset that a wallet received or sent. */
 export type Movement = {
@@ -47,5 +47,34 @@ export type Asset = PricedAsset & {
   tokenId: string | null
 }
 
+/** Whether a movement belongs to an EVM transaction: imports, exports and opening balances do not. */
+export const hasTransaction = ({ source }: Movement): boolean =>
+  source !== 'atomic_transactions' && source !== 'opening'
+
+/** Groups consecutive movements of the same wallet and transaction. */
+export function groupByWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
+  const groups: [Movement, ...Movement[]][] = []
+  for (const movement of movements) {
+    const last = groups.at(-1)
+    if (last?.[0].wallet === movement.wallet && last[0].transaction === movement.transaction)
+      last.push(movement)
+    else groups.push([movement])
+  }
+  return groups
+}
+
 /** A key that identifies an asset within its chain. */
 export const assetKey = ({ type, address, tokenId }: Asset): string => `${type}|${address}|${tokenId}`
+
+/** A movement, or a part of its amount, that is missing from the output file. */
+export type Omitted = {
+  movement: Movement
+  /** The missing amount in the asset's smallest unit; negative if it was sent. */
+  value: bigint
+  reason: string
+}
+
+/** Describes a movement that is omitted completely. */
+export function toOmitted(movement: Movement, reason: string): Omitted {
+  return { movement, value: movement.isOut ? -movement.value : movement.value, reason }
+}

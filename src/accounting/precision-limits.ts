@@ -1,13 +1,12 @@
 import { isNft } from '../core/model/asset.ts'
 import { smallest } from '../core/platform/extremes.ts'
-import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
-import type { Quote } from '../ledger/prices/prices.ts'
+import { exactFiatValue, FIAT_DECIMALS, type Quote } from '../ledger/prices/prices.ts'
 import type { Dataset } from '../read/dataset.ts'
-import type { ConversionPrices } from './conversion-prices.ts'
 import type { NumberRules } from './format-amount.ts'
 import type { Asset, Movement } from './movement.ts'
-import { collectionName, tickerName } from './names/asset-name.ts'
 import { type Contracts, withContract } from './names/contracts.ts'
+import { collectionName, tickerName } from './names/names.ts'
+import type { ConversionPrices } from './text-writer.ts'
 
 /** Returns the reason why a program cannot hold any amount of an asset; undefined if it can. */
 export type RefusalReasonOf = (asset: Asset) => string | undefined

@@ -3,12 +3,10 @@ import { chainIdOf, parseChain } from '../core/model/chains.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import { quoteLiteral } from '../core/platform/sql.ts'
 import type { OpeningOption } from '../ledger/balances/read-opening.ts'
-import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
-import { NATIVE } from '../ledger/prices/priced-asset.ts'
+import { NATIVE, readFungibleAssets } from '../ledger/prices/prices.ts'
 import { readRecords } from '../read/csv-records.ts'
 import { type Dataset, openDataset } from '../read/dataset.ts'
-import { readTickerFile } from './names/ticker-file.ts'
-import { FORMAT_NAMES } from './writers.ts'
+import { readTickerFile } from './names/tickers.ts'
 
 /** The user's files about tokens and addresses, and that of opening balances, whose tokens may have no rows. */
 export type UserFiles = Partial<Record<'tickers' | 'names' | 'prices', string | undefined>> & {
@@ -69,7 +67,7 @@ export async function findUnmatchedLines(
 }
 
 async function readTickerLines(file: string): Promise<UserLine[]> {
-  const lines = await readTickerFile(file, FORMAT_NAMES)
+  const lines = await readTickerFile(file)
   return lines.map(({ line, chain, contract, ticker }) => ({
     line,
     chain,

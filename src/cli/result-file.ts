@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import type { PriceNeeded } from '../accounting/prices-needed.ts'
-import type { TickerNeeded } from '../accounting/tickers-needed.ts'
+import type { PriceNeeded, TickerNeeded } from '../accounting/needed.ts'
 import { csvRows } from '../core/platform/csv-rows.ts'
 import {
   assertNotFolder,

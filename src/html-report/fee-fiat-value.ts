@@ -1,6 +1,5 @@
 import { COIN_DECIMALS } from '../core/model/asset.ts'
-import { exactFiatValue } from '../ledger/prices/fiat-value.ts'
-import type { Prices } from '../ledger/prices/prices.ts'
+import { exactFiatValue, type Prices } from '../ledger/prices/prices.ts'
 import type { AggregatedRow } from './ledger-aggregates.ts'
 
 /** Fiat value of fees when they were paid, in units of 10^-8 of the currency. */

@@ -5,7 +5,7 @@ import {
   trimFraction,
   trimZeros,
 } from '../core/platform/decimal.ts'
-import { FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
+import { FIAT_DECIMALS } from '../ledger/prices/prices.ts'
 import { groupDigits } from './numbers.ts'
 import { visibleText } from './visible-text.ts'
 

@@ -1,5 +1,5 @@
 import { shiftDecimal } from '../core/platform/decimal.ts'
-import { FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
+import { FIAT_DECIMALS } from '../ledger/prices/prices.ts'
 import { amountHtml, fiatHtml, formatCount, groupDigits, Html, html } from './html.ts'
 
 /** A cell of a table. `sort` is its sort key; by default its text. */

@@ -1,6 +1,6 @@
 import { AMOUNTS, type AmountName } from '../accounting/statement/flows.ts'
-import { decimalsOf, type StatementLine } from '../accounting/statement/statement-lines.ts'
-import { statementsByYear } from '../accounting/statement/yearly-statements.ts'
+import { decimalsOf, type StatementLine } from '../accounting/statement/ledger-sums.ts'
+import { statementsByYear } from '../accounting/statement/statement.ts'
 import { isNft } from '../core/model/asset.ts'
 import { type Balances, balances } from '../ledger/balances/balances.ts'
 import type { ChainWallets, OpeningOption } from '../ledger/balances/read-opening.ts'

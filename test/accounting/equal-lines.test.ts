@@ -5,11 +5,11 @@ import { stringify } from 'csv-stringify/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
-import { createImportRowWriter } from '../../src/accounting/csv/import-row-writer.ts'
 import { mergeEqualRows } from '../../src/accounting/csv/merge-equal-rows.ts'
 import { isCompared, type Preset } from '../../src/accounting/csv/preset.ts'
+import { createRowWriter } from '../../src/accounting/csv/row-writer.ts'
+import { PRESETS } from '../../src/accounting/formats.ts'
 import { type ImportRow, importRowOf } from '../../src/accounting/import-rows.ts'
-import { PRESETS } from '../../src/accounting/presets/index.ts'
 import { runCommand } from '../helpers/command.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { EQUAL_LINES } from './golden-chain.ts'
@@ -160,7 +160,7 @@ test('a payment to an own wallet is kept apart from an equal one only if the pro
   const payment = movement({ asset: COIN, value: 5n * 10n ** 18n })
   const rows = [{ ...payment, counterparty: `0x${'c'.repeat(40)}`, isOwn: true }, payment]
   const apart = byHandling('merge').filter((preset) => {
-    const { comparedCells: keyOf } = createImportRowWriter({
+    const { comparedCells: keyOf } = createRowWriter({
       preset,
       chainName: undefined,
       prices: undefined,

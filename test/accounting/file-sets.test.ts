@@ -5,10 +5,10 @@ import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
-import { openMultiFileTextWriter } from '../../src/accounting/multi-file-text-writer.ts'
+import { openCsvWriter } from '../../src/accounting/csv/csv-writer.ts'
 import type { ConvertOptions } from '../../src/accounting/options.ts'
 import { etherscan } from '../../src/accounting/presets/etherscan.ts'
-import type { WriterContext } from '../../src/accounting/text-writer.ts'
+import type { Conversion } from '../../src/accounting/text-writer.ts'
 import { openDataset } from '../../src/read/dataset.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { demoWallets } from '../helpers/node-data.ts'
@@ -300,7 +300,7 @@ test('a format whose limits cannot be checked leaves no temporary folder', async
   const files = etherscan.files.map((file) => ({ ...file, numbers: { ...file.numbers, maxSumDigits: 30 } }))
   const sources = [{ output, opened: unreadable, contracts: new Map() }]
   const context = { sources, options: { to: 'etherscan', out: 'x' } }
-  const opening = openMultiFileTextWriter({ ...etherscan, files }, context as unknown as WriterContext)
+  const opening = openCsvWriter({ ...etherscan, files }, context as unknown as Conversion)
   await expect(opening).rejects.toThrow('unreadable ledger')
   await opened.close()
   expect(scratchFolders()).toEqual(before)

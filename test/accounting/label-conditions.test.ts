@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { programTypes } from '../../src/accounting/csv/types.ts'
+import { programTypes } from '../../src/accounting/csv/preset.ts'
 import { type ImportRow, importRowOf } from '../../src/accounting/import-rows.ts'
 import { readLabels } from '../../src/accounting/labels.ts'
 import type { Asset, Movement } from '../../src/accounting/movement.ts'

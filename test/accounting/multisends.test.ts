@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Movement } from '../../src/accounting/movement.ts'
+import { groupByWallet, type Movement } from '../../src/accounting/movement.ts'
 import { matchMultisends } from '../../src/accounting/multisends.ts'
 import { rp2 } from '../../src/accounting/presets/rp2.ts'
 import { flowsOf } from '../../src/accounting/statement/flows.ts'
-import { groupByWallet } from '../../src/accounting/text-writer.ts'
 import { COIN, movement, nft, token } from './made-up.ts'
 
 const [BEN, CARL] = ['d', 'e'].map((digit) => `0x${digit.repeat(40)}`) as [string, string]

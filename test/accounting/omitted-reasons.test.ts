@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { JOURNALS } from '../../src/accounting/formats.ts'
 import { importRowOf } from '../../src/accounting/import-rows.ts'
-import { JOURNALS } from '../../src/accounting/journals/index.ts'
-import { createJournalWriter } from '../../src/accounting/journals/journal.ts'
+import { createJournalWriter } from '../../src/accounting/journals/journal-writer.ts'
 import { movement, token } from './made-up.ts'
 
 test.for(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parsePeriod } from '../../src/accounting/period.ts'
+import { parsePeriod } from '../../src/accounting/options.ts'
 
 test('includes a day from its first instant to its last', () => {
   expect(parsePeriod('2024-01-01', '2024-01-01')).toEqual({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createImportRowWriter } from '../../src/accounting/csv/import-row-writer.ts'
 import type { Preset } from '../../src/accounting/csv/preset.ts'
+import { createRowWriter } from '../../src/accounting/csv/row-writer.ts'
 import { acceptsSwapIn, importRowsOf } from '../../src/accounting/import-rows.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
 import { bittytax } from '../../src/accounting/presets/bittytax.ts'
@@ -216,7 +216,7 @@ test('a format without a type for wraps gets two lines', () => {
 })
 
 const writerOf = (preset: Preset) =>
-  createImportRowWriter({
+  createRowWriter({
     preset,
     chainName: undefined,
     placeholderOf: () => 'NULL1',

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
+import { FORMAT_NAMES } from '../../src/accounting/formats.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { makeNamedPipe } from '../helpers/named-pipe.ts'

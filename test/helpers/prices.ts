@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
+import { pricesNeeded } from '../../src/accounting/needed.ts'
 
 /** Writes a CSV file with a price for every day and asset of an export. Resolves to its path. */
 export async function writePrices(output: string, file: string): Promise<string> {

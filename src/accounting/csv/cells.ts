@@ -2,15 +2,21 @@ import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { needsQuotes, quoteCsv } from '../../core/platform/csv-text.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
-import { fiatValueOf, impliedPrice } from '../../ledger/prices/fiat-value.ts'
-import type { ConversionPrices } from '../conversion-prices.ts'
+import { fiatValueOf, impliedPrice } from '../../ledger/prices/prices.ts'
 import { withDecimalPoint } from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
-import { caipName, collectionName, methodName, safeText, tickerName } from '../names/asset-name.ts'
+import {
+  caipName,
+  collectionName,
+  methodName,
+  safeText,
+  tickerName,
+  type WalletNameOf,
+} from '../names/names.ts'
 import type { PlaceholderOf } from '../names/placeholders.ts'
-import type { WalletNameOf } from '../names/wallet-names.ts'
-import type { Preset, Role } from './preset.ts'
+import type { ConversionPrices } from '../text-writer.ts'
+import type { DateFormat, Preset, Role } from './preset.ts'
 
 /** The context that cells need in addition to the row. */
 export type CellContext = {
@@ -213,4 +219,15 @@ function sumNote(merged: readonly ImportRow[], amounts: Amounts, context: CellCo
   const types = new Set(merged.map((row) => typeOf(row, amounts, context) || 'none'))
   const note = ` / sum of ${merged.length} equal lines`
   return types.size === 1 ? note : `${note} / types ${[...types].join(' and ')}`
+}
+
+/** Formats a time of the tables, such as 2023-11-14T22:46:40.000Z. */
+export function formatInstant(time: string, format: DateFormat): string {
+  if (format === 'milliseconds') return String(Date.parse(time))
+  const [date, year, month, day] = [time.slice(0, 10), time.slice(0, 4), time.slice(5, 7), time.slice(8, 10)]
+  return format
+    .replace('YYYY-MM-DD', date)
+    .replace('MM/DD/YYYY', `${month}/${day}/${year}`)
+    .replace('DD.MM.YYYY', `${day}.${month}.${year}`)
+    .replace('HH:mm:ss', time.slice(11, 19))
 }

@@ -1,7 +1,6 @@
 import { largest } from '../../core/platform/extremes.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
-import { tickerName } from '../names/asset-name.ts'
-import { countBy } from '../names/first-digits.ts'
+import { countBy, tickerName } from '../names/names.ts'
 
 /**
  * Merges all rows of the same names of assets and direction with equal keys into one with the sum of their amounts, in the place

@@ -1,7 +1,16 @@
 import type { NumberRules } from '../format-amount.ts'
-import type { LegSide } from '../import-rows.ts'
-import type { CoinIds } from '../names/asset-name.ts'
-import type { PoolMove } from '../pool-moves.ts'
+import {
+  type AcceptsSwap,
+  type ImportRow,
+  isReceivedMove,
+  type Labels,
+  type LegSide,
+  POOL_MOVES,
+  type PoolMove,
+  type TransactionSummary,
+} from '../import-rows.ts'
+import type { Movement } from '../movement.ts'
+import type { CoinIds } from '../names/names.ts'
 
 /** The content of a column. */
 export type Role =
@@ -96,15 +105,6 @@ type Types = {
   pool?: Readonly<Partial<Record<PoolMove, string>>>
 }
 
-/**
- * The columns for the amount of a fee: those of a sent amount, or the fee columns with a sent amount of 0. A fee
- * has its own row (except in explorer formats), so that the sums of the file equal those of the ledger.
- */
-type FeeStyle = 'sent amount' | 'fee columns'
-
-/** How assets are named: symbol and contract digits, CAIP-19 identifier, or numbered placeholder. */
-type Naming = 'ticker' | 'caip' | 'placeholder'
-
 /** Lines that are equal except for their description, although they stand for different movements. */
 type EqualLines = {
   /**
@@ -123,11 +123,13 @@ type EqualLines = {
 export const isCompared = ({ equalLines: { ignored = [] } }: Preset, role: Role): boolean =>
   role !== 'note' && !ignored.includes(role)
 
-/** An import format of one CSV file. The converter, the checker and the documentation are derived from it. */
+/** The format of one CSV file. The converter, the checker and the documentation are derived from it. */
 export type Preset = {
   name: string
   /** The name of the program. */
   title: string
+  /** The name of the file in a format of several files. `{wallet}` stands for the address of the wallet. */
+  file?: string
   /** Headers and roles of the columns. `{currency}` and `{coin}` in headers are replaced (`headersOf`). */
   columns: readonly (readonly [header: string, role: Role])[]
   date: DateFormat
@@ -143,8 +145,13 @@ export type Preset = {
   excludedFromWallets?: RegExp
   /** Wallet names that the program requires in rows of certain types. */
   walletOfType?: Readonly<Record<string, string>>
-  fee: FeeStyle
-  naming: Naming
+  /**
+   * The columns for the amount of a fee: those of a sent amount, or the fee columns with a sent amount of 0. A fee
+   * has its own row (except in explorer formats), so that the sums of the file equal those of the ledger.
+   */
+  fee: 'sent amount' | 'fee columns'
+  /** How assets are named: symbol and contract digits, CAIP-19 identifier, or numbered placeholder. */
+  naming: 'ticker' | 'caip' | 'placeholder'
   /**
    * Only with CAIP-19 identifiers: those of native coins. A coin without one is omitted unless the user's file of tickers
    * gives one.
@@ -169,4 +176,114 @@ export type Preset = {
   rulesOf: string
   /** Rules that could not be verified in the vendor's own documentation. */
   unverified?: string
+}
+
+/** What most programs have in common. */
+export const USUAL = {
+  fee: 'sent amount',
+  naming: 'ticker',
+  numbers: {},
+  supportsNfts: false,
+  supportsSwaps: true,
+  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
+} as const satisfies Partial<Preset>
+
+/** The types for received amounts, sent amounts and swaps that many programs share. */
+export const TRANSFERS = { in: 'Deposit', out: 'Withdrawal', swap: 'Trade' }
+
+/** An import format that consists of several files with different columns. */
+export type MultiFileWriter = Pick<Preset, 'name' | 'title' | 'source' | 'rulesOf' | 'unverified'> & {
+  files: readonly Preset[]
+  /** Whether each wallet has its own set of files. */
+  isPerWallet: boolean
+  /** Whether rows contain columns that only the transactions table has. */
+  needsTransactions: boolean
+  /** Assigns the movements of one transaction to files, in ledger order. */
+  placementsOf(movements: readonly Movement[], options: PlacementOptions): Placement[]
+}
+
+export type PlacementOptions = {
+  labelOf: Labels
+  transaction: TransactionSummary | undefined
+  /** Undefined if no swap may be one row. */
+  acceptsSwap: AcceptsSwap | undefined
+}
+
+/**
+ * The file that a row belongs to, or the `reason` why it is omitted. `isAlreadyWritten` marks the second side of a
+ * transfer between own wallets, which the row of the first side already represents.
+ */
+export type Placement = { row: ImportRow } & (
+  | { format: Preset; isAlreadyWritten?: boolean }
+  | { reason: string }
+)
+
+/** Returns the headers of a preset's columns. `{currency}` defaults to GBP, `{coin}` to COIN. */
+export function headersOf({ columns }: Preset, currency = 'GBP', coin = ''): string[] {
+  const symbol = coin.replace(/\W/g, '') || 'COIN'
+  return columns.map(([header]) => header.replace('{currency}', currency).replace('{coin}', symbol))
+}
+
+/** Whether a text matches a column's header with any currency and coin. */
+export function isHeader(text: string | undefined, header: string): boolean {
+  const pattern = header.replace(/[$()]/g, '\\$&').replace(/\{(currency|coin)\}/g, '\\w+')
+  return text !== undefined && new RegExp(`^${pattern}$`).test(text)
+}
+
+/** The types of a program that labels may assign. */
+export type ProgramTypes = {
+  sides: TypeSides
+  /** Whether any other text is a valid type too. Such a type applies to rows with any amounts. */
+  acceptsAnyText: boolean
+  /** Whether transfers between own wallets may have a label. */
+  labelsOwnTransfers: boolean
+}
+
+/** The sides that each type applies to. */
+export type TypeSides = ReadonlyMap<string, ReadonlySet<LegSide>>
+
+/** Returns the types of a preset with the sides that each applies to. */
+export function typeSides({ types, labels, supportsSwaps }: Preset): TypeSides {
+  const defaultTypes: (readonly [side: LegSide, type: string | undefined])[] = [
+    ['in', types.in],
+    ['in', types.ownIn],
+    ['in', types.opening],
+    ['out', types.out],
+    ['out', types.ownOut],
+    ['out', types.fee],
+    ['swap', supportsSwaps ? types.swap : undefined],
+    ['swap', types.wrap],
+    ...POOL_MOVES.map((move) => [isReceivedMove(move) ? 'in' : 'out', types.pool?.[move]] as const),
+  ]
+  const sides = new Map<string, Set<LegSide>>()
+  const add = (side: LegSide, type: string) => sides.set(type, (sides.get(type) ?? new Set()).add(side))
+  for (const [side, type] of defaultTypes) if (type !== undefined) add(side, type)
+  for (const side of LEG_SIDES) for (const type of labels?.[side] ?? []) add(side, type)
+  return sides
+}
+
+const LEG_SIDES = ['in', 'out', 'swap'] as const
+
+/** Combines the types of all files of a program. */
+export function programTypes(presets: readonly Preset[]): ProgramTypes {
+  const sides = new Map<string, ReadonlySet<LegSide>>()
+  for (const preset of presets)
+    for (const [type, sidesOfType] of typeSides(preset))
+      sides.set(type, new Set([...(sides.get(type) ?? []), ...sidesOfType]))
+  return {
+    sides,
+    acceptsAnyText: presets.some(({ labels }) => labels === undefined),
+    labelsOwnTransfers: presets.every(({ labelsOwnTransfers = true }) => labelsOwnTransfers),
+  }
+}
+
+/** Describes the amounts of rows with these sides in words. */
+export function describeSides(sides: ReadonlySet<LegSide>): string {
+  return [...sides].map((side) => SIDE_TEXT[side]).join(' or ')
+}
+
+const SIDE_TEXT: Readonly<Record<LegSide, string>> = {
+  in: 'a received amount and no sent amount',
+  out: 'a sent amount and no received amount',
+  swap: 'both a received and a sent amount',
 }

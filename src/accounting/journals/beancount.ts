@@ -1,32 +1,34 @@
 import { isNft } from '../../core/model/asset.ts'
-import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
-import { digitsOf, safeText } from '../names/asset-name.ts'
-import type { Accounts, JournalFormat } from './journal-format.ts'
-import { entriesText, payee, purpose, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
-
-const ACCOUNTS: Accounts = {
-  opening: 'Equity:Opening-Balances',
-  fee: 'Expenses:Gas',
-  mint: 'Equity:Mint',
-  burn: 'Equity:Burn',
-  own: 'Equity:Own-Transfers',
-  in: 'Equity:External:In',
-  out: 'Equity:External:Out',
-}
-
-/** The account syntax of beancount's parser. Capitals of any script are allowed. */
-const ACCOUNT_RULE: AccountRule = {
-  pattern: /^(Assets|Liabilities|Equity|Income|Expenses)(:[\p{Lu}0-9][\p{L}0-9-]*)+$/u,
-  expected:
-    'an account such as Expenses:Rent: Assets, Liabilities, Equity, Income or Expenses, then parts of letters, digits and -, each after a : and starting with a capital or digit',
-}
+import { digitsOf, safeText } from '../names/names.ts'
+import {
+  entriesText,
+  type JournalFormat,
+  payee,
+  purpose,
+  timeOfDay,
+  totalPriceText,
+  walletAccountName,
+} from './journal-format.ts'
 
 export const beancount: JournalFormat = {
   name: 'beancount',
   title: 'beancount 2 and 3',
-  accounts: ACCOUNTS,
-  accountRule: ACCOUNT_RULE,
+  accounts: {
+    opening: 'Equity:Opening-Balances',
+    fee: 'Expenses:Gas',
+    mint: 'Equity:Mint',
+    burn: 'Equity:Burn',
+    own: 'Equity:Own-Transfers',
+    in: 'Equity:External:In',
+    out: 'Equity:External:Out',
+  },
+  // The syntax of beancount's parser. Capitals of any script are allowed.
+  accountRule: {
+    pattern: /^(Assets|Liabilities|Equity|Income|Expenses)(:[\p{Lu}0-9][\p{L}0-9-]*)+$/u,
+    expected:
+      'an account such as Expenses:Rent: Assets, Liabilities, Equity, Income or Expenses, then parts of letters, digits and -, each after a : and starting with a capital or digit',
+  },
   accountOf: (movement, digits) => {
     const name = walletAccountName(movement, digits)
       .replace(/[^A-Za-z0-9]+/g, '-')

@@ -1,82 +1,219 @@
-import { compareTexts } from '../../ledger/balances/compare-sums.ts'
-import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
-import { type AcceptsSwap, acceptsSwapIn, importRowsOf, withLabels } from '../import-rows.ts'
+import { entryRulesOf } from '../../core/model/entry-types.ts'
+import { compareTexts } from '../../ledger/balances/balance-sums.ts'
+import { readFungibleAssets } from '../../ledger/prices/prices.ts'
+import { extensionOf } from '../conversion-target.ts'
+import { formatAmount, type NumberRules, unformattableReason } from '../format-amount.ts'
+import { acceptsSwapIn, type ImportRow, type Leg, labelledRowsOf } from '../import-rows.ts'
 import { readLabels } from '../labels.ts'
-import type { Movement } from '../movement.ts'
+import { type Asset, assetKey, groupByWallet, type Movement, type Omitted, toOmitted } from '../movement.ts'
 import { withContract } from '../names/contracts.ts'
-import { digitsToDistinguish } from '../names/first-digits.ts'
-import { walletFileName } from '../names/wallet-file-name.ts'
-import { findPrecisionRefusals } from '../precision-limits.ts'
-import { groupByWallet, type TextWriter, type WriterContext } from '../text-writer.ts'
-import { createJournalWriter } from './journal.ts'
+import { digitsToDistinguish, firstDigits, walletFileName } from '../names/names.ts'
+import { findPrecisionRefusals, type RefusalReasonOf } from '../precision-limits.ts'
+import type { Conversion, TextWriter } from '../text-writer.ts'
 import type { DayPrice, JournalFormat } from './journal-format.ts'
 
 /**
  * Opens the writer of a journal, or of one journal per wallet. Each journal declares the accounts and commodities that
  * it uses.
  */
-export async function openJournalWriter(format: JournalFormat, context: WriterContext): Promise<TextWriter> {
-  const { options, sources, onOmitted } = context
+export async function openJournalWriter(format: JournalFormat, conversion: Conversion): Promise<TextWriter> {
+  const { options, sources, onOmitted } = conversion
   const wallets = sources.flatMap(({ opened }) => opened.manifest.coverage)
   const walletDigits = digitsToDistinguish(wallets.map(({ address }) => address))
   // The types of labels are accounts here.
-  const labels = await readLabels(options.labels, format.accountRule)
-  const refusalReasonOf = await findPrecisionRefusals(format, context)
+  const { labelOf, findings } = await readLabels(options.labels, format.accountRule)
+  const refusalReasonOf = await findPrecisionRefusals(format, conversion)
+  const header = await pricesHeader(format, conversion)
+  const extension = extensionOf(options)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
-  const writerOf = (file: string) => {
-    const writer =
-      writers.get(file) ?? createJournalWriter({ format, walletDigits, refusalReasonOf, onOmitted })
-    writers.set(file, writer)
-    return writer
-  }
-  const rowsOf = (group: readonly Movement[], canWriteSwap: AcceptsSwap) => {
-    // A label names the other side of each movement, which a swap does not have.
-    const acceptsSwap: AcceptsSwap = (row) => labels.labelOf(row) === undefined && canWriteSwap(row)
-    const rows = groupByWallet(group).flatMap((movements) =>
-      importRowsOf(movements, acceptsSwapIn(options.swaps ?? 'pair', acceptsSwap)),
-    )
-    return withLabels(rows, labels.labelOf)
-  }
   return {
-    header: await pricesHeader(format, context),
-    outputFiles: undefined,
+    files: options.perWallet ? [] : [{ name: '', header }],
     write: (movements) => {
       const groups = options.perWallet ? groupByWallet(movements) : [movements as [Movement, ...Movement[]]]
       return groups.map((group) => {
-        const writer = writerOf(options.perWallet ? walletFileName(group[0]) : '')
-        const text = writer.write(rowsOf(group, writer.canWriteSwap))
-        return { wallet: group[0], text, lines: text === '' ? 0 : 1 }
+        const name = options.perWallet ? `${walletFileName(group[0])}${extension}` : ''
+        const writer =
+          writers.get(name) ?? createJournalWriter({ format, walletDigits, refusalReasonOf, onOmitted })
+        writers.set(name, writer)
+        const acceptsSwap = acceptsSwapIn(
+          options.swaps ?? 'pair',
+          // A label names the other side of each movement, which a swap does not have.
+          (row) => labelOf(row) === undefined && writer.canWriteSwap(row),
+        )
+        const text = writer.write(labelledRowsOf(group, { labelOf, acceptsSwap }))
+        return { file: { name, header }, text, lines: text === '' ? 0 : 1 }
       })
     },
-    labelFindings: labels.findings,
-    close: async () => {},
+    labelFindings: findings,
   }
 }
-
-/** A price of a commodity from an instant on, and the chain of the asset. */
-type DatedPrice = DayPrice & { from: number; chain: string }
 
 /**
  * Writes the user's prices of the exported assets as price directives, sorted by commodity and day. Directives have no time of
  * day, so only the last price of each day is written.
  */
-async function pricesHeader(format: JournalFormat, { prices, sources }: WriterContext): Promise<string> {
+async function pricesHeader(format: JournalFormat, { prices, sources }: Conversion): Promise<string> {
   if (prices === undefined) return ''
   const { currency } = prices
-  const lastOfDays = new Map<string, DatedPrice>()
+  const lastOfDays = new Map<string, DayPrice & { from: number; chain: string }>()
   for (const { opened, chain, contracts } of sources) {
     for (const asset of await readFungibleAssets(opened)) {
       const commodity = format.commodityOf(withContract(asset, contracts))
       for (const { from, price } of prices.ofChain(chain).all(asset)) {
         const day = new Date(from).toISOString().slice(0, 10)
         const key = `${commodity} ${day}`
-        const known = lastOfDays.get(key)
+        const last = lastOfDays.get(key)
         // Prices of one instant are of several chains. They should be equal; the order of the exports must not matter.
-        if (known === undefined || from > known.from || (from === known.from && chain > known.chain))
+        if (last === undefined || from > last.from || (from === last.from && chain > last.chain))
           lastOfDays.set(key, { day, commodity, price, currency, from, chain })
       }
     }
   }
   const lines = [...lastOfDays].sort(([a], [b]) => compareTexts(a, b)).map(([, price]) => format.price(price))
   return lines.length === 0 ? '' : `${lines.join('')}\n`
+}
+
+type JournalOptions = {
+  format: JournalFormat
+  /** Digits that distinguish each wallet from the others, by address. */
+  walletDigits: ReadonlyMap<string, string>
+  /** Returns the reason if the program cannot represent an asset exactly. */
+  refusalReasonOf: RefusalReasonOf
+  onOmitted: (omitted: Omitted) => void
+}
+
+/**
+ * Creates a writer of one entry per transaction. Each movement and each swap has two postings that balance, so an entry
+ * balances for any selection of wallets and days.
+ */
+export function createJournalWriter(options: JournalOptions) {
+  const { format, onOmitted } = options
+  const declared = new Set<string>()
+  const declare = (key: string, declaration: () => string) => {
+    if (declared.has(key)) return ''
+    declared.add(key)
+    return declaration()
+  }
+  const declarationsOf = ({ accounts, commodities }: Postings): string => {
+    let text = ''
+    for (const account of accounts)
+      text += declare(`account ${account}`, () => format.declareAccount(account))
+    for (const [name, asset] of commodities)
+      text += declare(`commodity ${name}`, () => format.declareCommodity(name, asset))
+    return text
+  }
+  const postingsOf = (row: ImportRow): Postings[] => {
+    const swap = row.kind === 'swap' ? swapPostings(row, options) : undefined
+    if (swap !== undefined) return [swap]
+    const postings: Postings[] = []
+    for (const movement of row.movements) {
+      const formatted = movementPostings(movement, row.label, options)
+      if (typeof formatted === 'string') onOmitted(toOmitted(movement, formatted))
+      else postings.push(formatted)
+    }
+    return postings
+  }
+  return {
+    /** Whether the format can represent a swap with its price. */
+    canWriteSwap: (row: ImportRow) => swapPostings(row, options) !== undefined,
+    /** Returns the entry of one transaction with the declarations it needs; empty if none of its movements can be written. */
+    write(rows: readonly ImportRow[]): string {
+      const postings: Postings[] = []
+      for (const row of rows) for (const posting of postingsOf(row)) postings.push(posting)
+      const first = rows[0]?.movements[0]
+      if (first === undefined || postings.length === 0) return ''
+      let [declarations, texts] = ['', '']
+      for (const posting of postings) {
+        declarations += declarationsOf(posting)
+        texts += posting.text
+      }
+      return `${declarations}${format.entryHeader({ ...first, counterpartyName: findPartyName(rows) })}\n${texts}\n`
+    },
+  }
+}
+
+/** The name of the first counterparty that has one and is not a wallet of the job, whose side is in the entry too. */
+function findPartyName(rows: readonly ImportRow[]): string | undefined {
+  for (const { movements } of rows)
+    for (const { counterpartyName, isOwn } of movements)
+      if (counterpartyName !== undefined && !isOwn) return counterpartyName
+  return undefined
+}
+
+/** The text of postings that balance, with the accounts and commodities that they use. */
+type Postings = { accounts: string[]; commodities: [name: string, asset: Asset][]; text: string }
+
+/** Formats a movement as two postings, or returns the reason why the format cannot represent it. */
+function movementPostings(
+  movement: Movement,
+  label: string | undefined,
+  options: JournalOptions,
+): Postings | string {
+  const { format } = options
+  const formatted = formatLeg(movement, format.numbers, options)
+  if (typeof formatted === 'string') return formatted
+  const { amount, commodity } = formatted
+  const wallet = walletAccount(movement, options)
+  const counter = label ?? format.accounts[counterAccount(movement)]
+  const [own, other] = movement.isOut ? [`-${amount}`, amount] : [amount, `-${amount}`]
+  const text =
+    format.posting({ account: wallet, amount: own, commodity, movements: [movement] }) +
+    format.posting({ account: counter, amount: other, commodity, movements: [] })
+  return { accounts: [wallet, counter], commodities: [[commodity, movement.asset]], text }
+}
+
+/**
+ * Formats a swap as two postings of the wallet: the sent amount, and the received amount with the sent amount as its total
+ * price. Undefined if the format cannot represent one of them.
+ */
+function swapPostings(
+  { in: received, out: sent, movements }: ImportRow,
+  options: JournalOptions,
+): Postings | undefined {
+  const { format } = options
+  if (received === undefined || sent === undefined) return undefined
+  const numbers = { ...format.numbers, ...format.pricedNumbers }
+  const [gain, cost] = [formatLeg(received, numbers, options), formatLeg(sent, numbers, options)]
+  if (typeof gain === 'string' || typeof cost === 'string' || gain.commodity === cost.commodity)
+    return undefined
+  const account = walletAccount(movements[0], options)
+  const text =
+    format.posting({ account, ...cost, amount: `-${cost.amount}`, movements: movementsOf(sent, movements) }) +
+    format.posting({ account, ...gain, totalPrice: cost, movements: movementsOf(received, movements) })
+  return {
+    accounts: [account],
+    commodities: [
+      [cost.commodity, sent.asset],
+      [gain.commodity, received.asset],
+    ],
+    text,
+  }
+}
+
+const movementsOf = ({ asset }: Leg, movements: readonly Movement[]) =>
+  movements.filter((movement) => assetKey(movement.asset) === assetKey(asset))
+
+/** Formats an amount, or returns the reason why the format cannot represent it. */
+function formatLeg(
+  { asset, value }: Leg,
+  numbers: NumberRules,
+  { format, refusalReasonOf }: JournalOptions,
+): { amount: string; commodity: string } | string {
+  const refusal = refusalReasonOf(asset)
+  if (refusal !== undefined) return refusal
+  const amount = formatAmount(value, asset.decimals, numbers)?.text
+  if (amount === undefined) return unformattableReason(asset.decimals, numbers)
+  if (amount.length > format.maxNumberLength)
+    return `a number of more than ${format.maxNumberLength} characters`
+  return { amount, commodity: format.commodityOf(asset) }
+}
+
+const walletAccount = (movement: Movement, { format, walletDigits }: JournalOptions): string =>
+  format.accountOf(movement, walletDigits.get(movement.wallet) ?? firstDigits(movement.wallet))
+
+function counterAccount(movement: Movement): keyof JournalFormat['accounts'] {
+  const { countsAs } = entryRulesOf(movement.type)
+  if (countsAs !== 'transfer' && countsAs !== 'wrap') return countsAs
+  if (movement.isOwn) return 'own'
+  return movement.isOut ? 'out' : 'in'
 }

@@ -1,45 +1,64 @@
 import { createHash } from 'node:crypto'
-import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
-import { tickerName } from '../names/asset-name.ts'
-import type { Accounts, DayPrice, Posting } from './journal-format.ts'
-import { entriesText, payee, purpose, timeOfDay, totalPriceText, walletAccountName } from './posting-text.ts'
-
-const ACCOUNTS: Accounts = {
-  opening: 'equity:opening balances',
-  fee: 'expenses:gas',
-  mint: 'equity:mint',
-  burn: 'equity:burn',
-  own: 'equity:own transfers',
-  in: 'equity:external:in',
-  out: 'equity:external:out',
-}
+import { tickerName } from '../names/names.ts'
+import {
+  entriesText,
+  type JournalFormat,
+  payee,
+  purpose,
+  timeOfDay,
+  totalPriceText,
+  walletAccountName,
+} from './journal-format.ts'
 
 /** One part of an account: visible characters with single spaces between them. */
 const ACCOUNT_PART = String.raw`[^\s:;\p{Cc}\p{Cf}]+( [^\s:;\p{Cc}\p{Cf}]+)*`
 
-/**
- * The account syntax that both hledger and ledger accept. A first character of `[(<!*` would make the account a virtual
- * posting or set the status of the posting.
- */
-const ACCOUNT_RULE: AccountRule = {
-  pattern: new RegExp(`^(?![([<!*])${ACCOUNT_PART}(:${ACCOUNT_PART})*$`, 'u'),
-  expected:
-    'an account such as expenses:rent: parts separated by :, single spaces, no tab, no ;, not starting with ( [ < ! or *',
+/** What hledger and ledger have in common. */
+const PLAIN: Omit<JournalFormat, 'name' | 'title' | 'declareCommodity' | 'maxNumberLength' | 'source'> = {
+  accounts: {
+    opening: 'equity:opening balances',
+    fee: 'expenses:gas',
+    mint: 'equity:mint',
+    burn: 'equity:burn',
+    own: 'equity:own transfers',
+    in: 'equity:external:in',
+    out: 'equity:external:out',
+  },
+  // A first character of `[(<!*` would make the account a virtual posting or set the status of the posting.
+  accountRule: {
+    pattern: new RegExp(`^(?![([<!*])${ACCOUNT_PART}(:${ACCOUNT_PART})*$`, 'u'),
+    expected:
+      'an account such as expenses:rent: parts separated by :, single spaces, no tab, no ;, not starting with ( [ < ! or *',
+  },
+  accountOf: (movement, digits) => `assets:crypto:${walletAccountName(movement, digits)}`,
+  commodityOf: quotedName,
+  declareAccount: (account) => `account ${account}\n`,
+  entryHeader: (movement) =>
+    `${movement.time.slice(0, 10)} ${codeText(movement)}${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}${chainTag(movement)}`,
+  posting: ({ account, amount, commodity, totalPrice, movements }) =>
+    `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
+  price: ({ day, commodity, price, currency }) => `P ${day} ${commodity} ${price} ${currency}\n`,
+  numbers: {},
+  rulesOf: '2026-08-21',
 }
 
-/** The parts of the format that hledger and ledger have in common. */
-export const plainForm = {
-  accounts: ACCOUNTS,
-  accountRule: ACCOUNT_RULE,
-  accountOf: (movement: Movement, digits: string) => `assets:crypto:${walletAccountName(movement, digits)}`,
-  commodityOf: quotedName,
-  declareAccount: (account: string) => `account ${account}\n`,
-  entryHeader: (movement: Movement) =>
-    `${movement.time.slice(0, 10)} ${codeText(movement)}${[payee(movement), purpose(movement)].filter(Boolean).join(' | ')}  ; time:${timeOfDay(movement)}${chainTag(movement)}`,
-  posting: ({ account, amount, commodity, totalPrice, movements }: Posting) =>
-    `    ${account}  ${amount} ${commodity}${totalPriceText(totalPrice)}${commentOf(movements)}\n`,
-  price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
+export const hledger: JournalFormat = {
+  ...PLAIN,
+  name: 'hledger',
+  title: 'hledger',
+  declareCommodity: (commodity, { decimals }) => `commodity 1000.${'0'.repeat(decimals ?? 0)} ${commodity}\n`,
+  maxNumberLength: 600,
+  source: 'hledger 1.25, tested',
+}
+
+export const ledger: JournalFormat = {
+  ...PLAIN,
+  name: 'ledger',
+  title: 'ledger',
+  declareCommodity: (commodity) => `commodity ${commodity}\n`,
+  maxNumberLength: 250,
+  source: 'ledger 3.3.0, tested',
 }
 
 const chainTag = ({ chainName }: Movement) => (chainName === undefined ? '' : `, chain:${chainName}`)

@@ -1,7 +1,7 @@
-import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
+import { NATIVE, pricedAssetOf } from '../../ledger/prices/prices.ts'
 import type { Dataset } from '../../read/dataset.ts'
 import type { Asset } from '../movement.ts'
-import { countBy, digitsToDistinguish, firstDigits } from './first-digits.ts'
+import { countBy, digitsToDistinguish, firstDigits } from './names.ts'
 import type { TokenName, TokenNames } from './tickers.ts'
 
 /** The name and decimals of a contract's tokens of one type, derived from the whole export. */
@@ -21,7 +21,7 @@ type Contract = {
 /** Contracts by `contractKey`. A contract may have tokens of several types. */
 export type Contracts = ReadonlyMap<string, Contract>
 
-const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
+export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
 
 /** An export whose contracts are read. */
 type ContractSource = { opened: Dataset; chain: string; tickers?: TokenNames | undefined }

@@ -1,10 +1,11 @@
-import { chainIdOf, chainOf } from '../../core/model/chains.ts'
+import { ADDRESS } from '../../core/model/address.ts'
+import { chainIdOf, chainOf, parseChain } from '../../core/model/chains.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
-import { type WellKnownToken, wellKnownTokens } from '../../core/model/well-known-tokens.ts'
-import { NATIVE } from '../../ledger/prices/priced-asset.ts'
-import { recordError } from '../../read/csv-records.ts'
+import { wellKnownTokens } from '../../core/model/well-known-tokens.ts'
+import { NATIVE } from '../../ledger/prices/prices.ts'
+import { readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
+import { FORMAT_NAMES, usesIdentifiers } from '../formats.ts'
 import type { ConvertOptions } from '../options.ts'
-import { readTickerFile } from './ticker-file.ts'
 
 /** The name of a token that needs no digits of its contract. */
 export type TokenName = {
@@ -25,34 +26,25 @@ export type TokenName = {
  */
 export type TokenNames = ReadonlyMap<string, TokenName>
 
-type TickerContext = {
-  job: Pick<Manifest['job'], 'chain' | 'nativeSymbol'>
-  /** The names of all formats, which may be columns of the file. */
-  programs: readonly string[]
-  /** Whether a format names tokens by identifiers of its own, to which tickers do not apply. */
-  usesIdentifiers: (to: string | undefined) => boolean
-}
-
 /**
  * Returns the names of tokens on the chain of an export in files for the program `to`: those of the user's file, and
  * tickers of well-known tokens. Throws USAGE, with the line, if the file is invalid or gives a token the name of
  * another one or of the native coin.
  */
 export async function readTickers(
-  { to, tickers: file, builtinTickers = true }: Partial<ConvertOptions>,
-  { job, programs, usesIdentifiers }: TickerContext,
+  { tickers: file, builtinTickers = true }: Partial<ConvertOptions>,
+  job: Pick<Manifest['job'], 'chain' | 'nativeSymbol'>,
+  to: string | undefined,
 ): Promise<TokenNames> {
   const chain = chainIdOf(job.chain)
+  // Tickers do not apply to formats that name tokens by identifiers of their own.
   const hasIdentifiers = usesIdentifiers(to)
-  const builtin = builtinTickers && !hasIdentifiers ? wellKnownTokens(chain) : NO_TOKENS
-  const names = new Map<string, TokenName & { line?: number }>(
-    [...builtin].map(([contract, { ticker, decimals }]) => [
-      contract,
-      { name: ticker, isUsers: false, decimals },
-    ]),
-  )
+  const names = new Map<string, NameInFile>()
+  if (builtinTickers && !hasIdentifiers)
+    for (const [contract, { ticker, decimals }] of wellKnownTokens(chain))
+      names.set(contract, { name: ticker, isUsers: false, decimals })
   if (file === undefined) return names
-  for (const { line, contract, ticker, nameOf, chain: lineChain } of await readTickerFile(file, programs)) {
+  for (const { line, contract, ticker, nameOf, chain: lineChain } of await readTickerFile(file)) {
     const name = nameOf(to) || (hasIdentifiers ? '' : ticker)
     if (lineChain === chain && name !== '') names.set(contract, { name, isUsers: true, line })
   }
@@ -60,11 +52,11 @@ export async function readTickers(
   return names
 }
 
-const NO_TOKENS: ReadonlyMap<string, WellKnownToken> = new Map()
+type NameInFile = TokenName & { line?: number }
 
 /** Most programs treat names that differ only in case as one asset. */
 function rejectSharedNames(
-  names: ReadonlyMap<string, TokenName & { line?: number }>,
+  names: ReadonlyMap<string, NameInFile>,
   { file, coin }: { file: string; coin: string | undefined },
 ): void {
   const owners = new Map<string, NamedContract>()
@@ -94,3 +86,156 @@ function describeSharedName(name: string, [first, second]: [NamedContract, Named
     expected: `another name, or a line with another name for ${other.contract}: the program would treat both as one token`,
   }
 }
+
+/** A line of the user's file of tickers. */
+type TickerLine = {
+  line: number
+  /** EVM chain id. */
+  chain: string
+  /** In lower case; `native` for the coin. */
+  contract: string
+  /** Empty if the line has none. */
+  ticker: string
+  /** The name for a program that has a column of its own; empty if there is none. */
+  nameOf: (program: string | undefined) => string
+}
+
+/** Columns that are for the user; no format contains them. */
+const NOTE_COLUMNS = ['name', 'coingecko', 'movements', 'volume']
+
+const REQUIRED_COLUMNS = ['chain', 'contract', 'ticker'] as const
+
+/** Letters and digits, with dots, underscores and hyphens inside. */
+const TICKER = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,18}[A-Za-z0-9])?$/
+
+/** Names of tokens without a ticker: symbol and contract digits, or a placeholder. */
+const GENERATED_NAME = /-[0-9a-f]{8}|^(NULL|NFT)\d*$/i
+
+type ProgramNames = {
+  pattern: RegExp
+  /** Further names that native coins may have. @default they have no line in the file */
+  coinPattern?: RegExp
+  acceptsTickers: boolean
+  expected: string
+}
+
+/** Columns of programs that have identifiers of their own; other columns contain tickers. */
+const PROGRAM_NAMES: Readonly<Record<string, ProgramNames>> = {
+  koinly: {
+    pattern: /^ID:[1-9]\d{0,8}$/,
+    acceptsTickers: true,
+    expected: 'a ticker, or an id of Koinly such as ID:1234',
+  },
+  rotki: {
+    pattern: /^eip155:[1-9]\d*\/erc20:0x[0-9a-fA-F]{40}$/,
+    // Such as AVAX, or the UUID of an asset that the user added to rotki (serialization/schemas.py).
+    coinPattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,35}$/,
+    acceptsTickers: false,
+    expected: 'an identifier such as eip155:1/erc20:0x…',
+  },
+}
+
+/**
+ * Reads a CSV file of tickers. Lines without a ticker and without names for programs are skipped. Throws USAGE, with
+ * the line, if a cell is invalid, if a column is unknown, or if a contract or ticker of a chain is repeated.
+ */
+export async function readTickerFile(file: string): Promise<TickerLine[]> {
+  const lines = new Map<string, TickerLine>()
+  const tickers = new Map<string, TickerLine>()
+  await readRecords(file, REQUIRED_COLUMNS, ({ line, cells: untrimmed }) => {
+    requireKeptLine({ file, line })
+    const cells = Object.fromEntries(Object.entries(untrimmed).map(([name, text]) => [name, text.trim()]))
+    const problem = validateCells(cells)
+    if (problem !== undefined) throw recordError({ file, line }, problem)
+    const { chain = '', contract = '', ticker = '', ...others } = cells
+    const parsed: TickerLine = {
+      line,
+      chain: parseChain(chain) ?? '',
+      contract: contract.toLowerCase(),
+      ticker,
+      nameOf: (program = '') => (FORMAT_NAMES.includes(program) ? (others[program] ?? '') : ''),
+    }
+    if (ticker === '' && FORMAT_NAMES.every((program) => parsed.nameOf(program) === '')) return
+    const sameContract = `${parsed.chain}|${parsed.contract}`
+    const sameTicker = `${parsed.chain}|${ticker.toLowerCase()}`
+    const repeated = lines.get(sameContract) ?? (ticker === '' ? undefined : tickers.get(sameTicker))
+    if (repeated !== undefined) throw recordError({ file, line }, describeRepeated(parsed, repeated))
+    lines.set(sameContract, parsed)
+    tickers.set(sameTicker, parsed)
+  })
+  return [...lines.values()]
+}
+
+type LineProblem = { found: string; expected: string }
+type Cells = Readonly<Record<string, string>>
+
+function describeRepeated({ contract, ticker }: TickerLine, repeated: TickerLine): LineProblem {
+  return repeated.contract === contract
+    ? {
+        found: `${contract} again, as in line ${repeated.line}`,
+        expected: 'one line per contract of a chain',
+      }
+    : {
+        found: `ticker ${ticker} again, which ${repeated.contract} has in line ${repeated.line}`,
+        expected: 'another ticker: the program would treat both tokens as one',
+      }
+}
+
+function validateCells(cells: Cells): LineProblem | undefined {
+  const { chain = '', contract = '', ticker = '' } = cells
+  const columns = [...REQUIRED_COLUMNS, ...NOTE_COLUMNS, ...FORMAT_NAMES]
+  const unknown = Object.keys(cells).find((name) => name !== '' && !columns.includes(name))
+  if (unknown !== undefined) return { found: `column ${unknown}`, expected: `columns ${columns.join(', ')}` }
+  if (parseChain(chain) === undefined)
+    return {
+      found: chain === '' ? 'no chain' : `chain ${chain}`,
+      expected: 'an id such as 43114 or a name such as avalanche',
+    }
+  if (contract.toLowerCase() === NATIVE) return validateCoin(cells)
+  if (!ADDRESS.test(contract))
+    return {
+      found: contract === '' ? 'no contract' : `contract ${contract}`,
+      expected: '0x and 40 hex digits, or native',
+    }
+  return validateTicker(ticker) ?? validateProgramNames(cells)
+}
+
+function validateTicker(ticker: string): LineProblem | undefined {
+  if (ticker === '') return undefined
+  const found = `ticker ${JSON.stringify(ticker)}`
+  if (!TICKER.test(ticker))
+    return { found, expected: 'at most 20 letters and digits, with . _ - inside, such as USDC.e' }
+  if (!GENERATED_NAME.test(ticker)) return undefined
+  return {
+    found,
+    expected: 'no NULL1 or NFT1, and no hyphen with 8 hex digits: tokens without a ticker have such names',
+  }
+}
+
+function validateProgramNames(cells: Cells): LineProblem | undefined {
+  for (const program of FORMAT_NAMES) {
+    const name = cells[program] ?? ''
+    const { pattern, acceptsTickers = true, expected } = PROGRAM_NAMES[program] ?? {}
+    const problem = acceptsTickers ? validateTicker(name) : NO_TICKER
+    if (name === '' || pattern?.test(name) === true || problem === undefined) continue
+    return { found: `${program} ${JSON.stringify(name)}`, expected: expected ?? problem.expected }
+  }
+  return undefined
+}
+
+/** Checks the line of the native coin, which most programs know by its symbol. */
+function validateCoin(cells: Cells): LineProblem | undefined {
+  for (const column of ['ticker', ...FORMAT_NAMES]) {
+    const name = cells[column] ?? ''
+    const { pattern, coinPattern, expected = '' } = PROGRAM_NAMES[column] ?? {}
+    if (name === '' || coinPattern?.test(name) === true) continue
+    if (coinPattern !== undefined && pattern?.test(name) === true) continue
+    return {
+      found: `${column} ${JSON.stringify(name)} for native`,
+      expected: coinPattern === undefined ? 'none: the program gets the symbol of the coin' : expected,
+    }
+  }
+  return undefined
+}
+
+const NO_TICKER = { expected: 'an identifier' }

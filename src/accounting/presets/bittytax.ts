@@ -1,7 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
-import { TRANSFERS } from './transfers.ts'
+import { type Preset, TRANSFERS, USUAL } from '../csv/preset.ts'
 
 export const bittytax: Preset = {
+  ...USUAL,
   name: 'bittytax',
   title: 'BittyTax',
   columns: [
@@ -54,10 +54,8 @@ export const bittytax: Preset = {
     swap: [],
   },
   fee: 'fee columns',
-  naming: 'ticker',
   numbers: { maxDigits: 28, maxSumDigits: 28 },
   supportsNfts: true,
-  supportsSwaps: true,
   equalLines: { handling: 'keep', compares: 'nothing (BittyTax 287c4b4, import_records.py)' },
   source: 'BittyTax 287c4b4, import_records.py, t_row.py and data/example.csv',
   rulesOf: '2026-07-17',

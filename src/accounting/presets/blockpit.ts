@@ -1,7 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
-import { TRANSFERS } from './transfers.ts'
+import { type Preset, TRANSFERS, USUAL } from '../csv/preset.ts'
 
 export const blockpit: Preset = {
+  ...USUAL,
   name: 'blockpit',
   title: 'Blockpit',
   columns: [
@@ -24,12 +24,6 @@ export const blockpit: Preset = {
     out: ['Margin_trading_loss'],
     swap: [],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
-  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: "Blockpit's page 11453835867292; columns of staketaxcsv 87547d5, labels of BittyTax 287c4b4",
   rulesOf: '2026-07-17',
   unverified: 'whether its XLSX template is accepted as CSV; if not, save the file as XLSX',

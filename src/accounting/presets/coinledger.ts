@@ -1,7 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
-import { TRANSFERS } from './transfers.ts'
+import { type Preset, TRANSFERS, USUAL } from '../csv/preset.ts'
 
 export const coinledger: Preset = {
+  ...USUAL,
   name: 'coinledger',
   title: 'CoinLedger',
   columns: [
@@ -24,12 +24,6 @@ export const coinledger: Preset = {
     out: ['Gift Sent', 'Merchant Payment'],
     swap: [],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
-  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: "CoinLedger's page 6028758; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
   unverified: 'the type of fees (Network Fee), which was only seen in its own export',

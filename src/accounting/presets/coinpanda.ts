@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const coinpanda: Preset = {
+  ...USUAL,
   name: 'coinpanda',
   title: 'Coinpanda',
   columns: [
@@ -52,12 +53,6 @@ export const coinpanda: Preset = {
     ],
     swap: ['Liquidity in', 'Liquidity out', 'NFT'],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
-  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: 'columns, types and labels of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
   unverified: 'all rules: no vendor documentation was available',

@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const cointracker: Preset = {
+  ...USUAL,
   name: 'cointracker',
   title: 'CoinTracker',
   columns: [
@@ -21,11 +22,7 @@ export const cointracker: Preset = {
     swap: ['stake', 'unstake', 'margin'],
   },
   labelsOwnTransfers: false,
-  fee: 'sent amount',
-  naming: 'ticker',
   numbers: { maxDecimals: 8 },
-  supportsNfts: false,
-  supportsSwaps: true,
   equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns' },
   source: "CoinTracker's rules as quoted in bryanlabs/cosmos-tax-cli#232; its tag page",
   rulesOf: '2026-07-17',

@@ -1,7 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
-import { TRANSFERS } from './transfers.ts'
+import { type Preset, TRANSFERS, USUAL } from '../csv/preset.ts'
 
 export const cointracking: Preset = {
+  ...USUAL,
   name: 'cointracking',
   title: 'CoinTracking',
   columns: [
@@ -62,11 +62,7 @@ export const cointracking: Preset = {
     ],
     swap: [],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
   supportsNfts: true,
-  supportsSwaps: true,
   equalLines: { handling: 'distinguish', compares: 'Tx-ID, as in staketaxcsv 87547d5' },
   source:
     "CoinTracking's pages 29000007202, 29000042383 (NFTs) and 29000042783; its CSV import page as cited by staketaxcsv",

@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const cryptotaxcalculator: Preset = {
+  ...USUAL,
   name: 'cryptotaxcalculator',
   title: 'Crypto Tax Calculator (Summ)',
   columns: [
@@ -77,11 +78,6 @@ export const cryptotaxcalculator: Preset = {
     // The base is what the wallet receives, so a swap is always a purchase of it.
     swap: [],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
   equalLines: {
     handling: 'merge',
     compares: "ID (the vendor's page 8789036); assumed: together with all columns but the description",

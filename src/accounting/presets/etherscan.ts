@@ -1,12 +1,19 @@
-import type { MultiFileWriter, OutputFileFormat, Placement } from '../csv/multi-file-writer.ts'
-import type { Preset } from '../csv/preset.ts'
-import type { ImportRow } from '../import-rows.ts'
-import { importRowOf } from '../import-rows.ts'
+import type { EntryType } from '../../core/model/entry-types.ts'
+import type { MultiFileWriter, Placement, Preset } from '../csv/preset.ts'
+import { type ImportRow, importRowOf } from '../import-rows.ts'
 
-const COMMON = {
+const ABOUT = {
   name: 'etherscan',
   title:
     'four files per wallet as downloaded from an Etherscan-like explorer, in the form that BittyTax reads',
+  source: 'BittyTax 287c4b4, conv/parsers/etherscan.py',
+  rulesOf: '2026-07-17',
+  unverified:
+    'current headers of explorers: they change often, and these are the newest that BittyTax supported',
+}
+
+const COMMON = {
+  ...ABOUT,
   date: 'YYYY-MM-DD HH:mm:ss',
   types: {},
   fee: 'fee columns',
@@ -15,10 +22,6 @@ const COMMON = {
   supportsNfts: true,
   supportsSwaps: false,
   equalLines: { handling: 'keep', compares: 'nothing (BittyTax 287c4b4, import_records.py)' },
-  source: 'BittyTax 287c4b4, conv/parsers/etherscan.py',
-  rulesOf: '2026-07-17',
-  unverified:
-    'current headers of explorers: they change often, and these are the newest that BittyTax supported',
 } as const
 
 const COMMON_COLUMNS: Preset['columns'] = [
@@ -28,7 +31,7 @@ const COMMON_COLUMNS: Preset['columns'] = [
   ['DateTime (UTC)', 'date'],
 ]
 
-const TRANSACTIONS: OutputFileFormat = {
+const TRANSACTIONS: Preset = {
   ...COMMON,
   file: 'export-{wallet}.csv',
   columns: [
@@ -48,7 +51,7 @@ const TRANSACTIONS: OutputFileFormat = {
   ],
 }
 
-const INTERNAL: OutputFileFormat = {
+const INTERNAL: Preset = {
   ...COMMON,
   file: 'export-internal-{wallet}.csv',
   mayRepeatRows: true,
@@ -70,7 +73,7 @@ const INTERNAL: OutputFileFormat = {
   ],
 }
 
-const TOKENS: OutputFileFormat = {
+const TOKENS: Preset = {
   ...COMMON,
   file: 'export-token-{wallet}.csv',
   mayRepeatRows: true,
@@ -86,7 +89,7 @@ const TOKENS: OutputFileFormat = {
   ],
 }
 
-const NFTS: OutputFileFormat = {
+const NFTS: Preset = {
   ...COMMON,
   file: 'export-nft-{wallet}.csv',
   mayRepeatRows: true,
@@ -105,22 +108,19 @@ const NFTS: OutputFileFormat = {
 
 /** Four files per wallet: transactions with fees, internal transactions, ERC-20 transfers and NFT transfers. */
 export const etherscan: MultiFileWriter = {
-  name: COMMON.name,
-  title: COMMON.title,
+  ...ABOUT,
   files: [TRANSACTIONS, INTERNAL, TOKENS, NFTS],
   isPerWallet: true,
   needsTransactions: true,
   placementsOf: (movements, { transaction }) => {
     const placements: Placement[] = []
-    const merged = new Map<string, { row: ImportRow; format: OutputFileFormat }>()
+    const merged = new Map<string, { row: ImportRow; format: Preset }>()
     for (const movement of movements) {
       const { type, source, wallet, asset } = movement
       const row = importRowOf(movement, transaction)
       const previous = merged.get(wallet)
-      if (type === 'self')
-        placements.push({ row, reason: 'a transfer to the same wallet, which explorers list once' })
-      else if (type === 'opening')
-        placements.push({ row, reason: 'an opening balance, which explorers do not list' })
+      const reason = UNLISTED[type]
+      if (reason !== undefined) placements.push({ row, reason })
       // The token side of wrapping comes from a table of native coins.
       else if (asset.type === 'erc20') placements.push({ row, format: TOKENS })
       else if (source !== 'transactions') placements.push({ row, format: FORMAT_OF_SOURCE[source] ?? TOKENS })
@@ -133,12 +133,14 @@ export const etherscan: MultiFileWriter = {
     }
     return placements
   },
-  source: COMMON.source,
-  rulesOf: COMMON.rulesOf,
-  unverified: COMMON.unverified,
 }
 
-const FORMAT_OF_SOURCE: Readonly<Record<string, OutputFileFormat>> = {
+const UNLISTED: Readonly<Partial<Record<EntryType, string>>> = {
+  self: 'a transfer to the same wallet, which explorers list once',
+  opening: 'an opening balance, which explorers do not list',
+}
+
+const FORMAT_OF_SOURCE: Readonly<Record<string, Preset>> = {
   internal_transactions: INTERNAL,
   // Explorers list them elsewhere, without a file. They move coins without a fee, like internal transactions.
   atomic_transactions: INTERNAL,

@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const generic: Preset = {
+  ...USUAL,
   name: 'generic',
   title: 'any other program: every movement with all details',
   columns: [
@@ -39,11 +40,7 @@ export const generic: Preset = {
       returnShare: 'pool share out',
     },
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
   supportsNfts: true,
-  supportsSwaps: true,
   equalLines: { handling: 'distinguish', compares: 'entry_id is unique' },
   isForPeople: true,
   source: 'walletlake',

@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const koinly: Preset = {
+  ...USUAL,
   name: 'koinly',
   title: 'Koinly',
   columns: [
@@ -45,11 +46,9 @@ export const koinly: Preset = {
     out: ['gift', 'lost', 'donation', 'tax', 'loan fee', 'margin fee', 'realized pnl'],
     swap: [],
   },
-  fee: 'sent amount',
   naming: 'placeholder',
   numbers: { needsPoint: true },
   supportsNfts: true,
-  supportsSwaps: true,
   equalLines: {
     handling: 'merge',
     compares: "date, currencies, amounts and hash (Koinly's page 9789363)",

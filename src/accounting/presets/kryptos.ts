@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const kryptos: Preset = {
+  ...USUAL,
   name: 'kryptos',
   title: 'Kryptos',
   columns: [
@@ -30,12 +31,6 @@ export const kryptos: Preset = {
     out: ['transfer'],
     swap: [],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
-  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: 'columns, types and dates of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
   unverified:

@@ -1,10 +1,17 @@
-import type { MultiFileWriter, OutputFileFormat } from '../csv/multi-file-writer.ts'
-import { importRowsOf, withLabels } from '../import-rows.ts'
-import { groupByWallet } from '../text-writer.ts'
+import type { MultiFileWriter, Preset } from '../csv/preset.ts'
+import { labelledRowsOf } from '../import-rows.ts'
 
-const COMMON = {
+const ABOUT = {
   name: 'rotki',
   title: 'rotki, generic events and generic trades',
+  source:
+    'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers, types.py (locations, coins); rotki/assets 252c95b (coins); tested with these importers',
+  rulesOf: '2026-08-21',
+  unverified: 'its interface, and which tokens its complete database has',
+}
+
+const COMMON = {
+  ...ABOUT,
   date: 'milliseconds',
   fee: 'sent amount',
   naming: 'caip',
@@ -34,13 +41,9 @@ const COMMON = {
     '534352': 'scroll',
     other: 'external',
   },
-  source:
-    'rotki ef14aad, rotki_events.py and rotki_trades.py of data_import/importers, types.py (locations, coins); rotki/assets 252c95b (coins); tested with these importers',
-  rulesOf: '2026-08-21',
-  unverified: 'its interface, and which tokens its complete database has',
 } as const
 
-const EVENTS: OutputFileFormat = {
+const EVENTS: Preset = {
   ...COMMON,
   file: 'events.csv',
   columns: [
@@ -63,7 +66,7 @@ const EVENTS: OutputFileFormat = {
   equalLines: { handling: 'keep', compares: 'nothing: each event gets a random id (rotki_events.py)' },
 }
 
-const TRADES: OutputFileFormat = {
+const TRADES: Preset = {
   ...COMMON,
   file: 'trades.csv',
   columns: [
@@ -88,16 +91,10 @@ const TRADES: OutputFileFormat = {
 
 /** Two files: swaps, and all other movements. */
 export const rotki: MultiFileWriter = {
-  name: COMMON.name,
-  title: COMMON.title,
+  ...ABOUT,
   files: [EVENTS, TRADES],
   isPerWallet: false,
   needsTransactions: false,
-  placementsOf: (movements, { labelOf, acceptsSwap }) => {
-    const rows = groupByWallet(movements).flatMap((ofWallet) => importRowsOf(ofWallet, acceptsSwap))
-    return withLabels(rows, labelOf).map((row) => ({ row, format: row.kind === 'swap' ? TRADES : EVENTS }))
-  },
-  source: COMMON.source,
-  rulesOf: COMMON.rulesOf,
-  unverified: COMMON.unverified,
+  placementsOf: (movements, options) =>
+    labelledRowsOf(movements, options).map((row) => ({ row, format: row.kind === 'swap' ? TRADES : EVENTS })),
 }

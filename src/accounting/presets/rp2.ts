@@ -1,11 +1,17 @@
-import type { MultiFileWriter, OutputFileFormat, Placement } from '../csv/multi-file-writer.ts'
-import type { Preset } from '../csv/preset.ts'
-import { type ImportRow, importRowsOf, withLabels } from '../import-rows.ts'
+import type { MultiFileWriter, Placement, Preset } from '../csv/preset.ts'
+import { type ImportRow, labelledRowsOf } from '../import-rows.ts'
 import { assetKey, type Movement } from '../movement.ts'
 
-const COMMON = {
+const ABOUT = {
   name: 'rp2',
   title: 'rp2, through the manual plugin of dali',
+  source:
+    'rp2 eb2a368, rp2_decimal.py, out_transaction.py, ods_parser.py; dali-rp2 a17f269, plugin/input/csv/manual.py; tested',
+  rulesOf: '2026-02-12',
+}
+
+const COMMON = {
+  ...ABOUT,
   date: 'YYYY-MM-DD HH:mm:ss+00:00',
   fee: 'fee columns',
   naming: 'ticker',
@@ -23,9 +29,6 @@ const COMMON = {
   // Transfers between own wallets go to intra.csv, which has no types.
   labelsOwnTransfers: false,
   needsPrices: true,
-  source:
-    'rp2 eb2a368, rp2_decimal.py, out_transaction.py, ods_parser.py; dali-rp2 a17f269, plugin/input/csv/manual.py; tested',
-  rulesOf: '2026-02-12',
 } as const
 
 /** The first columns of in.csv and out.csv. */
@@ -39,7 +42,7 @@ const COMMON_COLUMNS: Preset['columns'] = [
   ['spot_price', 'price'],
 ]
 
-const IN: OutputFileFormat = {
+const IN: Preset = {
   ...COMMON,
   file: 'in.csv',
   columns: [
@@ -59,7 +62,7 @@ const IN: OutputFileFormat = {
   },
 }
 
-const OUT: OutputFileFormat = {
+const OUT: Preset = {
   ...COMMON,
   file: 'out.csv',
   columns: [
@@ -75,7 +78,7 @@ const OUT: OutputFileFormat = {
   labels: { in: [], out: ['DONATE', 'GIFT', 'LOST', 'STAKING'], swap: [] },
 }
 
-const INTRA: OutputFileFormat = {
+const INTRA: Preset = {
   ...COMMON,
   file: 'intra.csv',
   // A transfer without a fee needs no price.
@@ -98,21 +101,20 @@ const INTRA: OutputFileFormat = {
 
 /** Three files: received amounts, sent amounts and fees, and transfers between own wallets. */
 export const rp2: MultiFileWriter = {
-  name: COMMON.name,
-  title: COMMON.title,
+  ...ABOUT,
   files: [IN, OUT, INTRA],
   isPerWallet: false,
   needsTransactions: false,
-  placementsOf: (movements, { labelOf }) => {
-    const rows = withLabels(importRowsOf(movements), labelOf)
+  placementsOf: (movements, options) => {
+    const rows = labelledRowsOf(movements, options)
     const sent = new Map<string, number>()
-    for (const { isOwn, movements: rowMovements } of rows)
-      if (isOwn && rowMovements[0].isOut)
-        sent.set(transferKey(rowMovements[0]), (sent.get(transferKey(rowMovements[0])) ?? 0) + 1)
+    for (const {
+      isOwn,
+      movements: [movement],
+    } of rows)
+      if (isOwn && movement.isOut) sent.set(transferKey(movement), (sent.get(transferKey(movement)) ?? 0) + 1)
     return rows.map((row) => placementOf(row, sent))
   },
-  source: COMMON.source,
-  rulesOf: COMMON.rulesOf,
 }
 
 function placementOf(row: ImportRow, sent: Map<string, number>): Placement {

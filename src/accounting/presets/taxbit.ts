@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const taxbit: Preset = {
+  ...USUAL,
   name: 'taxbit',
   title: 'TaxBit',
   columns: [
@@ -24,11 +25,6 @@ export const taxbit: Preset = {
     out: ['Sell', 'Gift Sent'],
     swap: ['Buy', 'Sell'],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
   equalLines: { handling: 'distinguish', compares: 'not documented; assumed: Exchange Transaction ID' },
   source: "TaxBit's page 360047756913; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',

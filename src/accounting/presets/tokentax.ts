@@ -1,7 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
-import { TRANSFERS } from './transfers.ts'
+import { type Preset, TRANSFERS, USUAL } from '../csv/preset.ts'
 
 export const tokentax: Preset = {
+  ...USUAL,
   name: 'tokentax',
   title: 'TokenTax',
   columns: [
@@ -25,12 +25,6 @@ export const tokentax: Preset = {
     swap: [],
   },
   walletOfType: { Gift: 'Gift' },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
-  equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns but the description' },
   source: "TokenTax's page 1707630; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
 }

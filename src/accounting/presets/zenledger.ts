@@ -1,6 +1,7 @@
-import type { Preset } from '../csv/preset.ts'
+import { type Preset, USUAL } from '../csv/preset.ts'
 
 export const zenledger: Preset = {
+  ...USUAL,
   name: 'zenledger',
   title: 'ZenLedger',
   columns: [
@@ -22,11 +23,6 @@ export const zenledger: Preset = {
     out: [],
     swap: ['Buy', 'Sell', 'Initial Coin Offering', 'Margin Trade', 'Purchase'],
   },
-  fee: 'sent amount',
-  naming: 'ticker',
-  numbers: {},
-  supportsNfts: false,
-  supportsSwaps: true,
   equalLines: { handling: 'merge', compares: 'not documented; assumed: all columns' },
   source: "ZenLedger's pages 7972857 and 14319005; columns of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',

@@ -1,31 +1,33 @@
 import { DEFAULT_API } from '../../core/model/api.ts'
 import { isNft } from '../../core/model/asset.ts'
-import { chainIdOf, chainOf } from '../../core/model/chains.ts'
-import { ExportError } from '../../core/model/errors.ts'
+import { chainIdOf, chainOf, parseChain } from '../../core/model/chains.ts'
+import { ExportError, toExportError } from '../../core/model/errors.ts'
 import { isStablecoin, isWrappedNative } from '../../core/model/pegs.ts'
 import { utcDay } from '../../core/model/utc.ts'
+import { csvRows } from '../../core/platform/csv-rows.ts'
+import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
 import { type Balance, balances } from '../../ledger/balances/balances.ts'
 import type { OpeningOption } from '../../ledger/balances/read-opening.ts'
-import { pricedChainOf } from '../../ledger/prices/fungible-assets.ts'
-import { NATIVE, pricedAssetOf } from '../../ledger/prices/priced-asset.ts'
-import { readPriceList } from '../../ledger/prices/prices.ts'
-import { type Dataset, openDataset, requireLedger } from '../../read/dataset.ts'
+import { NATIVE, pricedAssetOf, pricedChainOf, readPriceList } from '../../ledger/prices/prices.ts'
+import { readRecords } from '../../read/csv-records.ts'
+import type { Dataset } from '../../read/dataset.ts'
 import { createMeter } from '../../sources/data-api/compute-units.ts'
-import { openService } from '../../sources/data-api/open-service.ts'
+import { type OpenedService, openService } from '../../sources/data-api/open-service.ts'
+import { readCoinPrice } from '../../sources/data-api/read-coin-price.ts'
 import { SERVICE_CLIENT_DEFAULTS } from '../../sources/data-api/service-client.ts'
 import type { RequestCounts, ServiceAccess } from '../../sources/service-access.ts'
-import type { Asset } from '../movement.ts'
-import { instantBefore, type Period, parsePeriod } from '../period.ts'
+import { type Asset, hasTransaction } from '../movement.ts'
 import {
   addNeeded,
+  canBePriced,
+  comparePrices,
   type NeededOptions,
   type PriceNeeded,
   pricedMovements,
-  readPricing,
   sortedPrices,
-} from '../prices-needed.ts'
-import { type CoinPrices, type DayTransaction, fetchCoinPrices } from './fetch-coin-prices.ts'
-import { type PriceLine, readKeptLines } from './price-lines.ts'
+} from '../needed.ts'
+import { instantBefore, type Period, parsePeriod } from '../options.ts'
+import { type ConversionSource, withSources } from '../sources.ts'
 
 export type FetchPricesOptions = NeededOptions & {
   service: ServiceAccess
@@ -61,56 +63,60 @@ export type FetchedPrices = {
  * @throws ExportError USAGE if the file of prices is invalid or in another currency, or the export has no ledger
  */
 export async function fetchPrices(output: string, options: FetchPricesOptions): Promise<FetchedPrices> {
+  return withSources(
+    output,
+    options,
+    async ([source]) => completePrices(source as ConversionSource, options),
+    'prices are requested for',
+  )
+}
+
+async function completePrices(source: ConversionSource, options: FetchPricesOptions): Promise<FetchedPrices> {
   const currency = options.currency.toUpperCase()
-  const opened = await openDataset(output)
-  try {
-    requireLedger(opened.manifest, output, 'prices are requested for')
-    const { chain, wrappedCoins = [] } = opened.manifest.job
-    const known = await readKnownPrices(opened, options.prices, currency)
-    const { needed, days } = await planPrices({ output, opened }, options)
-    const missing = needed.filter(({ asset, date }) => known.priceOf(asset, date) === undefined)
-    const requested = missing.flatMap(({ asset, date }) => (asset === NATIVE ? (days.get(date) ?? []) : []))
-    const { byDay, error, counts } = await requestPrices(requested, { ...options, currency, chain })
-    const coinAt = (date: string): PriceSource | undefined => {
-      const knownPrice = known.priceOf(NATIVE, date)
-      return knownPrice === undefined ? byDay.get(date) : { price: knownPrice, source: 'price of the coin' }
-    }
-    const sourceOf = (price: PriceNeeded) =>
+  const { chain, wrappedCoins = [] } = source.opened.manifest.job
+  const kept = await readKeptPrices(source.opened, options.prices, currency)
+  const { needed, days } = await planPrices(source, options)
+  const missing = needed.filter(({ asset, date }) => kept.priceOf(asset, date) === undefined)
+  const requested = missing.flatMap(({ asset, date }) => (asset === NATIVE ? (days.get(date) ?? []) : []))
+  const { byDay, error, counts } = await requestPrices(requested, { ...options, currency, chain })
+  const coinAt = (date: string): PriceSource | undefined => {
+    const price = kept.priceOf(NATIVE, date)
+    return price === undefined ? byDay.get(date) : { price, source: 'price of the coin' }
+  }
+  const added: PriceLine[] = []
+  const unpriced: PriceNeeded[] = []
+  for (const price of missing) {
+    const stated =
       price.asset === NATIVE
         ? coinAt(price.date)
         : pegOf(price, { ...options, currency, chain, wrappedCoins, coinAt })
-    const added = missing.flatMap((price) => {
-      const source = sourceOf(price)
-      return source === undefined ? [] : [{ ...price, currency, ...source }]
-    })
-    const unpriced = missing.filter((price) => sourceOf(price) === undefined)
-    return {
-      lines: [...known.lines, ...added, ...unpriced],
-      added: added.length,
-      missing: unpriced,
-      counts,
-      error,
-    }
-  } finally {
-    await opened.close()
+    if (stated === undefined) unpriced.push(price)
+    else added.push({ ...price, currency, ...stated })
+  }
+  return {
+    lines: [...kept.lines, ...added, ...unpriced],
+    added: added.length,
+    missing: unpriced,
+    counts,
+    error,
   }
 }
 
 /** A price and the cells that say where it comes from. */
 type PriceSource = Pick<PriceLine, 'source' | 'transaction' | 'time'> & { price: string }
 
-type KnownPrices = {
+type KeptPrices = {
   lines: PriceLine[]
   /** The price of an asset, a contract or `native`, that is valid from an instant of this day. */
   priceOf(asset: string, date: string): string | undefined
 }
 
 /** Reads the file of prices; a file without prices has no currency yet. Throws USAGE for another currency. */
-async function readKnownPrices(
+async function readKeptPrices(
   opened: Dataset,
   file: string | undefined,
   currency: string,
-): Promise<KnownPrices> {
+): Promise<KeptPrices> {
   if (file === undefined) return { lines: [], priceOf: () => undefined }
   const prices = await readPriceList(file, pricedChainOf(opened))
   if (prices !== undefined && prices.currency !== currency)
@@ -128,7 +134,7 @@ async function readKnownPrices(
  * Returns the prices of the movements of the period and of what is held before and after it, which conversions, statements
  * and reports need, and the first EVM transaction of each day. The price of a wrapped coin also needs that of the coin.
  */
-async function planPrices(source: { output: string; opened: Dataset }, options: FetchPricesOptions) {
+async function planPrices(source: ConversionSource, options: FetchPricesOptions) {
   const { chain, nativeSymbol } = source.opened.manifest.job
   const needed = new Map<string, PriceNeeded>()
   const days = new Map<string, DayTransaction>()
@@ -145,23 +151,18 @@ async function planPrices(source: { output: string; opened: Dataset }, options: 
       addNeeded(needed, { chain: chainIdOf(chain), asset: coin, time })
   }
   const period = parsePeriod(options.from, options.until)
-  const pricing = await readPricing(source, options)
-  const { output } = source
-  for (const held of await heldAssets(output, { period, opening: options.opening }))
-    if (pricing.isPriced(held)) add(held.asset.address === null ? { ...held, asset: coin } : held)
+  for (const held of await heldAssets(source.output, period, options.opening))
+    if (canBePriced(source, held.asset)) add(held.asset.address === null ? { ...held, asset: coin } : held)
   // A transaction of the day before the period states the price of what is held then.
   const from = period.from === '' ? undefined : instantBefore(period.from).slice(0, 10)
-  for await (const movement of pricedMovements(source, { ...options, from }, pricing)) {
+  for await (const movement of pricedMovements(source, { ...options, from })) {
     const { time, transaction: hash } = movement
     const date = time.slice(0, 10)
     if (time >= period.from) add(movement)
-    if (!days.has(date) && !WITHOUT_DETAILS.has(movement.source)) days.set(date, { date, hash, time })
+    if (!days.has(date) && hasTransaction(movement)) days.set(date, { date, hash, time })
   }
   return { needed: sortedPrices(needed), days }
 }
-
-/** Sources of movements whose transactions have no details at the service. */
-const WITHOUT_DETAILS: ReadonlySet<string> = new Set(['atomic_transactions', 'opening'])
 
 type RequestOptions = FetchPricesOptions & { chain: string }
 
@@ -219,7 +220,8 @@ type HeldAsset = { asset: Asset; time: string }
  */
 async function heldAssets(
   output: string,
-  { period: { from, to }, opening }: { period: Period; opening?: OpeningOption },
+  { from, to }: Period,
+  opening: OpeningOption,
 ): Promise<HeldAsset[]> {
   const before = from === '' ? undefined : instantBefore(from)
   const until = to === '9999' ? undefined : instantBefore(to)
@@ -236,4 +238,100 @@ function heldAt(balance: Balance, time: string | undefined): HeldAsset[] {
   const { asset_type: type, asset_address: address, asset_symbol: symbol, asset_decimals: decimals } = balance
   if (time === undefined || decimals === null || isNft({ type })) return []
   return [{ asset: { type: type as Asset['type'], address, tokenId: null, symbol, decimals }, time }]
+}
+
+/** A transaction of a day, whose details state the price of the coin. */
+type DayTransaction = {
+  /** UTC day. */
+  date: string
+  hash: string
+  /** Time of the block, in the format of the tables. */
+  time: string
+}
+
+/** The price of one coin, and the transaction whose details state it. */
+type StatedPrice = { price: string; source: 'transaction details'; transaction: string; time: string }
+
+/** The prices by day, and the error that ended the requests early. */
+type CoinPrices = { byDay: Map<string, StatedPrice>; error: ExportError | undefined }
+
+type FetchOptions = {
+  chainId: string
+  /** Upper case. */
+  currency: string
+  concurrency: number
+  onProgress: (done: number) => void
+}
+
+/**
+ * Requests the price of the coin for each day, with one request. Days without a price in the response are absent from
+ * the result. After an error, no further request is sent, and the prices received so far are returned with it.
+ */
+async function fetchCoinPrices(
+  days: readonly DayTransaction[],
+  { client, signal }: OpenedService,
+  { chainId, currency, concurrency, onProgress }: FetchOptions,
+): Promise<CoinPrices> {
+  const result: CoinPrices = { byDay: new Map(), error: undefined }
+  const limit = limitConcurrency(concurrency)
+  let done = 0
+  const fetchDay = async (day: DayTransaction) => {
+    if (result.error !== undefined) return
+    const stated = await readCoinPrice(client, { chainId, txHash: day.hash }, signal)
+    if (stated !== undefined && stated.currency !== currency)
+      throw new ExportError('USAGE', `the service states prices in ${stated.currency}, not in ${currency}`, {
+        fix: `Use --currency ${stated.currency.toLowerCase()}, or fill in prices in ${currency} from another source.`,
+      })
+    if (stated !== undefined) {
+      const { hash: transaction, time } = day
+      result.byDay.set(day.date, { price: stated.price, source: 'transaction details', transaction, time })
+    }
+    done += 1
+    onProgress(done)
+  }
+  const fail = (error: unknown) => {
+    result.error ??= toExportError(error)
+  }
+  await Promise.all(days.map((day) => limit(() => fetchDay(day).catch(fail))))
+  return result
+}
+
+/** The columns of a price file. Those after `price` say where the price comes from; conversions do not use them. */
+const COLUMNS = [
+  'date',
+  'chain',
+  'asset',
+  'currency',
+  'price',
+  'symbol',
+  'source',
+  'transaction',
+  'time',
+] as const
+
+/** A line of a price file, by column name. Lines of a user's file may have further columns. */
+export type PriceLine = Partial<Record<(typeof COLUMNS)[number], string>> & { date: string; asset: string }
+
+/**
+ * Reads the lines of a price file that have a price or are of another chain than `own`. Lines without a chain get this one,
+ * so that prices of further chains can be added to the file; other cells do not change. Throws USAGE as `readRecords` does.
+ */
+async function readKeptLines(file: string, own: string): Promise<PriceLine[]> {
+  const lines: PriceLine[] = []
+  await readRecords(file, ['date', 'asset', 'currency', 'price'], ({ cells }) => {
+    const { date = '', asset = '' } = cells
+    const chain = cells.chain?.trim() || own
+    if (cells.price !== '' || parseChain(chain, own) !== own) lines.push({ ...cells, date, chain, asset })
+  })
+  return lines
+}
+
+/** Returns the text of a price file, sorted by day, chain and asset. */
+export function priceFileText(lines: readonly PriceLine[]): string {
+  const columns = new Set<string>([...COLUMNS, ...lines.flatMap((line) => Object.keys(line))])
+  const rows = [...lines].sort(comparePrices).map((line) => {
+    const cells = new Map(Object.entries(line))
+    return [...columns].map((name) => cells.get(name) || null)
+  })
+  return csvRows([[...columns], ...rows])
 }

@@ -1,9 +1,9 @@
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import type { Sheet, SheetColumn } from '../../core/platform/xlsx.ts'
-import { FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
+import { FIAT_DECIMALS } from '../../ledger/prices/prices.ts'
 import { AMOUNTS } from './flows.ts'
+import { decimalsOf, type StatementLine } from './ledger-sums.ts'
 import type { Statement } from './statement.ts'
-import { decimalsOf, type StatementLine } from './statement-lines.ts'
 
 /** A table of exact text. */
 export type TextTable = { columns: readonly SheetColumn[]; rows: (string | null)[][] }

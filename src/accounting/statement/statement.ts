@@ -1,15 +1,23 @@
 import { chainIdOf } from '../../core/model/chains.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { optionError } from '../../core/model/option-error.ts'
 import { lastBlockOf, type NamedWallet, type NegativeBalance } from '../../ledger/balances/balances.ts'
-import type { ChainWallets, OpeningFindings } from '../../ledger/balances/read-opening.ts'
+import type { OpeningFindings } from '../../ledger/balances/read-opening.ts'
 import { requireChainOfEachPrice } from '../../ledger/prices/prices.ts'
 import { openDataset, requireManifest } from '../../read/dataset.ts'
-import { requireNewWallets } from '../distinct-wallets.ts'
-import { type OwnWallets, ownWalletsOf } from '../own-transfers.ts'
-import type { Period, TimeRange } from '../period.ts'
-import { comparePrices, type PriceNeeded, priceKey } from '../prices-needed.ts'
-import { closePeriod, instantsOf, type StatementLine } from './statement-lines.ts'
-import { type PeriodOptions, parseStatementPeriod } from './statement-period.ts'
-import { type Newest, openLedgerSums, readSelectedRows, type SumOptions } from './sum-ledger.ts'
+import { type PriceNeeded, priceKey, sortedPrices } from '../needed.ts'
+import { instantBefore, type Period, parsePeriod, type TimeRange } from '../options.ts'
+import { requireNewWallets } from '../sources.ts'
+import { ownWalletsOf } from '../transactions.ts'
+import {
+  type ClosedPeriod,
+  type Newest,
+  openLedgerSums,
+  readSelectedRows,
+  type StatementLine,
+  type SummedExport,
+  type SumOptions,
+} from './ledger-sums.ts'
 
 /** Options of `statement`: `year`, or `from` and `until`. */
 export type StatementOptions = PeriodOptions & SumOptions
@@ -68,17 +76,19 @@ export async function statement(
   const parts: Part[] = []
   for (const [at, output] of outputs.entries()) {
     const ownWallets = all[at] && ownWalletsOf(all[at].chain, all)
-    const part = await stateExport(output, { period, options, ownWallets, exports: all[at] && all })
+    const part = await stateExport({ output, period, options, ownWallets, exports: all[at] && all })
     const exports = parts.map(({ about }) => about)
     requireNewWallets(part.about, exports, 'leave out one of the exports, or use --wallet')
     parts.push(part)
   }
   return {
-    period: { from: period.from, until: instantsOf(period).until },
+    period: { from: period.from, until: instantBefore(period.to) },
     exports: parts.map(({ about }) => about),
     lines: parts.flatMap(({ lines }) => lines),
     currency: parts[0]?.currency,
-    pricesNeeded: mergePrices(parts.flatMap(({ pricesNeeded }) => pricesNeeded)),
+    pricesNeeded: sortedPrices(
+      new Map(parts.flatMap((part) => part.pricesNeeded.map((price) => [priceKey(price), price]))),
+    ),
   }
 }
 
@@ -88,29 +98,15 @@ async function readWallets(outputs: readonly string[]) {
   return manifests.map(({ job, coverage }) => ({ chain: chainIdOf(job.chain), coverage }))
 }
 
-function mergePrices(all: readonly PriceNeeded[]): PriceNeeded[] {
-  const merged = new Map(all.map((one) => [priceKey(one), one]))
-  return [...merged.values()].sort(comparePrices)
-}
-
-type StatementContext = {
-  period: Period
-  options: StatementOptions
-  ownWallets: OwnWallets | undefined
-  /** All exports of the statement; undefined if there is only one. */
-  exports: readonly ChainWallets[] | undefined
-}
-
 /** The part of a statement about one export. */
 type Part = Pick<Statement, 'lines' | 'currency' | 'pricesNeeded'> & { about: StatementExport }
 
-async function stateExport(output: string, context: StatementContext): Promise<Part> {
-  const { period } = context
+async function stateExport(summed: SummedExport): Promise<Part> {
+  const { output, period } = summed
   const opened = await openDataset(output)
   try {
-    const { manifest } = opened
-    const sums = await openLedgerSums(opened, { output, ...context })
-    const { labels, selected, valuation, opening } = sums
+    const sums = await openLedgerSums(opened, summed)
+    const { labels, selected, valuation, opening } = sums.ledger
     let range: TimeRange | undefined
     let isEmpty = true
     for await (const rows of readSelectedRows(opened, selected))
@@ -120,14 +116,88 @@ async function stateExport(output: string, context: StatementContext): Promise<P
         if (time >= period.from && time < period.to) isEmpty = false
         if (time < period.to) sums.add(row)
       }
-    const { lines, chain, belowZero } = closePeriod(sums, { manifest, period })
-    const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
-    const lastBlock = lastBlockOf(manifest, selected)
-    const { newest } = sums
-    const ledgerTimeRange = isEmpty ? range : undefined
-    const about = { output, chain, newest, belowZero, wallets, lastBlock, opening, ledgerTimeRange }
+    const { lines, chain, belowZero } = sums.close()
+    const about = {
+      output,
+      chain,
+      newest: sums.newest,
+      belowZero,
+      wallets: [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null })),
+      lastBlock: lastBlockOf(opened.manifest, selected),
+      opening: opening.findings,
+      ledgerTimeRange: isEmpty ? range : undefined,
+    }
     return { about, lines, currency: valuation.currency, pricesNeeded: valuation.needed() }
   } finally {
     await opened.close()
   }
+}
+
+/** The statement of a UTC year. */
+export type YearStatement = ClosedPeriod & { year: string; currency: string | undefined }
+
+/**
+ * Yields the statement of every UTC year with rows, as `statement` returns it for that year, in one pass over the ledger.
+ * Memory grows with the number of wallets and assets, not with the number of rows.
+ *
+ * @throws ExportError as `statement` does
+ */
+export async function* statementsByYear(
+  output: string,
+  { exports, ...options }: SumOptions & Pick<SummedExport, 'exports'>,
+): AsyncGenerator<YearStatement> {
+  const opened = await openDataset(output)
+  try {
+    const sums = await openLedgerSums(opened, { output, options, period: { from: '', to: '9999' }, exports })
+    const { selected, valuation } = sums.ledger
+    let year = ''
+    for await (const rows of readSelectedRows(opened, selected)) {
+      for (const row of rows) {
+        const yearOfRow = row.block_timestamp.slice(0, 4)
+        if (yearOfRow !== year) {
+          if (year !== '') yield { ...sums.close(), year, currency: valuation.currency }
+          sums.startPeriod(parsePeriod(`${yearOfRow}-01-01`, `${yearOfRow}-12-31`))
+          year = yearOfRow
+        }
+        sums.add(row)
+      }
+    }
+    if (year !== '') yield { ...sums.close(), year, currency: valuation.currency }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The period of a statement: a UTC year, or two UTC days or instants. */
+type PeriodOptions = {
+  year?: string | undefined
+  from?: string | undefined
+  until?: string | undefined
+}
+
+/** Parses the options. A day as `until` is included to its end. Throws USAGE if they do not name one period. */
+function parseStatementPeriod({ year, from, until }: PeriodOptions): Period {
+  if (year !== undefined && (from !== undefined || until !== undefined))
+    throw new ExportError('USAGE', '--year and --from or --until name two periods', { fix: PERIOD_FIX })
+  if (year !== undefined) {
+    const days = daysOfYear(year)
+    return parsePeriod(days.from, days.until)
+  }
+  if (from === undefined || until === undefined)
+    throw new ExportError('USAGE', `${from === undefined ? '--from' : '--until'} or --year is missing`, {
+      fix: PERIOD_FIX,
+    })
+  return parsePeriod(from, until)
+}
+
+const PERIOD_FIX = 'Give --year 2024, or both --from 2024-04-01 and --until 2025-03-31 (included).'
+
+/** Returns the first and the last day of a UTC year. Throws USAGE if it is none. */
+export function daysOfYear(year: string): { from: string; until: string } {
+  if (/^(19[7-9]|[2-8]\d\d)\d$/.test(year)) return { from: `${year}-01-01`, until: `${year}-12-31` }
+  throw optionError('year', {
+    found: year,
+    expected: 'a year from 1970 to 8999',
+    fix: 'Write it as 2024. For another period, use --from and --until.',
+  })
 }

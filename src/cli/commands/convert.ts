@@ -1,16 +1,15 @@
 import { basename, dirname } from 'node:path'
 import { checkFile } from '../../accounting/check/check-file.ts'
 import { type ConversionResult, convert } from '../../accounting/convert.ts'
-import type { ConvertOptions } from '../../accounting/options.ts'
-import { pricesNeeded } from '../../accounting/prices-needed.ts'
-import { tickersNeeded } from '../../accounting/tickers-needed.ts'
 import {
   consistsOfFiles,
   FORMAT_NAMES,
   isJournal,
   mayBeWorkbook,
   usesPlaceholders,
-} from '../../accounting/writers.ts'
+} from '../../accounting/formats.ts'
+import { pricesNeeded, tickersNeeded } from '../../accounting/needed.ts'
+import type { ConvertOptions } from '../../accounting/options.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { formatCount, limitLines, presentLines } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'

@@ -1,5 +1,4 @@
-import { type FetchedPrices, fetchPrices } from '../../accounting/price-list/fetch-prices.ts'
-import { priceFileText } from '../../accounting/price-list/price-lines.ts'
+import { type FetchedPrices, fetchPrices, priceFileText } from '../../accounting/price-list/fetch-prices.ts'
 import { TIERS } from '../../core/model/compute-units.ts'
 import { optionError } from '../../core/model/option-error.ts'
 import { formatCount, limitLines } from '../../terminal/format.ts'

@@ -1,6 +1,6 @@
 import type { AmountName } from '../../accounting/statement/flows.ts'
+import { decimalsOf, type StatementLine } from '../../accounting/statement/ledger-sums.ts'
 import { type Statement, statement } from '../../accounting/statement/statement.ts'
-import { decimalsOf, type StatementLine } from '../../accounting/statement/statement-lines.ts'
 import {
   entryTypeTable,
   statementSheets,
@@ -12,7 +12,7 @@ import { isNft } from '../../core/model/asset.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { roundDecimal, shiftDecimal } from '../../core/platform/decimal.ts'
 import { xlsxBytes } from '../../core/platform/xlsx.ts'
-import { FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
+import { FIAT_DECIMALS } from '../../ledger/prices/prices.ts'
 import { readReconciliation } from '../../read/read-reconciliation.ts'
 import { formatCount, presentLines } from '../../terminal/format.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'

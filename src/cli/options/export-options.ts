@@ -1,4 +1,4 @@
-import { daysOfYear } from '../../accounting/statement/statement-period.ts'
+import { daysOfYear } from '../../accounting/statement/statement.ts'
 import { RESULT_FORMATS } from '../../terminal/write-query-result.ts'
 import { option } from '../command.ts'
 import { fileOf } from '../result-file.ts'

@@ -1,4 +1,4 @@
-import { type Asset, assetBalanceKey } from '../../core/model/asset.ts'
+import { ASSET_TYPES, type Asset, assetBalanceKey } from '../../core/model/asset.ts'
 import type { TextRows } from '../../core/table/index.ts'
 
 /** The sum of a wallet's movements of one asset, in the asset's smallest unit. */
@@ -139,3 +139,32 @@ const MAX_WRAPPERS = 100_000
 /** Whether a method wraps or unwraps the native coin, as written in `method_name`, where explorers add the names of arguments. */
 const mayWrap = (method: string | null): boolean =>
   method === null || /^(deposit(\(\))?|withdraw(\(uint256( \w+)?\))?)$/.test(method)
+
+/** The columns that name a wallet and one of its assets, in every list of balances. */
+export function balanceColumns(
+  { wallet, type, address, symbol, tokenId }: Asset & { wallet: string; symbol: string | null },
+  label: string | null,
+) {
+  return {
+    wallet_address: wallet,
+    wallet_label: label,
+    asset_type: type,
+    asset_address: address,
+    asset_symbol: symbol,
+    token_id: tokenId,
+  }
+}
+
+/** Compares by wallet; within a wallet by asset type (the native coin first), contract and token id. */
+export function compareSums(a: Asset & { wallet: string }, b: Asset & { wallet: string }): number {
+  return (
+    compareTexts(a.wallet, b.wallet) ||
+    ASSET_TYPES.indexOf(a.type) - ASSET_TYPES.indexOf(b.type) ||
+    compareTexts(a.address ?? '', b.address ?? '') ||
+    compareIds(a.tokenId ?? '', b.tokenId ?? '')
+  )
+}
+
+export const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+/** Compares decimal integers without leading zeros by value. */
+const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)

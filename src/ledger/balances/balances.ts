@@ -1,18 +1,25 @@
+import { ADDRESS } from '../../core/model/address.ts'
 import { COIN_DECIMALS } from '../../core/model/asset.ts'
 import { wrappedCoinOf } from '../../core/model/chains.ts'
+import { ExportError } from '../../core/model/errors.ts'
 import { type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
 import { optionError } from '../../core/model/option-error.ts'
+import { suggest } from '../../core/model/suggest.ts'
 import { DAY_MS, isDay, parseUtc } from '../../core/model/utc.ts'
 import { knownContracts } from '../../core/model/well-known-tokens.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { applyNames } from '../../read/address-book.ts'
 import { openDataset, requireLedger, uncoveredWalletError } from '../../read/dataset.ts'
-import { balanceColumns } from './balance-columns.ts'
-import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
+import {
+  type BalanceSum,
+  BalanceSums,
+  balanceColumns,
+  compareSums,
+  compareTexts,
+  SUMMED_COLUMNS,
+} from './balance-sums.ts'
 import { type CauseContext, EVENTS_MISMATCH, likelyCauses } from './causes.ts'
-import { compareSums, compareTexts } from './compare-sums.ts'
 import { type ChainWallets, type OpeningFindings, type OpeningOption, readOpening } from './read-opening.ts'
-import { selectWallets } from './select-wallets.ts'
 import { MISREPORTS_BALANCES, type SpamFlag, spamFlagsOf } from './spam-rules.ts'
 
 /** Options of `balances`. */
@@ -266,4 +273,26 @@ function parseAsOf(text: string | undefined): AsOf {
 
 function isIncluded({ block, time }: AsOf, row: { block: number; time: string }): boolean {
   return row.block <= block && row.time <= time
+}
+
+/** The addresses of the wallets with these addresses or labels; all wallets if there are none. Throws USAGE. */
+export function selectWallets(
+  { coverage }: Pick<Manifest, 'coverage'>,
+  names: readonly string[] | undefined,
+): ReadonlySet<string> {
+  if (names === undefined || names.length === 0) return new Set(coverage.map(({ address }) => address))
+  return new Set(names.flatMap((name) => findWallets(coverage, name)))
+}
+
+function findWallets(coverage: Manifest['coverage'], name: string): string[] {
+  const matches = coverage.filter(({ address, label }) => address === name.toLowerCase() || label === name)
+  if (matches.length > 0) return matches.map(({ address }) => address)
+  const labels = coverage.flatMap(({ label }) => label ?? [])
+  const suggestion = suggest(name, ADDRESS.test(name) ? [] : labels)
+  throw new ExportError('USAGE', `the export has no wallet ${name}`, {
+    fix:
+      suggestion === undefined
+        ? 'Give the address or the label of a wallet, as in the job file.'
+        : `Did you mean ${suggestion}?`,
+  })
 }

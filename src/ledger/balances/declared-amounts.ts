@@ -3,7 +3,6 @@ import { ASSET_TYPES, type Asset, assetBalanceKey, COIN_DECIMALS, isNft } from '
 import { parseChain } from '../../core/model/chains.ts'
 import { suggest } from '../../core/model/suggest.ts'
 import { type CsvRecord, readRecords, recordError, requireKeptLine } from '../../read/csv-records.ts'
-import { describePlainNumber } from '../describe-plain-number.ts'
 
 /** How much of an asset a wallet has. */
 export type WalletAmount = {
@@ -196,3 +195,14 @@ function toSmallestUnits(
 const TOKEN_ID = /^(0|[1-9]\d{0,77})$/
 const INTEGER = /^-?\d{1,100}$/
 const DECIMAL = /^-?\d{1,100}(\.\d{1,255})?$/
+
+/**
+ * Describes the number that a cell must have. Names the number that was probably meant if it has a decimal comma; a comma
+ * before three digits may separate thousands.
+ */
+export function describePlainNumber(found: string): string {
+  if (/^-?\d{1,3}(,\d{3})+$/.test(found))
+    return 'digits without thousands separators, and a decimal point if any'
+  if (/^-?\d+,\d+$/.test(found)) return `a decimal point, as in ${found.replace(',', '.')}`
+  return 'digits with an optional decimal point'
+}

@@ -1,12 +1,36 @@
 import { ADDRESS } from '../../core/model/address.ts'
-import { isNft } from '../../core/model/asset.ts'
-import { parseChain } from '../../core/model/chains.ts'
+import { type AssetType, isNft } from '../../core/model/asset.ts'
+import { chainIdOf, parseChain } from '../../core/model/chains.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { parseUtc } from '../../core/model/utc.ts'
+import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
-import { describePlainNumber } from '../describe-plain-number.ts'
-import { type FungibleAsset, NATIVE, type PricedAsset } from './priced-asset.ts'
+import type { Dataset } from '../../read/dataset.ts'
+import { describePlainNumber } from '../balances/declared-amounts.ts'
+
+/** The fields that identify an asset in a price list. */
+export type PricedAsset = {
+  type: AssetType
+  /** null for the native coin. */
+  address: string | null
+}
+
+/** The name of the native coin in a price list. */
+export const NATIVE = 'native'
+
+/** The asset of a name: a contract, or `native`. */
+export const pricedAssetOf = (name: string): PricedAsset =>
+  name === NATIVE ? { type: 'native', address: null } : { type: 'erc20', address: name }
+
+/** The native coin or an ERC-20 token. Its units are interchangeable, so one price applies to all of them. */
+export type FungibleAsset = PricedAsset & {
+  type: 'native' | 'erc20'
+  symbol: string | null
+  /** null if unknown. */
+  decimals: number | null
+  tokenId: null
+}
 
 /** A price of one whole unit, as a decimal string, valid from an instant (Unix time in milliseconds). */
 export type Quote = { from: number; price: string }
@@ -181,4 +205,86 @@ function priceKey(name: string, assets: readonly NamedAsset[]): PriceKey {
   const matches = [...new Set(addresses)].sort()
   // A symbol that no asset of the export has gets a key that no look-up uses.
   return { key: matches.length > 1 ? undefined : (matches[0] ?? `symbol ${name}`), matches }
+}
+
+/** The chain of an export, with the assets of its ledger. */
+export const pricedChainOf = (opened: Dataset): PricedChain => ({
+  chain: chainIdOf(opened.manifest.job.chain),
+  assetsOf: () => readFungibleAssets(opened),
+})
+
+/**
+ * Reads the native coin and the ERC-20 tokens of an export's ledger, sorted by address, symbol and decimals. A contract
+ * whose rows have several symbols or decimals has one entry for each.
+ */
+export async function readFungibleAssets({ eachFile, run, all, textSql }: Dataset): Promise<FungibleAsset[]> {
+  const columns = `asset_address, ${textSql('asset_symbol')}, asset_decimals`
+  await run('CREATE OR REPLACE TABLE assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)')
+  await eachFile(
+    'ledger',
+    (source) =>
+      `INSERT INTO assets SELECT DISTINCT ${columns} FROM ${source} WHERE asset_type IN ('native', 'erc20')`,
+  )
+  const found = await all('SELECT DISTINCT * FROM assets ORDER BY address NULLS FIRST, symbol, decimals')
+  return found.map(({ address, symbol, decimals }) => ({
+    type: address === null ? 'native' : 'erc20',
+    address: address as string | null,
+    symbol: symbol as string | null,
+    decimals: decimals as number | null,
+    tokenId: null,
+  }))
+}
+
+/** Decimal places of a fiat value. */
+export const FIAT_DECIMALS = 8
+
+/**
+ * Returns the fiat value of an amount: value / 10^decimals × price, multiplied exactly and rounded half to even to 8 decimal
+ * places. `value` is in the asset's smallest unit. `price` is for one whole unit, in digits with an optional decimal point.
+ */
+export function fiatValueOf(value: bigint, decimals: number, price: string): string {
+  return shiftDecimal(String(exactFiatValue(value, decimals, price)), FIAT_DECIMALS) ?? ''
+}
+
+/** Returns the same value as an integer in units of 10^-8, for summing. */
+export function exactFiatValue(value: bigint, decimals: number, price: string): bigint {
+  const [whole = '', fraction = ''] = price.split('.')
+  const digits = value * BigInt(whole + fraction)
+  const dropped = decimals + fraction.length - FIAT_DECIMALS
+  return digits < 0n ? -roundHalfEven(-digits, dropped) : roundHalfEven(digits, dropped)
+}
+
+/** An amount of an asset, in its smallest unit, not negative. */
+type Amount = { value: bigint; decimals: number }
+
+/** Decimal places of an implied price. More than for values, because one unit of some tokens is worth very little. */
+const PRICE_DECIMALS = 18
+
+/**
+ * Returns the price of one whole unit of the acquired asset of a swap, given the price of the disposed asset: the fiat
+ * value of `disposed` divided by the acquired units, rounded half to even to 18 decimal places. Undefined if a price
+ * above zero rounds to zero.
+ */
+export function impliedPrice(acquired: Amount, disposed: Amount, price: string): string | undefined {
+  const [whole = '', fraction = ''] = price.split('.')
+  const fiatValue =
+    disposed.value * BigInt(whole + fraction) * 10n ** BigInt(acquired.decimals + PRICE_DECIMALS)
+  const units = acquired.value * 10n ** BigInt(disposed.decimals + fraction.length)
+  const digits = units === 0n ? 0n : divideHalfEven(fiatValue, units)
+  if (digits === 0n && fiatValue > 0n) return undefined
+  return shiftDecimal(String(digits), PRICE_DECIMALS) ?? undefined
+}
+
+/** Divides a non-negative number by 10^dropped, rounding half to even. A negative `dropped` multiplies instead. */
+function roundHalfEven(digits: bigint, dropped: number): bigint {
+  if (dropped <= 0) return digits * 10n ** BigInt(-dropped)
+  return divideHalfEven(digits, 10n ** BigInt(dropped))
+}
+
+/** Divides non-negative numbers, rounding half to even. */
+function divideHalfEven(digits: bigint, divisor: bigint): bigint {
+  const [quotient, doubledRemainder] = [digits / divisor, (digits % divisor) * 2n]
+  return doubledRemainder > divisor || (doubledRemainder === divisor && quotient % 2n === 1n)
+    ? quotient + 1n
+    : quotient
 }

@@ -1,6 +1,5 @@
 import { type Asset, assetBalanceKey } from '../../core/model/asset.ts'
-import type { BalanceSum } from '../../ledger/balances/balance-sums.ts'
-import { compareSums } from '../../ledger/balances/compare-sums.ts'
+import { type BalanceSum, compareSums } from '../../ledger/balances/balance-sums.ts'
 import {
   type BalanceReader,
   type Held,

@@ -1,8 +1,12 @@
 import { assetBalanceKey } from '../../core/model/asset.ts'
 import { type Coverage, type Manifest, rowsEndOf } from '../../core/model/manifest.ts'
 import { sha256 } from '../../core/platform/sha256.ts'
-import { type BalanceSum, BalanceSums, SUMMED_COLUMNS } from '../../ledger/balances/balance-sums.ts'
-import { compareSums } from '../../ledger/balances/compare-sums.ts'
+import {
+  type BalanceSum,
+  BalanceSums,
+  compareSums,
+  SUMMED_COLUMNS,
+} from '../../ledger/balances/balance-sums.ts'
 import type { WalletAmount } from '../../ledger/balances/declared-amounts.ts'
 import { type Dataset, uncoveredWalletError } from '../../read/dataset.ts'
 

@@ -3,7 +3,7 @@ import { DEFAULT_API } from '../../core/model/api.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Coverage, Manifest } from '../../core/model/manifest.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
-import { labelsOf } from '../../ledger/balances/balances.ts'
+import { labelsOf, selectWallets } from '../../ledger/balances/balances.ts'
 import {
   genesisBalances,
   NO_FINDINGS,
@@ -11,7 +11,6 @@ import {
   type OpeningOption,
   readOpening,
 } from '../../ledger/balances/read-opening.ts'
-import { selectWallets } from '../../ledger/balances/select-wallets.ts'
 import { type Dataset, openDataset, requireLedger } from '../../read/dataset.ts'
 import { hashManifest, readReconciliation } from '../../read/read-reconciliation.ts'
 import type { BalanceReader } from '../../sources/balances.ts'

@@ -1,4 +1,4 @@
-import { balanceColumns } from '../../ledger/balances/balance-columns.ts'
+import { balanceColumns } from '../../ledger/balances/balance-sums.ts'
 import type { Dataset } from '../../read/dataset.ts'
 import { type BalanceReader, KINDS, type Kind } from '../../sources/balances.ts'
 import type { Accepted } from './accepted.ts'

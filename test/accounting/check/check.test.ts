@@ -5,10 +5,9 @@ import { stringify } from 'csv-stringify/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../../src/accounting/check/check-file.ts'
 import { convert } from '../../../src/accounting/convert.ts'
-import type { Preset, Role } from '../../../src/accounting/csv/preset.ts'
-import { typeSides } from '../../../src/accounting/csv/types.ts'
+import { type Preset, type Role, typeSides } from '../../../src/accounting/csv/preset.ts'
+import { MULTI_FILE_WRITERS, PRESETS } from '../../../src/accounting/formats.ts'
 import type { LegSide } from '../../../src/accounting/import-rows.ts'
-import { MULTI_FILE_WRITERS, PRESETS } from '../../../src/accounting/presets/index.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
 import { demoWallets } from '../../helpers/node-data.ts'
 import { writePrices } from '../../helpers/prices.ts'
@@ -58,7 +57,7 @@ const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<st
       title: `${name}, ${form.file}`,
       to: name,
       form,
-      textOf: once(() => longestOf(name, form.file)),
+      textOf: once(() => longestOf(name, form.file ?? '')),
     })),
   ),
 ]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatAmount } from '../../../src/accounting/format-amount.ts'
-import { caipName, methodName, safeText, tickerName } from '../../../src/accounting/names/asset-name.ts'
+import { caipName, methodName, safeText, tickerName } from '../../../src/accounting/names/names.ts'
 import { COIN, nft, token } from '../made-up.ts'
 
 test.for([

@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openConversionTarget } from '../../../src/accounting/conversion-target.ts'
+import { JOURNALS } from '../../../src/accounting/formats.ts'
 import { importRowsOf } from '../../../src/accounting/import-rows.ts'
-import { JOURNALS } from '../../../src/accounting/journals/index.ts'
-import { createJournalWriter } from '../../../src/accounting/journals/journal.ts'
-import { digitsToDistinguish } from '../../../src/accounting/names/first-digits.ts'
-import { walletNamer } from '../../../src/accounting/names/wallet-names.ts'
+import { createJournalWriter } from '../../../src/accounting/journals/journal-writer.ts'
+import { digitsToDistinguish, walletFileName, walletNamer } from '../../../src/accounting/names/names.ts'
 import { openTextFiles } from '../../../src/accounting/text-files.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { COIN, movement } from '../made-up.ts'
@@ -101,16 +100,8 @@ test.for([
 
 test('shortens long labels in the names of wallet files', async () => {
   const [out, files] = [tempFolder(), openTextFiles()]
-  const target = await openConversionTarget(
-    { to: 'beancount', out, perWallet: true },
-    { header: '', outputFiles: undefined },
-    files,
-  )
-  for (const [wallet, label] of [[ONE, '語'.repeat(256)] as const, [TWO, '𐐷'.repeat(256)] as const]) {
-    const moved = movement({ asset: COIN, value: 1n, wallet, label })
-    target.write({ wallet: moved, text: 'x', lines: 1 })
-  }
-  await target.end()
+  for (const [wallet, label] of [[ONE, '語'.repeat(256)] as const, [TWO, '𐐷'.repeat(256)] as const])
+    files.add(join(out, `${walletFileName({ wallet, label })}.beancount`), 'x')
   await files.finish()
   expect(readdirSync(out).sort()).toEqual([
     `${'語'.repeat(45)}-${ONE}.beancount`,

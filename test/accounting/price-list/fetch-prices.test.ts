@@ -1,9 +1,12 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { type FetchPricesOptions, fetchPrices } from '../../../src/accounting/price-list/fetch-prices.ts'
-import { priceFileText } from '../../../src/accounting/price-list/price-lines.ts'
-import { pricesNeeded } from '../../../src/accounting/prices-needed.ts'
+import { pricesNeeded } from '../../../src/accounting/needed.ts'
+import {
+  type FetchPricesOptions,
+  fetchPrices,
+  priceFileText,
+} from '../../../src/accounting/price-list/fetch-prices.ts'
 import { statement } from '../../../src/accounting/statement/statement.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import type { JsonObject } from '../../../src/demo-server/json.ts'

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { statement } from '../../../src/accounting/statement/statement.ts'
-import { statementsByYear, type YearStatement } from '../../../src/accounting/statement/yearly-statements.ts'
+import {
+  statement,
+  statementsByYear,
+  type YearStatement,
+} from '../../../src/accounting/statement/statement.ts'
 import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, GOLDEN_PRICES, WALLETS } from '../golden-chain.ts'

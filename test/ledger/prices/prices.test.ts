@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { fiatValueOf, impliedPrice } from '../../../src/ledger/prices/fiat-value.ts'
-import { readPrices } from '../../../src/ledger/prices/prices.ts'
+import { fiatValueOf, impliedPrice, readPrices } from '../../../src/ledger/prices/prices.ts'
 import { COIN, nft, token } from '../../accounting/made-up.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 

@@ -1,5 +1,6 @@
 import { isNft } from '../../core/model/asset.ts'
 import { csvRows } from '../../core/platform/csv-rows.ts'
+import { memoizeLast } from '../../core/platform/memoize-last.ts'
 import {
   type FormattedAmount,
   formatAmount,
@@ -7,28 +8,14 @@ import {
   unformattableReason,
 } from '../format-amount.ts'
 import type { ImportRow, Leg } from '../import-rows.ts'
-import type { Asset, Movement } from '../movement.ts'
-import { coinIdOf } from '../names/asset-name.ts'
+import { type Asset, type Movement, type Omitted, toOmitted } from '../movement.ts'
+import { coinIdOf } from '../names/names.ts'
 import type { RefusalReasonOf } from '../precision-limits.ts'
-import { type Amounts, CELLS, type CellContext, priceOfRow } from './cells.ts'
-import { type HeaderValues, headersOf } from './headers.ts'
-import { createInstantFormatter } from './instant.ts'
-import { isCompared, type Role } from './preset.ts'
+import { type Amounts, CELLS, type CellContext, formatInstant, priceOfRow } from './cells.ts'
+import { headersOf, isCompared, type Role } from './preset.ts'
 
-/** A movement, or a part of its amount, that is missing from the output file. */
-export type Omitted = {
-  movement: Movement
-  /** The missing amount in the asset's smallest unit; negative if it was sent. */
-  value: bigint
-  reason: string
-}
-
-/** Describes a movement that is omitted completely. */
-export function toOmitted(movement: Movement, reason: string): Omitted {
-  return { movement, value: movement.isOut ? -movement.value : movement.value, reason }
-}
-
-export type ImportRowWriter = {
+/** Formats the rows of one file. */
+export type RowWriter = {
   header: string
   /** Whether the format can represent a row. Calls no callbacks. */
   canWrite(row: ImportRow): boolean
@@ -38,36 +25,45 @@ export type ImportRowWriter = {
   write(row: ImportRow): string | undefined
 }
 
-export type WriterOptions = Omit<CellContext, 'instant'> &
-  Pick<HeaderValues, 'coin'> & {
-    refusalReasonOf: RefusalReasonOf
-    onOmitted: (omitted: Omitted) => void
-    /** Called for each amount whose price the format has a column for, but which has no price. */
-    onUnpriced: (asset: Asset) => void
-  }
+type RowWriterOptions = Omit<CellContext, 'instant'> & {
+  /** The symbol of the coin, for headers. */
+  coin: string | undefined
+  refusalReasonOf: RefusalReasonOf
+  onOmitted: (omitted: Omitted) => void
+  /** Called for each amount whose price the format has a column for, but which has no price. */
+  onUnpriced: (asset: Asset) => void
+}
 
 /** Creates a writer that formats rows as CSV according to a preset. */
-export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
+export function createRowWriter(options: RowWriterOptions): RowWriter {
   const { preset, prices, coin } = options
-  const context = { ...options, instant: createInstantFormatter(preset.date) }
-  const writing = { ...options, priceOf: createPriceLookup(options) }
+  const isPriced = preset.columns.some(([, role]) => PRICED.has(role))
+  const context: RowContext = {
+    ...options,
+    instant: memoizeLast((time) => formatInstant(time, preset.date)),
+    priceOf:
+      prices && isPriced ? ({ asset }, { chain, time }) => prices.ofChain(chain).at(asset, time) : undefined,
+  }
   const cells = preset.columns.map(([, role]) => CELLS[role])
   const comparedCells = preset.columns.flatMap(([, role]) => (isCompared(preset, role) ? [CELLS[role]] : []))
   return {
-    header: csvRows([headersOf(preset, { currency: prices?.currency, coin })]),
+    header: csvRows([headersOf(preset, prices?.currency, coin)]),
     canWrite: (row) =>
-      (!row.isWrap || preset.types.wrap !== undefined) && formatRow(row, writing).reason === undefined,
+      (!row.isWrap || preset.types.wrap !== undefined) && formatRow(row, context).reason === undefined,
     comparedCells: (row) => {
-      const { amounts, reason } = formatRow(row, writing)
+      const { amounts, reason } = formatRow(row, context)
       return reason === undefined
         ? comparedCells.map((cell) => cell(row, amounts, context)).join()
         : undefined
     },
     write: (row) => {
-      const { amounts, reason, truncations, unpriced } = formatRow(row, writing)
-      for (const asset of unpriced ?? []) options.onUnpriced(asset)
-      if (reason !== undefined) return omitRow(row, reason, options)
-      for (const truncated of truncations ?? []) options.onOmitted(truncated)
+      const { amounts, reason, truncations, unpriced } = formatRow(row, context)
+      for (const asset of unpriced) options.onUnpriced(asset)
+      if (reason !== undefined) {
+        for (const movement of row.movements) options.onOmitted(toOmitted(movement, reason))
+        return undefined
+      }
+      for (const truncated of truncations) options.onOmitted(truncated)
       let text = ''
       for (let at = 0; at < cells.length; at += 1)
         text += (at === 0 ? '' : ',') + cells[at]?.(row, amounts, context)
@@ -78,13 +74,11 @@ export function createImportRowWriter(options: WriterOptions): ImportRowWriter {
 
 const PRICED: ReadonlySet<Role> = new Set(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price'])
 
-/** Returns the price look-up for legs, or undefined if the user gave no prices or the format has no column for them. */
-function createPriceLookup({ preset, prices }: WriterOptions) {
-  if (prices === undefined || !preset.columns.some(([, role]) => PRICED.has(role))) return undefined
-  return ({ asset }: Leg, { chain, time }: Movement) => prices.ofChain(chain).at(asset, time)
-}
-
-type ImportRowContext = WriterOptions & { priceOf: ReturnType<typeof createPriceLookup> }
+type RowContext = RowWriterOptions &
+  CellContext & {
+    /** undefined if the user gave no prices, or the format has no column for them. */
+    priceOf: ((leg: Leg, movement: Movement) => string | undefined) | undefined
+  }
 
 /** The result of formatting the amounts of a row. */
 type FormattedRow = {
@@ -92,15 +86,15 @@ type FormattedRow = {
   /** Why the row cannot be written; undefined if it can. */
   reason: string | undefined
   /** Amounts that are cut off because the format has fewer decimals. */
-  truncations: Omitted[] | undefined
+  truncations: Omitted[]
   /** Assets without a price, if the format has a column for it. */
-  unpriced: Asset[] | undefined
+  unpriced: Asset[]
 }
 
 /** Formats the amounts of a row, up to the first that cannot be represented. Calls no callbacks. */
-function formatRow(row: ImportRow, context: ImportRowContext): FormattedRow {
+function formatRow(row: ImportRow, context: RowContext): FormattedRow {
   const amounts: Amounts = { in: '', out: '', fee: '', inPrice: undefined, outPrice: undefined }
-  const result: FormattedRow = { amounts, reason: undefined, truncations: undefined, unpriced: undefined }
+  const result: FormattedRow = { amounts, reason: undefined, truncations: [], unpriced: [] }
   for (const direction of ['in', 'out', 'fee'] as const) {
     const leg = row[direction]
     if (leg === undefined) continue
@@ -108,29 +102,26 @@ function formatRow(row: ImportRow, context: ImportRowContext): FormattedRow {
     if (typeof formatted === 'string') return { ...result, reason: formatted }
     amounts[direction] = formatted.text
     if (formatted.remainder !== 0n)
-      result.truncations = [
-        ...(result.truncations ?? []),
-        truncation(row, { leg, formatted, isOut: direction !== 'in' }),
-      ]
+      result.truncations.push({
+        movement: row.movements.find(({ asset }) => asset.address === leg.asset.address) ?? row.movements[0],
+        value: direction === 'in' ? formatted.remainder : -formatted.remainder,
+        reason: 'cut off beyond the decimals',
+      })
     if (direction === 'fee' || context.priceOf === undefined) continue
     const price = context.priceOf(leg, row.movements[0])
     amounts[`${direction}Price`] = price
-    if (price === undefined && !isNft(leg.asset)) result.unpriced = [...(result.unpriced ?? []), leg.asset]
+    if (price === undefined && !isNft(leg.asset)) result.unpriced.push(leg.asset)
   }
   const { needsPrices, numbers } = context.preset
   if (needsPrices) result.reason = rejectedPriceReason(priceOfRow(row, amounts), numbers)
   return result
 }
 
-function omitRow({ movements }: ImportRow, reason: string, { onOmitted }: WriterOptions): undefined {
-  for (const movement of movements) onOmitted(toOmitted(movement, reason))
-}
-
 /** Formats an amount, or returns the reason why the format cannot represent it. */
 function formatLeg(
   { asset, value }: Leg,
   chain: string,
-  { preset, refusalReasonOf }: ImportRowContext,
+  { preset, refusalReasonOf }: RowContext,
 ): FormattedAmount | string {
   const { name, supportsNfts, coinIds, numbers } = preset
   if (isNft(asset) && !supportsNfts) return 'the format has no NFTs'
@@ -143,16 +134,4 @@ function formatLeg(
   if (formatted !== undefined)
     return /[1-9]/.test(formatted.text) ? formatted : 'zero within the decimals of the format'
   return unformattableReason(asset.decimals, numbers)
-}
-
-function truncation(
-  { movements }: ImportRow,
-  { leg, formatted, isOut }: { leg: Leg; formatted: FormattedAmount; isOut: boolean },
-): Omitted {
-  const source = movements.find(({ asset }) => asset.address === leg.asset.address) ?? movements[0]
-  return {
-    movement: source,
-    value: isOut ? -formatted.remainder : formatted.remainder,
-    reason: 'cut off beyond the decimals',
-  }
 }

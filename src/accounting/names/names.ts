@@ -1,7 +1,6 @@
 import { isNft } from '../../core/model/asset.ts'
 import { chainOf } from '../../core/model/chains.ts'
-import type { Asset } from '../movement.ts'
-import { firstDigits } from './first-digits.ts'
+import type { Asset, Movement } from '../movement.ts'
 
 /**
  * Sanitizes untrusted text: removes control and invisible characters, quotes and delimiters, and leading characters
@@ -92,4 +91,75 @@ export function caipName(asset: Asset, chain: string, coinIds: CoinIds): string 
   if (ticker !== undefined) return ticker
   const token = `eip155:${chain}/${type}:${address}`
   return type === 'erc20' ? token : `${token}/${tokenId}`
+}
+
+/** Number of digits that are enough to distinguish most addresses. */
+const DIGITS = 8
+
+export const firstDigits = (address: string): string => address.slice(2, 2 + DIGITS)
+
+const bothEnds = (address: string): string => `${firstDigits(address)}-${address.slice(-4)}`
+
+const allDigits = (address: string): string => address.slice(2)
+
+/**
+ * Returns digits that distinguish each address from the others: the first eight; if several addresses share these, also
+ * the last four; and if that is not enough, all digits. The result depends on the set of addresses but not on its
+ * order, so two addresses never swap their digits.
+ */
+export function digitsToDistinguish(addresses: readonly string[]): ReadonlyMap<string, string> {
+  const distinct = [...new Set(addresses)]
+  const counts = [firstDigits, bothEnds].map((shorten) => ({ shorten, count: countBy(distinct, shorten) }))
+  const digitsOf = (address: string) => {
+    const unique = counts.find(({ shorten, count }) => count.get(shorten(address)) === 1)
+    return (unique?.shorten ?? allDigits)(address)
+  }
+  return new Map(distinct.map((address) => [address, digitsOf(address)]))
+}
+
+/** Counts the items per key. */
+export function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const key of items.map(keyOf)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}
+
+/** Returns the name of a wallet with a label; its address if it has none. */
+export type WalletNameOf = (address: string, label: string | null | undefined) => string
+
+/**
+ * Names wallets by their labels: sanitized, and without the characters that the program does not accept. The address follows
+ * if the label equals the label or address of another wallet (ignoring case).
+ */
+export function walletNamer(
+  wallets: readonly { address: string; label?: string | null | undefined }[],
+  { excludedFromWallets }: { excludedFromWallets?: RegExp },
+): WalletNameOf {
+  const textOf = (label: string | null | undefined) =>
+    safeText(
+      excludedFromWallets === undefined ? (label ?? '') : (label ?? '').replace(excludedFromWallets, ''),
+    )
+  const owners = new Map<string, Set<string>>()
+  for (const { address, label } of wallets)
+    for (const name of [address, textOf(label).toLowerCase()])
+      owners.set(name, (owners.get(name) ?? new Set()).add(address))
+  return (address, label) => {
+    const name = textOf(label)
+    const key = name.toLowerCase()
+    if (name === '' || key === address) return address
+    return (owners.get(key)?.size ?? 0) > 1 ? `${name} ${address}` : name
+  }
+}
+
+/** File names are limited to 255 bytes: 45 characters of up to 4 bytes, the address and the extension. */
+const MAX_LABEL_CHARACTERS = 45
+
+/**
+ * The name, without extension, of the file that a movement belongs to if each wallet has its own. A wallet with different
+ * labels in several exports has a file for each label.
+ */
+export function walletFileName({ wallet, label }: Pick<Movement, 'wallet' | 'label'>): string {
+  const sanitized = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
+  const name = [...sanitized].slice(0, MAX_LABEL_CHARACTERS).join('')
+  return name === '' ? wallet : `${name}-${wallet}`
 }
