@@ -130,7 +130,9 @@ const isWrappedCoin = ({ asset: { type, address } }: { asset: Asset }, chain: st
  * burn where the contract emits one.
  */
 function pairWraps(movements: readonly Movement[]): ImportRow[] {
-  const tokens = movements.filter((one) => isWrap(one) || (isMinted(one) && isWrappedCoin(one, one.chain)))
+  const tokens = movements.filter(
+    (movement) => isWrap(movement) || (isMinted(movement) && isWrappedCoin(movement, movement.chain)),
+  )
   if (tokens.length === 0) return []
   const coins = new Set(movements.filter(({ asset, type }) => asset.type === 'native' && type === 'transfer'))
   return tokens.flatMap((token) => {
@@ -261,16 +263,16 @@ export function poolMovesOf(movements: readonly Movement[]): ReadonlyMap<Movemen
   const isPrincipal = ({ type }: Movement) => type === 'transfer'
   const [isGiven, isTaken] = isDeposit ? [isPrincipal, isShare] : [isShare, isPrincipal]
   const moved = movements.filter(({ type, isOwn }) => !isOwn && MOVED.has(type))
-  const given = moved.filter((one) => one.isOut && isGiven(one))
+  const given = moved.filter((movement) => movement.isOut && isGiven(movement))
   const assets = new Set(given.map(({ asset }) => assetKey(asset)))
   const isRefund = ({ isOut, asset }: Movement) => !isOut && assets.has(assetKey(asset))
-  const taken = moved.filter((one) => !one.isOut && !isRefund(one) && isTaken(one))
+  const taken = moved.filter((movement) => !movement.isOut && !isRefund(movement) && isTaken(movement))
   if (given.length === 0 || taken.length === 0) return new Map()
   const moves = isDeposit ? DEPOSIT_MOVES : WITHDRAWAL_MOVES
   return new Map([
-    ...given.map((one) => [one, moves.given] as const),
-    ...taken.map((one) => [one, moves.taken] as const),
-    ...moved.filter(isRefund).map((one) => [one, moves.refund] as const),
+    ...given.map((movement) => [movement, moves.given] as const),
+    ...taken.map((movement) => [movement, moves.taken] as const),
+    ...moved.filter(isRefund).map((movement) => [movement, moves.refund] as const),
   ])
 }
 

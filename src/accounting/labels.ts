@@ -72,7 +72,7 @@ export async function readLabels(file: string | undefined, rule: LabelRule): Pro
   if (file === undefined)
     return { labelOf: () => undefined, findings: () => ({ unmatched: undefined, inapplicable: [] }) }
   const labels: Label[] = []
-  const known = new Map<string, Label[]>()
+  const byConditions = new Map<string, Label[]>()
   await readRecords(file, ['type'], ({ line, cells }) => {
     const unknown = Object.keys(cells).find((column) => column !== '' && !COLUMNS.includes(column))
     if (unknown !== undefined)
@@ -80,11 +80,11 @@ export async function readLabels(file: string | undefined, rule: LabelRule): Pro
     const label = parseLabel({ line, cells }, rule)
     if ('found' in label) throw recordError({ file, line }, label)
     const key = JSON.stringify(label.conditions).toLowerCase()
-    const equals = known.get(key) ?? []
+    const equals = byConditions.get(key) ?? []
     const conflict = equals.find((other) => canConflict(other, label, rule))
     if (conflict !== undefined) throw recordError({ file, line }, describeConflict(label, conflict))
     if (equals.some(({ type }) => type === label.type)) return
-    known.set(key, [...equals, label])
+    byConditions.set(key, [...equals, label])
     labels.push(label)
   })
   const index = indexLabels(labels)
@@ -144,7 +144,8 @@ function validateDirection(
 ): LabelProblem | undefined {
   if (direction !== 'in' && direction !== 'out') return undefined
   if (appliesTo(type, direction, rule)) return undefined
-  const types = 'sides' in rule ? [...rule.sides.keys()].filter((one) => appliesTo(one, direction, rule)) : []
+  const types =
+    'sides' in rule ? [...rule.sides.keys()].filter((other) => appliesTo(other, direction, rule)) : []
   return {
     found: `type ${type} with direction ${direction}`,
     expected: `a type for ${direction === 'in' ? 'received' : 'sent'} amounts: ${types.filter(Boolean).sort().join(', ')}`,
@@ -152,12 +153,12 @@ function validateDirection(
 }
 
 /** Whether the types of two labels with the same conditions could apply to the same row. */
-const canConflict = (known: Label, { type }: Label, rule: LabelRule): boolean =>
-  known.type !== type &&
-  LEG_SIDES.some((side) => appliesTo(known.type, side, rule) && appliesTo(type, side, rule))
+const canConflict = (earlier: Label, { type }: Label, rule: LabelRule): boolean =>
+  earlier.type !== type &&
+  LEG_SIDES.some((side) => appliesTo(earlier.type, side, rule) && appliesTo(type, side, rule))
 
-const describeConflict = ({ type, match }: Label, known: Label): LabelProblem => ({
-  found: `type ${type} for ${match}, which has ${known.type} from line ${known.line}`,
+const describeConflict = ({ type, match }: Label, earlier: Label): LabelProblem => ({
+  found: `type ${type} for ${match}, which has ${earlier.type} from line ${earlier.line}`,
   expected: 'one type for received amounts and one for sent amounts',
 })
 
@@ -171,16 +172,16 @@ function appliesTo(type: string, side: LegSide, rule: LabelRule): boolean {
 function findLabel(row: ImportRow, index: LabelIndex, rule: LabelRule): string | undefined {
   const side = row.kind === 'fee' ? 'out' : row.kind
   const inapplicable: Label[] = []
-  let found: Label | undefined
+  let applicable: Label | undefined
   for (const label of matchingLabels(row, index)) {
     // A label counts as matched even if another label takes precedence.
     label.isMatched = true
     if (!appliesTo(label.type, side, rule) || isUnlabelledOwnTransfer(row, rule)) inapplicable.push(label)
-    else found ??= label
+    else applicable ??= label
   }
   const [{ transaction }] = row.movements
-  if (found === undefined) for (const label of inapplicable) countInapplicable(label, transaction)
-  return found?.type
+  if (applicable === undefined) for (const label of inapplicable) countInapplicable(label, transaction)
+  return applicable?.type
 }
 
 /** The labels whose conditions a row satisfies, in order of precedence. */
@@ -332,9 +333,9 @@ function patternTest(pattern: string): (text: string) => boolean {
     if (!lower.startsWith(start)) return false
     let at = start.length
     for (const part of rest) {
-      const found = lower.indexOf(part, at)
-      if (found === -1) return false
-      at = found + part.length
+      const position = lower.indexOf(part, at)
+      if (position === -1) return false
+      at = position + part.length
     }
     return lower.length - end.length >= at && lower.endsWith(end)
   }

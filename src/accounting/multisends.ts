@@ -36,7 +36,7 @@ function findMultisends(movements: readonly Movement[]): Multisend[] {
     if (payment === undefined || others.length > 0 || sumOf(received) > payment.value) return []
     const payouts = received.filter(({ wallet }) => wallet !== payment.wallet)
     const isCertain =
-      receivesOnlyRefunds(payment, movements) && payouts.every((one) => sendsNothing(one, movements))
+      receivesOnlyRefunds(payment, movements) && payouts.every((payout) => sendsNothing(payout, movements))
     return payouts.length > 0 && isCertain ? [{ payment, payouts }] : []
   })
 }

@@ -69,11 +69,11 @@ async function readAssetTotals({
       `sum(value::BIGNUM) FILTER (WHERE value NOT LIKE '-%'), sum(ltrim(value, '-')::BIGNUM) FILTER (WHERE value LIKE '-%'), ` +
       `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
   )
-  const found = await all(
+  const rows = await all(
     'SELECT type, address, min(coin) AS symbol, min(decimals)::INTEGER AS decimals, sum(received)::VARCHAR AS received, ' +
       'sum(sent)::VARCHAR AS sent, min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  return found.map(({ type, address, symbol, decimals, received, sent, zeros }) => ({
+  return rows.map(({ type, address, symbol, decimals, received, sent, zeros }) => ({
     asset: {
       type: type as Asset['type'],
       address: address as string | null,
@@ -95,8 +95,8 @@ async function sumByName({
   const sums = new Map<string, AssetTotals>()
   const add = (chain: string, unpriced: Omit<AssetTotals, 'quotes'>) => {
     const totals = { ...unpriced, quotes: prices?.ofChain(chain).all(unpriced.asset) ?? [] }
-    const known = sums.get(nameOf(totals.asset))
-    sums.set(nameOf(totals.asset), known === undefined ? totals : sumOf(known, totals))
+    const earlier = sums.get(nameOf(totals.asset))
+    sums.set(nameOf(totals.asset), earlier === undefined ? totals : sumOf(earlier, totals))
   }
   for (const { opened, chain, contracts } of sources)
     for (const totals of await readAssetTotals(opened))
@@ -112,12 +112,12 @@ async function sumByName({
 function sumOf(a: AssetTotals, b: AssetTotals): AssetTotals {
   const decimals = Math.max(decimalsOf(a), decimalsOf(b))
   const sum = (side: 'received' | 'sent') =>
-    [a, b].reduce((total, one) => total + one[side] * 10n ** BigInt(decimals - decimalsOf(one)), 0n)
+    [a, b].reduce((total, part) => total + part[side] * 10n ** BigInt(decimals - decimalsOf(part)), 0n)
   return {
     asset: { ...a.asset, decimals },
     received: sum('received'),
     sent: sum('sent'),
-    zeros: smallest([a, b].map((one) => one.zeros + decimals - decimalsOf(one))),
+    zeros: smallest([a, b].map((part) => part.zeros + decimals - decimalsOf(part))),
     quotes: [...a.quotes, ...b.quotes],
   }
 }

@@ -122,7 +122,7 @@ export function requireNewWallets(
   others: readonly ExportedWallets[],
   fix: string,
 ): void {
-  for (const other of others.filter((one) => one.chain === chain)) {
+  for (const other of others.filter((other) => other.chain === chain)) {
     const addresses = new Set(other.wallets.map(({ address }) => address))
     const repeated = wallets.find(({ address }) => addresses.has(address))
     if (repeated !== undefined)

@@ -51,16 +51,16 @@ export async function findUnmatchedLines(
   if (files.every(({ lines }) => lines.length === 0)) return []
   const opened = typeof opening !== 'string' ? [] : await readCells(opening, openingLine)
   const parties = names === undefined ? [] : await readCells(names, nameLine)
-  const chains = new Map<string, KnownKeys>()
+  const chains = new Map<string, ExportedKeys>()
   for (const output of outputs) {
     const { chain, keys, labels } = await readKeys(output, parties)
-    const known = chains.get(chain) ?? {
+    const ofChain = chains.get(chain) ?? {
       keys: new Set(opened.flatMap((line) => line.keys)),
       labels: new Map(),
     }
     chains.set(chain, {
-      keys: new Set([...known.keys, ...keys]),
-      labels: new Map([...known.labels, ...labels]),
+      keys: new Set([...ofChain.keys, ...keys]),
+      labels: new Map([...ofChain.labels, ...labels]),
     })
   }
   return files.map(({ file, lines }) => ({ file, ...countUnmatched(lines, chains) }))
@@ -106,25 +106,25 @@ async function readCells(file: string, parse: ParseLine): Promise<UserLine[]> {
 }
 
 /** The keys of the exports of a chain, and the labels of wallets by key. */
-type KnownKeys = { keys: ReadonlySet<string>; labels: ReadonlyMap<string, string> }
+type ExportedKeys = { keys: ReadonlySet<string>; labels: ReadonlyMap<string, string> }
 
-function countUnmatched(lines: readonly UserLine[], chains: ReadonlyMap<string, KnownKeys>) {
+function countUnmatched(lines: readonly UserLine[], chains: ReadonlyMap<string, ExportedKeys>) {
   const applying = lines.flatMap((line) => {
     const ofLine = [...chains].filter(
       ([chain]) => line.chain === '' || parseChain(line.chain, chain) === chain,
     )
-    return ofLine.length === 0 ? [] : [{ ...line, exported: ofLine.map(([, known]) => known) }]
+    return ofLine.length === 0 ? [] : [{ ...line, exported: ofLine.map(([, ofChain]) => ofChain) }]
   })
   const unmatched = applying.filter(
-    ({ keys, exported }) => !exported.some((known) => keys.some((key) => known.keys.has(key))),
+    ({ keys, exported }) => !exported.some((ofChain) => keys.some((key) => ofChain.keys.has(key))),
   )
   const [first] = unmatched
   return {
     count: unmatched.length,
     first: first && { line: first.line, match: first.match },
     overridden: applying.flatMap(({ line, match, name, keys, exported }) => {
-      const labels = exported.flatMap((known) => keys.map((key) => known.labels.get(key)))
-      const label = labels.find((one) => one !== undefined && one !== name)
+      const labels = exported.flatMap((ofChain) => keys.map((key) => ofChain.labels.get(key)))
+      const label = labels.find((text) => text !== undefined && text !== name)
       return label === undefined ? [] : [{ line, match, label }]
     }),
     ofOtherChains: lines.length - applying.length,

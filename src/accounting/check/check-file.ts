@@ -198,12 +198,12 @@ const amountOf = ([whole = '', fraction = '', commodity = '']: string[]): Amount
 
 /** Adds what a posting contributes to the balance of its entry: its amount or, if it has one, its price. */
 function addWeight({ sums }: Entry, sign: string, { whole, fraction, commodity }: Amount): void {
-  const known = sums.get(commodity) ?? { value: 0n, decimals: 0 }
-  const decimals = Math.max(known.decimals, fraction.length)
+  const sum = sums.get(commodity) ?? { value: 0n, decimals: 0 }
+  const decimals = Math.max(sum.decimals, fraction.length)
   const scaled = (value: bigint, from: number) => value * 10n ** BigInt(decimals - from)
   const value = BigInt(`${sign}${whole}${fraction}`)
   sums.set(commodity, {
-    value: scaled(known.value, known.decimals) + scaled(value, fraction.length),
+    value: scaled(sum.value, sum.decimals) + scaled(value, fraction.length),
     decimals,
   })
 }

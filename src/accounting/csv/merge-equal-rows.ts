@@ -25,7 +25,7 @@ export function mergeEqualRows(
     if (groups.length === keyed.length) return keyed.map(({ row }) => row)
     keyed = groups.map(([first, ...others]) => {
       if (others.length === 0) return first
-      const row = sumOf([first.row, ...others.map((one) => one.row)])
+      const row = sumOf([first.row, ...others.map((other) => other.row)])
       return { row, key: fullKeyOf(row) }
     })
   }
@@ -37,15 +37,15 @@ type KeyedRow = { row: ImportRow; key: string | undefined }
 function groupByKey(rows: readonly KeyedRow[]): [KeyedRow, ...KeyedRow[]][] {
   const groups: [KeyedRow, ...KeyedRow[]][] = []
   const groupOfKey = new Map<string, KeyedRow[]>()
-  for (const one of rows) {
-    const equal = one.key === undefined ? undefined : groupOfKey.get(one.key)
+  for (const keyed of rows) {
+    const equal = keyed.key === undefined ? undefined : groupOfKey.get(keyed.key)
     if (equal !== undefined) {
-      equal.push(one)
+      equal.push(keyed)
       continue
     }
-    const group: [KeyedRow, ...KeyedRow[]] = [one]
+    const group: [KeyedRow, ...KeyedRow[]] = [keyed]
     groups.push(group)
-    if (one.key !== undefined) groupOfKey.set(one.key, group)
+    if (keyed.key !== undefined) groupOfKey.set(keyed.key, group)
   }
   return groups
 }

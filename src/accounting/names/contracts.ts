@@ -44,17 +44,17 @@ export async function readContractsOfAll(exports: readonly ContractSource[]): Pr
   for (const { opened, chain } of exports)
     for (const row of await readContractRows(opened, chain)) rows.push(row)
   const digits = digitsToDistinguish(rows.map(({ address }) => address))
-  const foundByChain = new Map(
+  const rowsByChain = new Map(
     exports.map(({ chain }) => [chain, uniteRows(rows.filter((row) => row.chain === chain))]),
   )
   const decimalsByChain = new Map<string, DecimalsOfIds>()
-  for (const [chain, found] of foundByChain) {
-    if (!found.some(({ most }) => (most ?? 0) > 0)) continue
+  for (const [chain, ofChain] of rowsByChain) {
+    if (!ofChain.some(({ most }) => (most ?? 0) > 0)) continue
     const sources = exports.filter((source) => source.chain === chain)
     decimalsByChain.set(chain, await readDecimalsOfIds(sources.map(({ opened }) => opened)))
   }
   return exports.map(({ chain, tickers }) =>
-    contractsFrom(foundByChain.get(chain) ?? [], {
+    contractsFrom(rowsByChain.get(chain) ?? [], {
       digits,
       tickers,
       decimalsOfIds: decimalsByChain.get(chain),
@@ -71,13 +71,13 @@ type Naming = {
   decimalsOfIds: DecimalsOfIds | undefined
 }
 
-/** `found` are the contracts of a chain, those with the oldest rows first. */
-function contractsFrom(found: readonly ContractRow[], { digits, tickers, decimalsOfIds }: Naming): Contracts {
-  const types = countBy(found, ({ address }) => address)
+/** `rows` are the contracts of a chain, those with the oldest rows first. */
+function contractsFrom(rows: readonly ContractRow[], { digits, tickers, decimalsOfIds }: Naming): Contracts {
+  const types = countBy(rows, ({ address }) => address)
   const standardOf = ({ address, type }: ContractRow) =>
     type === 'erc20' || types.get(address) === 1 ? '' : `-${type.slice('erc'.length)}`
-  const symbols = new Map(found.toReversed().map(({ address, symbol }) => [address, symbol || null]))
-  const named = found.map((contract): [string, Contract] => {
+  const symbols = new Map(rows.toReversed().map(({ address, symbol }) => [address, symbol || null]))
+  const named = rows.map((contract): [string, Contract] => {
     const { address, decimals } = contract
     const key = contractKey(contract)
     const name = {
@@ -101,8 +101,8 @@ const namesWithoutRows = (tickers: TokenNames = new Map()) =>
 function uniteRows(rows: readonly ContractRow[]): ContractRow[] {
   const united = new Map<string, ContractRow>()
   for (const row of rows) {
-    const known = united.get(contractKey(row))
-    united.set(contractKey(row), known === undefined ? row : uniteTwo(known, row))
+    const earlier = united.get(contractKey(row))
+    united.set(contractKey(row), earlier === undefined ? row : uniteTwo(earlier, row))
   }
   const text = ({ address, type }: ContractRow) => `${address} ${type}`
   return [...united.values()].sort((a, b) =>
@@ -156,12 +156,12 @@ async function readContractRows(
       `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${POSITION}), min(${POSITION}), max(${decimals}), ${most} ` +
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
-  const found = await all(
+  const rows = await all(
     'SELECT type, address, arg_min(symbol, oldest) AS symbol, min(oldest)::VARCHAR AS oldest, ' +
       'max(decimals) AS decimals, max(most) AS most ' +
       'FROM contracts GROUP BY type, address',
   )
-  return found.map(({ oldest, ...row }) => ({
+  return rows.map(({ oldest, ...row }) => ({
     ...(row as Pick<ContractRow, 'type' | 'address' | 'symbol' | 'decimals' | 'most'>),
     chain,
     oldest: BigInt(String(oldest)),
@@ -189,8 +189,8 @@ async function readIds({ eachFile, run, all }: Dataset) {
       `INSERT INTO ids SELECT asset_address, token_id, max(asset_decimals::INTEGER) ` +
       `FROM ${source} WHERE asset_type = 'erc1155' AND asset_decimals::INTEGER BETWEEN 0 AND 255 GROUP BY asset_address, token_id`,
   )
-  const found = await all('SELECT address, id, decimals FROM ids')
-  return found.map(({ address, id, decimals }) => ({
+  const rows = await all('SELECT address, id, decimals FROM ids')
+  return rows.map(({ address, id, decimals }) => ({
     address: String(address),
     id: String(id),
     decimals: Number(decimals),

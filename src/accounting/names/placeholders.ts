@@ -183,10 +183,10 @@ async function assetsInOrder({ eachFile, run, all }: Dataset, contracts: Contrac
       `INSERT INTO named SELECT chain_id, asset_type, asset_address, token_id, ${file++}, min(row) ` +
       `FROM (SELECT *, row_number() OVER () AS row FROM ${source}) WHERE asset_address IS NOT NULL GROUP BY ALL`,
   )
-  const found = await all(
+  const rows = await all(
     'SELECT chain, type, address, id FROM named GROUP BY ALL ORDER BY min(file), arg_min(first, file)',
   )
-  return found.map(({ chain, type, address, id }) => {
+  return rows.map(({ chain, type, address, id }) => {
     const tokenId = id === null ? null : String(id)
     const token = { type: type as Asset['type'], address: String(address), tokenId }
     return {

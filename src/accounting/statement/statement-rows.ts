@@ -102,13 +102,13 @@ function belowZeroTable({ exports }: Statement): TextTable {
       ...textColumns(['likely_causes']),
     ],
     rows: exports.flatMap(({ chain: chain_id, belowZero }) =>
-      belowZero.map((one) => [
-        ...keys.map((name) => ({ ...one, chain_id })[name]),
-        wholeUnits(one.value_then, one),
-        String(one.block_number),
-        one.transaction_hash,
-        wholeUnits(one.value, one),
-        one.causes.join('; '),
+      belowZero.map((balance) => [
+        ...keys.map((name) => ({ ...balance, chain_id })[name]),
+        wholeUnits(balance.value_then, balance),
+        String(balance.block_number),
+        balance.transaction_hash,
+        wholeUnits(balance.value, balance),
+        balance.causes.join('; '),
       ]),
     ),
   }

@@ -190,7 +190,7 @@ export function toBalances(
     belowZero,
     flagged: flagTokens(sorted, {
       nativeSymbol: manifest.job.nativeSymbol ?? null,
-      known: new Set([...knownContracts(manifest.job.chain), ...(manifest.job.wrappedCoins ?? [])]),
+      trusted: new Set([...knownContracts(manifest.job.chain), ...(manifest.job.wrappedCoins ?? [])]),
       misreporting: new Set(
         belowZero.flatMap(({ causes, asset_address }) =>
           causes.includes(EVENTS_MISMATCH) ? (asset_address ?? []) : [],
@@ -221,18 +221,18 @@ function balanceOf(sum: BalanceSum, label: string | null) {
 type FlagContext = {
   nativeSymbol: string | null
   /** Contracts that no rule applies to. */
-  known: ReadonlySet<string>
+  trusted: ReadonlySet<string>
   misreporting: ReadonlySet<string>
 }
 
 /** Lists the tokens that match a spam rule: one entry per contract, for its symbol that matches the most rules. */
 function flagTokens(
   sums: readonly BalanceSum[],
-  { nativeSymbol, known, misreporting }: FlagContext,
+  { nativeSymbol, trusted, misreporting }: FlagContext,
 ): FlaggedToken[] {
   const flagged = new Map<string, FlaggedToken>()
   for (const { type, address, symbol } of sums) {
-    if (address === null || known.has(address)) continue
+    if (address === null || trusted.has(address)) continue
     const flags = [
       ...spamFlagsOf(symbol, nativeSymbol),
       ...(misreporting.has(address) ? [MISREPORTS_BALANCES] : []),

@@ -30,7 +30,7 @@ export function sumFindings(all: readonly OpeningFindings[]): OpeningFindings {
   const [first = NO_FINDINGS, ...others] = all
   return {
     unfilled: all.reduce((sum, { unfilled }) => sum + unfilled, 0),
-    ofOtherChains: others.reduce((least, one) => Math.min(least, one.ofOtherChains), first.ofOtherChains),
+    ofOtherChains: others.reduce((least, other) => Math.min(least, other.ofOtherChains), first.ofOtherChains),
     withoutRows: all.flatMap(({ withoutRows }) => withoutRows),
   }
 }
@@ -55,7 +55,7 @@ export async function readOpening(
   const { job, coverage } = opened.manifest
   const id = chainIdOf(job.chain)
   const all = exports ?? [{ chain: id, coverage }]
-  const ofChain = all.filter(({ chain }) => chainIdOf(chain) === id).flatMap((one) => one.coverage)
+  const ofChain = all.filter(({ chain }) => chainIdOf(chain) === id).flatMap((wallets) => wallets.coverage)
   const names = [...labels, ...labelsIn(ofChain.filter(({ address }) => !labels.has(address)))]
   const decimals = await readDecimals(opened)
   const { amounts, ...counts } = await readDeclaredAmounts(option, {
@@ -94,7 +94,9 @@ async function readKnownOpening({ manifest, folder }: Dataset): Promise<WalletAm
       }),
     )
   const amounts = [...genesisBalances(manifest), ...learned]
-  return [...new Map(amounts.map((one) => [assetBalanceKey(one.wallet, one.asset), one])).values()]
+  return [
+    ...new Map(amounts.map((amount) => [assetBalanceKey(amount.wallet, amount.asset), amount])).values(),
+  ]
 }
 
 /** The genesis records of the wallets that were read from the first block on. */
@@ -121,11 +123,11 @@ async function readDecimals({ eachFile, run, all }: Dataset): Promise<ReadonlyMa
       'INSERT INTO places SELECT asset_type, asset_address, token_id, ' +
       `max(${decimals}) FILTER (WHERE ${decimals} BETWEEN 0 AND 255) FROM ${source} GROUP BY ALL`,
   )
-  const found = await all(
+  const rows = await all(
     'SELECT type, address, id, max(decimals) AS decimals FROM places GROUP BY type, address, id',
   )
   return new Map(
-    found.map(({ type, address, id, decimals }) => [
+    rows.map(({ type, address, id, decimals }) => [
       assetBalanceKey('', {
         type: type as string,
         address: address as string | null,

@@ -88,7 +88,7 @@ export async function readPriceList(
   const [first] = all
   if (first === undefined) return undefined
   const { currency } = first
-  const lines = all.filter((one) => one.chain === chain)
+  const lines = all.filter((line) => line.chain === chain)
   const hasSymbols = lines.some(({ asset }) => !isCoinOrContract(asset))
   const keyOf = priceKeys(hasSymbols ? await assetsOf() : [])
   const pricesByTime = new Map<string, Map<number, string>>()
@@ -225,8 +225,8 @@ export async function readFungibleAssets({ eachFile, run, all, textSql }: Datase
     (source) =>
       `INSERT INTO assets SELECT DISTINCT ${columns} FROM ${source} WHERE asset_type IN ('native', 'erc20')`,
   )
-  const found = await all('SELECT DISTINCT * FROM assets ORDER BY address NULLS FIRST, symbol, decimals')
-  return found.map(({ address, symbol, decimals }) => ({
+  const rows = await all('SELECT DISTINCT * FROM assets ORDER BY address NULLS FIRST, symbol, decimals')
+  return rows.map(({ address, symbol, decimals }) => ({
     type: address === null ? 'native' : 'erc20',
     address: address as string | null,
     symbol: symbol as string | null,
