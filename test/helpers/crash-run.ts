@@ -1,32 +1,38 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, extname, join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataService } from '../../src/demo-server/data-service.ts'
-import { type CommandResult, startCommand } from './command.ts'
+import { type CommandResult, runCommand, startCommand } from './command.ts'
 import type { CrashJob } from './crash-jobs.ts'
 import { type DiskFault, faultyDiskEnv } from './faulty-disk.ts'
+import { folderTree } from './folder-tree.ts'
 import { type Fault, type Loopback, startLoopback } from './loopback.ts'
 import { outputBytes } from './output-bytes.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/**
- * When a run is interrupted: at a disk operation, at a request, or after a number of milliseconds. `at` counts from 1; with
- * `matching`, only disk operations that match.
- */
-export type Interruption = {
-  how: (typeof DISK_INTERRUPTIONS)[number] | 'request' | 'ms'
-  at: number
-  matching?: string
-}
+/** When a run is interrupted: at a disk operation, at a request, or after a number of milliseconds. `at` counts from 1. */
+export type Interruption = { how: (typeof DISK_INTERRUPTIONS)[number] | 'request' | 'ms'; at: number }
 
 const DISK_INTERRUPTIONS = ['kill', 'kill-after', 'torn', 'power-cut', 'SIGINT', 'SIGTERM'] as const
 
 /** Files, requests and disk operations of an uninterrupted run. */
 export type Baseline = { bytes: Record<string, string>; files: string[]; requests: number; steps: string[] }
+
+/** Operations that make a change of the disk durable, or change names. */
+const DURABLE_STEP = '^(\\w*sync|rename|link|unlink) '
 
 export type CrashReport = { kills: number; starts: number; extraRequests: number; allowedRequests: number }
 
@@ -63,30 +69,16 @@ async function measureBaseline(job: CrashJob): Promise<Baseline> {
   return { bytes: exportedBytes(job, output), files: filesIn(output), requests: requests.length, steps }
 }
 
+/** Numbers of the durable steps. */
+export function durableStepsOf({ steps }: Baseline): number[] {
+  const isDurable = new RegExp(DURABLE_STEP)
+  return steps.flatMap((step, at) => (isDurable.test(step) ? [at + 1] : []))
+}
+
 /** A random interruption at any point of a run. */
 export function randomInterruption({ steps, requests }: Baseline, random: SeededRandom): Interruption {
   const how = random.pick([...DISK_INTERRUPTIONS, 'request', 'request'] as const)
   return { how, at: random.between(1, how === 'request' ? requests : steps.length) }
-}
-
-/** Numbers of the disk operations that sync data, or change names. */
-export function durableStepsOf({ steps }: Baseline): number[] {
-  return steps.flatMap((step, at) => (/^(\w*sync|rename|link|unlink) /.test(step) ? [at + 1] : []))
-}
-
-/**
- * Identifies a step by its kind (the operation, and the extension of its file) and its number among the steps of this kind.
- * The number among all steps differs between runs, because pages that arrive together are written and synced together.
- */
-export function stepAt(
-  steps: readonly string[],
-  at: number,
-): Required<Pick<Interruption, 'at' | 'matching'>> {
-  const [operation = '', path = ''] = steps[at - 1]?.split(' ', 2) ?? []
-  const extension = extname(path) || basename(path).match(/^\..+/)?.[0]
-  const matching = extension ? `^${operation} .*\\${extension}$` : `^${operation} (.*/)?[^/.]*$`
-  const kind = new RegExp(matching)
-  return { at: steps.slice(0, at).filter((step) => kind.test(step)).length, matching }
 }
 
 /**
@@ -113,12 +105,58 @@ export async function crashRun(job: CrashJob, interruptions: readonly Interrupti
   expect(exportedBytes(job, setup.output)).toEqual(baseline.bytes)
   expect(filesIn(setup.output)).toEqual(baseline.files)
   report.extraRequests = requests - baseline.requests
-  // Besides the requests in flight, a kill costs one page per reader.
-  report.allowedRequests = report.kills * (1 + (job.explorer?.requestsPerPage ?? 1)) * job.fields.concurrency
+  report.allowedRequests = report.kills * allowedRequests(job)
   if (interruptions.every(({ how }) => how !== 'power-cut'))
     expect(report.extraRequests).toBeLessThanOrEqual(report.allowedRequests)
   return report
 }
+
+/**
+ * Lets a run complete, and resumes it from everything that a kill or a power cut before one of its durable steps would have
+ * left. Asserts the same as `crashRun`.
+ *
+ * @returns the number of different states
+ */
+export async function resumeFromEveryState(job: CrashJob, after: 'kill' | 'power-cut'): Promise<number> {
+  const states = join(tempFolder(), 'states')
+  mkdirSync(states)
+  const onRequest: OnRequest = { act: () => {} }
+  const setup = await setUpCrashJob(job, onRequest)
+  const { folder, output, requests } = setup
+  /** For each request, the number of states before it. */
+  const statesBefore: number[] = []
+  onRequest.act = () => statesBefore.push(readdirSync(states).length)
+  const scratch = join(folder, 'scratch')
+  const plan = { how: 'copy', matching: DURABLE_STEP, output, to: states, after, scratch } as const
+  const whole = await start(setup, plan).ended
+  onRequest.act = () => {}
+  expect([whole.exit, whole.stderr]).toEqual([job.exit, expect.any(String)])
+  const baseline = { bytes: exportedBytes(job, output), files: filesIn(output) }
+  const different = new Map(
+    readdirSync(states)
+      .sort()
+      .map((name, at) => [folderTree(join(states, name)).join('\n'), { name, at }]),
+  )
+  for (const { name, at } of different.values()) {
+    rmSync(output, { recursive: true, force: true })
+    renameSync(join(states, name), output)
+    expectConsistentManifest(output)
+    const isComplete = isFinished(job, output, baseline)
+    requests.length = 0
+    const { exit, stderr } = await finish(setup)
+    expect([name, exit, stderr]).toEqual([name, job.exit, expect.any(String)])
+    expect(exportedBytes(job, output)).toEqual(baseline.bytes)
+    expect(filesIn(output)).toEqual(baseline.files)
+    const before = statesBefore.filter((count) => count <= at).length
+    if (!isComplete && after === 'kill')
+      expect(before + requests.length - statesBefore.length).toBeLessThanOrEqual(allowedRequests(job))
+  }
+  return different.size
+}
+
+/** Requests that a kill may cost: those in flight, and one page per reader. */
+const allowedRequests = ({ explorer, fields }: CrashJob) =>
+  (1 + (explorer?.requestsPerPage ?? 1)) * fields.concurrency
 
 /**
  * Runs a job on a failing disk, then again on a working one. Asserts that the first run succeeds or fails with
@@ -132,7 +170,7 @@ export async function faultyDiskRun(job: CrashJob, plan: DiskFault): Promise<Com
     expect([failed.exit, failed.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+\nfix: .+\n/)])
   }
   expectConsistentManifest(setup.output)
-  const restarted = await start(setup).ended
+  const restarted = await finish(setup)
   expect([restarted.exit, restarted.stderr]).toEqual([job.exit, expect.any(String)])
   expect(exportedBytes(job, setup.output)).toEqual(baseline.bytes)
   expect(filesIn(setup.output)).toEqual(baseline.files)
@@ -149,7 +187,7 @@ export async function signalledRun(job: CrashJob, plan: DiskFault): Promise<Comm
   const { exit, stderr } = signalled
   expect([[130, 143, job.exit].includes(exit ?? -1), stderr]).toEqual([true, stderr])
   expectConsistentManifest(setup.output)
-  const last = await start(setup).ended
+  const last = await finish(setup)
   expect([last.exit, last.stderr]).toEqual([job.exit, expect.any(String)])
   expect(exportedBytes(job, setup.output)).toEqual(baseline.bytes)
   expect(filesIn(setup.output)).toEqual(baseline.files)
@@ -173,7 +211,7 @@ function exportedBytes(job: Pick<CrashJob, 'fields'>, output: string): Record<st
 }
 
 /** Whether an export is complete, even if its process died afterwards. */
-function isFinished({ fields }: CrashJob, output: string, { bytes }: Baseline): boolean {
+function isFinished({ fields }: CrashJob, output: string, { bytes }: Pick<Baseline, 'bytes'>): boolean {
   if (!existsSync(output)) return false
   if (isOpenEnded({ fields }))
     return exportedBytes({ fields }, output)['manifest.json'] === bytes['manifest.json']
@@ -205,7 +243,7 @@ async function setUpCrashJob(job: CrashJob, onRequest?: OnRequest): Promise<Cras
   mkdirSync(join(folder, 'scratch'))
   if (job.previous !== undefined) {
     writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.previous.fields }))
-    expect(await start(setup).ended).toMatchObject({ exit: job.exit })
+    expect(await finish(setup)).toMatchObject({ exit: job.exit })
     if (job.previous.withoutCheckpoint === true) rmSync(join(output, '.walletlake'), { recursive: true })
     if (job.previous.isReplaced === true) setup.replaced = hashFile(join(output, 'manifest.json'))
     requests.length = 0
@@ -230,11 +268,16 @@ function freshOption({ output, replaced }: CrashSetup): string[] {
   return existsSync(log) && readFileSync(log, 'latin1').includes('"fresh":true') ? [] : ['--fresh']
 }
 
-function start(setup: CrashSetup, plan?: DiskFault) {
+function commandLine(setup: CrashSetup): string[] {
   const { jobFile, url, options } = setup
-  const env = plan === undefined ? {} : faultyDiskEnv(plan)
-  return startCommand(['run', jobFile, '--base-url', url, '--quiet', ...options, ...freshOption(setup)], env)
+  return ['run', jobFile, '--base-url', url, '--quiet', ...options, ...freshOption(setup)]
 }
+
+const start = (setup: CrashSetup, plan?: DiskFault) =>
+  startCommand(commandLine(setup), plan === undefined ? {} : faultyDiskEnv(plan))
+
+/** Runs the job to its end, in this process. */
+const finish = (setup: CrashSetup) => runCommand(commandLine(setup))
 
 /** Starts the job and interrupts it. `exit` is null if the interruption ended the process. */
 async function startAndInterrupt(
@@ -242,8 +285,8 @@ async function startAndInterrupt(
   interruption: Interruption | undefined,
   onRequest: OnRequest,
 ): Promise<CommandResult> {
-  if (interruption === undefined) return start(setup).ended
-  const { how, at, matching } = interruption
+  if (interruption === undefined) return finish(setup)
+  const { how, at } = interruption
   if (how === 'request' || how === 'ms') {
     const child = start(setup)
     const kill = () => void child.kill('SIGKILL')
@@ -255,8 +298,8 @@ async function startAndInterrupt(
     onRequest.act = () => {}
     return ended
   }
-  if (how !== 'power-cut') return start(setup, { how, at, matching }).ended
-  return start(setup, { how, at, matching, scratch: join(setup.folder, 'scratch') }).ended
+  if (how !== 'power-cut') return start(setup, { how, at }).ended
+  return start(setup, { how, at, scratch: join(setup.folder, 'scratch') }).ended
 }
 
 /** Asserts that every file in the manifest exists, with the listed size and hash. */

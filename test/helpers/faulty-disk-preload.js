@@ -6,9 +6,11 @@
 //   {"how":"kill","at":7}                              SIGKILL before the seventh operation; `kill-after`: after it
 //   {"how":"torn","at":7}                              half of the bytes are written, then SIGKILL
 //   {"how":"power-cut","at":7,"scratch":"folder"}      SIGKILL, and all unsynced bytes and names are lost
+//   {"how":"copy","matching":"^rename ","output":"out","to":"states","after":"kill","scratch":"folder"}
+//                                                      before each operation that matches, copies what a kill (or a
+//                                                      `power-cut`) would leave of the output; the process continues
 //   {"how":"SIGINT","at":7}                            the process gets the signal and continues; also `SIGTERM`
 //   {"how":"stall","at":7}                             the operation never ends; a line on stderr tells when it began
-//   {"how":"kill","at":2,"matching":"^rename "}         the second operation whose name and file match
 //   {"how":"ENOSPC","at":7}                            from then on nothing can grow; `EROFS`: nothing can change;
 //                                                      any other code: only this operation fails
 //   {"how":"ENOSPC","from":"runs/"}                    the same, from the first operation on a file that matches
@@ -59,7 +61,9 @@ function patch(owner, name, { style, step = name }) {
     const count = counts ? Atomics.add(counter, 0, 1) + 1 : 0
     if (from?.test(fileOf(this, args))) Atomics.compareExchange(counter, 1, 0, count)
     if (plan.how === 'count') withoutCounting(() => trace(step, this, args))
-    else if (count === plan.at && plan.how !== 'kill-after')
+    else if (plan.how === 'copy') {
+      if (counts) withoutCounting(() => copyOutput(String(count).padStart(4, '0')))
+    } else if (count === plan.at && plan.how !== 'kill-after')
       withoutCounting(() => applyFault(step, this, args))
     if (plan.how === 'stall' && count === plan.at && style !== 'sync') return stall()
     const code = plan.only === undefined ? failureCode(step, count) : unsupportedCode(step, this)
@@ -142,7 +146,8 @@ function writeHalf(step, self, args) {
 
 /** Performs the operation and, for `power-cut`, records what a power loss would undo. */
 function callAndRecord(self, { original, step, style, args, last = false }) {
-  const after = plan.how === 'power-cut' ? withoutCounting(() => recordStep(step, self, args)) : () => {}
+  const records = plan.how === 'power-cut' || plan.how === 'copy'
+  const after = records ? withoutCounting(() => recordStep(step, self, args)) : () => {}
   const done = (result) => {
     withoutCounting(() => after(result))
     if (last && plan.how === 'kill-after') killProcess()
@@ -198,17 +203,41 @@ function move(from, to) {
   for (const file of files.values()) if (file.path === from) file.path = to
 }
 
-function simulatePowerCut() {
-  for (const { from, to, backup } of renames.toReversed()) {
-    if (!real.existsSync(to)) continue
-    real.renameSync(to, from)
-    move(to, from)
-    if (backup !== undefined) real.copyFileSync(backup, to)
+/** Copies the output, as a kill or a power cut at this moment would leave it. */
+function copyOutput(name) {
+  const copy = join(plan.to, name)
+  real.mkdirSync(copy)
+  while (real.existsSync(plan.output) && !copyFolder(plan.output, copy))
+    real.rmSync(copy, { recursive: true })
+  if (plan.after === 'power-cut') simulatePowerCut((path) => path.replace(plan.output, copy))
+}
+
+/** Returns false if a file disappeared meanwhile: operations that have begun continue in other threads. */
+function copyFolder(from, to) {
+  try {
+    real.cpSync(from, to, { recursive: true })
+    return true
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    return false
   }
+}
+
+/**
+ * Removes the unsynced bytes of files, and undoes the renames of folders that were not synced.
+ *
+ * @param inCopy the path of a file in the copy that the power cut changes
+ */
+function simulatePowerCut(inCopy = (path) => path) {
   for (const [ino, { path, synced }] of files) {
-    const found = real.statSync(path, { throwIfNoEntry: false })
+    const file = real.statSync(path, { throwIfNoEntry: false })
     // Another file may have this name by now.
-    if (found?.ino === ino && found.size > synced) real.truncateSync(path, synced)
+    if (file?.ino === ino && file.size > synced) real.truncateSync(inCopy(path), synced)
+  }
+  for (const { from, to, backup } of renames.toReversed()) {
+    if (!real.existsSync(inCopy(to))) continue
+    real.renameSync(inCopy(to), inCopy(from))
+    if (backup !== undefined) real.copyFileSync(backup, inCopy(to))
   }
 }
 

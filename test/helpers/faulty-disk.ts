@@ -1,17 +1,21 @@
 import { pathToFileURL } from 'node:url'
 
 /**
- * A disk fault for a started program (see faulty-disk-preload.js). `at` counts operations from 1; with `matching`, a regular
- * expression, only those whose name and file match.
+ * A disk fault for a started program (see faulty-disk-preload.js). `at` counts operations from 1;
+ * `matching` is a regular expression of their names and files.
  */
 export type DiskFault =
   | { how: 'count'; trace: string }
   | {
-      how: 'kill' | 'kill-after' | 'torn' | 'stall' | 'SIGINT' | 'SIGTERM'
-      at: number
-      matching?: string | undefined
+      how: 'copy'
+      matching: string
+      output: string
+      to: string
+      after: 'kill' | 'power-cut'
+      scratch: string
     }
-  | { how: 'power-cut'; at: number; matching?: string | undefined; scratch: string }
+  | { how: 'kill' | 'kill-after' | 'torn' | 'stall' | 'SIGINT' | 'SIGTERM'; at: number }
+  | { how: 'power-cut'; at: number; scratch: string }
   | { how: `E${string}`; at: number }
   | { how: `E${string}`; from: string }
   | { how: `E${string}`; only: 'link' | 'folder sync' }
