@@ -1,10 +1,11 @@
 // @module-tag long
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { pageAt, ROOT } from '../documents/pages.ts'
+import { type CommandResult, runCommand } from '../helpers/command.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -18,6 +19,11 @@ const COMMANDS = [
   .filter((command) => command.split(' ').length > 2)
 
 const hasHledger = spawnSync('sh', ['-c', 'command -v hledger']).status === 0
+
+function runProgram(program: string, args: readonly string[]): CommandResult {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
+  return { exit: status, stdout, stderr }
+}
 
 /** What a reader prepares: a job of their own, and a price list with filled-in prices. */
 function prepare(): void {
@@ -38,35 +44,35 @@ describe('jobs/ACCOUNTING.md, followed literally', () => {
     expect(COMMANDS.length).toBeGreaterThan(12)
   })
 
-  test.for(COMMANDS)('%s', (command) => {
+  test.for(COMMANDS)('%s', async (command) => {
     prepare()
     const [line = '', target] = command.split(' > ')
     const [program = '', ...args] = line.split(' ')
     if (program === 'hledger' && !hasHledger) return
-    const words = program === 'walletlake' ? ['node', join(ROOT, 'dist/bin.js')] : [program]
-    const [file = '', ...given] = [...words, ...args]
-    const { status, stdout, stderr } = spawnSync(file, given, { cwd: folder, encoding: 'utf8' })
+    const { exit, stdout, stderr } = await (program === 'walletlake'
+      ? runCommand(args, {}, { cwd: folder })
+      : runProgram(program, args))
     if (target !== undefined) writeFileSync(at(target), stdout)
     // Some tokens of the demo chain move without Transfer events.
     const expected = args[0] === 'reconcile' ? 10 : 0
-    expect({ command, status, stderr: status === expected ? '' : stderr }).toEqual({
+    expect({ command, exit, stderr: exit === expected ? '' : stderr }).toEqual({
       command,
-      status: expected,
+      exit: expected,
       stderr: '',
     })
   })
 
-  test('produces files that are valid for their programs', () => {
-    const check = (file: string, to: string) =>
-      execFileSync('node', [join(ROOT, 'dist/bin.js'), 'convert', '--check', file, '--to', to], {
-        cwd: folder,
-        encoding: 'utf8',
-      })
-    for (const to of ['koinly', 'cointracking']) expect(check(`${to}.csv`, to)).toContain(`good for ${to}`)
-    for (const file of ['events', 'trades'])
-      expect(check(`rotki/${file}.csv`, 'rotki')).toContain('good for rotki')
-    for (const file of ['in', 'out', 'intra'])
-      expect(check(`rp2/${file}.csv`, 'rp2')).toContain('good for rp2')
-    expect(check('mine.journal', 'hledger')).toContain('good for hledger')
+  test.for([
+    ['koinly', 'koinly.csv'],
+    ['cointracking', 'cointracking.csv'],
+    ['rotki', 'rotki/events.csv'],
+    ['rotki', 'rotki/trades.csv'],
+    ['rp2', 'rp2/in.csv'],
+    ['rp2', 'rp2/out.csv'],
+    ['rp2', 'rp2/intra.csv'],
+    ['hledger', 'mine.journal'],
+  ])('produces a file that is valid for %s: %s', async ([to = '', file = '']) => {
+    const { stdout } = await runCommand(['convert', '--check', file, '--to', to], {}, { cwd: folder })
+    expect(stdout).toContain(`good for ${to}`)
   })
 })
