@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 import { summary } from './test/helpers/summary-reporter.ts'
 
@@ -7,12 +9,26 @@ const report = process.env.WALLETLAKE_TEST_REPORT
 
 const MINUTE_MS = 60_000
 
+/**
+ * The test files that have tests of the selected tags. A file that has none is not loaded: for `--tags-filter=long`, that is
+ * two thirds of them.
+ */
+function selectedFiles(): string[] {
+  const filter = process.argv.find((argument) => argument.startsWith('--tags-filter='))
+  const isSelected: Record<string, (text: string) => boolean> = {
+    '--tags-filter=long': (text) => /@module-tag long|'long'|testSample\(/.test(text),
+    '--tags-filter=!long': (text) => !text.includes('@module-tag long'),
+  }
+  const select = isSelected[filter ?? ''] ?? (() => true)
+  return globSync('test/**/*.test.ts').filter((file) => select(readFileSync(file, 'utf8')))
+}
+
 // With this variable every start of Node reads a file of certificates, which is most of the time of a short command.
 delete process.env.NODE_EXTRA_CA_CERTS
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: selectedFiles(),
     tags: [
       {
         name: 'long',
