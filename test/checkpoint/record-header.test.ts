@@ -47,12 +47,20 @@ test.for([
 })
 
 /** Names of version 1, by those of version 2. */
-const VERSION_1 = { cutoffMs: 'cutMs', afterCutoff: 'young', ranges: 'shown', partial: 'begun' } as const
+const VERSION_1 = {
+  cutoffMs: 'cutMs',
+  afterCutoff: 'young',
+  ranges: 'shown',
+  partial: 'begun',
+  'reopen-missing': 'again',
+} as const
 
 test('a log of version 1 is read, and continued in version 2', async () => {
   const folder = tempFolder()
   const first = await open(folder)
   await first.addPage('0xa', { ...page(10, 40), afterCutoff: 2 })
+  await first.addMissing(45)
+  await first.reopenMissing()
   await first.addPartial(50, { body: Buffer.from('{}'), token: 'next', pages: 1, items: 1, bad: 0 })
   await first.close()
   const path = join(folder, 'pages.log')
@@ -66,13 +74,14 @@ test('a log of version 1 is read, and continued in version 2', async () => {
       return `WLF1 ${crc32(renamed).toString(16).padStart(8, '0')} ${renamed}`
     },
   )
-  expect(older).toMatch(/"cutMs".*"young".*"begun"/s)
+  expect(older).toMatch(/"cutMs".*"young".*"again".*"begun"/s)
   writeFileSync(path, older, 'latin1')
   const second = await open(folder)
   expect(second.cutoffMs).toBe(first.cutoffMs)
   expect(second.records(listed('0xa')).map(({ items, afterCutoff }) => [items, afterCutoff])).toEqual([
     [page(10, 40).items, 2],
   ])
+  expect(second.missing()).toEqual([])
   expect(await second.partial(50)).toMatchObject({ token: 'next', pages: 1 })
   await second.addPage('0xa', page(60, 70))
   await second.close()
