@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { startCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
-import { runQueued } from '../helpers/run-queued.ts'
+import { ADDRESSES, runQueued, setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -41,8 +39,7 @@ describe.skipIf(noRedis)('a queue run whose workers are all throttled', { tags: 
       isHeld ? (response) => void response.writeHead(429, { 'retry-after': '2' }).end() : undefined,
     )
     at.startWorker()
-    const args = ['run', at.job, '--output', 'many', '--queue', server.url, '--deadline', '2s']
-    const { exit, stderr } = await startCommand(args, at.env, { cwd: at.folder }).ended
+    const { exit, stderr } = await at.runQueued('--deadline', '2s')
     expect([exit, stderr]).toEqual([9, expect.stringContaining('BUDGET_REACHED')])
     isHeld = false
     const next = await at.runQueued()

@@ -5,8 +5,8 @@ import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { runQueued } from '../helpers/queued-runs.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { runQueued } from '../helpers/run-queued.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import {
   addressOf,

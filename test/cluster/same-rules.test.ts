@@ -8,8 +8,8 @@ import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { runQueued } from '../helpers/queued-runs.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { runQueued } from '../helpers/run-queued.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import {
   ALICE,

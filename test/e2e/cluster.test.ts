@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { runCommand, startCommand } from '../helpers/command.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
-import { demoWallets } from '../helpers/node-data.ts'
-import { ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
+import { ADDRESSES, OTHER_ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -21,7 +20,8 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
   test('writes the bytes of a single machine although a worker is killed', async () => {
     let kill = () => {}
     const at = await setUpQueue(server, ({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
-    const [first] = [at.startWorker(), at.startWorker(), at.startWorker()]
+    const first = at.startWorkerProcess()
+    for (const _ of [1, 2]) at.startWorker()
     kill = () => first.kill('SIGKILL')
     const { exit, stderr } = await at.runQueued()
     expect([exit, stderr.match(/^[A-Z_]+:.*/m)?.[0]]).toEqual([0, undefined])
@@ -35,9 +35,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
 
   test('reports that there is no worker, and continues once there is one', async () => {
     const at = await setUpQueue(server)
-    const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
-      cwd: at.folder,
-    })
+    const run = at.startQueuedRun()
     await new Promise<void>((resolve) => {
       run.stderr?.on('data', (chunk) => {
         if (String(chunk).includes('no worker is connected; start one')) resolve()
@@ -74,8 +72,8 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     }
     const at = await setUpQueue(server, ({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
     const metrics = `127.0.0.1:${await freePort()}`
-    const worker = at.startWorker('--metrics', metrics)
-    const run = at.runQueued()
+    const worker = at.startWorkerProcess('--metrics', metrics)
+    const run = at.startQueuedRun()
     await isReached
     const statusJson = await runCommand(['status', '--queue', server.url, '--json'])
     expect(JSON.parse(statusJson.stdout)).toMatchObject({
@@ -90,7 +88,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
       /^walletlake_tasks\{run="many-\w+",job="many",kind="read",state="remaining"\} [1-9]/m,
     )
     answer()
-    expect((await run).exit).toBe(0)
+    expect((await run.ended).exit).toBe(0)
     worker.kill('SIGTERM')
     expect((await worker.ended).exit).toBe(0)
   })
@@ -131,9 +129,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
   test('returns tasks that a stopped worker does not finish in time', async () => {
     const [isReached, reached] = signalled()
     const at = await setUpQueue(server, ({ count }) => (count === 6 ? () => reached() : undefined))
-    const worker = startCommand(['worker', '--queue', server.url, '--shutdown-timeout', '200ms'], at.env, {
-      cwd: at.folder,
-    })
+    const worker = at.startWorkerProcess('--shutdown-timeout', '200ms')
     const run = at.runQueued()
     await isReached
     worker.kill('SIGTERM')
@@ -153,31 +149,29 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
       if (count === 3) reached()
       return isBig(path) ? afterwards(() => held) : undefined
     })
-    const [small] = demoWallets.slice(ADDRESSES.length)
+    const [small] = OTHER_ADDRESSES
     const job = `chain: 43114\naddresses: ["${small}"]\nendBlock: 421\npartitionBy: blocks:100\n`
     writeFileSync(join(at.folder, 'small.yaml'), job)
     at.startWorker()
-    const big = at.runQueued()
+    const big = at.startQueuedRun()
     await isReached
     const args = ['run', 'small.yaml', '--output', 'small', '--queue', server.url]
     expect((await runCommand(args, at.env, { cwd: at.folder })).exit).toBe(0)
     answer()
-    expect((await big).exit).toBe(0)
+    expect((await big.ended).exit).toBe(0)
   })
 
   test('is not served by a worker with another key', async () => {
     const at = await setUpQueue(server)
-    const otherWorker = startCommand(['worker', '--queue', server.url], { WALLETLAKE_API_KEY: 'another' })
-    onTestFinished(() => {
-      otherWorker.kill('SIGKILL')
-    })
-    const said = new Promise<void>((resolve) => {
-      otherWorker.stderr?.on('data', (chunk) => {
-        if (String(chunk).includes('started with another key')) resolve()
-      })
+    const [isRefused, refuse] = signalled()
+    at.startWorker({
+      apiKey: 'another',
+      onNotice: (notice) => {
+        if (notice.includes('started with another key')) refuse()
+      },
     })
     const run = at.runQueued()
-    await said
+    await isRefused
     // The run itself asks only whether the service has indexed endBlock.
     expect(at.service.requests.filter(({ path }) => path.includes('/addresses/'))).toEqual([])
     at.startWorker()

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { GENERATOR } from '../../src/core/model/version.ts'
-import { runCommand, startCommand } from '../helpers/command.ts'
-import { demoWallets } from '../helpers/node-data.ts'
-import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
+import { runCommand, type startCommand } from '../helpers/command.ts'
+import { ADDRESSES, OTHER_ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -30,11 +29,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     const { exit, stderr } = await at.runQueued()
     expect([exit, stderr]).toEqual([2, expect.stringContaining('format was csv and is parquet')])
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
-    const [, , ...remaining] = ADDRESSES
-    const wallets = [...remaining, ...demoWallets.slice(ADDRESSES.length, ADDRESSES.length + 2)]
-    const list = wallets.map((address) => `  - "${address.toLowerCase()}"`).join('\n')
-    const job = `chain: 43114\naddresses:\n${list}\nendBlock: 421\npartitionBy: blocks:100\n`
-    writeFileSync(at.job, job)
+    at.writeJob(undefined, [...ADDRESSES.slice(2), ...OTHER_ADDRESSES])
     const next = await at.runQueued()
     expect([next.exit, next.stderr]).toEqual([
       0,
@@ -81,10 +76,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
     const again = stderr.includes('TASKS_FAILED') ? await at.runQueued() : undefined
     expect(again?.exit ?? 0).toBe(0)
     expect(stderr).not.toContain('\u001b[2J')
-    expect(worker.exitCode).toBeNull()
-    worker.kill('SIGTERM')
-    const { exit, stderr: said } = await worker.ended
-    expect([exit, said]).toEqual([0, expect.stringContaining('its entry in the queue is malformed')])
+    expect(await worker.stop()).toContain('its entry in the queue is malformed')
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
@@ -92,10 +84,7 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
   test('is not served by another version, and both sides report both versions', async () => {
     const at = await setUpQueue(server)
     await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
-    const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
-      cwd: at.folder,
-    })
-    onTestFinished(() => void run.kill('SIGKILL'))
+    const run = at.startQueuedRun()
     await saying(run, `no worker of ${GENERATOR} is connected: the only worker runs walletlake 9.9.9`)
     await redis.hset(
       'walletlake:runs',
@@ -103,8 +92,8 @@ describe.skipIf(noRedis)('a run with a queue', { tags: ['long'] }, () => {
       JSON.stringify({ version: 'walletlake 9.9.9' }),
     )
     const worker = at.startWorker()
-    await saying(worker, `it was started by walletlake 9.9.9, but this is ${GENERATOR}`)
     expect((await run.ended).exit).toBe(0)
+    expect(await worker.stop()).toContain(`it was started by walletlake 9.9.9, but this is ${GENERATOR}`)
   })
 
   test('takes the Redis password from the environment and does not print it', async () => {

@@ -7,8 +7,8 @@ import { bucketUrl } from '../../src/storage/bucket-url.ts'
 import { fetchExport } from '../../src/storage/fetch-export.ts'
 import { runCommand, startCommand } from './command.ts'
 import { type Loopback, send, startLoopback } from './loopback.ts'
-import { demoWallets } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
+import { ADDRESSES, OTHER_ADDRESSES } from './queued-runs.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import type { TestServer } from './shared-servers.ts'
 import { tempFolder } from './temp-folder.ts'
@@ -26,7 +26,7 @@ export type Round = {
 }
 
 const WORKERS = 3
-const WALLETS = demoWallets.slice(0, 12).map((address) => address.toLowerCase())
+const WALLETS = ADDRESSES.slice(0, 13)
 const PARTITIONS = ['blocks:60', 'blocks:150', 'month']
 
 type StartedCommand = ReturnType<typeof startCommand>
@@ -141,10 +141,7 @@ const ROUND_RUNNERS: Record<RoundKind, (context: RoundContext) => Promise<void>>
   },
 }
 
-const otherWallets = (random: SeededRandom) =>
-  demoWallets
-    .slice(WALLETS.length, WALLETS.length + 1 + random.between(0, 2))
-    .map((address) => address.toLowerCase())
+const otherWallets = (random: SeededRandom) => OTHER_ADDRESSES.slice(0, 1 + random.between(0, 2))
 
 async function expectSuccess(run: StartedCommand): Promise<void> {
   const { exit, stderr } = await run.ended
@@ -193,7 +190,7 @@ async function openRound(round: Round): Promise<RoundContext> {
     run: (job, name, ...more) =>
       start(['run', job, '--output', output(name), '--queue', server.url, '--quiet', ...more]),
     runAlone: async (job, name) => {
-      const { exit } = await start(['run', job, '--output', join(folder, name), '--quiet']).ended
+      const { exit } = await runCommand(['run', job, '--output', join(folder, name), '--quiet'], env)
       expect(exit).toBe(0)
     },
     expectSame: async (name, alone) => {

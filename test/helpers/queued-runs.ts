@@ -1,22 +1,67 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { type QueueRunOptions, runOverQueue } from '../../src/cluster/run-over-queue.ts'
+import { runWorker, type WorkOptions } from '../../src/cluster/worker.ts'
+import type { Job } from '../../src/core/model/model.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { startCommand } from './command.ts'
+import { runCommand, startCommand } from './command.ts'
 import { type Fault, startLoopback } from './loopback.ts'
-import { demoWallets } from './node-data.ts'
+import { demoWallets, smallWallets } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import type { TestServer } from './shared-servers.ts'
 import { tempFolder } from './temp-folder.ts'
 
-export const ADDRESSES = demoWallets.slice(0, 16).map((address) => address.toLowerCase())
+/** Sixteen wallets that take some thirty requests, and other ones with a page or two. */
+export const ADDRESSES = [
+  ...smallWallets.slice(0, 11),
+  ...[12, 23, 24, 51, 52].map((at) => demoWallets[at] ?? ''),
+]
+export const OTHER_ADDRESSES = [smallWallets[11] ?? '', demoWallets[36] ?? '', demoWallets[29] ?? '']
 
-/** Writes a job file for 16 wallets, by default with partitions. Returns its path. */
-export function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blocks:100\n'): string {
+/** Writes a job file, by default with partitions. Returns its path. */
+export function writeJob(
+  folder: string,
+  more = 'endBlock: 421\npartitionBy: blocks:100\n',
+  addresses: readonly string[] = ADDRESSES,
+): string {
   const file = join(folder, 'many.yaml')
-  const list = ADDRESSES.map((address) => `  - { address: "${address}" }`).join('\n')
+  const list = addresses.map((address) => `  - { address: "${address}" }`).join('\n')
   writeFileSync(file, `chain: 43114\naddresses:\n${list}\n${more}`)
   return file
+}
+
+/** Starts a worker in this process. It stops when the test ends. */
+function startWorker(url: string, options: Partial<WorkOptions> = {}) {
+  const stop = new AbortController()
+  const notices: string[] = []
+  const ended = runWorker({
+    queue: { url },
+    signal: stop.signal,
+    concurrency: 3,
+    shutdownMs: 0,
+    onNotice: (notice) => notices.push(notice),
+    ...options,
+  })
+  const stopWorker = async () => {
+    stop.abort()
+    await ended
+    return notices.join('\n')
+  }
+  onTestFinished(() => void stopWorker())
+  return { stop: stopWorker }
+}
+
+/** Runs a job over a queue with one worker, both in this process. */
+export async function runQueued(url: string, job: Job, options: Partial<QueueRunOptions> = {}) {
+  const worker = startWorker(url, { concurrency: 2 })
+  try {
+    const result = await runOverQueue([job], { queue: { url }, ...options })
+    const { error, stats, state } = result.jobs[0] ?? {}
+    return { ...result, code: result.code, error, figures: stats, state }
+  } finally {
+    await worker.stop()
+  }
 }
 
 /** Prepares an empty queue server, a data service, and a folder shared by all workers. */
@@ -26,23 +71,26 @@ export async function setUpQueue(server: TestServer, fault?: Fault) {
   const service = await startLoopback(createDataService(), fault)
   const job = writeJob(folder)
   const env: NodeJS.ProcessEnv = { WALLETLAKE_BASE_URL: service.url }
+  const queuedRun = ['run', job, '--output', 'many', '--queue', server.url]
+  const start = (args: readonly string[]) => {
+    const started = startCommand(args, env, { cwd: folder })
+    onTestFinished(() => void started.kill('SIGKILL'))
+    return started
+  }
   return {
     folder,
     job,
     service,
     env,
-    writeJob: (more: string) => writeJob(folder, more),
-    startWorker: (...more: string[]) => {
-      const args = ['worker', '--queue', server.url, '--concurrency', '3', ...more]
-      const worker = startCommand(args, env, { cwd: folder })
-      onTestFinished(() => void worker.kill('SIGKILL'))
-      return worker
-    },
+    writeJob: (more?: string, addresses?: readonly string[]) => writeJob(folder, more, addresses),
+    startWorker: (options?: Partial<WorkOptions>) => startWorker(server.url, options),
+    startWorkerProcess: (...more: string[]) =>
+      start(['worker', '--queue', server.url, '--concurrency', '3', ...more]),
     /** Runs the job over the queue, into the output `many`. */
-    runQueued: () =>
-      startCommand(['run', job, '--output', 'many', '--queue', server.url], env, { cwd: folder }).ended,
+    runQueued: (...more: string[]) => runCommand([...queuedRun, ...more], env, { cwd: folder }),
+    startQueuedRun: () => start(queuedRun),
     /** Runs the job without a queue, into the output `alone`. */
-    runAlone: () => startCommand(['run', job, '--output', 'alone'], env, { cwd: folder }).ended,
+    runAlone: () => runCommand(['run', job, '--output', 'alone'], env, { cwd: folder }),
     bytesOf: (output: 'many' | 'alone') => outputBytes(join(folder, output)),
   }
 }
