@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand, startCommand } from '../../helpers/command.ts'
+import { runCommand, type StartOptions, startCommand } from '../../helpers/command.ts'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
 import { baselineOf, expectConsistentManifest, faultyDiskRun } from '../../helpers/crash-run.ts'
 import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
@@ -84,17 +84,20 @@ test.for([
     const folder = tempFolder()
     const output = join(folder, 'out')
     const calm = join(folder, 'calm')
-    const start = (to: string, env = {}) =>
-      startCommand(['run', jobOf(to, 'csv', smallWallets.slice(0, 3)), '--base-url', url, '--quiet'], env)
-    expect(await start(calm).ended).toMatchObject({ exit: 0 })
-    const runs = [start(output, faultyDiskEnv(plan)), start(output, faultyDiskEnv(plan))]
+    const argsOf = (to: string) => {
+      const job = jobOf(to, 'csv', smallWallets.slice(0, 3))
+      return ['run', job, '--base-url', url, '--quiet']
+    }
+    expect(await runCommand(argsOf(calm))).toMatchObject({ exit: 0 })
+    const runs = [1, 2].map(() => startCommand(argsOf(output), faultyDiskEnv(plan)))
     const exits = (await Promise.all(runs.map(({ ended }) => ended))).map(({ exit }) => exit)
     expect([
       [0, 0],
       [0, 8],
       [8, 0],
     ]).toContainEqual(exits)
-    expect(await start(output, faultyDiskEnv(plan)).ended).toMatchObject({ exit: 0, stderr: '' })
+    const { ended } = startCommand(argsOf(output), faultyDiskEnv(plan))
+    expect(await ended).toMatchObject({ exit: 0, stderr: '' })
     expect(outputBytes(output)).toEqual(outputBytes(calm))
   },
 )
@@ -106,20 +109,27 @@ function jobOf(output: string, format = 'csv', addresses = demoWallets.slice(0, 
   return job
 }
 
-/** Starts the built program through a shell, which first runs a setup command. */
-async function runAfter(shell: string, { url, output, format = 'csv' }: Record<string, string>) {
-  return runCommand(['run', jobOf(output ?? '', format), '--base-url', url ?? '', '--quiet'], {}, { shell })
+type Export = { url: string; output: string; format: string }
+
+/** Runs a small job: in this process, or in one that a shell prepares. */
+const runJob = ({ url, output, format }: Export, options?: StartOptions) =>
+  runCommand(['run', jobOf(output, format), '--base-url', url, '--quiet'], {}, options)
+
+/** Runs the job again, on a disk that works now, and asserts that the files equal those of an undisturbed run. */
+async function expectResumed(disturbed: Export) {
+  const calm = join(tempFolder(), 'out')
+  for (const output of [disturbed.output, calm])
+    expect(await runJob({ ...disturbed, output })).toMatchObject({ exit: 0 })
+  expect(outputBytes(disturbed.output)).toEqual(outputBytes(calm))
 }
 
 testSample(0, ['csv', 'parquet'], 'a file size limit ends a %s export with OUTPUT_FAILED', async (format) => {
   const { url } = await startLoopback(service)
-  const [output, calm] = [join(tempFolder(), 'out'), join(tempFolder(), 'out')]
-  const limited = await runAfter('ulimit -f 1000', { url, output, format })
-  expect([limited.exit, limited.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: /)])
-  expectConsistentManifest(output)
-  for (const folder of [output, calm])
-    expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
-  expect(outputBytes(output)).toEqual(outputBytes(calm))
+  const limited = { url, output: join(tempFolder(), 'out'), format }
+  const { exit, stderr } = await runJob(limited, { shell: 'ulimit -f 1000' })
+  expect([exit, stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: /)])
+  expectConsistentManifest(limited.output)
+  await expectResumed(limited)
 })
 
 /** Mounts a file system with a size in kilobytes, or resizes it. Returns false if that is not permitted. */
@@ -136,18 +146,15 @@ testSample(
     if (!mountSmall(disk, '64k')) skip('mounting is not allowed here')
     onTestFinished(() => void spawnSync('umount', [disk]))
     const { url } = await startLoopback(service)
-    const output = join(disk, 'out')
+    const limited = { url, output: join(disk, 'out'), format }
     for (const size of format === 'csv' ? ['900k'] : ['64k', '900k', '2500k']) {
       mountSmall(disk, size, 'remount,')
-      const full = await runAfter('true', { url, output, format })
-      expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
-      expectConsistentManifest(output)
+      const { exit, stderr } = await runJob(limited)
+      expect([exit, stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
+      expectConsistentManifest(limited.output)
     }
     mountSmall(disk, '64m', 'remount,')
-    const calm = join(tempFolder(), 'out')
-    for (const folder of [output, calm])
-      expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
-    expect(outputBytes(output)).toEqual(outputBytes(calm))
+    await expectResumed(limited)
   },
 )
 
@@ -176,20 +183,19 @@ testSample(
     if (!mountSmall(disk, '2m')) skip('mounting is not allowed here')
     onTestFinished(() => void spawnSync('umount', [disk]))
     const { url } = await startLoopback(service)
-    const output = join(disk, 'out')
-    let full = await runAfter('true', { url, output, format })
+    const limited = { url, output: join(disk, 'out'), format }
+    let full = await runJob(limited)
     for (let kilobytes = 3_000; full.exit !== 0 && kilobytes < 20_000; kilobytes += 1_000) {
       expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
       expect(full.stderr).toContain(disk)
       expect(full.stderr).toMatch(/^fix: .*free space/im)
       expect(full.stderr).not.toMatch(/^ +at /m)
-      expectConsistentManifest(output)
+      expectConsistentManifest(limited.output)
       mountSmall(disk, `${kilobytes}k`, 'remount,')
-      full = await runAfter('true', { url, output, format })
+      full = await runJob(limited)
     }
-    const undisturbed = join(tempFolder(), 'out')
-    expect(await runAfter('true', { url, output: undisturbed, format })).toMatchObject({ exit: 0 })
-    expect([full.exit, outputBytes(output)]).toEqual([0, outputBytes(undisturbed)])
+    expect(full.exit).toBe(0)
+    await expectResumed(limited)
   },
 )
 
