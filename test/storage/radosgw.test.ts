@@ -19,7 +19,7 @@ import {
   headJob,
   runOnce,
 } from '../helpers/growing-chain.ts'
-import { demoWallets } from '../helpers/node-data.ts'
+import { smallWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { createSeededRandom } from '../helpers/seeded-random.ts'
@@ -29,7 +29,7 @@ import { runOverQueue } from './over-a-queue.ts'
 import { noRadosgw, type Radosgw, startRadosgw } from './start-radosgw.ts'
 
 /** Enough wallets for tables of several files. */
-const addresses = demoWallets.slice(0, 16)
+const addresses = smallWallets
 
 /** Number of times that a publishing run is killed. */
 const KILLS = Number(process.env.WALLETLAKE_UPLOAD_KILLS ?? 3)
@@ -42,7 +42,7 @@ beforeAll(async () => {
   if (noRadosgw) return
   radosgw = await startRadosgw()
   bucketLocations.next = radosgw.newLocation
-  await exportDemo(whole, { addresses, maxRowsPerFile: 1_000 })
+  await exportDemo(whole, { addresses, maxRowsPerFile: 200 })
 })
 
 afterAll(() => {
@@ -70,7 +70,7 @@ function jobFile(location: BucketLocation, more: object = { service: { baseUrl: 
     chain: 43114,
     endBlock: 421,
     addresses,
-    maxRowsPerFile: 1_000,
+    maxRowsPerFile: 200,
     output: `s3://${bucket}/${prefix}`,
     store: { endpoint },
     ...more,
@@ -201,7 +201,7 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     const job = jobFile(location, { partitionBy: 'blocks:100', service: undefined })
     expect(await runOverQueue(job, radosgw.endpoint)).toEqual({ exit: 0, isKilled: true })
     const output = join(tempFolder(), 'alone')
-    await exportDemo(output, { addresses, maxRowsPerFile: 1_000, partitionBy: 'blocks:100' })
+    await exportDemo(output, { addresses, maxRowsPerFile: 200, partitionBy: 'blocks:100' })
     expect(await publishedBytes(location)).toEqual(outputBytes(output))
     const paths = await withBucket(location, async (bucket) => [...(await bucket.sizes('')).keys()])
     expect(paths.filter((path) => path.startsWith('.walletlake/'))).toEqual([])
