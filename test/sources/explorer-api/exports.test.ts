@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Api } from '../../../src/core/model/api.ts'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import { listen } from '../../../src/demo-server/listen.ts'
@@ -97,28 +97,24 @@ test('an export from an explorer equals one from the Data API in all columns tha
   await expectEqualColumns(DATA_API_SOME, output, { statesLogIndex: false })
 })
 
-describe.for([
-  { api: 'etherscan' as const, quirk: undefined },
-  { api: 'etherscan' as const, quirk: 'free-plan' as const },
-  { api: 'blockscout' as const, quirk: undefined },
-  { api: 'blockscout' as const, quirk: 'before-9' as const },
-])('an export of all wallets from the API $api, quirk: $quirk', { tags: ['long'] }, ({ api, quirk }) => {
-  test('is verified, and equals one from the Data API in all columns that both have', async () => {
-    const output = join(folder, `${api}-${quirk}`)
+test.for([
+  { api: 'etherscan', quirk: undefined },
+  { api: 'etherscan', quirk: 'free-plan' },
+  { api: 'blockscout', quirk: undefined },
+  { api: 'blockscout', quirk: 'before-9' },
+] as const)(
+  'all wallets from $api, quirk $quirk, equal the Data API and have the balances of the node',
+  { tags: ['long'] },
+  async ({ api, quirk }) => {
+    const [output, opening] = [join(folder, `${api}-${quirk}`), join(folder, 'genesis.csv')]
     await exportDemo(DATA_API)
     await exportWith(api, output, { quirk })
     expect((await verifyOutput(output)).problems).toEqual([])
     await expectEqualColumns(DATA_API, output, { statesLogIndex: quirk === 'before-9' })
-  })
-
-  test('has the balances of the node for every wallet and asset', async () => {
-    const output = join(folder, `${api}-${quirk}`)
-    const opening = join(folder, 'genesis.csv')
     writeFileSync(opening, genesisCsv())
-    await exportWith(api, output, { quirk })
-    const { balances: found } = await balances(output, { opening })
-    const explained = found.filter(({ asset_address }) => !unreconcilable.includes(asset_address ?? ''))
+    const { balances: ofExport } = await balances(output, { opening })
+    const explained = ofExport.filter(({ asset_address }) => !unreconcilable.includes(asset_address ?? ''))
     expect(valuesOf(explained)).toEqual(nodeBalances())
     expect(explained.length).toBeGreaterThan(1_000)
-  })
-})
+  },
+)
