@@ -37,7 +37,7 @@ test.for(CASES)(
   '$nights nightly loads of $format with late and reorganised blocks equal one run at the end',
   async ({ format, nights, blocksANight }) => {
     const chain = await growingChain(blocksANight)
-    const job = headJob(chain.url, { addresses: demoWallets.slice(0, 6), format, escapeFormulas: false })
+    const job = headJob(chain.url, { addresses: demoWallets.slice(0, 3), format, escapeFormulas: false })
     const random = createSeededRandom(nights)
     const targets = await Promise.all(
       engines.map(async ({ name, place }) => ({ name, place: await place() })),
@@ -72,7 +72,7 @@ async function expectLoaded(
   exported: Awaited<ReturnType<typeof rowsIn>>,
 ): Promise<void> {
   for (const table of DEFAULT_TABLES) {
-    expect(exported[table].length, table).toBeGreaterThan(50)
+    expect(exported[table].length, table).toBeGreaterThan(20)
     for (const { name, place } of targets) {
       const cells = exported[table].map((row) => asCells(row, name === 'duckdb'))
       expect(inOrder(await place.rows(table)), `${table} in ${name}`).toEqual(inOrder(cells))
