@@ -65,6 +65,7 @@ describe('walletlake', () => {
     { args: ['verify', 'no-such-folder'], says: 'no-such-folder' },
     { args: ['validate', 'jobs/demo.yaml', '--tables', 'ledger', '--tables', 'ledgers'], says: '"ledgers"' },
     { args: ['serve', '--port', 'abc'], says: 'found abc, expected a whole number from 0 to 65535' },
+    { args: ['serve', '--port', '65536'], says: 'found 65536, expected a whole number from 0 to 65535' },
   ])('exits with 2 and a fix for: $args', async ({ args, says }) => {
     const { exit, stderr } = await runCommand(args)
     expect(stderr).toMatch(/^(USAGE|JOB_INVALID): /)
