@@ -1,7 +1,7 @@
 // @module-tag long
 
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
@@ -10,13 +10,14 @@ import { setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { corruptPages } from './corrupt-pages.ts'
 
-/** The page files that a run has stored, with the records that describe them. */
+/** The page files of tasks that are complete, with the records that describe them, which are written last. */
 function storedPages(output: string): { pages: string; note: string }[] {
   const cluster = join(output, '.walletlake', 'cluster')
   const paths = readdirSync(cluster, { recursive: true }).map((path) => join(cluster, String(path)))
   return paths
     .filter((path) => path.endsWith('.pages') && !path.includes('unfinished'))
     .map((pages) => ({ pages, note: pages.replace('/pages/', '/reads/').replace('.pages', '.json') }))
+    .filter(({ note }) => existsSync(note))
 }
 
 /** Replaces the pages with invalid JSON and valid checksums. */
