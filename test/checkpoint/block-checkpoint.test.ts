@@ -72,6 +72,7 @@ test('hundreds of blocks take a few entries and are returned in order of arrival
 test('missing blocks are stored as ranges until they are reopened', async () => {
   const folder = tempFolder()
   const checkpoint = await open(folder)
+  await checkpoint.addPartial(9, { body: Buffer.from('{}'), token: 'next', pages: 1, items: 1, bad: 0 })
   for (const block of [7, 5, 6, 99_999, 9]) await checkpoint.addMissing(block)
   const missing = [
     { from: 5, to: 8 },
@@ -82,6 +83,7 @@ test('missing blocks are stored as ranges until they are reopened', async () => 
   await checkpoint.close()
   const again = await open(folder)
   expect(again.missing()).toEqual(missing)
+  expect(await again.partial(9)).toBeUndefined()
   expect(again.remaining(BLOCKS)).toEqual([
     { from: 0, to: 5 },
     { from: 8, to: 9 },
