@@ -10,8 +10,8 @@ import { unknownError } from './usage-error.ts'
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     return await runCommandLine(argv)
-  } catch (thrown) {
-    return reportFailure(thrown, argv)
+  } catch (error) {
+    return reportFailure(error, argv)
   }
 }
 
@@ -43,9 +43,9 @@ async function loadCommands(): Promise<Command[]> {
 }
 
 function unknownWord(word: string): ExportError {
-  if (!word.startsWith('-')) return unknownError({ kind: 'command', word, known: Object.keys(COMMANDS) })
-  const known = [VERSION_OPTION, HELP_OPTION].flatMap(optionForms)
-  return unknownError({ kind: 'option', word: word.replace(/=.*/s, ''), known })
+  if (!word.startsWith('-')) return unknownError({ kind: 'command', word, choices: Object.keys(COMMANDS) })
+  const choices = [VERSION_OPTION, HELP_OPTION].flatMap(optionForms)
+  return unknownError({ kind: 'option', word: word.replace(/=.*/s, ''), choices })
 }
 
 /** Returns the first command name in the arguments, or undefined if there is none. */

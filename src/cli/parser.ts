@@ -57,8 +57,8 @@ async function splitWords(words: readonly string[], options: readonly Option[]):
     .fail(false)
   try {
     return await parser.parseAsync()
-  } catch (thrown) {
-    throw thrown instanceof Error ? toUsageError(thrown, options) : thrown
+  } catch (error) {
+    throw error instanceof Error ? toUsageError(error, options) : error
   }
 }
 
@@ -111,12 +111,12 @@ function requireKnown({ _: args, '--': rest, $0, ...given }: Given, options: rea
 }
 
 function unknownOption(word: string, options: readonly Option[]) {
-  const known = options.flatMap(optionForms)
+  const choices = options.flatMap(optionForms)
   const isFile = word === '--out' || word === '--output'
   const printsCsv = options.some(({ name, choices }) => name === 'format' && choices?.includes('csv'))
-  const hasFile = known.includes('--out') || known.includes('--output')
+  const hasFile = choices.includes('--out') || choices.includes('--output')
   const fix = isFile && printsCsv && !hasFile ? PRINTED_FIX : undefined
-  return unknownError({ kind: 'option', word, known, fix })
+  return unknownError({ kind: 'option', word, choices, fix })
 }
 
 const PRINTED_FIX = 'This command prints its result. For a file, use --format csv > FILE.'

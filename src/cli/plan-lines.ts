@@ -4,7 +4,7 @@ import { type Cost, costOf, feeRequestsOf, timeAtQuota } from '../export/cost.ts
 import { type Estimate, MAX_DENSITY_RATIO } from '../export/estimate.ts'
 import { meterOf } from '../export/quota.ts'
 import { sourceOf } from '../sources/index.ts'
-import { formatBytes, formatCount, formatDuration, formatInteger } from '../terminal/format.ts'
+import { formatBytes, formatCount, formatDuration, formatInteger, presentLines } from '../terminal/format.ts'
 import { predictReconcile } from '../verify/reconcile/predict-requests.ts'
 
 const UNKNOWN_UNTIL_PAGE = 'unknown until the first page'
@@ -13,15 +13,17 @@ const UNKNOWN_UNTIL_EXPORT = 'unknown until the first export'
 /** Formats the estimated requests, compute units, time and disk space of a run as lines of at most 80 columns. */
 export function estimateLines(estimate: Estimate, job: Job, manifest: Manifest | undefined): string[] {
   const cost = costOf(job, estimate)
-  return [
+  const { atomicRequests = 0 } = estimate
+  return presentLines(
     `  quota  ${requestsText(estimate)}`,
-    ...(cost === undefined ? [] : [`  units  ${unitsText(cost)}`]),
-    ...atomicLine(estimate),
-    ...feeLines(job, manifest?.feesUpperBound ?? 0),
-    ...internalsLines(job),
+    cost && `  units  ${unitsText(cost)}`,
+    atomicRequests > 0 &&
+      `  atomic at least ${formatCount(atomicRequests, 'more request')} for imports and exports`,
+    feeLines(job, manifest?.feesUpperBound ?? 0),
+    internalsLines(job),
     `  time   ${quotaTimeText(cost, job) ?? pastTimeText(estimate, job)}`,
     `  disk   ${diskText(estimate)}`,
-  ]
+  )
 }
 
 function requestsText({ minRequests, requests, maxRequests }: Estimate): string {
@@ -46,11 +48,6 @@ function diskText({ bytes, bytesPerTransaction }: Estimate): string {
   return bytes === undefined
     ? `${each}; how many is ${UNKNOWN_UNTIL_PAGE}`
     : `about ${formatBytes(bytes)}: ${each}`
-}
-
-function atomicLine({ atomicRequests = 0 }: Estimate): string[] {
-  if (atomicRequests === 0) return []
-  return [`  atomic at least ${formatCount(atomicRequests, 'more request')} for imports and exports`]
 }
 
 /** The requests for fees, which come on top of the others: also for exported fees that are upper bounds. */

@@ -110,8 +110,8 @@ function validationError(option: JobOverrides): string | undefined {
   try {
     checkOptions(option)
     return undefined
-  } catch (thrown) {
-    return (thrown as ExportError).message.replace(/^--[a-z-]+: | \(first at --[a-z-]+\)/gm, '')
+  } catch (error) {
+    return (error as ExportError).message.replace(/^--[a-z-]+: | \(first at --[a-z-]+\)/gm, '')
   }
 }
 

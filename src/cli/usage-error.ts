@@ -21,15 +21,15 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 type Unknown = {
   kind: 'command' | 'option'
   word: string
-  known: readonly string[]
+  choices: readonly string[]
   /** @default the help of the command */
   fix?: string | undefined
 }
 
-/** Returns the error for an unknown command or option, with a suggestion if a known one has a similar name or meaning. */
-export function unknownError({ kind, word, known, fix }: Unknown): ExportError {
-  const synonym = known.find((name) => name === SYNONYMS[word])
-  const suggestion = synonym ?? (fix === undefined ? suggest(word, known) : undefined)
+/** Returns the error for an unknown command or option, with a suggestion if a choice has a similar name or meaning. */
+export function unknownError({ kind, word, choices, fix }: Unknown): ExportError {
+  const synonym = choices.find((name) => name === SYNONYMS[word])
+  const suggestion = synonym ?? (fix === undefined ? suggest(word, choices) : undefined)
   const hint = suggestion === undefined ? '' : ` (Did you mean ${suggestion}?)`
   const isKey = kind === 'option' && /key|token|secret|password/i.test(word)
   return usageError(`unknown ${kind} '${word}'${hint}`, isKey ? KEY_FIX : fix)

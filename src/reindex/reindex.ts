@@ -8,6 +8,7 @@ import { createTemporary } from '../core/platform/temporary-file.ts'
 import { type Dataset, openDataset } from '../read/dataset.ts'
 import { openService } from '../sources/data-api/open-service.ts'
 import type { RequestCounts, ServiceAccess } from '../sources/service-access.ts'
+import { formatCount } from '../terminal/format.ts'
 import { formatEntry, openRequestLog, readRequestLog } from './request-log.ts'
 import { type OutcomeCounts, requestReindexOfAll } from './request-reindex.ts'
 import {
@@ -61,10 +62,10 @@ export async function reindexOutput(folder: string, options: ReindexOptions): Pr
   try {
     requireTokens(folder, output.manifest)
     const stateFolder = join(folder, PRIVATE_FOLDER, 'reindex')
-    if (options.dryRun) return await countStaleTokens({ output, folder: stateFolder, options })
+    if (options.dryRun) return await countStaleTokens(output, stateFolder, options)
     const release = await lockOutput(stateFolder, 'reindexing')
     try {
-      return await reindex({ output, folder: stateFolder, options })
+      return await reindex(output, stateFolder, options)
     } finally {
       await release()
     }
@@ -80,8 +81,6 @@ function requireTokens(folder: string, { tables }: Manifest): void {
   })
 }
 
-type ReindexContext = { output: Dataset; folder: string; options: ReindexOptions }
-
 const NO_REQUESTS = {
   accepted: 0,
   limited: 0,
@@ -96,27 +95,29 @@ const NO_REQUESTS = {
   error: undefined,
 }
 
-async function countStaleTokens(context: ReindexContext): Promise<ReindexResult> {
-  const { sql, counts } = await load(context)
-  const { onToken } = context.options
-  if (onToken !== undefined) for await (const token of staleTokens(sql)) onToken(token)
+async function countStaleTokens(
+  output: Dataset,
+  folder: string,
+  options: ReindexOptions,
+): Promise<ReindexResult> {
+  const { sql, counts } = await load(output, folder, options)
+  if (options.onToken !== undefined) for await (const token of staleTokens(sql)) options.onToken(token)
   return { ...counts, ...NO_REQUESTS, remaining: tokensToRequest(counts) }
 }
 
-async function reindex(context: ReindexContext): Promise<ReindexResult> {
-  const { folder, options, output } = context
+async function reindex(output: Dataset, folder: string, options: ReindexOptions): Promise<ReindexResult> {
   const { clock = Date.now } = options
   const { chain } = output.manifest.job
   const service = await openService({ ...options.service, operation: 'reindex' })
   try {
-    const { sql, counts } = await load(context)
-    await compactRequestLog(sql, { path: requestLogPath(folder), chain })
+    const { sql, counts } = await load(output, folder, options)
+    await compactRequestLog(sql, requestLogPath(folder), chain)
     const requestLog = await openRequestLog(requestLogPath(folder), chain).catch(requestLogError)
     const { client, signal } = service
     const result = await requestReindexOfAll(staleTokens(sql), {
       reindex: ({ address, id }) => client.reindexNft({ chainId: chain, address, tokenId: id }, { signal }),
       record: (entry) => requestLog.append(entry).catch(requestLogError),
-      wait: (ms: number) => waitUnlessAborted(ms, signal),
+      wait: (ms: number) => delay(ms, undefined, { signal }).catch(() => {}),
       now: clock,
       concurrency: options.service.concurrency ?? 16,
     }).finally(() => requestLog.close())
@@ -142,15 +143,9 @@ function unfinishedError({ unconfirmed }: TokenCounts, counts: OutcomeCounts): E
   if (unconfirmed === 0) return undefined
   return new ExportError(
     'SERVICE_UNAVAILABLE',
-    `the responses to requests for ${formatTokens(unconfirmed)} were lost: they may be refreshed or not`,
+    `the responses to requests for ${formatCount(unconfirmed, 'token')} were lost: they may be refreshed or not`,
     { fix: 'Run the same command again an hour after these requests: it sends them again.' },
   )
-}
-
-const formatTokens = (count: number) => (count === 1 ? '1 token' : `${count} tokens`)
-
-function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return delay(ms, undefined, { signal }).catch(() => {})
 }
 
 function tokensToRequest({ missing, old, recentlyRequested }: TokenCounts): number {
@@ -161,11 +156,11 @@ function requestLogPath(folder: string): string {
   return join(folder, 'requests.ndjson')
 }
 
-async function load({
-  output,
-  folder,
-  options,
-}: ReindexContext): Promise<{ sql: TokenSql; counts: TokenCounts }> {
+async function load(
+  output: Dataset,
+  folder: string,
+  options: ReindexOptions,
+): Promise<{ sql: TokenSql; counts: TokenCounts }> {
   const { manifest } = output
   const { olderThanMs, clock = Date.now } = options
   const sql: TokenSql = output
@@ -176,10 +171,7 @@ async function load({
 }
 
 /** Rewrites the log with one line per token, without repeated, damaged or truncated lines. */
-async function compactRequestLog(
-  sql: TokenSql,
-  { path, chain }: { path: string; chain: string },
-): Promise<void> {
+async function compactRequestLog(sql: TokenSql, path: string, chain: string): Promise<void> {
   try {
     const { path: temporary, handle } = await createTemporary(path, PRIVATE_MODE)
     try {

@@ -1,6 +1,6 @@
 import { type ExportError, toExportError } from '../core/model/errors.ts'
+import type { ReindexOutcome, Token } from './request-log.ts'
 import { MAX_WAIT_MS, type RequestLog } from './request-log.ts'
-import type { ReindexOutcome, Token } from './token.ts'
 
 export type ReindexTools = {
   /** Requests that a token's metadata be indexed again. Rejects with an ExportError. */
@@ -48,8 +48,8 @@ export async function requestReindexOfAll(
       await requestReindex(token, { tools, result, pause })
     }
   }
-  const failed = (thrown: unknown) => {
-    result.error ??= toExportError(thrown)
+  const failed = (error: unknown) => {
+    result.error ??= toExportError(error)
   }
   await Promise.all(Array.from({ length: tools.concurrency }, () => worker().catch(failed)))
   return result

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../core/platform/sql.ts'
-import type { LoggedRequest, ReindexOutcome, Token } from './token.ts'
+import type { LoggedRequest, ReindexOutcome, Token } from './request-log.ts'
 
 /** The database operations for reading an export's tokens. */
 export type TokenSql = {

@@ -71,9 +71,12 @@ const MAX_SHOWN_RANGES = 12
 
 /** Formats block ranges as `[0, 17) [20, 21)`; lists at most 12. */
 export function formatRanges(ranges: readonly { from: number; to: number | undefined }[]): string {
-  const shown = ranges.slice(0, MAX_SHOWN_RANGES).map(({ from, to }) => `[${from}, ${to ?? 'head'})`)
-  const remaining = ranges.length - shown.length
-  return [...shown, ...(remaining > 0 ? [`and ${formatInteger(remaining)} more ranges`] : [])].join(' ')
+  return limitLines(
+    ranges,
+    MAX_SHOWN_RANGES,
+    ({ from, to }) => `[${from}, ${to ?? 'head'})`,
+    (more) => `and ${formatInteger(more)} more ranges`,
+  ).join(' ')
 }
 
 /** One line with the number of rejected records; empty if there are none. */
@@ -102,13 +105,13 @@ export function gapsMessage(incomplete: readonly IncompleteWallet[]): string {
 function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>): string[] {
   const refused = coverage.filter(({ error }) => error !== undefined)
   if (refused.length === 0) return []
-  const shown = refused
-    .slice(0, MAX_NAMED_WALLETS)
-    .map(({ address, fromBlock, toBlock }) =>
+  const list = limitLines(
+    refused,
+    MAX_NAMED_WALLETS,
+    ({ address, fromBlock, toBlock }) =>
       toBlock > fromBlock ? `${address} from block ${toBlock} on` : address,
-    )
-  const remaining = refused.length - shown.length
-  const list = [...shown, ...(remaining > 0 ? [`and ${formatInteger(remaining)} more`] : [])].join(', ')
+    (more) => `and ${formatInteger(more)} more`,
+  ).join(', ')
   return [`rows of ${formatCount(refused.length, 'wallet')} are missing (refused by the service): ${list}`]
 }
 
@@ -120,17 +123,13 @@ export function unknownLines({
   feeUnknown = 0,
   feesUpperBound = 0,
 }: Partial<Unknowns>): string[] {
-  return [
-    ...(statusUnknown > 0
-      ? [`${formatCount(statusUnknown, 'transaction')} with unknown status, counted as successful`]
-      : []),
-    ...(feeUnknown > 0
-      ? [
-          `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas or price absent or 0, or a part for L1 or blobs not stated`,
-        ]
-      : []),
-    ...(feesUpperBound > 0 ? [upperBoundLine(feesUpperBound)] : []),
-  ]
+  return presentLines(
+    statusUnknown > 0 &&
+      `${formatCount(statusUnknown, 'transaction')} with unknown status, counted as successful`,
+    feeUnknown > 0 &&
+      `${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas or price absent or 0, or a part for L1 or blobs not stated`,
+    feesUpperBound > 0 && upperBoundLine(feesUpperBound),
+  )
 }
 
 /** A line about contracts whose rows disagree on decimals; empty if there are none. */

@@ -6,7 +6,16 @@ import {
   type RunStats,
 } from '../core/model/run-stats.ts'
 import { DAY_MS } from '../core/model/utc.ts'
-import { formatCount, formatDuration, formatInteger, formatMinute, gapsMessage } from './format.ts'
+import type { WalletSample } from '../core/model/wallet-sample.ts'
+import {
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatMinute,
+  gapsMessage,
+  limitLines,
+  presentLines,
+} from './format.ts'
 
 /** Maximum number of refused wallets that are listed with their error. */
 const MAX_NAMED_WALLETS = 5
@@ -14,30 +23,30 @@ const MAX_NAMED_WALLETS = 5
 const MAX_ERROR_LENGTH = 74
 
 /** Lists wallets that the service refused; empty if there are none. */
-export function refusedWalletLines(
-  refused: readonly RefusedWallet[],
-  labels: ReadonlyMap<string, string>,
-): string[] {
+export function refusedWalletLines(refused: readonly RefusedWallet[], labels: Labels): string[] {
   if (refused.length === 0) return []
   const remaining = refused.length - MAX_NAMED_WALLETS
-  return [
+  return presentLines(
     `  ${refusedWalletsMessage(refused)}`,
-    ...refused
+    refused
       .slice(0, MAX_NAMED_WALLETS)
       .flatMap(({ address, error }) => [
-        `    ${address}  ${labels.get(address) ?? ''}`.trimEnd(),
+        walletLine(address, labels),
         `      ${error.slice(0, MAX_ERROR_LENGTH)}`,
       ]),
-    ...(remaining > 0 ? [`    and ${formatInteger(remaining)} more, in manifest.json with "error"`] : []),
-  ]
+    remaining > 0 && `    and ${formatInteger(remaining)} more, in manifest.json with "error"`,
+  )
 }
 
 /** One line with the addresses of refused wallets, for a run that prints no summary. */
 export function namedRefusedWalletsMessage(refused: readonly RefusedWallet[]): string {
-  const remaining = refused.length - MAX_NAMED_WALLETS
-  const names = refused.slice(0, MAX_NAMED_WALLETS).map(({ address }) => address)
-  const more = remaining > 0 ? [`${formatInteger(remaining)} more`] : []
-  return `${refusedWalletsMessage(refused)}: ${[...names, ...more].join(', ')}`
+  const names = limitLines(
+    refused,
+    MAX_NAMED_WALLETS,
+    ({ address }) => address,
+    (more) => `${formatInteger(more)} more`,
+  )
+  return `${refusedWalletsMessage(refused)}: ${names.join(', ')}`
 }
 
 /** Message with the number of refused wallets. */
@@ -73,13 +82,12 @@ export function excludedLines(stats: RunStats, { finalityMs }: Pick<Job, 'finali
     finalityMs === 0
       ? 'newer than the start of this run'
       : `younger than finality (${formatDuration(finalityMs)})`
-  return [
-    ...(newerThanClock > 0
-      ? [`  ${formatCount(newerThanClock, 'transaction')} newer than this machine's clock: left out`]
-      : []),
-    ...(tooRecent > 0 ? [`  ${formatCount(tooRecent, 'transaction')} ${reason}: left for a later run`] : []),
-    ...clockMessages(stats).map((line) => `  ${line}`),
-  ]
+  return presentLines(
+    newerThanClock > 0 &&
+      `  ${formatCount(newerThanClock, 'transaction')} newer than this machine's clock: left out`,
+    tooRecent > 0 && `  ${formatCount(tooRecent, 'transaction')} ${reason}: left for a later run`,
+    clockMessages(stats).map((line) => `  ${line}`),
+  )
 }
 
 /** Message that this machine's clock appears to be behind, and by how much; empty if it does not. */
@@ -92,11 +100,11 @@ export function clockMessages(stats: Pick<RunStats, 'leftOut' | 'service'>): str
   const lagText = `the clock appears to be behind by at least ${formatLag(lagMs)}`
   const clocksAgree =
     service.aheadMs !== undefined && leftOut.newestMs - leftOut.clockMs > aheadMs + BLOCK_TIME_TOLERANCE_MS
-  return [
+  return presentLines(
     lagText,
-    ...(clocksAgree ? ["or the chain's time is ahead: the service's clock agrees with this one"] : []),
+    clocksAgree && "or the chain's time is ahead: the service's clock agrees with this one",
     times,
-  ]
+  )
 }
 
 /** Formats a duration of two days or more in whole days. */
@@ -125,4 +133,33 @@ export function answersDifferMessage({ answersDiffer }: Pick<RunStats, 'answersD
 /** @param end One past the last block that the service had indexed when it answered for every wallet. */
 export function notReachedMessage(endBlock: number, end: number): string {
   return `endBlock is ${endBlock}, and every wallet is complete up to block ${Math.max(0, end - 1)}`
+}
+
+/** Labels by address, for wallets that have one. */
+type Labels = ReadonlyMap<string, string>
+
+/** Lists wallets without transactions; empty if there are none. */
+export function emptyWalletLines(empty: WalletSample | undefined, labels: Labels): string[] {
+  if (empty === undefined || empty.count === 0) return []
+  const message = `${formatCount(empty.count, 'wallet')} without transactions: wrong chain or wrong address?`
+  return [`  ${message}`, ...namedLines(empty, labels, '"transactions": 0')]
+}
+
+/** Lists wallets that are no longer in the job; empty if there are none. */
+export function removedWalletLines(removed: WalletSample, labels: Labels): string[] {
+  if (removed.count === 0) return []
+  const message = `${formatCount(removed.count, 'wallet')} no longer in the job: exported rows are retained`
+  return [`  ${message}`, ...namedLines(removed, labels, '"removed": true')]
+}
+
+function namedLines({ count, addresses }: WalletSample, labels: Labels, manifestField: string): string[] {
+  const remaining = count - addresses.length
+  return presentLines(
+    addresses.map((address) => walletLine(address, labels)),
+    remaining > 0 && `    and ${formatInteger(remaining)} more, in manifest.json with ${manifestField}`,
+  )
+}
+
+function walletLine(address: string, labels: Labels): string {
+  return `    ${address}  ${labels.get(address) ?? ''}`.trimEnd()
 }

@@ -1,5 +1,5 @@
 import type { Reconciliation } from '../core/model/reconciliation.ts'
-import { formatCount, formatInteger, formatMinute } from './format.ts'
+import { formatCount, formatInteger, formatMinute, presentLines } from './format.ts'
 
 /** What the lines state about a verdict. */
 type Verdict = Pick<Reconciliation, 'block' | 'balances'> & {
@@ -38,24 +38,23 @@ export function acceptedAndUnchangedLines({
   wallets,
 }: Pick<Verdict, 'balances' | 'wallets'>): string[] {
   const accepted = Object.values(balances).reduce((sum, kind) => sum + kind.accepted, 0)
-  return [
-    ...(accepted === 0 ? [] : [`${formatCount(accepted, 'difference')} accepted by the user`]),
-    ...(wallets.unchanged === 0
-      ? []
-      : [`${formatCount(wallets.unchanged, 'wallet')} unchanged since an earlier comparison`]),
-  ]
+  return presentLines(
+    accepted > 0 && `${formatCount(accepted, 'difference')} accepted by the user`,
+    wallets.unchanged > 0 &&
+      `${formatCount(wallets.unchanged, 'wallet')} unchanged since an earlier comparison`,
+  )
 }
 
 export const NOT_RECONCILED = 'not reconciled with the balances of the service (`walletlake reconcile`)'
 
 /** What a reader of a stored verdict has to know in addition to the number of wallets. */
 export const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean }): string[] =>
-  [
+  presentLines(
     tokenDifferencesLine(verdict),
     selectionLine(verdict),
-    ...acceptedAndUnchangedLines(verdict),
-    verdict.isCurrent ? undefined : 'out of date: a later run changed the export',
-  ].filter((remark) => remark !== undefined)
+    acceptedAndUnchangedLines(verdict),
+    !verdict.isCurrent && 'out of date: a later run changed the export',
+  )
 
 /** Lines about the stored verdict of an output, of at most 80 columns. */
 export function storedReconciliationLines(

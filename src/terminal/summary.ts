@@ -15,18 +15,19 @@ import {
   formatRanges,
   formatTimeRange,
   missingBlocksMessage,
+  presentLines,
   unknownLines,
 } from './format.ts'
 import {
   answersDifferMessage,
+  emptyWalletLines,
   excludedLines,
   gapLines,
   notReachedLines,
   refusedWalletLines,
 } from './incomplete-lines.ts'
 import { oneLine } from './log.ts'
-import { shellQuote } from './shell-quote.ts'
-import { emptyWalletLines } from './wallet-lines.ts'
+import { shellQuote } from './print.ts'
 
 export type SummaryContext = {
   /** Current time in milliseconds since 1970. */
@@ -152,14 +153,10 @@ function unchangedLines(job: Job, stats: RunStats): string[] {
 /** Data that the service returned inconsistently. */
 function contradictionLines({ contradicted: { found, unresolved }, repeatedLogs }: RunStats): string[] {
   const outcome = unresolved === 0 ? 'and now agree' : `and ${formatInteger(unresolved)} still differ`
-  return [
-    ...(found > 0
-      ? [`  ${formatCount(found, 'transaction')} differed between wallets: read again, ${outcome}`]
-      : []),
-    ...(repeatedLogs > 0
-      ? [`  ${formatCount(repeatedLogs, 'log')} listed as two kinds of token: exported as one`]
-      : []),
-  ]
+  return presentLines(
+    found > 0 && `  ${formatCount(found, 'transaction')} differed between wallets: read again, ${outcome}`,
+    repeatedLogs > 0 && `  ${formatCount(repeatedLogs, 'log')} listed as two kinds of token: exported as one`,
+  )
 }
 
 /** Changes in previously exported blocks. */
@@ -194,9 +191,10 @@ function unitsLine({ computeUnits }: RunStats): string[] {
 }
 
 function retryLine({ rateLimited, retries }: RunStats): string[] {
-  const throttled = rateLimited > 0 ? [`${formatInteger(rateLimited)} throttled (429)`] : []
-  const retried = retries > 0 ? [`${formatInteger(retries)} retried`] : []
-  const parts = [...throttled, ...retried]
+  const parts = presentLines(
+    rateLimited > 0 && `${formatInteger(rateLimited)} throttled (429)`,
+    retries > 0 && `${formatInteger(retries)} retried`,
+  )
   return parts.length === 0 ? [] : [`  ${parts.join(', ')}`]
 }
 

@@ -1,11 +1,18 @@
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import type { Job } from '../core/model/model.ts'
+import {
+  diskError,
+  makePrivateFolder,
+  PRIVATE_MODE,
+  readTextIfExists,
+  writeAtomically,
+} from '../core/platform/disk.ts'
 import { privateFolder } from '../export/private-folder.ts'
 import type { OpenedService } from '../sources/data-api/open-service.ts'
-import { findToken } from './find-token.ts'
-import type { FoundWebhook } from './find-webhooks.ts'
+import type { WatchedAddresses } from './plan-webhooks.ts'
 import { type ReconcileResult, reconcileWebhooks } from './reconcile-webhooks.ts'
-import { generateToken, readWatchState, type WatchState, writeWatchState } from './watch-state.ts'
+import { type FoundWebhook, findWebhooks, type WebhookService } from './webhooks.ts'
 
 /** Loads a job's watch state, recovers it from existing webhooks, or creates a new one. */
 export async function openJobState(
@@ -72,4 +79,77 @@ function statePathOf(job: Job): string {
 /** The name and chain that label a job's webhooks at the service. */
 function labelsOf({ name, chain }: Job): { name: string; chain: string } {
   return { name: `walletlake ${name}`, chain }
+}
+
+export type TokenSearch = {
+  receiverUrl: string
+  name: string
+  chain: string
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Recovers the token of an earlier watch whose state file is lost, from its webhooks: those with the same receiver,
+ * name and chain. Otherwise every lost state would leave orphaned webhooks. Undefined if there are none.
+ */
+export async function findToken(service: WebhookService, search: TokenSearch): Promise<string | undefined> {
+  const { receiverUrl, name, chain, signal } = search
+  const webhooks = await findWebhooks(
+    service,
+    (webhook) =>
+      webhook.chain === chain && webhook.name === name && tokenOfUrl(webhook.url, receiverUrl) !== undefined,
+    signal,
+  )
+  const active = webhooks?.find(({ status }) => status !== 'inactive') ?? webhooks?.[0]
+  return active === undefined ? undefined : tokenOfUrl(active.url, receiverUrl)
+}
+
+function tokenOfUrl(url: string, receiverUrl: string): string | undefined {
+  const token = url.startsWith(`${receiverUrl}/`) ? url.slice(receiverUrl.length + 1) : ''
+  return TOKEN_PATTERN.test(token) ? token : undefined
+}
+
+/** The persistent state of a watch. */
+export type WatchState = {
+  /** The secret last segment of the receiver's path. */
+  token: string
+  /** Webhooks after the last reconciliation, for APIs that do not list webhooks. */
+  webhooks: readonly WatchedAddresses[]
+}
+
+/** Generates a secret path segment of 256 random bits. */
+export function generateToken(): string {
+  return randomBytes(32).toString('hex')
+}
+
+/** The form of a token from `generateToken`. */
+const TOKEN_PATTERN = /^[0-9a-f]{64}$/
+
+/** Reads the state; undefined if the file is missing or damaged. Throws OUTPUT_FAILED if it cannot be read. */
+export async function readWatchState(path: string): Promise<WatchState | undefined> {
+  const text = await readTextIfExists(path)
+  if (text === undefined) return undefined
+  try {
+    const { token, webhooks } = JSON.parse(text) as Record<string, unknown>
+    if (typeof token !== 'string' || !TOKEN_PATTERN.test(token)) return undefined
+    return { token, webhooks: Array.isArray(webhooks) ? webhooks.filter(isWatchedAddresses) : [] }
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces the state file atomically, readable by its owner only. Throws OUTPUT_FAILED. */
+export async function writeWatchState(path: string, state: WatchState): Promise<void> {
+  try {
+    await makePrivateFolder(dirname(path))
+  } catch (cause) {
+    throw diskError(`cannot write ${path}`, cause)
+  }
+  await writeAtomically(path, `${JSON.stringify(state)}\n`, PRIVATE_MODE)
+}
+
+function isWatchedAddresses(value: unknown): value is WatchedAddresses {
+  const { id, addresses } = (value ?? {}) as Record<string, unknown>
+  const hasAddresses = Array.isArray(addresses) && addresses.every((one) => typeof one === 'string')
+  return typeof id === 'string' && hasAddresses
 }

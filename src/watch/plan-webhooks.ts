@@ -23,7 +23,7 @@ export type DesiredWebhooks = {
 export function planWebhooks({ desired, webhooks, maxAddresses }: DesiredWebhooks): WebhookPlan {
   const unwatched = new Set(desired)
   const retained = webhooks.map(({ id, addresses }) =>
-    retainAddresses({ id, addresses }, { unwatched, maxAddresses }),
+    retainAddresses({ id, addresses }, unwatched, maxAddresses),
   )
   const unassigned = [...unwatched]
   const filled = retained.map(({ id, keeps, remove }) => {
@@ -42,10 +42,7 @@ export function planWebhooks({ desired, webhooks, maxAddresses }: DesiredWebhook
 }
 
 /** Retains a webhook's desired addresses that no earlier webhook retains, up to the maximum. */
-function retainAddresses(
-  { id, addresses }: WatchedAddresses,
-  { unwatched, maxAddresses }: { unwatched: Set<string>; maxAddresses: number },
-) {
+function retainAddresses({ id, addresses }: WatchedAddresses, unwatched: Set<string>, maxAddresses: number) {
   const remove: string[] = []
   let keeps = 0
   for (const address of addresses) {

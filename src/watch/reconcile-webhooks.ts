@@ -1,8 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
-import { deleteOrEmptyWebhook } from './delete-webhook.ts'
-import { type FoundWebhook, findWebhooks, isUnsupported } from './find-webhooks.ts'
 import { planWebhooks, type WatchedAddresses } from './plan-webhooks.ts'
-import type { WebhookService } from './webhook-service.ts'
+import type { WebhookService } from './webhooks.ts'
+import { deleteOrEmptyWebhook, type FoundWebhook, findWebhooks, isUnsupported } from './webhooks.ts'
 
 export type Reconciliation = {
   /** Receiver URL. Its last segment is the secret token, which identifies this job's webhooks. */
@@ -45,8 +44,8 @@ export async function reconcileWebhooks(
     try {
       await applyPlan({ service, own, desiredState, counts, current })
       return { ...counts, webhooks: current.size }
-    } catch (thrown) {
-      if (!(thrown instanceof ExportError && thrown.mayHaveActed) || round === MAX_ROUNDS) throw thrown
+    } catch (error) {
+      if (!(error instanceof ExportError && error.mayHaveActed) || round === MAX_ROUNDS) throw error
     } finally {
       saved = [...current].map(([id, addresses]) => ({ id, addresses }))
       await desiredState.save(saved)
@@ -61,12 +60,12 @@ type OwnWebhook = WatchedAddresses & { active: boolean; listed: boolean }
 async function findOwnWebhooks(service: WebhookService, desiredState: Reconciliation): Promise<OwnWebhook[]> {
   const { url, token, chain, saved, signal } = desiredState
   const isOurs = (webhook: { url: string }) => webhook.url.endsWith(`/${token}`)
-  const found = await findWebhooks(service, isOurs, signal)
-  if (found === undefined) return saved.map((webhook) => ({ ...webhook, active: true, listed: false }))
+  const ownWebhooks = await findWebhooks(service, isOurs, signal)
+  if (ownWebhooks === undefined) return saved.map((webhook) => ({ ...webhook, active: true, listed: false }))
   const isCurrent = (webhook: FoundWebhook) => webhook.url === url && webhook.chain === chain
-  const obsolete = found.filter((webhook) => !isCurrent(webhook) && webhook.status !== 'inactive')
+  const obsolete = ownWebhooks.filter((webhook) => !isCurrent(webhook) && webhook.status !== 'inactive')
   await forEachConcurrently(obsolete, (webhook) => deleteOrEmptyWebhook(service, webhook, signal))
-  return found
+  return ownWebhooks
     .filter(isCurrent)
     .map(({ id, addresses, status }) => ({ id, addresses, active: status !== 'inactive', listed: true }))
     .sort((a, b) => Number(b.active) - Number(a.active))
@@ -95,7 +94,7 @@ async function applyPlan(context: PlanContext): Promise<void> {
     ),
   )
   await forEachConcurrently(plan.create, async (addresses) => {
-    current.set(await createWebhook(service, { addresses, desiredState }), addresses)
+    current.set(await createWebhook(service, addresses, desiredState), addresses)
     counts.created += 1
   })
   await forEachConcurrently(dropped, async (webhook) => {
@@ -126,11 +125,11 @@ async function changeWebhook(
     if (toAdd.length > 0)
       await service.addWebhookAddresses({ id, addresses: toAdd }, { signal }).catch(addAddressLimitHint)
     if (!active) await service.updateWebhook({ id, status: 'active' }, { signal })
-  } catch (thrown) {
-    if (!isUnsupported(thrown)) throw thrown
+  } catch (error) {
+    if (!isUnsupported(error)) throw error
     current.delete(id)
     throw new ExportError('REQUEST_REFUSED', `webhook ${id} no longer exists`, {
-      cause: thrown,
+      cause: error,
       mayHaveActed: true,
     })
   }
@@ -147,13 +146,11 @@ async function forEachConcurrently<T>(
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
-type NewWebhook = { addresses: readonly string[]; desiredState: Reconciliation }
-
 async function createWebhook(
   service: WebhookService,
-  { addresses, desiredState }: NewWebhook,
+  addresses: readonly string[],
+  { url, chain, name, signal }: Reconciliation,
 ): Promise<string> {
-  const { url, chain, name, signal } = desiredState
   const webhook = {
     eventType: 'address_activity',
     url,
@@ -171,11 +168,11 @@ async function createWebhook(
 const isAddressLimit = ({ status, message }: ExportError): boolean =>
   status === 400 || (status === 403 && /answered 403: .*\baddress/i.test(message))
 
-function addAddressLimitHint(thrown: unknown): never {
-  if (!(thrown instanceof ExportError) || thrown.status === undefined || !isAddressLimit(thrown)) throw thrown
-  throw new ExportError(thrown.code, thrown.message, {
-    cause: thrown,
-    status: thrown.status,
+function addAddressLimitHint(error: unknown): never {
+  if (!(error instanceof ExportError) || error.status === undefined || !isAddressLimit(error)) throw error
+  throw new ExportError(error.code, error.message, {
+    cause: error,
+    status: error.status,
     fix: 'Set --addresses-per-webhook to the limit of your plan, and check the chain and --receiver-url.',
   })
 }

@@ -78,7 +78,7 @@ class DebouncedScheduler implements RunScheduler {
 
   #startRun(trigger: RunTrigger): void {
     this.#cancelTimers()
-    this.#running = this.#runOnce(trigger).catch((thrown: unknown) => this.#fail(thrown))
+    this.#running = this.#runOnce(trigger).catch((error: unknown) => this.#fail(error))
   }
 
   async #runOnce(trigger: RunTrigger): Promise<void> {

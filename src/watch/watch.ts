@@ -8,12 +8,10 @@ import { privateFolder } from '../export/private-folder.ts'
 import { type RunResult, run } from '../export/run.ts'
 import { type OpenedService, openService } from '../sources/data-api/open-service.ts'
 import { formatCount } from '../terminal/format.ts'
-import { openJobState, reconcileJobWebhooks } from './job-webhooks.ts'
+import { openEventVerifier, type SecretScheme } from './event-signature.ts'
+import { openJobState, reconcileJobWebhooks, type WatchState } from './job-webhooks.ts'
 import { startReceiver } from './receiver.ts'
-import { createRejectionNotices } from './rejection-notices.ts'
 import { createRunScheduler, type RunTrigger, type ScheduleAfter } from './run-scheduler.ts'
-import type { WatchState } from './watch-state.ts'
-import { openEventVerifier, type SecretScheme } from './webhook-secret.ts'
 
 export type WatchOptions = {
   /** API key; never stored. */
@@ -111,7 +109,7 @@ async function watch(context: WatchContext): Promise<never> {
     catchUpMs: options.catchUpMs,
     finalityMs: job.finalityMs,
     run: async (trigger) => {
-      if (trigger === 'start' || trigger === 'catch-up') await updateWebhooks(context, { state, trigger })
+      if (trigger === 'start' || trigger === 'catch-up') await updateWebhooks(context, state, trigger)
       return runOnce(context, trigger)
     },
     now: Date.now,
@@ -136,26 +134,20 @@ async function watch(context: WatchContext): Promise<never> {
   }
 }
 
-type WebhookUpdate = { state: WatchState; trigger: RunTrigger }
-
 /** Reconciles the webhooks. Transient errors are only reported, except at the start: the address may be wrong. */
-async function updateWebhooks(context: WatchContext, { state, trigger }: WebhookUpdate): Promise<void> {
+async function updateWebhooks(context: WatchContext, state: WatchState, trigger: RunTrigger): Promise<void> {
   const { job, options, service } = context
   const { receiverUrl, addressesPerWebhook: maxAddresses } = options
   try {
-    const { webhooks, created, changed, dropped } = await reconcileJobWebhooks(service, {
-      job,
-      receiverUrl,
-      maxAddresses,
-      state,
-    })
+    const reconciliation = { job, receiverUrl, maxAddresses, state }
+    const { webhooks, created, changed, dropped } = await reconcileJobWebhooks(service, reconciliation)
     if (trigger !== 'start' && created + changed + dropped === 0) return
     const counts = `${created} created, ${changed} changed, ${dropped} dropped`
     const wallets = formatCount(job.wallets.length, 'wallet')
     noticeFor(context)(`${formatCount(webhooks, 'webhook')} for ${wallets} (${counts})`)
-  } catch (thrown) {
-    if (trigger === 'start' || !isTransient(thrown)) throw thrown
-    noticeFor(context)(`cannot update the webhooks: ${thrown.message}`)
+  } catch (error) {
+    if (trigger === 'start' || !isTransient(error)) throw error
+    noticeFor(context)(`cannot update the webhooks: ${error.message}`)
   }
 }
 
@@ -190,8 +182,8 @@ const TRANSIENT: readonly FailureCode[] = [
   'OUTPUT_LOCKED',
 ]
 
-function isTransient(thrown: unknown): thrown is ExportError {
-  return thrown instanceof ExportError && TRANSIENT.includes(thrown.code)
+function isTransient(error: unknown): error is ExportError {
+  return error instanceof ExportError && TRANSIENT.includes(error.code)
 }
 
 function noticeFor({ job, options }: WatchContext): (notice: string) => void {
@@ -201,4 +193,30 @@ function noticeFor({ job, options }: WatchContext): (notice: string) => void {
 const scheduleWithTimer: ScheduleAfter = (delayMs, work) => {
   const timer = setTimeout(work, delayMs)
   return () => clearTimeout(timer)
+}
+
+/** Minimum time between two notices with the same status, in milliseconds, because anybody can cause them. */
+const NOTICE_INTERVAL_MS = 60_000
+
+type RejectedRequest = { status: number; reason: string }
+
+/**
+ * Creates a function that describes rejected requests at most once per minute and status, and otherwise returns
+ * undefined.
+ */
+export function createRejectionNotices(now: () => number): (rejected: RejectedRequest) => string | undefined {
+  const last = new Map<number, { at: number; suppressed: number }>()
+  return ({ status, reason }) => {
+    const previous = last.get(status)
+    if (previous !== undefined && now() < previous.at + NOTICE_INTERVAL_MS) {
+      previous.suppressed += 1
+      return undefined
+    }
+    last.set(status, { at: now(), suppressed: 0 })
+    const more =
+      previous === undefined || previous.suppressed === 0
+        ? ''
+        : `; ${previous.suppressed} more since the last notice`
+    return `a request to the receiver was rejected with ${status}: ${reason}${more}`
+  }
 }

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { LoggedRequest } from '../../src/reindex/request-log.ts'
 import { formatEntry, openRequestLog, readRequestLog } from '../../src/reindex/request-log.ts'
-import type { LoggedRequest } from '../../src/reindex/token.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const NOW = 1_700_000_000_000

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExportError, type ExportErrorOptions, type FailureCode } from '../../src/core/model/errors.ts'
+import type { LoggedRequest, Token } from '../../src/reindex/request-log.ts'
 import { type ReindexTools, requestReindexOfAll } from '../../src/reindex/request-reindex.ts'
-import type { LoggedRequest, Token } from '../../src/reindex/token.ts'
 
 const HOUR_MS = 3_600_000
 

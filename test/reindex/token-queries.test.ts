@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openScratchDatabase } from '../../src/read/scratch-database.ts'
-import type { LoggedRequest } from '../../src/reindex/token.ts'
+import type { LoggedRequest } from '../../src/reindex/request-log.ts'
 import {
   loadRequestLog,
   loadTokens,

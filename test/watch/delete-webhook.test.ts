@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { deleteOrEmptyWebhook } from '../../src/watch/delete-webhook.ts'
+import { deleteOrEmptyWebhook } from '../../src/watch/webhooks.ts'
 
 const refusal = (status: number) => async (): Promise<never> => {
   throw new ExportError('REQUEST_REFUSED', 'not offered', { status })

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ReceiverOptions, startReceiver } from '../../src/watch/receiver.ts'
-import { createRejectionNotices } from '../../src/watch/rejection-notices.ts'
+import { createRejectionNotices } from '../../src/watch/watch.ts'
 
 const TOKEN = 'f'.repeat(64)
 

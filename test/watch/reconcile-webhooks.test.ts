@@ -6,10 +6,9 @@ import type {
   ServiceResponse,
 } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
-import { findToken } from '../../src/watch/find-token.ts'
+import { findToken, generateToken } from '../../src/watch/job-webhooks.ts'
 import type { WatchedAddresses } from '../../src/watch/plan-webhooks.ts'
 import { type Reconciliation, reconcileWebhooks } from '../../src/watch/reconcile-webhooks.ts'
-import { generateToken } from '../../src/watch/watch-state.ts'
 import { clientOf, pagesOf } from '../http/server.ts'
 
 const RECEIVER = 'https://me.example/hook'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sign } from '../../src/demo-server/webhooks/sign.ts'
-import { isUsableWithScheme, type SecretScheme, verifySignature } from '../../src/watch/signature.ts'
+import { isUsableWithScheme, type SecretScheme, verifySignature } from '../../src/watch/event-signature.ts'
 
 const HEX = '4a656665'
 const SCHEMES = ['canonical', 'raw'] as const

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { generateToken, readWatchState, writeWatchState } from '../../src/watch/watch-state.ts'
+import { generateToken, readWatchState, writeWatchState } from '../../src/watch/job-webhooks.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const newPath = () => join(tempFolder(), 'watch', 'state.json')

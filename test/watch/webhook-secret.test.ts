@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { sign } from '../../src/demo-server/webhooks/sign.ts'
-import { openEventVerifier, type SecretOptions } from '../../src/watch/webhook-secret.ts'
+import { openEventVerifier, type SecretOptions } from '../../src/watch/event-signature.ts'
 
 const event = { a: 1 }
 const text = JSON.stringify(event)

@@ -4,7 +4,7 @@ import { keyOptions } from '../options/credentials.ts'
 import { inlineJobOptions, jobsArgument, overrideOptions, readJobsOrInlineJob } from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
 import { lookbackOption, runLimitOptions } from '../options/parsers.ts'
-import { acceptOption } from '../reconcile-output.ts'
+import { acceptOption } from '../reconcile-jobs.ts'
 import { runJobs } from '../run-jobs.ts'
 import { usageError } from '../usage-error.ts'
 

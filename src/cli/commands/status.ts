@@ -19,10 +19,15 @@ import {
   presentLines,
   unknownLines,
 } from '../../terminal/format.ts'
-import { gapLines, notReachedMessage, refusedWalletLines } from '../../terminal/incomplete-lines.ts'
+import {
+  emptyWalletLines,
+  gapLines,
+  notReachedMessage,
+  refusedWalletLines,
+  removedWalletLines,
+} from '../../terminal/incomplete-lines.ts'
 import { print, printJson } from '../../terminal/print.ts'
 import { storedReconciliationLines } from '../../terminal/reconciliation-lines.ts'
-import { emptyWalletLines, removedWalletLines } from '../../terminal/wallet-lines.ts'
 import { defineCommand, hideOptions, type OptionValues, option } from '../command.ts'
 import { readQueueAddress } from '../options/credentials.ts'
 import { overrideOptions, readJobs } from '../options/jobs.ts'

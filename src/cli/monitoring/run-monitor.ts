@@ -1,9 +1,8 @@
 import { ExportError } from '../../core/model/errors.ts'
 import { type OptionValues, option } from '../command.ts'
 import { type OtlpTarget, otlpTarget, sendOtlp } from './otlp.ts'
-import { ping } from './ping.ts'
 import { type Metric, type RunOutcome, runMetrics } from './run-metrics.ts'
-import { parseHttpUrl } from './send-http.ts'
+import { parseHttpUrl, ping } from './send-http.ts'
 import { readTextfile, writeTextfile } from './textfile.ts'
 
 /** Options that configure the monitoring of a run. */
@@ -85,8 +84,8 @@ async function updateMetricsFile(
     const metrics = runMetrics(outcome, await readTextfile(path))
     await writeTextfile(path, metrics)
     return metrics
-  } catch (thrown) {
-    onNotice(`no metrics file: ${(thrown as Error).message}; the run is not affected`)
+  } catch (error) {
+    onNotice(`no metrics file: ${(error as Error).message}; the run is not affected`)
     return runMetrics(outcome)
   }
 }

@@ -29,18 +29,18 @@ export async function sendHttp({
     return await fetchWith(url, options, async ({ ok, status }) =>
       ok ? undefined : `the response had status ${status}`,
     )
-  } catch (thrown) {
-    if (thrown instanceof ExportError) return thrown.message
+  } catch (error) {
+    if (error instanceof ExportError) return error.message
     const proxy = proxyFor(url)
     const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
-    return failureReason(thrown, timeoutMs) + route
+    return failureReason(error, timeoutMs) + route
   }
 }
 
-function failureReason(thrown: unknown, timeoutMs: number): string {
-  if (thrown instanceof Error && thrown.name === 'TimeoutError')
+function failureReason(error: unknown, timeoutMs: number): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
     return `no response within ${timeoutMs / 1000} s`
-  const cause = thrown instanceof Error ? (thrown.cause as NodeJS.ErrnoException | undefined) : undefined
+  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
   return typeof cause?.code === 'string' ? cause.code : 'the request could not be made'
 }
 
@@ -55,4 +55,12 @@ export function appendPath(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`
   return url
+}
+
+/**
+ * Pings a monitoring service such as healthchecks.io: `<url>/start` at the start of a run, `<url>` on exit code 0, and
+ * `<url>/<exit code>` otherwise. Returns the reason if the ping fails, or undefined on success.
+ */
+export function ping(url: URL, event: 'start' | number): Promise<string | undefined> {
+  return sendHttp({ url: event === 0 ? url : appendPath(url, String(event)), method: 'GET' })
 }

@@ -68,7 +68,7 @@ function apiOf({ baseUrl, api }: ServiceArguments, defaults: ServiceDefaults): A
 }
 
 function parseApi(setting: string, name: string | undefined): Api | undefined {
-  const api = APIS.find((known) => known === name)
+  const api = APIS.find((api) => api === name)
   if (name === undefined || api !== undefined) return api
   throw usageError(`${setting}: found ${name}, expected one of ${APIS.join(', ')}`, `Correct ${setting}.`)
 }

@@ -90,7 +90,7 @@ const ENTRY_SYNONYMS = synonymsFrom([
   ['address', 'wallet account addr hash'],
   ['label', 'name tag alias title note comment description'],
 ])
-const ENTRY_KEYS = { known: ENTRY_NAMES, suggestable: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
+const ENTRY_KEYS = { names: ENTRY_NAMES, suggestable: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
 
 function parsePlainEntry(item: RawValue, report: ReportDiagnostic): WalletEntry | undefined {
   if (item.value === null || Array.isArray(item.value)) {

@@ -11,7 +11,7 @@ export function synonymsFrom(fields: readonly (readonly [path: string, words: st
 
 /** The keys that a mapping may have, and the paths of the fields that are suggested for a misspelled one. */
 export type KeyRules = {
-  readonly known: readonly string[]
+  readonly names: readonly string[]
   readonly suggestable: readonly string[]
   readonly synonyms: Synonyms
 }
@@ -27,13 +27,13 @@ export function reportUnknownKeys(
 ): ReadonlySet<string> {
   const suggested = new Set<string>()
   for (const [key, { keyLocation: location, field }] of entries) {
-    if (keys.known.includes(key)) continue
+    if (keys.names.includes(key)) continue
     if (SECRET_KEY.test(key))
       report({ location, field, found: 'a key (not shown)', expected: SECRET_EXPECTED })
     else {
       const path = suggestField(key, keys)
       if (path !== undefined) suggested.add(path)
-      report({ location, field, found: `the key ${quoted(key)}`, ...expectationFor(key, keys.known, path) })
+      report({ location, field, found: `the key ${quoted(key)}`, ...expectationFor(key, keys.names, path) })
     }
   }
   return suggested
@@ -54,17 +54,17 @@ function suggestField(key: string, { suggestable, synonyms }: KeyRules): string 
   return synonyms.get(normalizeWord(key)) ?? (closest && suggestable[names.indexOf(closest)])
 }
 
-function expectationFor(key: string, known: readonly string[], path: string | undefined) {
+function expectationFor(key: string, names: readonly string[], path: string | undefined) {
   const option = CLI_ONLY_OPTIONS.get(normalizeWord(key))
   if (option !== undefined) return { expected: `the option ${option} on the command line` }
   if (key.startsWith('//')) return { expected: '# before a comment' }
   const didYouMean = path === key ? undefined : path
   const [section, leaf] = path?.split('.') ?? []
   if (leaf !== undefined) return { expected: `${leaf} below ${section}, two spaces further in`, didYouMean }
-  if (known.length <= MAX_LISTED_NAMES) return { expected: `one of ${known.join(', ')}`, didYouMean }
+  if (names.length <= MAX_LISTED_NAMES) return { expected: `one of ${names.join(', ')}`, didYouMean }
   const note =
     path === undefined
-      ? `The fields are ${known.filter((name) => name !== '$schema').join(', ')}.`
+      ? `The fields are ${names.filter((name) => name !== '$schema').join(', ')}.`
       : undefined
   return { expected: "a field's name", didYouMean, note }
 }

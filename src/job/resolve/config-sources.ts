@@ -65,7 +65,7 @@ function describeSection(name: string): Section {
     .map(({ leaf }) => leaf)
   return {
     name,
-    keys: { known: names, suggestable: names, synonyms: synonymsUnder(`${name}.`) },
+    keys: { names, suggestable: names, synonyms: synonymsUnder(`${name}.`) },
     expected: `a mapping of ${names.join(', ')}: below it, two spaces further in, each "name: value"`,
   }
 }
@@ -85,7 +85,7 @@ const SECTION_RULES = SECTION_NAMES.map(describeSection)
 const TOP_NAMES = FIELD_PATHS.filter((path) => splitPath(path).section === undefined)
 /** `$schema` is allowed because editors use it to find the schema of JSON jobs. */
 const TOP_KEYS = {
-  known: [...TOP_NAMES, ...SECTION_NAMES, '$schema'],
+  names: [...TOP_NAMES, ...SECTION_NAMES, '$schema'],
   suggestable: [...FIELD_PATHS, ...SECTION_NAMES],
   synonyms: synonymsUnder(''),
 }

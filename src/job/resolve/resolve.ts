@@ -122,15 +122,15 @@ function checkAtomic({ settings, given, reject }: Resolving): void {
 
 function resolveService({ given, settings }: Resolving): Job['service'] {
   const baseUrl = settings['service.baseUrl']
-  const known = knownServiceOf(baseUrl)
-  const keyHeader = given['service.apiKeyHeader'] === undefined ? known?.keyHeader : undefined
+  const knownService = knownServiceOf(baseUrl)
+  const keyHeader = given['service.apiKeyHeader'] === undefined ? knownService?.keyHeader : undefined
   return {
     tier: settings['service.tier'],
     computeUnitsPerMinute: settings['service.computeUnitsPerMinute'],
     computeUnitsPerDay: settings['service.computeUnitsPerDay'],
     computeUnits: settings['service.computeUnits'],
     baseUrl,
-    api: settings['service.api'] ?? known?.api ?? DEFAULT_API,
+    api: settings['service.api'] ?? knownService?.api ?? DEFAULT_API,
     apiKeyHeader: keyHeader ?? settings['service.apiKeyHeader'],
     timeoutMs: settings['service.timeout'],
   }

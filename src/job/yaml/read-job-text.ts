@@ -64,8 +64,8 @@ export async function validateFile(
 }
 
 /** Converts an error of `stat` or a read to the form of a diagnostic. */
-export function describeReadError(thrown: unknown): FileProblem {
-  const code = (thrown as NodeJS.ErrnoException).code ?? 'UNKNOWN'
+export function describeReadError(error: unknown): FileProblem {
+  const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN'
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return { found: 'no such file', expected: 'a file that exists' }
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: INVALID_UTF16, expected: TEXT_EXPECTED }

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ping } from '../../../src/cli/monitoring/ping.ts'
-import { sendHttp } from '../../../src/cli/monitoring/send-http.ts'
+import { ping, sendHttp } from '../../../src/cli/monitoring/send-http.ts'
 import { startProxy } from '../../helpers/proxy.ts'
 import { startReceiver } from './receiver.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { jsonText, previewJson, writeJson } from '../../../src/core/platform/json-text.ts'
 import { formatValue } from '../../../src/read/findings.ts'
-import { canonicalJson } from '../../../src/watch/canonical-json.ts'
+import { canonicalJson } from '../../../src/watch/event-signature.ts'
 import { TOO_DEEP_JSON } from '../../helpers/deep-json.ts'
 
 test('writeJson has the output of JSON.stringify', () => {

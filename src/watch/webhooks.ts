@@ -1,7 +1,19 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Webhook } from '../sources/data-api/resources/webhook.ts'
+import type { ServiceClient } from '../sources/data-api/service-client.ts'
 import type { WatchedAddresses } from './plan-webhooks.ts'
-import type { WebhookService } from './webhook-service.ts'
+
+/** The client operations that a watch uses. They reject with an ExportError. */
+export type WebhookService = Pick<
+  ServiceClient,
+  | 'listWebhooks'
+  | 'listWebhookAddresses'
+  | 'createWebhook'
+  | 'updateWebhook'
+  | 'deleteWebhook'
+  | 'addWebhookAddresses'
+  | 'removeWebhookAddresses'
+>
 
 /** A webhook that the service lists. */
 export type FoundWebhook = WatchedAddresses & {
@@ -25,9 +37,9 @@ export async function findWebhooks(
   try {
     for await (const { webhooks } of service.listWebhooks({}, { signal }))
       for (const webhook of webhooks) listed.push(webhook)
-  } catch (thrown) {
-    if (isUnsupported(thrown)) return undefined
-    throw thrown
+  } catch (error) {
+    if (isUnsupported(error)) return undefined
+    throw error
   }
   const matching = listed.flatMap((item) => {
     const described = toFoundWebhook(item)
@@ -44,8 +56,8 @@ export async function findWebhooks(
 }
 
 /** Whether the service responded that the operation or resource does not exist (404, 405 or 501). */
-export function isUnsupported(thrown: unknown): thrown is ExportError {
-  return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
+export function isUnsupported(error: unknown): error is ExportError {
+  return error instanceof ExportError && [404, 405, 501].includes(error.status ?? 0)
 }
 
 function toFoundWebhook(webhook: Webhook | null): Omit<FoundWebhook, 'addresses'> | undefined {
@@ -65,8 +77,8 @@ async function listAddresses(service: WebhookService, id: string, signal?: Abort
   try {
     for await (const { addresses } of service.listWebhookAddresses({ id }, { signal }))
       for (const address of addresses.map(normalizeAddress)) all.push(address)
-  } catch (thrown) {
-    if (!isUnsupported(thrown)) throw thrown
+  } catch (error) {
+    if (!isUnsupported(error)) throw error
   }
   return all
 }
@@ -76,4 +88,31 @@ const normalizeAddress = (address: string) => textOf(address).toLowerCase()
 /** Converts text or a number to text, and any other value that a service may send to ''. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+/** What became of a webhook: it no longer exists, it exists without addresses, or the service supports neither. */
+export type Removal = 'removed' | 'emptied' | 'not removed'
+
+/**
+ * Deletes a webhook. If the service does not support that, removes the webhook's addresses instead (interface section 4.6),
+ * so that it sends no more events. A webhook that no longer exists is not an error.
+ */
+export async function deleteOrEmptyWebhook(
+  service: Pick<WebhookService, 'deleteWebhook' | 'removeWebhookAddresses'>,
+  { id, addresses }: WatchedAddresses,
+  signal?: AbortSignal,
+): Promise<Removal> {
+  const deleted = await service.deleteWebhook({ id }, { signal }).then(() => undefined, unsupportedStatus)
+  if (deleted === undefined) return 'removed'
+  if (addresses.length === 0) return 'emptied'
+  const emptied = await service
+    .removeWebhookAddresses({ id, addresses }, { signal })
+    .then(() => undefined, unsupportedStatus)
+  if (emptied === undefined) return 'emptied'
+  return deleted === 404 && emptied === 404 ? 'removed' : 'not removed'
+}
+
+function unsupportedStatus(error: unknown): number {
+  if (!(isUnsupported(error) && error.status !== undefined)) throw error
+  return error.status
 }
