@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { type Command, defineCommand, hideOptions } from '../../src/cli/command.ts'
+import { type Command, defineCommand, hideOptions, option } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
 import { parseArguments } from '../../src/cli/parser.ts'
+import { usageError } from '../../src/cli/usage-error.ts'
+
+function parseWait(text: string, name: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw usageError(`--${name}: found ${text}`)
+}
 
 const command = defineCommand({
   name: 'sample',
@@ -13,25 +19,15 @@ const command = defineCommand({
     { name: 'rest', repeatable: true, description: 'Further arguments' },
   ],
   options: [
-    { name: 'title', value: '<text>', description: 'A value' },
-    { name: 'start-block', value: '<n>', description: 'Another value' },
-    {
-      name: 'format',
-      value: '<format>',
-      choices: ['table', 'csv'],
-      default: 'table',
-      description: 'A choice',
-    },
-    { name: 'address', value: '<wallet>', repeatable: true, description: 'Values' },
-    { name: 'dry-run', description: 'A flag' },
-    { name: 'escape-formulas', negatable: true, description: 'A flag with two forms' },
-    {
-      name: 'out',
-      value: '<file>',
-      conflicts: ['dry-run', 'title'],
-      description: 'A value that excludes others',
-    },
-    ...hideOptions([{ name: 'secret-mode', description: 'Not in the help' }]),
+    option('title <text>', 'A value'),
+    option('start-block <n>', 'Another value'),
+    option('format <format>', 'A choice', { choices: ['table', 'csv'], default: 'table' }),
+    option('address <wallet>', 'Values', { repeatable: true }),
+    option('dry-run', 'A flag'),
+    option('escape-formulas', 'A flag with two forms', { negatable: true }),
+    option('out <file>', 'A value that excludes others', { conflicts: ['dry-run', 'title'] }),
+    option('wait <seconds>', 'A value that is parsed', { default: '3', parse: parseWait }),
+    ...hideOptions([option('secret-mode', 'Not in the help')]),
   ],
   run: async (args) => {
     expectTypeOf(args.output).toEqualTypeOf<string>()
@@ -40,6 +36,7 @@ const command = defineCommand({
     expectTypeOf(args.startBlock).toEqualTypeOf<string | undefined>()
     expectTypeOf(args.format).toEqualTypeOf<'table' | 'csv'>()
     expectTypeOf(args.address).toEqualTypeOf<string[] | undefined>()
+    expectTypeOf(args.wait).toEqualTypeOf<number>()
     expectTypeOf(args.dryRun).toEqualTypeOf<boolean | undefined>()
     expectTypeOf(args.secretMode).toEqualTypeOf<boolean | undefined>()
     // @ts-expect-error: no option has this name.
@@ -48,7 +45,7 @@ const command = defineCommand({
 })
 
 /** The result of parsing if nothing else is given. */
-const DEFAULTS = { output: 'x', kind: 'hot', rest: [], format: 'table' }
+const DEFAULTS = { output: 'x', kind: 'hot', rest: [], format: 'table', wait: 3 }
 
 const parse = (...words: string[]) => parseArguments(command, words)
 
@@ -66,6 +63,7 @@ describe('an option', () => {
     { words: ['--title', "'quoted'"], values: { title: "'quoted'" } },
     { words: ['--title="quoted"'], values: { title: '"quoted"' } },
     { words: ['--title', '0x00Ff'], values: { title: '0x00Ff' } },
+    { words: ['--wait', '7'], values: { wait: 7 } },
     { words: ['--start-block', '007'], values: { startBlock: '007' } },
     { words: ['--start-block=1e3'], values: { startBlock: '1e3' } },
     { words: ['--title', 'true'], values: { title: 'true' } },
@@ -119,6 +117,7 @@ describe('an option', () => {
       words: ['--format', 'csvv'],
       says: "'csvv' is invalid. Did you mean csv? Allowed choices are table, csv.",
     },
+    { words: ['--wait', 'soon'], says: '--wait: found soon' },
     { words: ['--format', 'CSV'], says: 'Did you mean csv?' },
     { words: ['--format', 'parquet'], says: "'parquet' is invalid. Allowed choices are table, csv." },
     { words: ['--dry-run=false'], says: "option '--dry-run' takes no value" },

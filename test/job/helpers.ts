@@ -44,10 +44,10 @@ export async function refusalOf(text: string | Uint8Array, setting: Setting = {}
 }
 
 /** An invalid job, and the text that its error must contain: location, field, value and expectation. */
-export type Wrong = Setting & { readonly when: string; readonly text: string; readonly says: string }
+export type Wrong = readonly [when: string, text: string | Uint8Array, says: string, setting?: Setting]
 
 /** Expects JOB_INVALID (exit code 2) with the given text. */
-export async function expectRefusal({ text, says, ...setting }: Wrong): Promise<void> {
+export async function expectRefusal([, text, says, setting]: Wrong): Promise<void> {
   const refusal = await refusalOf(text, setting)
   expect(refusal.code).toBe('JOB_INVALID')
   expect(refusal.failure.exit).toBe(2)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { expectRefusal, jobOf, LEAST } from './helpers.ts'
+import { expectRefusal, jobOf, LEAST, type Wrong } from './helpers.ts'
 
 const STORED = `${LEAST}output: s3://lake/a/b\n`
 
@@ -20,40 +20,40 @@ test('the job sets the store, and the command line overrides the location', asyn
   expect(job.store).toEqual(place)
 })
 
-test.for([
-  {
-    when: 'a place is misspelt',
-    text: `${LEAST}output: s3:/lake/a\n`,
-    says: 'output: found "s3:/lake/a", expected a folder, or s3://bucket/prefix',
-  },
-  {
-    when: 'another kind of store is named',
-    text: `${LEAST}output: gs://lake/a\n`,
-    says: 'output: found "gs://lake/a", expected a folder, or s3://bucket/prefix',
-  },
-  {
-    when: 'a bucket has no such name',
-    text: `${LEAST}output: s3://Lake_1/a\n`,
-    says: 'output: found "s3://Lake_1/a", expected s3://bucket/prefix, the bucket of 3 to 63',
-  },
-  {
-    when: 'a store is set together with a folder',
-    text: `${LEAST}store: { region: eu-1 }\n`,
-    says: 'store.region: found "eu-1", expected no store unless output is s3://bucket/prefix',
-  },
-  {
-    when: 'an endpoint has credentials',
-    text: `${STORED}store: { endpoint: "http://me:secret@h" }\n`,
-    says: 'store.endpoint: found',
-  },
-  {
-    when: 'a field is misspelt',
-    text: `${STORED}store: { endpont: "http://h" }\n`,
-    says: 'expected one of endpoint, region, pathStyle (did you mean "endpoint"?)',
-  },
-  {
-    when: 'raw pages are kept',
-    text: `${STORED}keepRaw: true\n`,
-    says: 'keepRaw: found true, expected no raw pages where output is an object store',
-  },
-])('is rejected when $when', expectRefusal)
+test.for<Wrong>([
+  [
+    'a place is misspelt',
+    `${LEAST}output: s3:/lake/a\n`,
+    'output: found "s3:/lake/a", expected a folder, or s3://bucket/prefix',
+  ],
+  [
+    'another kind of store is named',
+    `${LEAST}output: gs://lake/a\n`,
+    'output: found "gs://lake/a", expected a folder, or s3://bucket/prefix',
+  ],
+  [
+    'a bucket has no such name',
+    `${LEAST}output: s3://Lake_1/a\n`,
+    'output: found "s3://Lake_1/a", expected s3://bucket/prefix, the bucket of 3 to 63',
+  ],
+  [
+    'a store is set together with a folder',
+    `${LEAST}store: { region: eu-1 }\n`,
+    'store.region: found "eu-1", expected no store unless output is s3://bucket/prefix',
+  ],
+  [
+    'an endpoint has credentials',
+    `${STORED}store: { endpoint: "http://me:secret@h" }\n`,
+    'store.endpoint: found',
+  ],
+  [
+    'a field is misspelt',
+    `${STORED}store: { endpont: "http://h" }\n`,
+    'expected one of endpoint, region, pathStyle (did you mean "endpoint"?)',
+  ],
+  [
+    'raw pages are kept',
+    `${STORED}keepRaw: true\n`,
+    'keepRaw: found true, expected no raw pages where output is an object store',
+  ],
+])('is rejected when %s', expectRefusal)

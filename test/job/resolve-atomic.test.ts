@@ -14,21 +14,21 @@ test('atomic: true adds the table to the default ones, on any spelling of the C-
 })
 
 const WRONG: readonly Wrong[] = [
-  {
-    when: 'the chain is another one',
-    text: job('chain: 1\natomic: true\n'),
-    says: 'job.yaml:3:9: atomic: found true, expected false: only the C-Chain (43114, 43113) has atomic transactions',
-  },
-  {
-    when: 'it exports blocks',
-    text: 'kind: blocks\nchain: 43114\nstartBlock: 1\nendBlock: 2\natomic: true\n',
-    says: 'atomic: found true, expected false: blocks do not list atomic transactions (the kind is blocks)',
-  },
-  {
-    when: 'it names the table without the field',
-    text: job('chain: 43114\ntables: [ledger, atomic_transactions]\n'),
-    says: 'tables: found atomic_transactions, expected no atomic_transactions without atomic: true',
-  },
+  [
+    'the chain is another one',
+    job('chain: 1\natomic: true\n'),
+    'job.yaml:3:9: atomic: found true, expected false: only the C-Chain (43114, 43113) has atomic transactions',
+  ],
+  [
+    'it exports blocks',
+    'kind: blocks\nchain: 43114\nstartBlock: 1\nendBlock: 2\natomic: true\n',
+    'atomic: found true, expected false: blocks do not list atomic transactions (the kind is blocks)',
+  ],
+  [
+    'it names the table without the field',
+    job('chain: 43114\ntables: [ledger, atomic_transactions]\n'),
+    'tables: found atomic_transactions, expected no atomic_transactions without atomic: true',
+  ],
 ]
 
-test.for(WRONG)('refuses a job when $when', expectRefusal)
+test.for(WRONG)('refuses a job when %s', expectRefusal)

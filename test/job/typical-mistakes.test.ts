@@ -7,241 +7,213 @@ const list = (lines: string) => `chain: 1\naddresses:\n${lines}service:\n  baseU
 
 /** Mistakes that make the YAML invalid or change its meaning. */
 const YAML_MISTAKES: readonly Wrong[] = [
-  {
-    when: 'tabs indent',
-    text: list(`\t- "${A}"\n`),
-    says: 'job.yaml:3:1: found a tab as indentation, expected spaces',
-  },
-  {
-    when: 'a list has no dashes',
-    text: list(`  "${A}"\n  "${B}"\n`),
-    says: 'job.yaml:4:3: found a value without "- ", expected "- " before each entry of a list',
-  },
-  {
-    when: 'one entry has no dash',
-    text: list(`  - ${A}\n  ${B}\n`),
-    says: 'job.yaml:4:3: found a value without "- ", expected "- " before each entry of a list',
-  },
-  {
-    when: 'unquoted entries have no dashes',
-    text: list(`  ${A}\n  ${B}\n`),
-    says: `job.yaml:3:3: addresses: found "${A} ${B}", expected a list of addresses, each on its own line after "- "`,
-  },
-  {
-    when: 'dashes have no space',
-    text: list(`  -${A}\n`),
-    says: `job.yaml:3:3: addresses: found "-${A}", expected a list of addresses: a space behind each "-"`,
-  },
-  {
-    when: 'a list item is one space short',
-    text: list(`  - ${A}\n - ${B}\n`),
-    says: 'job.yaml:4:2: found "- " after 1 space, expected 2, as in the line above',
-  },
-  {
-    when: 'a list item is one space long',
-    text: list(`  - "${A}"\n   - "${B}"\n`),
-    says: 'job.yaml:4:4: found "- " after 3 spaces, expected 2, as in the line above',
-  },
-  {
-    when: 'a label is one space short',
-    text: list(`  - address: ${A}\n   label: x\n`),
-    says: 'job.yaml:4:4: found a key after 3 spaces, expected 4, as in the line above',
-  },
-  {
-    when: 'a label is one space long',
-    text: list(`  - address: ${A}\n     label: x\n`),
-    says: 'job.yaml:4:6: found a key after 5 spaces, expected 4, as in the line above',
-  },
-  {
-    when: 'a field is indented',
-    text: `chain: 1\n  addresses:\n  - ${A}\n`,
-    says: 'job.yaml:2:3: found a key after 2 spaces, expected 0, as in the line above',
-  },
-  {
-    when: 'the first field is indented',
-    text: `  chain: 1\naddresses:\n  - ${A}\n`,
-    says: 'job.yaml:2:1: found a key after 0 spaces, expected 2, as in the line above',
-  },
-  {
-    when: 'a colon has no space',
-    text: `chain:1\naddresses:\n  - ${A}\n`,
-    says: 'job.yaml:1:6: found ":" without a space, expected a space after it',
-  },
-  {
-    when: 'a label has a colon',
-    text: list(`  - address: ${A}\n    label: main: hot\n`),
-    says: 'job.yaml:4:12: found a second ":" in the line, expected quotes around a text that has ": " in it',
-  },
-  {
-    when: 'a quote is open',
-    text: list(`  - "${A}\n`),
-    says: 'job.yaml:3:5: found a " that is never closed, expected a " after the text',
-  },
-  {
-    when: 'a bracket is open',
-    text: `chain: 1\naddresses: ["${A}"\nservice:\n  baseUrl: demo\n`,
-    says: 'job.yaml:2:12: found a [ that is never closed, expected a ] after its last entry',
-  },
-  {
-    when: 'a comma ends a line',
-    text: `chain: 1\naddresses: ["${A}"],\n`,
-    says: `job.yaml:2:${16 + A.length}: found a "," after the value, expected nothing there`,
-  },
-  {
-    when: 'a chain is named rather than numbered',
-    text: `chain: avalanche\naddresses: ["${A}"]\n`,
-    says: 'job.yaml:1:8: chain: found "avalanche", expected a chain id: an integer, or text of letters, digits, "-", "_" and "." (did you mean 43114?)',
-  },
-  {
-    when: 'a comma ends a number',
-    text: `chain: 1,\naddresses: ["${A}"]\n`,
-    says: 'job.yaml:1:8: chain: found "1,", expected a chain id: an integer, or text of letters, digits, "-", "_" and "." (did you mean 1?)',
-  },
-  {
-    when: 'a comma of JSON is missing',
-    name: 'job.json',
-    text: `{"chain": 1 "addresses": ["${A}"]}`,
-    says: 'job.json:1:11: found two entries with nothing between, expected a "," between them',
-  },
-  {
-    when: 'JSON has a comment',
-    name: 'job.json',
-    text: `{"chain": 1, // mine\n"addresses": ["${A}"]}`,
-    says: 'expected # before a comment',
-  },
-  {
-    when: 'dashes stand in brackets',
-    text: `chain: 1\naddresses: [\n  - ${A}\n]\n`,
-    says: 'job.yaml:3:1: found "- " inside brackets, expected "- " or brackets, not both',
-  },
-  {
-    when: 'a value begins with a reserved sign',
-    text: `${LEAST}output: @home\n`,
-    says: 'job.yaml:3:9: found a value that begins with @, expected quotes around it',
-  },
-  {
-    when: 'a path of Windows stands in double quotes',
-    text: 'chain: 1\naddressesFile: "C:\\Users\\w.csv"\n',
-    says: 'job.yaml:2:19: found one \\ in double quotes, expected two of them, or single quotes around the text',
-  },
-  {
-    when: 'a no-break space indents',
-    text: `chain: 1\naddresses:\n\u00a0- ${A}\n`,
-    says: 'job.yaml:3:1: found a no-break space, expected a plain space',
-  },
-  {
-    when: 'an unquoted list item is one space long',
-    text: list(`  - ${A}\n   - ${B}\n`),
-    says: `addresses[0]: found "${A} - ${B}", expected one address per list item`,
-  },
-  {
-    when: 'a mistake stands below a bracket that was never opened',
-    text: `${LEAST}keepRaw: ]\nfees: auto\n feesBudget: 3\n`,
-    says: 'job.yaml:5:2: found a key after 1 space, expected 0, as in the line above',
-  },
-  {
-    when: 'equals signs assign',
-    text: `chain = 1\naddresses = ${A}\n`,
-    says: 'job.yaml:1:1: found text, expected a mapping of fields, each a line "name: value"',
-  },
+  ['tabs indent', list(`\t- "${A}"\n`), 'job.yaml:3:1: found a tab as indentation, expected spaces'],
+  [
+    'a list has no dashes',
+    list(`  "${A}"\n  "${B}"\n`),
+    'job.yaml:4:3: found a value without "- ", expected "- " before each entry of a list',
+  ],
+  [
+    'one entry has no dash',
+    list(`  - ${A}\n  ${B}\n`),
+    'job.yaml:4:3: found a value without "- ", expected "- " before each entry of a list',
+  ],
+  [
+    'unquoted entries have no dashes',
+    list(`  ${A}\n  ${B}\n`),
+    `job.yaml:3:3: addresses: found "${A} ${B}", expected a list of addresses, each on its own line after "- "`,
+  ],
+  [
+    'dashes have no space',
+    list(`  -${A}\n`),
+    `job.yaml:3:3: addresses: found "-${A}", expected a list of addresses: a space behind each "-"`,
+  ],
+  [
+    'a list item is one space short',
+    list(`  - ${A}\n - ${B}\n`),
+    'job.yaml:4:2: found "- " after 1 space, expected 2, as in the line above',
+  ],
+  [
+    'a list item is one space long',
+    list(`  - "${A}"\n   - "${B}"\n`),
+    'job.yaml:4:4: found "- " after 3 spaces, expected 2, as in the line above',
+  ],
+  [
+    'a label is one space short',
+    list(`  - address: ${A}\n   label: x\n`),
+    'job.yaml:4:4: found a key after 3 spaces, expected 4, as in the line above',
+  ],
+  [
+    'a label is one space long',
+    list(`  - address: ${A}\n     label: x\n`),
+    'job.yaml:4:6: found a key after 5 spaces, expected 4, as in the line above',
+  ],
+  [
+    'a field is indented',
+    `chain: 1\n  addresses:\n  - ${A}\n`,
+    'job.yaml:2:3: found a key after 2 spaces, expected 0, as in the line above',
+  ],
+  [
+    'the first field is indented',
+    `  chain: 1\naddresses:\n  - ${A}\n`,
+    'job.yaml:2:1: found a key after 0 spaces, expected 2, as in the line above',
+  ],
+  [
+    'a colon has no space',
+    `chain:1\naddresses:\n  - ${A}\n`,
+    'job.yaml:1:6: found ":" without a space, expected a space after it',
+  ],
+  [
+    'a label has a colon',
+    list(`  - address: ${A}\n    label: main: hot\n`),
+    'job.yaml:4:12: found a second ":" in the line, expected quotes around a text that has ": " in it',
+  ],
+  [
+    'a quote is open',
+    list(`  - "${A}\n`),
+    'job.yaml:3:5: found a " that is never closed, expected a " after the text',
+  ],
+  [
+    'a bracket is open',
+    `chain: 1\naddresses: ["${A}"\nservice:\n  baseUrl: demo\n`,
+    'job.yaml:2:12: found a [ that is never closed, expected a ] after its last entry',
+  ],
+  [
+    'a comma ends a line',
+    `chain: 1\naddresses: ["${A}"],\n`,
+    `job.yaml:2:${16 + A.length}: found a "," after the value, expected nothing there`,
+  ],
+  [
+    'a chain is named rather than numbered',
+    `chain: avalanche\naddresses: ["${A}"]\n`,
+    'job.yaml:1:8: chain: found "avalanche", expected a chain id: an integer, or text of letters, digits, "-", "_" and "." (did you mean 43114?)',
+  ],
+  [
+    'a comma ends a number',
+    `chain: 1,\naddresses: ["${A}"]\n`,
+    'job.yaml:1:8: chain: found "1,", expected a chain id: an integer, or text of letters, digits, "-", "_" and "." (did you mean 1?)',
+  ],
+  [
+    'a comma of JSON is missing',
+    `{"chain": 1 "addresses": ["${A}"]}`,
+    'job.json:1:11: found two entries with nothing between, expected a "," between them',
+    { name: 'job.json' },
+  ],
+  [
+    'JSON has a comment',
+    `{"chain": 1, // mine\n"addresses": ["${A}"]}`,
+    'expected # before a comment',
+    { name: 'job.json' },
+  ],
+  [
+    'dashes stand in brackets',
+    `chain: 1\naddresses: [\n  - ${A}\n]\n`,
+    'job.yaml:3:1: found "- " inside brackets, expected "- " or brackets, not both',
+  ],
+  [
+    'a value begins with a reserved sign',
+    `${LEAST}output: @home\n`,
+    'job.yaml:3:9: found a value that begins with @, expected quotes around it',
+  ],
+  [
+    'a path of Windows stands in double quotes',
+    'chain: 1\naddressesFile: "C:\\Users\\w.csv"\n',
+    'job.yaml:2:19: found one \\ in double quotes, expected two of them, or single quotes around the text',
+  ],
+  [
+    'a no-break space indents',
+    `chain: 1\naddresses:\n\u00a0- ${A}\n`,
+    'job.yaml:3:1: found a no-break space, expected a plain space',
+  ],
+  [
+    'an unquoted list item is one space long',
+    list(`  - ${A}\n   - ${B}\n`),
+    `addresses[0]: found "${A} - ${B}", expected one address per list item`,
+  ],
+  [
+    'a mistake stands below a bracket that was never opened',
+    `${LEAST}keepRaw: ]\nfees: auto\n feesBudget: 3\n`,
+    'job.yaml:5:2: found a key after 1 space, expected 0, as in the line above',
+  ],
+  [
+    'equals signs assign',
+    `chain = 1\naddresses = ${A}\n`,
+    'job.yaml:1:1: found text, expected a mapping of fields, each a line "name: value"',
+  ],
 ]
 
 /** Invalid values that new users try. */
 const VALUES: readonly Wrong[] = [
-  {
-    when: 'the chain is hexadecimal',
-    text: `chain: 0xa86a\naddresses: ["${A}"]`,
-    says: '(did you mean "43114"?)',
-  },
-  {
-    when: 'endBlock is latest',
-    text: `${LEAST}endBlock: latest`,
-    says: `job.yaml:3:11: endBlock: found "latest", expected an integer, 1 or more (without the field: the chain's head)`,
-  },
-  {
-    when: 'startBlock is a date',
-    text: `${LEAST}startBlock: 2021-01-01`,
-    says: 'startBlock: found "2021-01-01", expected an integer, 0 or more: a number, not a date',
-  },
-  {
-    when: 'startBlock is beyond all chains',
-    text: `${LEAST}startBlock: 99999999999999999999999`,
-    says: 'startBlock: found 99999999999999999999999, expected an integer, 0 to 9007199254740991',
-  },
-  {
-    when: 'startBlock is hexadecimal text',
-    text: `${LEAST}startBlock: '0x10'`,
-    says: 'startBlock: found "0x10", expected an integer, 0 or more (did you mean 16?)',
-  },
-  {
-    when: 'finality is in words',
-    text: `${LEAST}finality: 10 minutes`,
-    says: '1h or 2d (did you mean "10m"?)',
-  },
-  { when: 'tables are one name', text: `${LEAST}tables: ledger`, says: '(did you mean [ledger]?)' },
-  {
-    when: 'tables are names with commas',
-    text: `${LEAST}tables: ledger, transaction`,
-    says: '(did you mean [ledger, transactions]?)',
-  },
-  { when: 'tables are all', text: `${LEAST}tables: all`, says: 'ledger (without the field: all)' },
-  {
-    when: 'partitionBy is an adverb',
-    text: `${LEAST}partitionBy: daily`,
-    says: '(did you mean "day"?)',
-  },
-  {
-    when: 'partitionBy is a number of blocks',
-    text: `${LEAST}partitionBy: 100000`,
-    says: '(did you mean "blocks:100000"?)',
-  },
-  {
-    when: 'targetFileSize is in MiB',
-    text: `${LEAST}targetFileSize: 256 MiB`,
-    says: '(did you mean "256MB"?)',
-  },
-  {
-    when: 'the name has capitals and blanks',
-    text: `${LEAST}name: My Job`,
-    says: '(did you mean "my-job"?)',
-  },
-  {
-    when: "the file's name has capitals",
-    name: 'Treasury.yaml',
-    text: LEAST,
-    says: 'set name, because the file\'s name is not valid (did you mean "treasury"?)',
-  },
-  {
-    when: 'baseUrl has no scheme',
-    text: `${LEAST}service:\n  baseUrl: api.example.com/x`,
-    says: '(did you mean "https://api.example.com/x"?)',
-  },
-  {
-    when: 'baseUrl is a host that was switched off',
-    text: `${LEAST}service:\n  baseUrl: https://api.bscscan.com/api`,
-    says: 'api.bscscan.com was switched off in 2025; keys of etherscan.io are valid for all chains (did you mean "https://api.etherscan.io/v2/api"?)',
-  },
-  {
-    when: 'baseUrl is the web site of an explorer',
-    text: `${LEAST}service:\n  baseUrl: https://etherscan.io`,
-    says: 'expected another URL: etherscan.io is a web site',
-  },
-  {
-    when: 'baseUrl is a host that was switched off, without a scheme',
-    text: `${LEAST}service:\n  baseUrl: api.bscscan.com`,
-    says: '(did you mean "https://api.etherscan.io/v2/api"?)',
-  },
-  {
-    when: 'baseUrl is a local port',
-    text: `${LEAST}service:\n  baseUrl: localhost:8787`,
-    says: '(did you mean "http://localhost:8787"?)',
-  },
+  ['the chain is hexadecimal', `chain: 0xa86a\naddresses: ["${A}"]`, '(did you mean "43114"?)'],
+  [
+    'endBlock is latest',
+    `${LEAST}endBlock: latest`,
+    `job.yaml:3:11: endBlock: found "latest", expected an integer, 1 or more (without the field: the chain's head)`,
+  ],
+  [
+    'startBlock is a date',
+    `${LEAST}startBlock: 2021-01-01`,
+    'startBlock: found "2021-01-01", expected an integer, 0 or more: a number, not a date',
+  ],
+  [
+    'startBlock is beyond all chains',
+    `${LEAST}startBlock: 99999999999999999999999`,
+    'startBlock: found 99999999999999999999999, expected an integer, 0 to 9007199254740991',
+  ],
+  [
+    'startBlock is hexadecimal text',
+    `${LEAST}startBlock: '0x10'`,
+    'startBlock: found "0x10", expected an integer, 0 or more (did you mean 16?)',
+  ],
+  ['finality is in words', `${LEAST}finality: 10 minutes`, '1h or 2d (did you mean "10m"?)'],
+  ['tables are one name', `${LEAST}tables: ledger`, '(did you mean [ledger]?)'],
+  [
+    'tables are names with commas',
+    `${LEAST}tables: ledger, transaction`,
+    '(did you mean [ledger, transactions]?)',
+  ],
+  ['tables are all', `${LEAST}tables: all`, 'ledger (without the field: all)'],
+  ['partitionBy is an adverb', `${LEAST}partitionBy: daily`, '(did you mean "day"?)'],
+  ['partitionBy is a number of blocks', `${LEAST}partitionBy: 100000`, '(did you mean "blocks:100000"?)'],
+  ['targetFileSize is in MiB', `${LEAST}targetFileSize: 256 MiB`, '(did you mean "256MB"?)'],
+  ['the name has capitals and blanks', `${LEAST}name: My Job`, '(did you mean "my-job"?)'],
+  [
+    "the file's name has capitals",
+    LEAST,
+    'set name, because the file\'s name is not valid (did you mean "treasury"?)',
+    { name: 'Treasury.yaml' },
+  ],
+  [
+    'baseUrl has no scheme',
+    `${LEAST}service:\n  baseUrl: api.example.com/x`,
+    '(did you mean "https://api.example.com/x"?)',
+  ],
+  [
+    'baseUrl is a host that was switched off',
+    `${LEAST}service:\n  baseUrl: https://api.bscscan.com/api`,
+    'api.bscscan.com was switched off in 2025; keys of etherscan.io are valid for all chains (did you mean "https://api.etherscan.io/v2/api"?)',
+  ],
+  [
+    'baseUrl is the web site of an explorer',
+    `${LEAST}service:\n  baseUrl: https://etherscan.io`,
+    'expected another URL: etherscan.io is a web site',
+  ],
+  [
+    'baseUrl is a host that was switched off, without a scheme',
+    `${LEAST}service:\n  baseUrl: api.bscscan.com`,
+    '(did you mean "https://api.etherscan.io/v2/api"?)',
+  ],
+  [
+    'baseUrl is a local port',
+    `${LEAST}service:\n  baseUrl: localhost:8787`,
+    '(did you mean "http://localhost:8787"?)',
+  ],
 ]
 
-test.for([...YAML_MISTAKES, ...VALUES])('reports the mistake and the correction when $when', expectRefusal)
+test.for([...YAML_MISTAKES, ...VALUES])('reports the mistake and the correction when %s', expectRefusal)
 
 test('reports each YAML error separately', async () => {
-  for (const { text } of YAML_MISTAKES.slice(0, 3)) {
+  for (const [, text] of YAML_MISTAKES.slice(0, 3)) {
     const folder = await folderWith({ 'job.yaml': text })
     await expect(readJob(join(folder, 'job.yaml'), { overrides: {}, env: {} })).rejects.toThrow(
       /^[^\n]*\n[^\n]*$/,

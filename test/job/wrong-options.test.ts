@@ -2,45 +2,40 @@ import { expect, test } from 'vitest'
 import { expectRefusal, LEAST, refusalOf, type Wrong } from './helpers.ts'
 
 const WRONG: readonly Wrong[] = [
-  {
-    when: '--concurrency is zero',
-    text: LEAST,
-    overrides: { concurrency: 0 },
-    says: '--concurrency: found 0, expected an integer, 1 to 256',
-  },
-  {
-    when: '--concurrency is no number',
-    text: LEAST,
-    overrides: { concurrency: Number.NaN },
-    says: '--concurrency: found NaN, expected an integer, 1 to 256',
-  },
-  {
-    when: '--tables is misspelt',
-    text: LEAST,
-    overrides: { tables: ['ledger,leger'] },
-    says: '--tables: found "leger", expected one of',
-  },
-  {
-    when: '--compression does not fit',
-    text: LEAST,
-    overrides: { compression: 'snappy' },
-    says: '--compression: found "snappy", expected one of none, gzip (the format is csv)',
-  },
-  {
-    when: '--output is empty',
-    text: LEAST,
-    overrides: { output: '' },
-    says: '--output: found "", expected text of 1 to',
-  },
-  {
-    when: 'WALLETLAKE_BASE_URL is empty',
-    text: LEAST,
-    env: { WALLETLAKE_BASE_URL: '' },
-    says: 'WALLETLAKE_BASE_URL: found "", expected an http or https URL',
-  },
+  [
+    '--concurrency is zero',
+    LEAST,
+    '--concurrency: found 0, expected an integer, 1 to 256',
+    { overrides: { concurrency: 0 } },
+  ],
+  [
+    '--concurrency is no number',
+    LEAST,
+    '--concurrency: found NaN, expected an integer, 1 to 256',
+    { overrides: { concurrency: Number.NaN } },
+  ],
+  [
+    '--tables is misspelt',
+    LEAST,
+    '--tables: found "leger", expected one of',
+    { overrides: { tables: ['ledger,leger'] } },
+  ],
+  [
+    '--compression does not fit',
+    LEAST,
+    '--compression: found "snappy", expected one of none, gzip (the format is csv)',
+    { overrides: { compression: 'snappy' } },
+  ],
+  ['--output is empty', LEAST, '--output: found "", expected text of 1 to', { overrides: { output: '' } }],
+  [
+    'WALLETLAKE_BASE_URL is empty',
+    LEAST,
+    'WALLETLAKE_BASE_URL: found "", expected an http or https URL',
+    { env: { WALLETLAKE_BASE_URL: '' } },
+  ],
 ]
 
-test.for(WRONG)('rejects a job with the location of the error when $when', expectRefusal)
+test.for(WRONG)('rejects a job with the location of the error when %s', expectRefusal)
 
 test('lists all diagnostics in order of their locations', async () => {
   const text = 'concurrency: 0\nchain: a b\nwat: 1\naddresses: [1]\nendBlock: -1\n'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { A, B, expectRefusal, jobOf, refusalOf, type Wrong } from '../helpers.ts'
+import { A, B, expectRefusal, jobOf, refusalOf } from '../helpers.ts'
 
 const JOB = 'chain: 1\naddressesFile: w.csv\n'
 const C = `0x${'c'.repeat(40)}`
@@ -46,88 +46,76 @@ test.for(['utf-16le', 'utf-16be'])('reads %s with a byte order mark', async (enc
 })
 
 const FEW = 'job.yaml:2:16: addressesFile: found'
-const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string | Uint8Array })[] = [
-  { when: 'it is not there', says: `${FEW} no such file: w.csv, expected a file that exists` },
-  { when: 'it is empty', file: '', says: `${FEW} "w.csv", expected a file with at least one address` },
-  {
-    when: 'it has a header only',
-    file: 'address\n',
-    says: `${FEW} "w.csv", expected a file with at least one address`,
-  },
-  {
-    when: 'a line is no address',
-    file: `${A}\n\n0x12\n`,
-    says: 'w.csv:3:1: address: found "0x12", expected 0x and 40 hexadecimal digits',
-  },
-  {
-    when: 'an address lacks its 0x',
-    file: `  ${B.slice(2)}`,
-    says: `w.csv:1:3: address: found "${B.slice(2)}", expected 0x and 40 hexadecimal digits (did you mean "${B}"?)`,
-  },
-  {
-    when: 'an address repeats',
-    file: `address\n${A}\n${B}\n${A}\n`,
-    says: `w.csv:4:1: address: found "${A}" again, expected each address once (first at w.csv:2:1)`,
-  },
-  {
-    when: 'labels have no header',
-    file: `${A},x\n`,
-    says: `w.csv:1:1: address: found "${A},x", expected one address per line, or address,label as the first line`,
-  },
-  {
-    when: 'a label has a bare comma',
-    file: `address,label\n${A},x,y\n`,
-    says: `w.csv:2:1: address: found "${A},x,y", expected an address and a label, the label in quotes`,
-  },
-  {
-    when: 'a quote is not closed',
-    file: `address,label\n${A},"x\n`,
-    says: `w.csv:2:1: address: found "${A},\\"x", expected a quoted field closed in its line`,
-  },
-  {
-    when: 'the columns are swapped',
-    file: `label,address\nx,${A}\n`,
-    says: 'w.csv:1:1: found the header "label,address", expected the header address or address,label',
-  },
-  {
-    when: 'a label is too long',
-    file: `address,label\n${A},${'x'.repeat(257)}`,
-    says: 'w.csv:2:44: label: found "xxx',
-  },
-  {
-    when: 'a line is not UTF-8',
-    file: Buffer.from(`${A}\n\xff\n`, 'latin1'),
-    says: 'w.csv:2:1: address: found bytes that are not UTF-8, expected a line of UTF-8 text',
-  },
-  {
-    when: 'it is UTF-16 without its mark',
-    file: Buffer.from(`${A}\n`, 'utf16le'),
-    says: `${FEW} UTF-16 without a byte order mark: w.csv, expected UTF-8 text`,
-  },
-  {
-    when: 'it is broken UTF-16',
-    file: Buffer.from(`\ufeff${A}\ud800\n`, 'utf16le'),
-    says: `${FEW} broken UTF-16: w.csv, expected UTF-8 text`,
-  },
-  {
-    when: 'labels behind semicolons have no header',
-    file: `${A};x\n`,
-    says: `w.csv:1:1: address: found "${A};x", expected one address per line, or address,label as the first line`,
-  },
-  {
-    when: 'a line is endless',
-    file: 'a'.repeat(200_000),
-    says: 'w.csv:1:1: address: found a line of more than 65536 bytes',
-  },
-  {
-    when: 'it is too large',
-    file: new Uint8Array(64 * 1024 * 1024 + 1),
-    says: `${FEW} a file of 67108865 bytes: w.csv, expected at most 67108864 bytes`,
-  },
+const WRONG: readonly (readonly [when: string, file: string | Uint8Array | undefined, says: string])[] = [
+  ['it is not there', undefined, `${FEW} no such file: w.csv, expected a file that exists`],
+  ['it is empty', '', `${FEW} "w.csv", expected a file with at least one address`],
+  ['it has a header only', 'address\n', `${FEW} "w.csv", expected a file with at least one address`],
+  [
+    'a line is no address',
+    `${A}\n\n0x12\n`,
+    'w.csv:3:1: address: found "0x12", expected 0x and 40 hexadecimal digits',
+  ],
+  [
+    'an address lacks its 0x',
+    `  ${B.slice(2)}`,
+    `w.csv:1:3: address: found "${B.slice(2)}", expected 0x and 40 hexadecimal digits (did you mean "${B}"?)`,
+  ],
+  [
+    'an address repeats',
+    `address\n${A}\n${B}\n${A}\n`,
+    `w.csv:4:1: address: found "${A}" again, expected each address once (first at w.csv:2:1)`,
+  ],
+  [
+    'labels have no header',
+    `${A},x\n`,
+    `w.csv:1:1: address: found "${A},x", expected one address per line, or address,label as the first line`,
+  ],
+  [
+    'a label has a bare comma',
+    `address,label\n${A},x,y\n`,
+    `w.csv:2:1: address: found "${A},x,y", expected an address and a label, the label in quotes`,
+  ],
+  [
+    'a quote is not closed',
+    `address,label\n${A},"x\n`,
+    `w.csv:2:1: address: found "${A},\\"x", expected a quoted field closed in its line`,
+  ],
+  [
+    'the columns are swapped',
+    `label,address\nx,${A}\n`,
+    'w.csv:1:1: found the header "label,address", expected the header address or address,label',
+  ],
+  ['a label is too long', `address,label\n${A},${'x'.repeat(257)}`, 'w.csv:2:44: label: found "xxx'],
+  [
+    'a line is not UTF-8',
+    Buffer.from(`${A}\n\xff\n`, 'latin1'),
+    'w.csv:2:1: address: found bytes that are not UTF-8, expected a line of UTF-8 text',
+  ],
+  [
+    'it is UTF-16 without its mark',
+    Buffer.from(`${A}\n`, 'utf16le'),
+    `${FEW} UTF-16 without a byte order mark: w.csv, expected UTF-8 text`,
+  ],
+  [
+    'it is broken UTF-16',
+    Buffer.from(`\ufeff${A}\ud800\n`, 'utf16le'),
+    `${FEW} broken UTF-16: w.csv, expected UTF-8 text`,
+  ],
+  [
+    'labels behind semicolons have no header',
+    `${A};x\n`,
+    `w.csv:1:1: address: found "${A};x", expected one address per line, or address,label as the first line`,
+  ],
+  ['a line is endless', 'a'.repeat(200_000), 'w.csv:1:1: address: found a line of more than 65536 bytes'],
+  [
+    'it is too large',
+    new Uint8Array(64 * 1024 * 1024 + 1),
+    `${FEW} a file of 67108865 bytes: w.csv, expected at most 67108864 bytes`,
+  ],
 ]
 
-test.for(WRONG)('rejects an addresses file with the line number when $when', async ({ when, says, file }) => {
-  await expectRefusal({ when, says, text: JOB, ...(file === undefined ? {} : { beside: { 'w.csv': file } }) })
+test.for(WRONG)('rejects an addresses file with the line number when %s', async ([when, file, says]) => {
+  await expectRefusal([when, JOB, says, file === undefined ? {} : { beside: { 'w.csv': file } }])
 })
 
 test('rejects a folder as an addresses file', async () => {

@@ -38,11 +38,7 @@ test.for([
   { where: 'in quotes', item: `'${MISCASED}'` },
   { where: 'without quotes', item: MISCASED },
 ])('rejects a wrong checksum with the line and the correct spelling $where', async ({ item }) => {
-  await expectRefusal({
-    when: '',
-    text: list(`'${EXAMPLES[5]}'`, item),
-    says: 'job.yaml:4:5: addresses[1]: found ',
-  })
+  await expectRefusal(['', list(`'${EXAMPLES[5]}'`, item), 'job.yaml:4:5: addresses[1]: found '])
   const { message } = await refusalOf(list(`'${EXAMPLES[5]}'`, item))
   expect(message).toContain(MISCASED)
   expect(message).toContain(`expected ${RIGHT}, by its checksum (EIP-55)`)
