@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, relative, sep } from 'node:path'
-import { shellQuote } from '../terminal/print.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
 
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 

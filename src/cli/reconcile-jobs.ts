@@ -10,13 +10,14 @@ import { outputName } from '../storage/bucket-url.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, formatInteger, presentLines } from '../terminal/format.ts'
 import type { Log } from '../terminal/log.ts'
-import { print, shellQuote } from '../terminal/print.ts'
+import { print } from '../terminal/print.ts'
 import {
   acceptedAndUnchangedLines,
   reconciliationHeadline,
   selectionLine,
   tokenDifferencesLine,
 } from '../terminal/reconciliation-lines.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
 import type { Skip } from '../verify/reconcile/compare-wallet.ts'
 import { notComparedError } from '../verify/reconcile/not-compared.ts'
 import {

@@ -10,7 +10,7 @@ import {
 } from '../core/platform/user-file.ts'
 import { formatCount } from '../terminal/format.ts'
 import { printable } from '../terminal/log.ts'
-import { shellQuote } from '../terminal/print.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
 import type { ResultSink } from '../terminal/write-query-result.ts'
 import { openLog } from './options/log.ts'
 import { usageError } from './usage-error.ts'

@@ -29,8 +29,3 @@ function unicodeEscapes(char: string): string {
     return `\\u${unit.padStart(4, '0')}`
   }).join('')
 }
-
-/** Quotes an argument for a shell, in single quotes if it contains special characters. */
-export function shellQuote(argument: string): string {
-  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`
-}

@@ -27,7 +27,7 @@ import {
   refusedWalletLines,
 } from './incomplete-lines.ts'
 import { oneLine } from './log.ts'
-import { shellQuote } from './print.ts'
+import { shellQuote } from './shell-quote.ts'
 
 export type SummaryContext = {
   /** Current time in milliseconds since 1970. */

@@ -1,4 +1,3 @@
-import { expireOutput } from '../../iceberg/index.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
@@ -23,6 +22,8 @@ export const command = defineCommand({
   ],
   run: async ({ output, olderThan = WEEK_MS, apply = false }) => {
     const location = await locateOutput(output)
+    // Loaded lazily: the help of the program does not need the encoder of Avro files.
+    const { expireOutput } = await import('../../iceberg/index.ts')
     const { snapshots, files } = await expireOutput(location, {
       beforeMs: Date.now() - olderThan,
       isDryRun: !apply,
