@@ -22,7 +22,7 @@ const LAYERS = [
  * queue entries and values of job fields are each checked against a schema where they are read.
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
-  '@duckdb/node-api': ['core', 'files', 'load', 'read'],
+  '@duckdb/node-api': ['core', 'files', 'read'],
   // `core/platform/retry.ts`, and API requests, whose delays follow Retry-After.
   'p-retry': ['core', 'http'],
   valibot: ['cluster', 'core', 'job'],

@@ -1,14 +1,255 @@
-import type { Manifest } from '../core/model/manifest.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { TABLES, type Table, type TableName } from '../core/table/index.ts'
+import { hasEscapedText } from '../formats/index.ts'
+import { mismatchError } from '../read/check-files.ts'
 import { missingRowsWarning, rejectLines } from '../terminal/format.ts'
-import type { LoadableUrl } from './databases.ts'
-import { bulkLoadText } from './ddl/bulk-load.ts'
-import { createTable } from './ddl/create-table.ts'
+import type { LoadableUrl, WarehouseUrl } from './addresses.ts'
 import { DIALECTS } from './ddl/dialects.ts'
-import { checkNamespace, type TableNamespace, tableIdentifier } from './ddl/table-namespace.ts'
-import { type LoadOptions, type LoadResult, loadOutput } from './load-output.ts'
-import { openLoadSource } from './open-source.ts'
-import type { Statements } from './target.ts'
-import type { WarehouseUrl } from './target-url.ts'
+import { checkNamespace, type TableNamespace } from './ddl/tables.ts'
+import { warehouseScript } from './ddl/warehouse-script.ts'
+import { type LoadSource, openLoadSource, type PlannedFile } from './open-source.ts'
+import { type LoadPlan, planLoad, type TableMerge } from './plan-load.ts'
+import { duplicateRowError, openReader, type Reader, readError } from './reader.ts'
+import {
+  assertUniqueName,
+  identifyOutput,
+  joinChainIds,
+  type LoadRecord,
+  manifestRecord,
+  type OutputIdentity,
+} from './records.ts'
+import { createTarget, type LoadTarget } from './target.ts'
+
+export type LoadOptions = {
+  /** Tables to load. @default all tables of the manifest */
+  readonly tables?: readonly Table[] | undefined
+  /** Name under which the loads of this output are recorded. @default the job's name */
+  readonly source?: string | undefined
+  /** When changes are committed: once per load or after each file. @default 'load' */
+  readonly commit?: 'load' | 'file' | undefined
+  readonly signal: AbortSignal
+  readonly onNotice: (message: string) => void
+  /** Called before each file is loaded, after it passed the checks against the manifest. */
+  readonly onFile: (name: string, rows: number) => void
+}
+
+export type LoadResult = {
+  /** Rows and files loaded, by table. Absent for a table whose files had all been loaded before. */
+  readonly loaded: Partial<Record<TableName, { rows: number; files: number }>>
+  /** Files that had been loaded before. */
+  readonly skipped: number
+  /** Number of block ranges of replaced or removed files, whose rows were updated. */
+  readonly updated: number
+  /** Messages for the user. */
+  readonly notices: readonly string[]
+}
+
+/** Checks the keys of a file together with those of the files before it. Resolves with the chain ids of its rows. */
+type CheckKeys = Reader['checkKeys']
+
+/**
+ * Synchronizes a target with an output: skips files that are loaded, adds new ones and merges changed ones. If the
+ * target supports transactions, the load is one transaction, or with `commit: 'file'` one per new file and one for the
+ * corrections.
+ *
+ * @throws ExportError VERIFY_FAILED if a file does not match the manifest; its transaction is rolled back
+ */
+export async function loadOutput(
+  source: LoadSource,
+  target: LoadTarget,
+  options: LoadOptions,
+  checkKeys: CheckKeys,
+): Promise<LoadResult> {
+  await target.begin()
+  try {
+    const load = await prepare(source, target, options)
+    await checkLocalKeys(load, checkKeys)
+    return await runPlan(load, checkKeys)
+  } catch (thrown) {
+    await target.rollback()
+    throw await explainFailure(thrown, source)
+  }
+}
+
+type Load = {
+  readonly source: LoadSource
+  readonly target: LoadTarget
+  readonly options: LoadOptions
+  readonly plan: LoadPlan
+  readonly identity: OutputIdentity
+  /** Tables without rows: files are inserted directly, because they replace nothing. */
+  readonly emptyTables: ReadonlySet<TableName>
+  /** Chain ids of the rows of each file whose keys were checked. */
+  readonly chainIds: Map<string, readonly string[]>
+}
+
+async function prepare(source: LoadSource, target: LoadTarget, options: LoadOptions): Promise<Load> {
+  const { manifest, manifestSha256, location } = source
+  const { tables = TABLES, onNotice } = options
+  const listed = tables.filter(({ name }) => manifest.tables[name] !== undefined)
+  if (listed.length === 0) throw noTablesError(source)
+  await target.prepare(listed)
+  const emptyTables = new Set<TableName>()
+  for (const table of listed) if (await target.isEmpty(table)) emptyTables.add(table.name)
+  const recorded = await target.records()
+  const identity = identifyOutput(manifest, { location, source: options.source })
+  assertUniqueName(identity, recorded)
+  const { outputId } = identity
+  const records = await forgetLostRows(target, recorded, { outputId, emptyTables, onNotice })
+  await target.saveRecord(manifestRecord(identity, manifestSha256))
+  const plan = planLoad({ manifest, identity, records, tables })
+  await source.requireFiles(plan.steps.flat().flatMap(({ files }) => files))
+  for (const notice of plan.notices) onNotice(notice)
+  return { source, target, options, plan, identity, emptyTables, chainIds: new Map() }
+}
+
+/**
+ * Throws VERIFY_FAILED for rows with duplicate keys before anything is loaded. Remote files are checked one by one when
+ * they are loaded.
+ */
+async function checkLocalKeys(
+  { plan, source, options, chainIds }: Load,
+  checkKeys: CheckKeys,
+): Promise<void> {
+  if (source.isRemote) return
+  for (const { table, files } of plan.steps.flat())
+    for (const file of files) {
+      options.signal.throwIfAborted()
+      if (file.rows === 0) continue
+      try {
+        const local = await source.openUnchecked({ table, file })
+        chainIds.set(file.path, await checkKeys(local).finally(local.readable.close))
+      } catch (thrown) {
+        // A file that cannot be read is reported when it is loaded.
+        if (thrown instanceof ExportError) throw thrown
+      }
+    }
+}
+
+async function runPlan(load: Load, checkKeys: CheckKeys): Promise<LoadResult> {
+  const { target, options, plan } = load
+  const loaded: LoadResult['loaded'] = {}
+  for (const [at, step] of plan.steps.entries()) {
+    if (at > 0 && options.commit === 'file' && target.transactions === 'many') {
+      await target.commit()
+      await target.begin()
+    }
+    for (const merge of step) {
+      await mergeFiles(merge, load, checkKeys)
+      for (const file of merge.files) {
+        const { rows = 0, files = 0 } = loaded[merge.table.name] ?? {}
+        loaded[merge.table.name] = { rows: rows + file.rows, files: files + 1 }
+      }
+    }
+  }
+  options.signal.throwIfAborted()
+  await target.commit()
+  const updated = plan.steps.flat().reduce((sum, { removed }) => sum + removed.ranges.length, 0)
+  return { loaded, skipped: plan.skipped, updated, notices: plan.notices }
+}
+
+/**
+ * Inserts or merges files and saves their records. A target without transactions can be interrupted anywhere: files
+ * without a record, and blocks of files that the export no longer has, are merged again.
+ */
+async function mergeFiles(
+  { table, files, removed, kept, obsoleteRecords }: TableMerge,
+  load: Load,
+  checkKeys: CheckKeys,
+): Promise<void> {
+  const { target, emptyTables } = load
+  const into = emptyTables.has(table.name) ? 'table' : 'stage'
+  if (into === 'stage') await target.createStage(table)
+  const records: LoadRecord[] = []
+  for (const file of files) records.push(await insertFile({ table, file }, into, load, checkKeys))
+  if (into === 'stage') {
+    const duplicate = await target.findDuplicate(table, kept)
+    if (duplicate !== undefined)
+      throw duplicateRowError(files.map(({ path }) => path).join(', '), table, duplicate)
+    await target.merge(table, removed)
+  }
+  for (const record of records) await target.saveRecord(record)
+  await target.deleteRecords(obsoleteRecords)
+}
+
+async function insertFile(
+  planned: PlannedFile,
+  into: 'stage' | 'table',
+  { source, target, identity, options, chainIds }: Load,
+  checkKeys: CheckKeys,
+): Promise<LoadRecord> {
+  options.signal.throwIfAborted()
+  const { table, file } = planned
+  const { path, sha256, rows, fromBlock, toBlock } = file
+  const local = await source.open(planned)
+  options.onFile(path, rows)
+  try {
+    if (source.isRemote && rows > 0)
+      chainIds.set(
+        path,
+        await checkKeys(local).catch((thrown: unknown) => {
+          throw thrown instanceof ExportError ? thrown : readError(local, thrown)
+        }),
+      )
+    const insertedRows = await target.insert(local, into)
+    if (insertedRows !== rows) throw mismatchError(path, `expected ${rows} rows, found ${insertedRows}`)
+    const chainId = joinChainIds(chainIds.get(path) ?? []) ?? identity.chainId
+    const loaded = { table: table.name, path, sha256, fromBlock, toBlock, rows, chainId }
+    return { ...identity, ...loaded, loadedAt: new Date().toISOString() }
+  } finally {
+    await source.release(local)
+  }
+}
+
+type LostRowsOptions = {
+  /** The output that is being loaded. */
+  readonly outputId: string
+  /** Tables without rows. */
+  readonly emptyTables: ReadonlySet<TableName>
+  readonly onNotice: (message: string) => void
+}
+
+/**
+ * Deletes the records of files whose rows are gone because their table was dropped, renamed or emptied, so that the files
+ * are loaded again. Returns the other records.
+ */
+async function forgetLostRows(
+  target: LoadTarget,
+  records: readonly LoadRecord[],
+  { outputId, emptyTables, onNotice }: LostRowsOptions,
+): Promise<readonly LoadRecord[]> {
+  const lost = new Set<string>()
+  for (const name of emptyTables) {
+    const loaded = records.filter((record) => record.table === name && record.rows > 0)
+    if (loaded.length === 0) continue
+    lost.add(name)
+    onNotice(`${name}: the table is empty, so the files that were loaded into it are loaded again`)
+    const others = new Set(loaded.filter((one) => one.outputId !== outputId).map(({ job }) => job))
+    for (const job of others)
+      onNotice(`${name}: the rows of the output ${job} are missing until it is loaded again`)
+  }
+  await target.deleteRecords(records.filter(({ table }) => lost.has(table)))
+  return records.filter(({ table }) => !lost.has(table))
+}
+
+/**
+ * Replaces VERIFY_FAILED by LOAD_FAILED if the manifest has changed since it was read: a run then replaced the files
+ * during the load.
+ */
+async function explainFailure(thrown: unknown, source: Pick<LoadSource, 'hasChanged'>): Promise<unknown> {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'VERIFY_FAILED') return thrown
+  if (!(await source.hasChanged())) return thrown
+  return new ExportError('LOAD_FAILED', `the output changed during the load (${thrown.message})`, {
+    cause: thrown,
+    fix: 'Run the same command again: it loads the current files.',
+  })
+}
+
+function noTablesError({ manifest }: LoadSource): ExportError {
+  return new ExportError('USAGE', 'the manifest lists none of these tables', {
+    fix: `Choose from the tables of the manifest with --tables: ${Object.keys(manifest.tables).join(', ') || 'it has none'}.`,
+  })
+}
 
 export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'> &
   Partial<Pick<LoadOptions, 'signal' | 'onNotice' | 'onFile'>> & {
@@ -38,25 +279,25 @@ export async function loadInto(
   to: LoadableUrl,
   options: LoadIntoOptions = {},
 ): Promise<LoadResult> {
-  const { namespace = {}, memory = '256MB', retryDelayMs } = options
+  const { namespace = {}, memory = '256MB', retryDelayMs, onNotice = noop, onFile = noop } = options
   const { signal = new AbortController().signal } = options
-  const sql = statementsFor(to, namespace)
+  checkNamespace(namespace, to.dialect)
   const source = await openLoadSource(from, { signal, retryDelayMs })
   try {
     const { scratchFolder, manifest } = source
-    const { unescapeFormulas = isEscaped(manifest), onNotice = noop } = options
+    const { unescapeFormulas = hasEscapedText(manifest.job) } = options
     for (const line of [...rejectLines(manifest), ...missingRowsWarning(manifest)]) onNotice(line)
-    const target = await to.open({ sql, unescapeFormulas, memory, scratchFolder })
+    const readerOptions = { unescapeFormulas, memory, scratchFolder }
+    const reader = await openReader(readerOptions)
     try {
-      return await loadOutput(source, target, {
-        onNotice: noop,
-        onFile: noop,
-        ...options,
-        memory,
-        signal,
-      })
+      const target = createTarget(await to.open(reader, readerOptions), namespace, to.schema)
+      try {
+        return await loadOutput(source, target, { ...options, onNotice, onFile, signal }, reader.checkKeys)
+      } finally {
+        await target.close()
+      }
     } finally {
-      await target.close()
+      await reader.close()
     }
   } finally {
     await source.close()
@@ -72,46 +313,15 @@ export type PrintLoadOptions = Pick<LoadIntoOptions, 'tables' | 'unescapeFormula
 /** Returns a script that loads an output into a warehouse that reads the files itself. Connects to nothing. */
 export async function printLoad(
   from: string,
-  to: WarehouseUrl,
+  { kind: engine, names }: WarehouseUrl,
   { tables, prefix, filesAt, ...options }: PrintLoadOptions = {},
 ): Promise<string> {
-  checkNamespace({ prefix }, DIALECTS[to.kind])
+  checkNamespace({ prefix }, DIALECTS[engine])
   const { manifest, location, close } = await openLoadSource(from, { signal: new AbortController().signal })
   await close()
-  const { unescapeFormulas = isEscaped(manifest) } = options
+  const { unescapeFormulas = hasEscapedText(manifest.job) } = options
   const folder = location.includes('://') ? undefined : location
-  return bulkLoadText({
-    engine: to.kind,
-    manifest,
-    names: to.names,
-    folder,
-    tables,
-    unescapeFormulas,
-    prefix,
-    filesAt,
-  })
+  return warehouseScript({ engine, manifest, names, folder, tables, unescapeFormulas, prefix, filesAt })
 }
-
-function statementsFor({ dialect, ...to }: LoadableUrl, namespace: TableNamespace): Statements {
-  checkNamespace(namespace, dialect)
-  const tableNamespace = {
-    ...namespace,
-    schema: namespace.schema ?? ('database' in to ? to.database : undefined),
-  }
-  return {
-    createSchema:
-      namespace.schema === undefined ? [] : [dialect.createSchema?.(dialect.quote(namespace.schema)) ?? ''],
-    create: (table) => createTable(table, dialect, tableNamespace),
-    identifier: (table) => tableIdentifier(table, dialect, tableNamespace),
-    quote: dialect.quote,
-    declare: dialect.declare,
-    dropNotNull: dialect.dropNotNull,
-    schema: tableNamespace.schema,
-    prefix: namespace.prefix ?? '',
-  }
-}
-
-/** Manifests of older versions do not record `escapeFormulas`; its default was true. */
-const isEscaped = ({ job }: Manifest) => job.escapeFormulas ?? true
 
 function noop(): void {}

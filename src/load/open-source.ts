@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
+import type { FormatName } from '../core/model/model.ts'
 import { diskError, hashFile, readManifestText } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
@@ -11,10 +12,9 @@ import type { Table } from '../core/table/index.ts'
 import { FORMATS, openDataFile } from '../formats/index.ts'
 import { readHeader } from '../formats/read-header.ts'
 import { checkSize, mismatchError } from '../read/check-files.ts'
-import type { KeyedFile } from './check-keys.ts'
 import { type DownloadOptions, download, downloadText } from './download.ts'
 import { readManifest } from './read-manifest.ts'
-import type { LocalFile } from './target.ts'
+import type { LocalFile } from './reader.ts'
 
 /** A file of the manifest, with its table. */
 export type PlannedFile = { readonly table: Table; readonly file: ManifestFile }
@@ -34,8 +34,8 @@ export type LoadSource = {
    * VERIFY_FAILED.
    */
   requireFiles(files: readonly ManifestFile[]): Promise<void>
-  /** Opens a local file without checking it; undefined for remote files. May throw VERIFY_FAILED like `open`. */
-  openForKeyCheck(table: Table, file: ManifestFile): Promise<KeyedFile | undefined>
+  /** Like `open`, without the check. */
+  openUnchecked(planned: PlannedFile): Promise<LocalFile>
   /** Downloads a remote file, then checks it. Throws VERIFY_FAILED if it does not match the manifest. */
   open(planned: PlannedFile): Promise<LocalFile>
   /** Closes a file that `open` returned and deletes its download. */
@@ -45,13 +45,11 @@ export type LoadSource = {
   close(): Promise<void>
 }
 
-export type SourceOptions = DownloadOptions
-
 /**
  * Opens an output by its folder, or by the path or URL (`file:`, `http:`, `https:`) of its `manifest.json`. The URL's
  * query string (a signature) is also used for the files, and never printed.
  */
-export async function openLoadSource(input: string, options: SourceOptions): Promise<LoadSource> {
+export async function openLoadSource(input: string, options: DownloadOptions): Promise<LoadSource> {
   const location = resolveManifestLocation(input)
   const read = () => (typeof location === 'string' ? readLocal(location) : downloadText(location, options))
   const displayLocation = typeof location === 'string' ? location : `${location.origin}${location.pathname}`
@@ -62,6 +60,11 @@ export async function openLoadSource(input: string, options: SourceOptions): Pro
     typeof location === 'string'
       ? folderFetcher(location)
       : remoteFetcher(location, { ...options, scratchFolder })
+  const { format } = manifest.job
+  const openFile = async ({ table, file: { path: name, rows } }: PlannedFile, path: string) => {
+    const readable = await openDataFile(path, format, scratchFolder)
+    return { table, name, path, format, readable, rows }
+  }
   return {
     manifest,
     manifestSha256: createHash('sha256').update(text).digest('hex'),
@@ -73,17 +76,11 @@ export async function openLoadSource(input: string, options: SourceOptions): Pro
       for (const { path, bytes } of files)
         await checkSize({ name: path, path: join(folderOf(location), path), bytes })
     },
-    openForKeyCheck: async (table, file) => {
-      if (typeof location !== 'string') return undefined
-      const readable = await openDataFile(await fetchFile(file), manifest.job.format, scratchFolder)
-      return { table, name: file.path, readable }
-    },
-    open: async ({ table, file }) => {
-      const path = await fetchFile(file)
-      const { format } = manifest.job
-      await checkFile({ table, name: file.path, path, format }, file)
-      const readable = await openDataFile(path, format, scratchFolder)
-      return { table, name: file.path, path, format, readable, rows: file.rows }
+    openUnchecked: async (planned) => openFile(planned, await fetchFile(planned.file)),
+    open: async (planned) => {
+      const path = await fetchFile(planned.file)
+      await checkFile(planned, path, manifest.job.format)
+      return openFile(planned, path)
     },
     release: async ({ path, readable }) => {
       await readable.close()
@@ -146,7 +143,7 @@ function folderFetcher(manifest: string): (file: ManifestFile) => Promise<string
     realpath(join(folderOf(manifest), path)).catch(() => join(folderOf(manifest), path))
 }
 
-type RemoteFileOptions = SourceOptions & { readonly scratchFolder: string }
+type RemoteFileOptions = DownloadOptions & { readonly scratchFolder: string }
 
 function remoteFetcher(
   manifest: URL,
@@ -164,15 +161,15 @@ function remoteFetcher(
 }
 
 /** Checks a file's size and hash against the manifest, and its header, if any, against the table. Throws VERIFY_FAILED. */
-async function checkFile(local: Omit<LocalFile, 'readable' | 'rows'>, listed: ManifestFile): Promise<void> {
-  const { name, path, format, table } = local
-  await checkSize({ name, path, bytes: listed.bytes })
+async function checkFile({ table, file }: PlannedFile, path: string, format: FormatName): Promise<void> {
+  const name = file.path
+  await checkSize({ name, path, bytes: file.bytes })
   const sha256 = await hashFile(path)
-  if (sha256 !== listed.sha256)
-    throw mismatchError(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
+  if (sha256 !== file.sha256)
+    throw mismatchError(name, `expected the SHA-256 ${file.sha256}, found ${sha256}`)
   const expected = FORMATS[format].header?.(table.columns)
   if (expected === undefined) return
-  const found = await readHeader(path)
-  if (found !== expected)
-    throw mismatchError(name, `expected the header ${expected}, found ${found ?? 'none'}`)
+  const header = await readHeader(path)
+  if (header !== expected)
+    throw mismatchError(name, `expected the header ${expected}, found ${header ?? 'none'}`)
 }

@@ -2,8 +2,8 @@ import { subtractRange, unionRanges } from '../core/model/block-ranges.ts'
 import type { Manifest, ManifestFile } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
-import { chainIdsOf, type OutputIdentity } from './output-identity.ts'
-import type { LoadRecord, TableBlocks } from './target.ts'
+import { chainIdsOf, type LoadRecord, type OutputIdentity } from './records.ts'
+import type { TableBlocks } from './target.ts'
 
 /** Files of a table whose rows are merged into the target together. */
 export type TableMerge = {

@@ -5,8 +5,7 @@ import { JOURNALS, MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/form
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
 import { OPERATIONS } from '../../src/demo-server/operations.ts'
-import { duckdb } from '../../src/load/ddl/dialects/duckdb.ts'
-import { postgres } from '../../src/load/ddl/dialects/postgres.ts'
+import { DIALECTS } from '../../src/load/ddl/dialects.ts'
 import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
 
 const codeIn = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
@@ -60,10 +59,10 @@ describe('output/README.md', () => {
       inDuckdb,
       inPostgres,
     ])
-    const expected = Object.keys(duckdb.types).map((type) => [
+    const expected = Object.keys(DIALECTS.duckdb.types).map((type) => [
       type,
-      duckdb.types[type as Column['type']],
-      postgres.types[type as Column['type']],
+      DIALECTS.duckdb.types[type as Column['type']],
+      DIALECTS.postgres.types[type as Column['type']],
     ])
     expect(types).toEqual(expected)
   })

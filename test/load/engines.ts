@@ -3,8 +3,8 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import sqlite3 from 'node-sqlite3-wasm'
 import pg from 'pg'
 import { type Column, type TableName, tableByName } from '../../src/core/table/index.ts'
-import type { LoadableUrl } from '../../src/load/databases.ts'
-import { parseTargetUrl } from '../../src/load/target-url.ts'
+import type { LoadableUrl } from '../../src/load/addresses.ts'
+import { parseTargetUrl } from '../../src/load/addresses.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import type { Cells } from '../verify/export/model-export.ts'
 import { type ClickhouseStandIn, startClickhouse } from './start-clickhouse.ts'
@@ -13,6 +13,8 @@ import { noPostgres, type Postgres, startPostgres } from './start-postgres.ts'
 /** A new, empty database, read with the engine's own driver and no code under test. */
 export type Place = {
   readonly to: LoadableUrl
+  /** What `to` is parsed from. */
+  readonly address: string
   /** All rows of a table as text in the contract's form, in no particular order. */
   rows(table: TableName, name?: string): Promise<Cells[]>
   /** Runs statements. Resolves with rows. */
@@ -61,7 +63,7 @@ export const duckdb: Engine = {
         Object.fromEntries(Object.entries(row).map(([key, cell]) => [key, cell?.slice(1) ?? null])),
       )
     }
-    return { to: urlOf(`duckdb:${file}`), run, rows }
+    return { ...addressed(`duckdb:${file}`), run, rows }
   },
 }
 
@@ -84,7 +86,11 @@ export const sqlite: Engine = {
       }
     }
     const bool = (cell: string) => `CASE ${cell} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${cell} END`
-    return { to: urlOf(`sqlite:${file}`), run, rows: (table, name) => readText(run, { table, name, bool }) }
+    return {
+      ...addressed(`sqlite:${file}`),
+      run,
+      rows: (table, name) => readText(run, { table, name, bool }),
+    }
   },
 }
 
@@ -109,7 +115,7 @@ export const postgres: Engine = {
     const url = address.replace(/\/postgres$/, `/${database}`)
     const run = async (sql: string) => (await withClient(url, (client) => client.query(sql))).rows
     const time = (cell: string) => `to_char(${cell} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-    return { to: urlOf(url), run, rows: (table, name) => readText(run, { table, name, time }) }
+    return { ...addressed(url), run, rows: (table, name) => readText(run, { table, name, time }) }
   },
 }
 
@@ -129,7 +135,7 @@ export const clickhouse: Engine = {
     const started = await startClickhouse()
     standIn = started
     return {
-      to: urlOf(`clickhouse://me:s3cr%40t@127.0.0.1:${started.port}/lake`),
+      ...addressed(`clickhouse://me:s3cr%40t@127.0.0.1:${started.port}/lake`),
       run: async (sql) => {
         started.run(sql)
         return []
@@ -143,6 +149,8 @@ export const clickhouse: Engine = {
     }
   },
 }
+
+const addressed = (address: string) => ({ to: urlOf(address), address })
 
 export const urlOf = (text: string) => parseTargetUrl(text, {}) as LoadableUrl
 

@@ -30,8 +30,7 @@ async function expectWholeAfterKills(engine: Engine, kills: number) {
   const place = await engine.place()
   const env = { TMPDIR: join(tempFolder(), 'tmp') }
   mkdirSync(env.TMPDIR)
-  const to = 'file' in place.to ? `${place.to.kind}:${place.to.file}` : place.to.url
-  const args = ['load', folder, '--to', to]
+  const args = ['load', folder, '--to', place.address]
   let killed = 0
   for (let at = 0; at < kills; at += 1) if (await killLoad(args, env, 60 * at)) killed += 1
   expect(killed).toBeGreaterThan(0)

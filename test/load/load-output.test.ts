@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadOutput } from '../../src/load/load-output.ts'
+import { loadOutput } from '../../src/load/load.ts'
 import {
   type MemoryTarget,
   type ModelFile,
@@ -13,7 +13,7 @@ const options = { signal: new AbortController().signal, onNotice: () => {}, onFi
 
 async function load(target: MemoryTarget, name: string, files: readonly ModelFile[], commit?: 'file') {
   target.source = modelSource(name, files)
-  return loadOutput(target.source, target, { ...options, commit })
+  return loadOutput(target.source, target, { ...options, commit }, async () => ['1'])
 }
 
 /**

@@ -2,7 +2,9 @@ import type { Manifest } from '../../src/core/model/manifest.ts'
 import type { BlockRange } from '../../src/core/model/model.ts'
 import { tableByName } from '../../src/core/table/index.ts'
 import type { LoadSource } from '../../src/load/open-source.ts'
-import type { LoadRecord, LoadTarget, LocalFile } from '../../src/load/target.ts'
+import type { LocalFile } from '../../src/load/reader.ts'
+import type { LoadRecord } from '../../src/load/records.ts'
+import type { LoadTarget } from '../../src/load/target.ts'
 
 export type ModelRow = { readonly key: string; readonly block: number; readonly content: string }
 export type ModelFile = { readonly from: number; readonly to: number; readonly rows: readonly ModelRow[] }
@@ -23,22 +25,23 @@ export function modelSource(
   const columns = LEDGER.columns.map((column) => ({ ...column }))
   const rows = listed.reduce((sum, file) => sum + file.rows, 0)
   const job = { name, chain: '1', startBlock: 0, addressesSha256: name } as Manifest['job']
+  const open: LoadSource['open'] = async ({ table, file }) => ({
+    table,
+    name: file.path,
+    path: file.path,
+    format: 'csv',
+    readable: { format: 'csv', paths: [], isGzipped: false, maxRowBytes: 0, close: async () => {} },
+    rows: file.rows,
+  })
   return {
     manifest: { job, tables: { ledger: { rows, columns, files: listed } } } as unknown as Manifest,
     manifestSha256: '',
     location: `/${name}`,
     scratchFolder: '',
     isRemote: false,
-    openForKeyCheck: async () => undefined,
     requireFiles: async () => {},
-    open: async ({ table, file }) => ({
-      table,
-      name: file.path,
-      path: file.path,
-      format: 'csv',
-      readable: { format: 'csv', paths: [], isGzipped: false, maxRowBytes: 0, close: async () => {} },
-      rows: file.rows,
-    }),
+    open,
+    openUnchecked: open,
     release: async () => {},
     hasChanged: async () => false,
     close: async () => {},
@@ -78,7 +81,6 @@ export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTa
     prepare: async () => {},
     records: async () => records,
     isEmpty: async () => rows.length === 0,
-    chainIds: async () => ['1'],
     createStage: async () => {
       stage = []
     },

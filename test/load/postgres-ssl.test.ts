@@ -3,7 +3,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectWithFirst, sslConfigs } from '../../src/load/targets/postgres-ssl.ts'
+import { connectWithFirst, sslConfigs } from '../../src/load/engines/postgres.ts'
 
 const lax = { rejectUnauthorized: false }
 

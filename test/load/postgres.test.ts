@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseTargetUrl } from '../../src/load/addresses.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { parseTargetUrl } from '../../src/load/target-url.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { postgres, urlOf } from './engines.ts'
@@ -19,7 +19,7 @@ async function written() {
   const folder = join(tempFolder(), 'out')
   await writeExport(folder, goodLake())
   const place = await postgres.place()
-  return { folder, place, url: 'url' in place.to ? place.to.url : '' }
+  return { folder, place, url: place.address }
 }
 
 describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {

@@ -51,7 +51,7 @@ export async function startClickhouse(): Promise<ClickhouseStandIn> {
     requests,
     rows: (name) => merged(tableAt(tables, name)),
     run: (query) => {
-      answer({ query, search: new URLSearchParams(), authorization: '', body: '' }, tables)
+      answer({ query, body: '' }, tables)
     },
     refuse: (what) => {
       refused = what
@@ -78,15 +78,18 @@ function fail(response: ServerResponse, { message }: Error): void {
   response.end(`${message} (version 26.1.1.1)`)
 }
 
-function answer({ query, search, body }: StandInRequest, tables: Map<string, StandInTable>): string {
+function answer(
+  { query, body }: Pick<StandInRequest, 'query' | 'body'>,
+  tables: Map<string, StandInTable>,
+): string {
   if (/^SELECT 1\s+FORMAT/.test(query)) return '{"1":1}\n'
-  if (/FROM system\.columns/.test(query)) return describe(tables, search)
+  if (/FROM system\.columns/.test(query)) return describe(tables, query)
   if (/^CREATE DATABASE/.test(query)) return ''
   if (/^CREATE TABLE \S+ ENGINE = MergeTree/.test(query)) return createStage(query, tables)
   if (/^CREATE TABLE/.test(query)) return create(query, tables)
   if (/^ALTER TABLE/.test(query)) return alter(query, tables)
   if (/^DROP TABLE/.test(query)) return drop(query, tables)
-  if (/^DELETE FROM/.test(query)) return remove(query, { tables, search })
+  if (/^DELETE FROM/.test(query)) return remove(query, tables)
   const [, from] = /^SELECT \* FROM (\S+) FINAL\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
   if (from !== undefined)
     return merged(tableAt(tables, from))
@@ -94,7 +97,7 @@ function answer({ query, search, body }: StandInRequest, tables: Map<string, Sta
       .join('')
   const [, first] = /^SELECT 1 FROM (\S+) LIMIT 1\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
   if (first !== undefined) return tableAt(tables, first).rows.length === 0 ? '' : '{"1":1}\n'
-  if (/^SELECT \S+(?:, \S+)* FROM \S+ FINAL WHERE/.test(query)) return findStaged(query, { tables, search })
+  if (/^SELECT \S+(?:, \S+)* FROM \S+ FINAL WHERE/.test(query)) return findStaged(query, tables)
   if (/^INSERT INTO \S+ \([^)]*\) SELECT/.test(query)) return insertDifference(query, tables)
   const insert = /^INSERT INTO (\S+)\s*(?:\(([^)]*)\))? FORMAT (CSV|JSONEachRow)$/.exec(query.trim())
   if (insert !== null)
@@ -110,9 +113,11 @@ function tableAt(tables: Map<string, StandInTable>, name: string): StandInTable 
   return table
 }
 
-function describe(tables: Map<string, StandInTable>, search: URLSearchParams): string {
-  const types = tables.get(search.get('param_table') ?? '')?.types ?? new Map<string, string>()
-  return [...types].map(([name, declared]) => `${JSON.stringify({ name, declared })}\n`).join('')
+function describe(tables: Map<string, StandInTable>, query: string): string {
+  const types = tables.get(/ AND table = '(\w+)'/.exec(query)?.[1] ?? '')?.types ?? new Map<string, string>()
+  return [...types]
+    .map(([name, declared]) => `${JSON.stringify({ name, type: declared, filled: 0 })}\n`)
+    .join('')
 }
 
 function create(query: string, tables: Map<string, StandInTable>): string {
@@ -173,12 +178,10 @@ function createStage(query: string, tables: Map<string, StandInTable>): string {
   return ''
 }
 
-type Searched = { tables: Map<string, StandInTable>; search: URLSearchParams }
-
 /** The first row whose key is in the stage, of these chains and blocks. */
-function findStaged(query: string, searched: Searched): string {
+function findStaged(query: string, tables: Map<string, StandInTable>): string {
   const [, name = '', where = ''] = /FROM (\S+) FINAL WHERE ([\s\S]+) LIMIT 1\s+FORMAT/.exec(query) ?? []
-  const row = merged(tableAt(searched.tables, name)).find(conditionOf(where, searched))
+  const row = merged(tableAt(tables, name)).find(conditionOf(where, tables))
   return row === undefined ? '' : `${JSON.stringify(row)}\n`
 }
 
@@ -199,21 +202,21 @@ function insertDifference(query: string, tables: Map<string, StandInTable>): str
 }
 
 /** Deletes rows by conditions joined with AND. */
-function remove(query: string, searched: Searched): string {
+function remove(query: string, tables: Map<string, StandInTable>): string {
   const [, name = '', where = ''] = /^DELETE FROM (\S+) WHERE ([\s\S]+)$/.exec(query) ?? []
-  const table = tableAt(searched.tables, name)
-  const isRemoved = conditionOf(where, searched)
+  const table = tableAt(tables, name)
+  const isRemoved = conditionOf(where, tables)
   table.rows = table.rows.filter((row) => !isRemoved(row))
   return ''
 }
 
-/** Interprets the conditions that a load uses; parameters are in the URL. */
-function conditionOf(where: string, { tables, search }: Searched): (row: StandInRow) => boolean {
+/** Interprets the conditions that a load uses. */
+function conditionOf(where: string, tables: Map<string, StandInTable>): (row: StandInRow) => boolean {
   const conditions = where.split(/ AND (?![^(]*\))/).map((text): ((row: StandInRow) => boolean) => {
-    const [, column = '', parameter] = /^(\w+) = \{(\w+):String\}$/.exec(text) ?? []
-    if (parameter !== undefined) return (row) => row[column] === search.get(`param_${parameter}`)
-    if (text === 'chain_id IN {chains:Array(String)}')
-      return ({ chain_id: id }) => search.get('param_chains')?.includes(`'${id}'`) ?? false
+    const [, column = '', literal] = /^(\w+) = '([^'\\]*)'$/.exec(text) ?? []
+    if (literal !== undefined) return (row) => row[column] === literal
+    const [, chains] = /^chain_id IN \((.+)\)$/.exec(text) ?? []
+    if (chains !== undefined) return ({ chain_id: id }) => chains.split(', ').includes(`'${id}'`)
     const ranges = [...text.matchAll(/\(block_number >= (\d+) AND block_number < (\d+)\)/g)]
     if (ranges.length > 0)
       return ({ block_number: block }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseTargetUrl } from '../../src/load/target-url.ts'
+import { parseTargetUrl } from '../../src/load/addresses.ts'
 
 describe('the address of a target', () => {
   test.for([

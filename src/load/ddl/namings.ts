@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './dialects.ts'
 
 /** A column of a view: the other project's name, and a column name or expression of this project. */
 type ViewColumn = readonly [name: string, from: string | ((dialect: Dialect) => string)]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Manifest, ManifestFile } from '../../../src/core/model/manifest.ts'
 import { TABLES } from '../../../src/core/table/index.ts'
-import { type BulkLoadOptions, bulkLoadText } from '../../../src/load/ddl/bulk-load.ts'
+import { type WarehouseScriptOptions, warehouseScript } from '../../../src/load/ddl/warehouse-script.ts'
 import { BIGQUERY_RESERVED, SNOWFLAKE_RESERVED } from './reserved-words.ts'
 import { type Piece, type Quoting, scanSql, statementsOf } from './scan-statements.ts'
 
@@ -31,10 +31,10 @@ const RANGES = [
   [300, 400, 7],
 ] as const
 
-function textOf(given: Partial<BulkLoadOptions> & Pick<BulkLoadOptions, 'engine'>): string {
+function textOf(given: Partial<WarehouseScriptOptions> & Pick<WarehouseScriptOptions, 'engine'>): string {
   const filesAt = given.engine === 'bigquery' ? 'gs://bucket/out' : '@stage/out'
   const manifest = manifestOf('parquet', RANGES)
-  return bulkLoadText({ manifest, names: ['lake'], filesAt, unescapeFormulas: true, ...given })
+  return warehouseScript({ manifest, names: ['lake'], filesAt, unescapeFormulas: true, ...given })
 }
 
 const wordsOf = (statement: readonly Piece[]) => statement.map(({ text }) => text).join(' ')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ColumnType, TABLES } from '../../../src/core/table/index.ts'
-import { DIALECT_NAMES, type DialectName } from '../../../src/load/ddl/dialect.ts'
+import { DIALECT_NAMES, type DialectName } from '../../../src/load/ddl/dialects.ts'
 import { NAMING_NAMES } from '../../../src/load/ddl/namings.ts'
 import { schemaText } from '../../../src/load/ddl/schema-text.ts'
 import { BIGQUERY_RESERVED, REDSHIFT_RESERVED, SNOWFLAKE_RESERVED } from './reserved-words.ts'

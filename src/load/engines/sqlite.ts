@@ -4,21 +4,14 @@ import type { Database } from 'node-sqlite3-wasm'
 import { ExportError } from '../../core/model/errors.ts'
 import { diskError, makeFolder, publishFile } from '../../core/platform/disk.ts'
 import { lockOutput } from '../../core/platform/lock/lock.ts'
+import { quoteLiteral } from '../../core/platform/sql.ts'
 import type { Table } from '../../core/table/index.ts'
 import type { TextRow } from '../../read/scratch-database.ts'
-import { statementsForMissingColumns } from '../check-columns.ts'
-import type { NamedTable } from '../ddl/create-table.ts'
+import { DIALECTS } from '../ddl/dialects.ts'
+import { columnList } from '../ddl/tables.ts'
 import { engineError, importDriver } from '../engine-error.ts'
-import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import { columnList, STAGE, stagedMerge } from '../staged-merge.ts'
-import type { LoadTarget, Statements } from '../target.ts'
-
-export type SqliteOptions = {
-  readonly file: string
-  readonly sql: Statements
-  readonly reader: Reader
-}
+import type { Engine } from '../target.ts'
 
 /** SQLite has no types for times and booleans, and its driver truncates text at U+0000. */
 const CELL_FORMATS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as const
@@ -28,7 +21,7 @@ const CELL_FORMATS = { replaceNul: true, timeAsText: true, boolAsNumber: true } 
  * The load therefore writes to a copy in a folder next to the database and renames it into place at the end: other
  * programs see either the old or the new file. An interrupted load leaves only that folder, which the next load clears.
  */
-export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<LoadTarget> {
+export async function openSqlite(file: string, reader: Reader): Promise<Engine> {
   const { default: driver } = await importDriver('node-sqlite3-wasm', () => import('node-sqlite3-wasm'))
   const folder = `${file}.walletlake`
   await assertValidPath(file)
@@ -40,29 +33,32 @@ export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<
     await release()
     throw cause
   })
-  const withEngineErrors = withEngineErrorsOf(`sqlite:${file}`)
+  const withEngineErrors = <T>(work: () => T, operation = `sqlite:${file}`): T => {
+    try {
+      return work()
+    } catch (cause) {
+      throw engineError(operation, cause)
+    }
+  }
+  const query = async (statement: string) => withEngineErrors(() => db.all(statement))
   return {
     transactions: 'one',
-    begin: async () => withEngineErrors(() => db.exec('BEGIN')),
-    prepare: async (tables) => {
-      for (const table of [...tables, LOADS_TABLE]) withEngineErrors(() => prepareTable(db, table, sql))
-    },
-    ...loadRecords(db, { sql, withEngineErrors }),
-    ...stagedMerge(sql, async (statement) => withEngineErrors(() => db.all(statement))),
-    chainIds: reader.chainIds,
-    insert: async (file, into) => {
-      const name = into === 'stage' ? STAGE : sql.identifier(file.table.name)
-      const inserter = openInsert(db, { table: file.table, name, sql })
+    dialect: DIALECTS.sqlite,
+    query,
+    columnsSql: ({ name }) =>
+      `SELECT name, type, "notnull" AS filled FROM pragma_table_info(${quoteLiteral(name)})`,
+    insert: async (local, into) => {
+      const inserter = openInsert(db, local.table, into)
       try {
-        for await (const rows of reader.batches(file, CELL_FORMATS))
-          withEngineErrors(() => inserter.rows(rows), file.name)
+        for await (const rows of reader.batches(local, CELL_FORMATS))
+          withEngineErrors(() => inserter.rows(rows), local.name)
         return inserter.end()
       } finally {
         inserter.close()
       }
     },
     commit: async () => {
-      withEngineErrors(() => db.exec('COMMIT'))
+      await query('COMMIT')
       db.close()
       if ((await fileVersion(file)) !== versionBefore) throw concurrentChangeError(file)
       await publishFile(copy, file).catch((cause: unknown) => {
@@ -74,42 +70,6 @@ export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<
       if (db.isOpen) db.close()
       await rm(folder, { recursive: true, force: true })
       await release()
-    },
-  }
-}
-
-/** Runs an operation and converts its errors to ExportErrors that name the operation. */
-type WithEngineErrors = <T>(work: () => T, what?: string) => T
-
-function withEngineErrorsOf(title: string): WithEngineErrors {
-  return (work, operation = title) => {
-    try {
-      return work()
-    } catch (cause) {
-      throw engineError(operation, cause)
-    }
-  }
-}
-
-type SqliteContext = { readonly sql: Statements; readonly withEngineErrors: WithEngineErrors }
-
-/** Implements the records of loaded files. */
-function loadRecords(
-  db: Database,
-  { sql, withEngineErrors }: SqliteContext,
-): Pick<LoadTarget, 'records' | 'saveRecord' | 'deleteRecords'> {
-  const loads = sql.identifier(LOADS_TABLE.name)
-  return {
-    records: async () => withEngineErrors(() => db.all(`SELECT * FROM ${loads}`)).map(parseLoadRecord),
-    saveRecord: async (record) => {
-      const cells = recordCells(record)
-      const placeholders = cells.map(() => '?').join(', ')
-      withEngineErrors(() => db.run(`INSERT OR REPLACE INTO ${loads} VALUES (${placeholders})`, cells))
-    },
-    deleteRecords: async (records) => {
-      const where = 'output_id = ? AND table_name = ? AND path = ? AND sha256 = ?'
-      for (const { outputId, table, path, sha256 } of records)
-        withEngineErrors(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
     },
   }
 }
@@ -178,17 +138,6 @@ function concurrentChangeError(file: string): ExportError {
   )
 }
 
-function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
-  const query = `SELECT name, type, "notnull" AS filled FROM pragma_table_info(?)`
-  const existingColumns = db.all(query, [sql.prefix + table.name])
-  const columns = existingColumns.map(({ name, type, filled }) => ({
-    name: String(name),
-    declared: filled === 1 ? `${type} NOT NULL` : String(type),
-  }))
-  const statements = columns.length > 0 ? statementsForMissingColumns(table, columns, sql) : sql.create(table)
-  for (const statement of statements) db.exec(statement)
-}
-
 type Insert = {
   rows(rows: readonly TextRow[]): void
   /** Inserts the pending rows. Returns the total number of rows. */
@@ -199,15 +148,13 @@ type Insert = {
 /** Maximum number of values per statement, below SQLite's limit of 32,766. */
 const MAX_BOUND_VALUES = 6_000
 
-type InsertTarget = { readonly table: Table; readonly name: string; readonly sql: Statements }
-
 /** Inserts rows with multi-row statements. */
-function openInsert(db: Database, { table, name, sql }: InsertTarget): Insert {
+function openInsert(db: Database, table: Table, into: string): Insert {
   const width = table.columns.length
   const rowsPerStatement = Math.floor(MAX_BOUND_VALUES / width)
   const placeholders = `(${table.columns.map(() => '?').join(', ')})`
   const insertSql = (rows: number) =>
-    `INSERT INTO ${name} (${columnList(table, sql)}) VALUES ${Array(rows).fill(placeholders).join(', ')}`
+    `INSERT INTO ${into} (${columnList(table, DIALECTS.sqlite)}) VALUES ${Array(rows).fill(placeholders).join(', ')}`
   const full = db.prepare(insertSql(rowsPerStatement))
   let pending: (string | null)[] = []
   let count = 0
