@@ -7,6 +7,10 @@ const MAX_LISTED = 50
 export type Findings = {
   /** Counts a check, and adds its problem if it failed. Returns `holds`. */
   expect(holds: boolean, problem: () => string): boolean
+  /** Counts a check of a value, which fails unless it is the expected one or `holds`. */
+  expectValue(location: string, name: string, value: CheckedValue): void
+  /** Counts checks that passed. */
+  pass(checks?: number): void
   /** Adds a problem of a check that is already counted: one line that starts with the location. */
   addProblem(text: string): void
   /** Counts further problems without listing them. */
@@ -15,6 +19,14 @@ export type Findings = {
   readonly count: number
   /** At most 50 lines, then one with the number of further problems. */
   list(): readonly string[]
+}
+
+/** A value for a message; `expected` may be a description. */
+type CheckedValue = {
+  readonly expected: unknown
+  readonly found: unknown
+  /** @default whether both are equal */
+  readonly holds?: boolean
 }
 
 /** Creates an empty list of findings. */
@@ -26,6 +38,15 @@ export function openFindings(): Findings {
       counts.checks += 1
       if (!holds) this.addProblem(problem())
       return holds
+    },
+    expectValue(location, name, { expected, found, holds = expected === found }) {
+      this.expect(
+        holds,
+        () => `${location}: ${name}: expected ${formatValue(expected)}, found ${formatValue(found)}`,
+      )
+    },
+    pass(checks = 1) {
+      counts.checks += checks
     },
     addProblem(text) {
       counts.problems += 1

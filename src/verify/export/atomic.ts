@@ -1,5 +1,5 @@
 import { amountSql } from '../../read/amount-sql.ts'
-import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNoRow } from './checked-export.ts'
 
 /** Asset ids of AVAX on mainnet and Fuji. Only this asset is the coin of the C-Chain. */
 const COIN_ASSETS = `('FvwEAhmxKfeiG8SnEvq42hc6whRyY3EFYAvebMqDNDGCgxN5Z', 'U8iRqJoiJm8xZHAacmvYyZVwqQx6uDNtQeP3CQ6fcgQk3JqnK')`
@@ -26,21 +26,19 @@ export async function checkAtomicTransactions(checkedExport: CheckedExport): Pro
   const { completeTables } = checkedExport
   if (!completeTables.has('atomic_transactions')) return
   for (const { rule, violation } of RULES)
-    await expectNone(checkedExport, {
-      sql: `SELECT f, r, transfer_type, value, amount FROM atomic_transactions WHERE coalesce(${violation}, true)`,
-      describe: (found) => {
-        const location = rowLocation(checkedExport, 'atomic_transactions', found)
-        return `${location}: expected ${rule}, found ${found.transfer_type} of ${found.value} (amount ${found.amount})`
-      },
-    })
+    await expectNoRow(
+      checkedExport,
+      'atomic_transactions',
+      `SELECT f, r, transfer_type, value, amount FROM atomic_transactions WHERE coalesce(${violation}, true)`,
+      (row) => `expected ${rule}, found ${row.transfer_type} of ${row.value} (amount ${row.amount})`,
+    )
   if (!completeTables.has('transactions')) return
-  await expectNone(checkedExport, {
-    sql: `SELECT a.f, a.r, transaction_hash FROM atomic_transactions a SEMI JOIN transactions USING (transaction_hash)`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'atomic_transactions', found)
-      return `${location}: expected ${found.transaction_hash} in one table, found it in transactions too`
-    },
-  })
+  await expectNoRow(
+    checkedExport,
+    'atomic_transactions',
+    `SELECT a.f, a.r, transaction_hash FROM atomic_transactions a SEMI JOIN transactions USING (transaction_hash)`,
+    (row) => `expected ${row.transaction_hash} in one table, found it in transactions too`,
+  )
 }
 
 /** Whether all facts of imports and exports are there: the job did not read any, or has their table. */

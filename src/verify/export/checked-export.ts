@@ -21,19 +21,30 @@ export type CheckedExport = {
 /**
  * Records one check, which fails if the query returns rows. Lists the first violations and counts the others.
  *
- * @param violation.sql a query that returns one row per violation
- * @param violation.describe formats such a row as a problem line
+ * @param sql a query that returns one row per violation
+ * @param describe formats such a row as a problem line
  */
 export async function expectNone(
   { database, findings }: Pick<CheckedExport, 'database' | 'findings'>,
-  violation: { sql: string; describe: (found: ResultRow) => string },
+  sql: string,
+  describe: (row: ResultRow) => string,
 ): Promise<void> {
-  const samples = await database.all(`SELECT * FROM (${violation.sql}) LIMIT ${MAX_SAMPLES}`)
-  findings.expect(samples.length === 0, () => violation.describe(samples[0] as ResultRow))
-  for (const sample of samples.slice(1)) findings.addProblem(violation.describe(sample))
+  const samples = await database.all(`SELECT * FROM (${sql}) LIMIT ${MAX_SAMPLES}`)
+  findings.expect(samples.length === 0, () => describe(samples[0] as ResultRow))
+  for (const sample of samples.slice(1)) findings.addProblem(describe(sample))
   if (samples.length < MAX_SAMPLES) return
-  const [total] = await database.all(`SELECT count(*) AS n FROM (${violation.sql})`)
+  const [total] = await database.all(`SELECT count(*) AS n FROM (${sql})`)
   findings.addUnlisted(Number(total?.n) - MAX_SAMPLES)
+}
+
+/** Like `expectNone` for rows of a table, which the query returns with `f` and `r`: the problem follows their location. */
+export function expectNoRow(
+  checkedExport: CheckedExport,
+  table: TableName,
+  sql: string,
+  problem: (row: ResultRow) => string,
+): Promise<void> {
+  return expectNone(checkedExport, sql, (row) => `${rowLocation(checkedExport, table, row)}: ${problem(row)}`)
 }
 
 /** Rows per INSERT statement. */
@@ -51,8 +62,8 @@ export async function fillTable<T>(
   }
 }
 
-/** Formats a row's location as `<path> row <n>`; the first row after the header is 1. `found` must have `f` and `r`. */
-export function rowLocation({ manifest }: CheckedExport, table: TableName, { f, r }: ResultRow): string {
+/** Formats a row's location as `<path> row <n>`; the first row after the header is 1. */
+function rowLocation({ manifest }: CheckedExport, table: TableName, { f, r }: ResultRow): string {
   return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`
 }
 

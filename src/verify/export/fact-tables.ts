@@ -1,6 +1,6 @@
 import { amountSql, productSql } from '../../read/amount-sql.ts'
 import { MAX_U256 } from './cells.ts'
-import { type CheckedExport, expectNone, hasRows, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNoRow, hasRows } from './checked-export.ts'
 
 /** Checks arithmetic within the fact tables: one chain, success from status, fee from gas, amount from decimals. */
 export async function checkFactTables(checkedExport: CheckedExport): Promise<void> {
@@ -15,27 +15,28 @@ export async function checkFactTables(checkedExport: CheckedExport): Promise<voi
 
 async function checkChain({ database, findings, completeTables }: CheckedExport): Promise<void> {
   if (completeTables.size === 0) return
-  const chains = [...completeTables]
+  const tables = [...completeTables]
     .map((name) => `SELECT chain_id, '${name}' AS name FROM ${name}`)
     .join(' UNION ALL ')
-  const found = await database.all(
-    `SELECT chain_id, min(name) AS name FROM (${chains}) GROUP BY chain_id ORDER BY 1`,
+  const chains = await database.all(
+    `SELECT chain_id, min(name) AS name FROM (${tables}) GROUP BY chain_id ORDER BY 1`,
   )
-  findings.expect(found.length <= 1, () => {
-    return `chain_id: expected one chain, found ${found.map((one) => `${one.chain_id} in ${one.name}`).join(', ')}`
-  })
+  findings.expect(
+    chains.length <= 1,
+    () =>
+      `chain_id: expected one chain, found ${chains.map((chain) => `${chain.chain_id} in ${chain.name}`).join(', ')}`,
+  )
 }
 
 async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
   const expected = `CASE WHEN lower(status) IN ('1', '0x1', 'true', 'success') THEN true
                     WHEN lower(status) IN ('0', '0x0', 'false', 'failed', 'failure', 'error') THEN false END`
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, status, success FROM transactions WHERE success IS DISTINCT FROM (${expected})`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'transactions', found)
-      return `${location}: success: expected the meaning of status ${found.status}, found ${found.success}`
-    },
-  })
+  await expectNoRow(
+    checkedExport,
+    'transactions',
+    `SELECT f, r, status, success FROM transactions WHERE success IS DISTINCT FROM (${expected})`,
+    (row) => `success: expected the meaning of status ${row.status}, found ${row.success}`,
+  )
 }
 
 /**
@@ -45,27 +46,30 @@ async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
 async function checkFees(checkedExport: CheckedExport): Promise<void> {
   const { database, findings } = checkedExport
   // Most fees fit into 128 bits, in which they are computed in a tenth of the time.
-  const [uncertain] = await database.all(`SELECT count(*) AS n FROM transactions WHERE NOT ${IS_SMALL_FEE}`)
-  if (uncertain?.n === 0n) return void findings.expect(true, String)
+  const [uncertain] = await database.all(
+    `SELECT count(*) AS n FROM transactions WHERE NOT ${HAS_EXPECTED_SMALL_FEE}`,
+  )
+  if (uncertain?.n === 0n) return void findings.pass()
   const { carries, product } = productSql('gas_used', 'price')
   const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`
   const sum = `CASE WHEN coalesce(extra_fee, '0') = '0' THEN ${product} ELSE ((${product})::BIGNUM + extra_fee::BIGNUM)::VARCHAR END`
   const prices = 'SELECT *, coalesce(effective_gas_price, gas_price) AS price FROM transactions'
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, gas_used, price, extra_fee, transaction_fee
+  await expectNoRow(
+    checkedExport,
+    'transactions',
+    `SELECT f, r, gas_used, price, extra_fee, transaction_fee
           FROM (SELECT *, ${sum} AS fee FROM (SELECT *, ${carries} FROM (${prices})))
           WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END)
             OR (transaction_fee IS NULL AND extra_fee IS NOT NULL)`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'transactions', found)
-      const extra = (found.extra_fee ?? '0') === '0' ? '' : ` + ${found.extra_fee}`
-      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.price}${extra}, found ${found.transaction_fee}`
+    (row) => {
+      const extra = (row.extra_fee ?? '0') === '0' ? '' : ` + ${row.extra_fee}`
+      return `transaction_fee: expected ${row.gas_used} × ${row.price}${extra}, found ${row.transaction_fee}`
     },
-  })
+  )
 }
 
 /** Whether a fee, its factors and its extra part are small and agree, or all but one factor are null. */
-const IS_SMALL_FEE = `coalesce(
+const HAS_EXPECTED_SMALL_FEE = `coalesce(
   CASE WHEN gas_used >= 0 AND length(coalesce(effective_gas_price, gas_price)) < 20 AND length(coalesce(extra_fee, '')) < 38
     THEN transaction_fee = (gas_used::HUGEINT * TRY_CAST(coalesce(effective_gas_price, gas_price) AS HUGEINT)
       + coalesce(TRY_CAST(extra_fee AS HUGEINT), 0))::VARCHAR
@@ -85,23 +89,23 @@ async function checkEffectivePrices(checkedExport: CheckedExport): Promise<void>
     WHEN transaction_type IS NULL
       THEN effective_gas_price IS NOT NULL AND effective_gas_price IS DISTINCT FROM gas_price
     ELSE ${isAbove('effective_gas_price', 'gas_price')} END`
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, transaction_type, gas_price, effective_gas_price FROM transactions WHERE ${isWrong}`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'transactions', found)
-      const type = found.transaction_type ?? 'unknown'
-      return `${location}: effective_gas_price: found ${found.effective_gas_price} for gas_price ${found.gas_price}, type ${type}`
+  await expectNoRow(
+    checkedExport,
+    'transactions',
+    `SELECT f, r, transaction_type, gas_price, effective_gas_price FROM transactions WHERE ${isWrong}`,
+    (row) => {
+      const type = row.transaction_type ?? 'unknown'
+      return `effective_gas_price: found ${row.effective_gas_price} for gas_price ${row.gas_price}, type ${type}`
     },
-  })
+  )
 }
 
 async function checkAmounts(checkedExport: CheckedExport): Promise<void> {
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, value, token_decimals, amount FROM erc20_transfers
+  await expectNoRow(
+    checkedExport,
+    'erc20_transfers',
+    `SELECT f, r, value, token_decimals, amount FROM erc20_transfers
           WHERE amount IS DISTINCT FROM ${amountSql('value', 'token_decimals')}`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'erc20_transfers', found)
-      return `${location}: amount: expected ${found.value} / 10^${found.token_decimals}, found ${found.amount}`
-    },
-  })
+    (row) => `amount: expected ${row.value} / 10^${row.token_decimals}, found ${row.amount}`,
+  )
 }

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
+import { createInterface } from 'node:readline'
+import { type Manifest, type ManifestFile, REJECTS_FILE } from '../../core/model/manifest.ts'
+import { hashFile } from '../../core/platform/disk.ts'
 import type { TableName } from '../../core/table/index.ts'
 import { extensionPattern } from '../../formats/index.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
@@ -23,13 +24,9 @@ export async function checkFile(
   const entry = await lstat(join(folder, file.path)).catch(() => undefined)
   if (!findings.expect(entry?.isFile() === true, () => `${file.path}: expected a file, found none`))
     return false
-  findings.expect(entry?.size === file.bytes, () =>
-    differenceMessage(file.path, 'bytes', { expected: file.bytes, found: entry?.size }),
-  )
+  findings.expectValue(file.path, 'bytes', { expected: file.bytes, found: entry?.size })
   const hash = await hashFile(join(folder, file.path))
-  findings.expect(hash === file.sha256, () =>
-    differenceMessage(file.path, 'sha256', { expected: file.sha256, found: hash }),
-  )
+  findings.expectValue(file.path, 'sha256', { expected: file.sha256, found: hash })
   return true
 }
 
@@ -56,15 +53,6 @@ export async function unlistedFiles(folder: string, manifest: Manifest): Promise
     .flat()
     .filter((path) => !listed.has(path))
     .sort()
-}
-
-/** Formats `<location>: <field>: expected …, found …`. */
-export function differenceMessage(
-  location: string,
-  field: string,
-  { expected, found }: { expected: unknown; found: unknown },
-): string {
-  return `${location}: ${field}: expected ${formatValue(expected)}, found ${formatValue(found)}`
 }
 
 /**
@@ -97,8 +85,38 @@ function pathProblem(table: TableName, { path, fromBlock, toBlock }: ManifestFil
   return `${table}: path: expected ${expected}, found ${formatValue(path)}`
 }
 
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
-  return hash.digest('hex')
+/**
+ * Checks that rejects.ndjson has the number of lines that the manifest records, each a JSON object. The file may be
+ * absent if that number is 0.
+ */
+export async function checkRejects(folder: string, expected: number, findings: Findings): Promise<void> {
+  const path = join(folder, REJECTS_FILE)
+  const entry = await lstat(path).catch(() => undefined)
+  if (entry === undefined) {
+    findings.expectValue('rejects.ndjson', 'lines', { expected, found: 'no file', holds: expected === 0 })
+    return
+  }
+  if (!findings.expect(entry.isFile(), () => 'rejects.ndjson: expected a file, found something else')) return
+  const counts = { lines: 0, firstInvalid: 0 }
+  for await (const line of createInterface({
+    input: createReadStream(path),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    counts.lines += 1
+    if (counts.firstInvalid === 0 && !isObject(line)) counts.firstInvalid = counts.lines
+  }
+  findings.expectValue('rejects.ndjson', 'lines', { expected, found: counts.lines })
+  findings.expect(
+    counts.firstInvalid === 0,
+    () => `rejects.ndjson line ${counts.firstInvalid}: expected a JSON object`,
+  )
+}
+
+function isObject(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,5 @@
 import type { TableName } from '../../core/table/index.ts'
-import { type CheckedExport, expectNone, hasRows, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNone, expectNoRow, hasRows } from './checked-export.ts'
 
 /**
  * Checks how rows are identified (CONTRACT section 2.4): internal transactions by a hash of their content, token
@@ -24,15 +24,14 @@ const hashOf = (content: string) => `left(sha256(${content}), 16)`
 async function checkInternalIds(checkedExport: CheckedExport): Promise<void> {
   const number = `row_number() OVER (PARTITION BY transaction_hash, from_address, to_address, value ORDER BY f, r) - 1`
   const expected = `${hashOf(jsonArray([...PARTIES, 'value']))} || '-' || (${number})`
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, internal_id, expected FROM
+  await expectNoRow(
+    checkedExport,
+    'internal_transactions',
+    `SELECT f, r, internal_id, expected FROM
             (SELECT f, r, internal_id, ${expected} AS expected FROM internal_transactions WHERE ${isPlain(PARTIES)})
           WHERE internal_id IS DISTINCT FROM expected`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'internal_transactions', found)
-      return `${location}: internal_id: expected ${found.expected}, found ${found.internal_id}`
-    },
-  })
+    (row) => `internal_id: expected ${row.expected}, found ${row.internal_id}`,
+  )
 }
 
 const ERC_TABLES = [
@@ -60,17 +59,16 @@ async function checkTransferIds(checkedExport: CheckedExport, name: ErcTable): P
   const occurrence = `TRY_CAST(split_part(transfer_id, '-', 2) AS BIGINT)`
   const number = `row_number() OVER (PARTITION BY transaction_hash, ${hash} ORDER BY ${occurrence}, f, r) - 1`
   const ordinal = name === 'erc1155_transfers' ? ` || '.' || transfer_ordinal` : ''
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, transfer_id, expected FROM (
+  await expectNoRow(
+    checkedExport,
+    name,
+    `SELECT f, r, transfer_id, expected FROM (
             SELECT f, r, transfer_id, log_index::VARCHAR${ordinal} AS expected FROM ${name} WHERE log_index IS NOT NULL
             UNION ALL SELECT f, r, transfer_id, ${hash} || '-' || (${number}) AS expected
             FROM ${name} WHERE log_index IS NULL AND ${isPlain(parties)})
           WHERE transfer_id IS DISTINCT FROM expected`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, name, found)
-      return `${location}: transfer_id: expected ${found.expected}, found ${found.transfer_id}`
-    },
-  })
+    (row) => `transfer_id: expected ${row.expected}, found ${row.transfer_id}`,
+  )
 }
 
 /** Checks that no log appears in more than one of the ERC tables. */
@@ -81,10 +79,11 @@ async function checkLogs(checkedExport: CheckedExport): Promise<void> {
     (name) =>
       `SELECT DISTINCT transaction_hash, log_index, '${name}' AS name FROM ${name} WHERE log_index IS NOT NULL`,
   )
-  await expectNone(checkedExport, {
-    sql: `SELECT transaction_hash, log_index, string_agg(name, ' and ' ORDER BY name) AS names
+  await expectNone(
+    checkedExport,
+    `SELECT transaction_hash, log_index, string_agg(name, ' and ' ORDER BY name) AS names
           FROM (${logs.join(' UNION ALL ')}) GROUP BY transaction_hash, log_index HAVING count(*) > 1`,
-    describe: (found) =>
-      `log ${found.log_index} of ${found.transaction_hash}: expected it in one table, found it in ${found.names}`,
-  })
+    (row) =>
+      `log ${row.log_index} of ${row.transaction_hash}: expected it in one table, found it in ${row.names}`,
+  )
 }

@@ -1,5 +1,5 @@
 import { amountSql } from '../../read/amount-sql.ts'
-import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNoRow } from './checked-export.ts'
 
 /** Checks each ledger row against the rules of the contract, independently of the fact tables. */
 export async function checkLedgerRules(checkedExport: CheckedExport): Promise<void> {
@@ -7,16 +7,16 @@ export async function checkLedgerRules(checkedExport: CheckedExport): Promise<vo
   const broken = RULES.map(({ violation }, at) => `bool_or(coalesce(${violation}, true)) AS rule${at}`)
   const [result] = await database.all(`SELECT ${broken.join(', ')} FROM ledger`)
   for (const [at, { rule, violation }] of RULES.entries()) {
-    if (result?.[`rule${at}`] !== true) findings.expect(true, String)
+    if (result?.[`rule${at}`] !== true) findings.pass()
     else
-      await expectNone(checkedExport, {
-        sql: `SELECT f, r, entry_type, direction, asset_type, value, amount, asset_decimals
+      await expectNoRow(
+        checkedExport,
+        'ledger',
+        `SELECT f, r, entry_type, direction, asset_type, value, amount, asset_decimals
             FROM ledger WHERE coalesce(${violation}, true)`,
-        describe: (found) => {
-          const row = `${found.asset_type} ${found.entry_type} ${found.direction} of ${found.value}`
-          return `${rowLocation(checkedExport, 'ledger', found)}: expected ${rule}, found ${row} (amount ${found.amount})`
-        },
-      })
+        (row) =>
+          `expected ${rule}, found ${row.asset_type} ${row.entry_type} ${row.direction} of ${row.value} (amount ${row.amount})`,
+      )
   }
   await checkPositions(checkedExport)
 }
@@ -89,16 +89,17 @@ async function checkPositions(checkedExport: CheckedExport): Promise<void> {
   const rows = `SELECT *, ${lags} FROM (SELECT *, ${RANK} AS rank FROM ledger)`
   const same = `(transaction_hash = before_transaction_hash AND wallet_address = before_wallet_address)`
   const expected = `CASE WHEN ${same} THEN before_entry_index + 1 ELSE 0 END`
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, entry_index, ${expected} AS expected FROM (${rows}) WHERE entry_index <> ${expected}`,
-    describe: (found) => {
-      return `${rowLocation(checkedExport, 'ledger', found)}: entry_index: expected ${found.expected}, found ${found.entry_index}`
-    },
-  })
-  await expectNone(checkedExport, {
-    sql: `SELECT f, r, source FROM (${rows}) WHERE ${same} AND rank < before_rank`,
-    describe: (found) => {
-      return `${rowLocation(checkedExport, 'ledger', found)}: expected the order fee, native, internal, ERC-20, ERC-721, ERC-1155, found ${found.source} too late`
-    },
-  })
+  await expectNoRow(
+    checkedExport,
+    'ledger',
+    `SELECT f, r, entry_index, ${expected} AS expected FROM (${rows}) WHERE entry_index <> ${expected}`,
+    (row) => `entry_index: expected ${row.expected}, found ${row.entry_index}`,
+  )
+  await expectNoRow(
+    checkedExport,
+    'ledger',
+    `SELECT f, r, source FROM (${rows}) WHERE ${same} AND rank < before_rank`,
+    (row) =>
+      `expected the order fee, native, internal, ERC-20, ERC-721, ERC-1155, found ${row.source} too late`,
+  )
 }

@@ -1,6 +1,6 @@
 import type { TableName } from '../../core/table/index.ts'
 import { ATOMIC_SOURCE } from './atomic.ts'
-import { type CheckedExport, expectNone, hasRows, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNoRow, hasRows } from './checked-export.ts'
 
 const FACT_TABLES = [
   'erc20_transfers',
@@ -31,40 +31,40 @@ async function checkTransactionRefs(checkedExport: CheckedExport, name: TableNam
   const same = ['chain_id', 'block_number', 'transaction_index', 'block_key']
   const rows = name === 'ledger' ? `(FROM ledger WHERE source <> '${ATOMIC_SOURCE}')` : name
   const differ = same.map((column) => `x.${column} IS DISTINCT FROM t.${column}`).join(' OR ')
-  await expectNone(checkedExport, {
-    sql: `SELECT x.f, x.r, x.transaction_hash, t.transaction_hash IS NULL AS missing
+  await expectNoRow(
+    checkedExport,
+    name,
+    `SELECT x.f, x.r, x.transaction_hash, t.transaction_hash IS NULL AS missing
           FROM ${rows} x LEFT JOIN transactions t USING (transaction_hash)
           WHERE t.transaction_hash IS NULL OR ${differ}`,
-    describe: (found) => {
-      const problem = found.missing ? 'no such row' : 'a different block, time or index'
-      return `${rowLocation(checkedExport, name, found)}: expected ${found.transaction_hash} as in transactions, found ${problem}`
+    (row) => {
+      const problem = row.missing ? 'no such row' : 'a different block, time or index'
+      return `expected ${row.transaction_hash} as in transactions, found ${problem}`
     },
-  })
+  )
 }
 
 /** Checks that `is_sender` and `is_receiver` match the transaction's sender and receiver. */
 async function checkParties(checkedExport: CheckedExport): Promise<void> {
-  await expectNone(checkedExport, {
-    sql: `SELECT w.f, w.r, w.transaction_hash
+  await expectNoRow(
+    checkedExport,
+    'wallet_transactions',
+    `SELECT w.f, w.r, w.transaction_hash
           FROM wallet_transactions w JOIN transactions t USING (transaction_hash)
           WHERE w.is_sender IS DISTINCT FROM (w.wallet_address IS NOT DISTINCT FROM t.from_address)
              OR w.is_receiver IS DISTINCT FROM (w.wallet_address IS NOT DISTINCT FROM t.to_address)`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'wallet_transactions', found)
-      return `${location}: is_sender, is_receiver: expected the parties of ${found.transaction_hash}, found others`
-    },
-  })
+    (row) => `is_sender, is_receiver: expected the parties of ${row.transaction_hash}, found others`,
+  )
 }
 
 /** Checks that `wallet_transactions` has each fact's transaction: every fact comes from some wallet's listing. */
 async function checkWalletRefs(checkedExport: CheckedExport, name: TableName): Promise<void> {
-  await expectNone(checkedExport, {
-    sql: `SELECT x.f, x.r, x.transaction_hash FROM ${name} x ANTI JOIN wallet_transactions w USING (transaction_hash)`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, name, found)
-      return `${location}: expected ${found.transaction_hash} in wallet_transactions, found no such row`
-    },
-  })
+  await expectNoRow(
+    checkedExport,
+    name,
+    `SELECT x.f, x.r, x.transaction_hash FROM ${name} x ANTI JOIN wallet_transactions w USING (transaction_hash)`,
+    (row) => `expected ${row.transaction_hash} in wallet_transactions, found no such row`,
+  )
 }
 
 /**
@@ -75,13 +75,12 @@ async function checkFactCounts(
   name: (typeof FACT_TABLES)[number],
 ): Promise<void> {
   const facts = `SELECT transaction_hash, count(*) AS facts FROM ${name} GROUP BY transaction_hash`
-  await expectNone(checkedExport, {
-    sql: `SELECT w.f, w.r, w.${name} AS seen, coalesce(x.facts, 0) AS facts
+  await expectNoRow(
+    checkedExport,
+    'wallet_transactions',
+    `SELECT w.f, w.r, w.${name} AS seen, coalesce(x.facts, 0) AS facts
           FROM wallet_transactions w LEFT JOIN (${facts}) x USING (transaction_hash)
           WHERE w.${name} < 0 OR w.${name} > coalesce(x.facts, 0)`,
-    describe: (found) => {
-      const location = rowLocation(checkedExport, 'wallet_transactions', found)
-      return `${location}: ${name}: expected at most the ${found.facts} of the fact table, found ${found.seen}`
-    },
-  })
+    (row) => `${name}: expected at most the ${row.facts} of the fact table, found ${row.seen}`,
+  )
 }

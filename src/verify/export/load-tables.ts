@@ -2,14 +2,15 @@ import { dirname } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest, ManifestFile, ManifestTable } from '../../core/model/manifest.ts'
 import { toScratchError } from '../../core/platform/scratch-folder.ts'
-import type { Table, TableName } from '../../core/table/index.ts'
-import { TABLES } from '../../core/table/index.ts'
-import { FORMATS } from '../../formats/index.ts'
-import type { Findings } from '../../read/findings.ts'
+import { quoteIdentifier } from '../../core/platform/sql.ts'
+import { type Column, TABLES, type Table, type TableName } from '../../core/table/index.ts'
+import { textColumns } from '../../formats/column-sql.ts'
+import { FORMATS, openDataFile, sourceSql } from '../../formats/index.ts'
+import { type Findings, formatValue } from '../../read/findings.ts'
 import type { ScratchDatabase } from '../../read/scratch-database.ts'
-import type { CheckedExport } from './checked-export.ts'
-import { checkFile, differenceMessage } from './files.ts'
-import { createCheckTable, loadFile, type TableFile } from './load-file.ts'
+import { describeCell, SQL_TYPES, typedCellSql, validCellSql } from './cells.ts'
+import { type CheckedExport, expectNone } from './checked-export.ts'
+import { checkFile } from './files.ts'
 
 export type TableLoadContext = {
   /** The output folder. */
@@ -45,9 +46,11 @@ export async function loadTables(context: TableLoadContext): Promise<CheckedExpo
 function checkListed({ name }: Table, listed: ManifestTable, findings: Findings): void {
   const location = `manifest.json: tables.${name}`
   const rows = listed.files.reduce((sum, file) => sum + file.rows, 0)
-  findings.expect(rows === listed.rows, () =>
-    differenceMessage(location, 'rows', { expected: `${listed.rows} in the files`, found: rows }),
-  )
+  findings.expectValue(location, 'rows', {
+    expected: `${listed.rows} in the files`,
+    found: rows,
+    holds: rows === listed.rows,
+  })
   findings.expect(listed.files.length > 0, () => `${location}: files: expected at least one, found none`)
   checkSequence(location, listed.files, findings)
 }
@@ -116,7 +119,154 @@ async function hasColumns(context: TableLoadContext, table: Table, path: string)
   const { database, manifest, findings } = context
   const file = { path: `${database.folder}/${path}`, columns: table.columns }
   const mismatch = await FORMATS[manifest.job.format].findColumnMismatch(file, database.all)
-  return findings.expect(mismatch === undefined, () =>
-    mismatch === undefined ? '' : differenceMessage(path, mismatch.field, mismatch),
+  if (mismatch === undefined) findings.pass()
+  else findings.expectValue(path, mismatch.field, { ...mismatch, holds: false })
+  return mismatch === undefined
+}
+
+type TableFile = { readonly table: Table; readonly index: number; readonly file: ManifestFile }
+type FileLoadContext = {
+  readonly database: ScratchDatabase
+  readonly manifest: Manifest
+  readonly findings: Findings
+}
+
+/** Creates the scratch table for a table's rows, with typed columns for the cells that later checks need. */
+async function createCheckTable(database: ScratchDatabase, table: Table): Promise<void> {
+  const cells = checkedColumns(table).map(
+    (column) => `${quoteIdentifier(column.name)} ${SQL_TYPES[column.type]}`,
+  )
+  const columns = ['f INTEGER', 'r BIGINT', 'is_valid BOOLEAN', 'block_key UBIGINT', ...cells]
+  await database.run(`CREATE TABLE ${table.name} (${columns.join(', ')})`)
+}
+
+/**
+ * Reads every row of one file into the scratch table and checks each cell, the row count and the block range.
+ *
+ * @throws DuckDB's error if the file cannot be read in its format
+ */
+async function loadFile(context: FileLoadContext, tableFile: TableFile): Promise<void> {
+  const { database, manifest } = context
+  const file = await openDataFile(
+    `${database.folder}/${tableFile.file.path}`,
+    manifest.job.format,
+    database.scratchFolder,
+  )
+  try {
+    await loadRows(context, tableFile, sourceSql(file, textColumns(tableFile.table.columns)))
+  } finally {
+    await file.close()
+  }
+}
+
+async function loadRows(context: FileLoadContext, tableFile: TableFile, source: string): Promise<void> {
+  const { database, manifest, findings } = context
+  const { table, index, file } = tableFile
+  const isEmpty = file.rows === 0 && (await database.all(`SELECT 1 FROM ${source} LIMIT 1`)).length === 0
+  if (!isEmpty) await database.run(insertSql(tableFile, source, manifest))
+  const [loaded] = await database.all(
+    `SELECT count(*) AS n, count_if(NOT is_valid) AS invalid FROM ${table.name} WHERE f = ${index}`,
+  )
+  const count = Number(loaded?.n)
+  findings.expect(count === file.rows, () => `${file.path}: rows: expected ${file.rows}, found ${count}`)
+  if (Number(loaded?.invalid) > 0) await reportInvalidCells(context, tableFile, source)
+  else for (let at = 0; at <= table.columns.length; at += 1) findings.pass()
+}
+
+function insertSql({ table, index, file }: TableFile, source: string, { job }: Manifest): string {
+  const block = typedCellSql(table.columns[1] as Column, job)
+  const isInRange = `coalesce(${block} >= ${file.fromBlock} AND ${block} < ${file.toBlock}, true)`
+  const isValid = [...table.columns.map((column) => validCellSql(column, job.format)), isInRange].join(
+    ' AND ',
+  )
+  const cells = checkedColumns(table).map((column) => typedCellSql(column, job))
+  const values = [index, 'r', isValid, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
+  return `INSERT INTO ${table.name} SELECT ${values} FROM (SELECT *, row_number() OVER () AS r FROM ${source})`
+}
+
+/** Reports invalid cells by row and column, and blocks outside the file's range. Reads the file once per column. */
+async function reportInvalidCells(
+  context: FileLoadContext,
+  { table, index, file }: TableFile,
+  source: string,
+): Promise<void> {
+  for (const column of table.columns) {
+    const cell = quoteIdentifier(column.name)
+    await expectNone(
+      context,
+      `SELECT r, ${cell} AS value FROM (SELECT row_number() OVER () AS r, ${cell} FROM ${source})
+            WHERE NOT (${validCellSql(column, context.manifest.job.format)}) ORDER BY r`,
+      ({ r, value }) => {
+        return `${file.path} row ${r}: ${column.name}: expected ${describeCell(column)}, found ${formatValue(value)}`
+      },
+    )
+  }
+  await expectNone(
+    context,
+    `SELECT r, block_number FROM ${table.name}
+          WHERE f = ${index} AND (block_number < ${file.fromBlock} OR block_number >= ${file.toBlock}) ORDER BY r`,
+    ({ r, block_number: block }) => {
+      return `${file.path} row ${r}: block_number: expected ${file.fromBlock} to ${file.toBlock - 1}, found ${block}`
+    },
   )
 }
+
+/** The columns that later checks use. Cells that are checked by type only (names, texts, metadata) are not loaded. */
+function checkedColumns(table: Table): readonly Column[] {
+  return table.columns.filter((column) => CHECKED_COLUMNS.has(column.name))
+}
+
+const CHECKED_COLUMNS: ReadonlySet<string> = new Set([
+  'chain_id',
+  'block_number',
+  'block_timestamp',
+  'transaction_hash',
+  'transaction_index',
+  'log_index',
+  'transfer_ordinal',
+  'transfer_id',
+  'success',
+  'status',
+  'from_address',
+  'to_address',
+  'value',
+  'gas_used',
+  'gas_price',
+  'transaction_fee',
+  'extra_fee',
+  'gas_limit',
+  'call_type',
+  'method_id',
+  'method_name',
+  'transaction_type',
+  'effective_gas_price',
+  'token_address',
+  'token_id',
+  'token_decimals',
+  'metadata_decimals',
+  'amount',
+  'internal_id',
+  'internal_type',
+  'reverted',
+  'wallet_address',
+  'is_sender',
+  'is_receiver',
+  'erc20_transfers',
+  'erc721_transfers',
+  'erc1155_transfers',
+  'internal_transactions',
+  'entry_id',
+  'entry_index',
+  'entry_type',
+  'direction',
+  'counterparty_address',
+  'counterparty_is_own',
+  'asset_type',
+  'asset_address',
+  'asset_symbol',
+  'asset_decimals',
+  'source',
+  'wallet_label',
+  'transfer_type',
+  'asset_id',
+])

@@ -2,7 +2,7 @@ import { UNKNOWN_INDEX } from '../../core/model/item-key.ts'
 import type { Table, TableName } from '../../core/table/index.ts'
 import { tableByName } from '../../core/table/index.ts'
 import type { ResultRow } from '../../read/scratch-database.ts'
-import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
+import { type CheckedExport, expectNoRow } from './checked-export.ts'
 
 /** Checks that a table's rows are in the order of CONTRACT section 2, across files too. */
 export async function checkOrder(checkedExport: CheckedExport, name: TableName): Promise<void> {
@@ -10,15 +10,10 @@ export async function checkOrder(checkedExport: CheckedExport, name: TableName):
   const values = columns.map((column) => `${ORDER_VALUES[column] ?? column} AS ${column}`)
   const previousColumns = columns.map((column) => `lag(${column}) OVER () AS before_${column}`)
   const rows = `SELECT *, ${previousColumns.join(', ')} FROM (SELECT f, r, ${values.join(', ')} FROM ${name})`
-  await expectNone(checkedExport, {
-    sql: `SELECT * FROM (${rows}) WHERE ${outOfOrderSql(columns)}`,
-    describe: (found) => {
-      const named = columnsToName(columns, found)
-      const [current, previous] = ['', 'before_'].map((prefix) =>
-        named.map((column) => found[prefix + column]),
-      )
-      return `${rowLocation(checkedExport, name, found)}: order by ${named.join(', ')}: ${current} follows ${previous}`
-    },
+  await expectNoRow(checkedExport, name, `SELECT * FROM (${rows}) WHERE ${outOfOrderSql(columns)}`, (row) => {
+    const named = columnsToName(columns, row)
+    const [current, previous] = ['', 'before_'].map((prefix) => named.map((column) => row[prefix + column]))
+    return `order by ${named.join(', ')}: ${current} follows ${previous}`
   })
 }
 
@@ -27,12 +22,13 @@ export async function checkTimes(checkedExport: CheckedExport, name: TableName):
   const secondOf = (time: string) => `epoch_us(${time}) // 1000000`
   const blocks = `SELECT max(f) AS f, max(r) AS r, block_number, ${secondOf('min(block_timestamp)')} AS first,
     ${secondOf('max(block_timestamp)')} AS last FROM ${name} GROUP BY block_number`
-  await expectNone(checkedExport, {
-    sql: `SELECT * FROM (SELECT *, max(last) OVER (ORDER BY block_number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  await expectNoRow(
+    checkedExport,
+    name,
+    `SELECT * FROM (SELECT *, max(last) OVER (ORDER BY block_number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
             AS before FROM (${blocks})) WHERE first < before`,
-    describe: (found) =>
-      `${rowLocation(checkedExport, name, found)}: block ${found.block_number} is before an earlier block (${found.first} < ${found.before})`,
-  })
+    (row) => `block ${row.block_number} is before an earlier block (${row.first} < ${row.before})`,
+  )
 }
 
 /** Checks that no two rows of a table have the same key, across files too. */
@@ -40,19 +36,21 @@ export async function checkKeys(checkedExport: CheckedExport, name: TableName): 
   const { key }: Table = tableByName(name)
   const columns = key.join(', ')
   const duplicates = `SELECT ${columns} FROM ${name} GROUP BY ${columns} HAVING count(*) > 1`
-  await expectNone(checkedExport, {
-    sql: `SELECT ${columns}, max(f) AS f, arg_max(r, (f, r)) AS r, count(*) AS times
+  await expectNoRow(
+    checkedExport,
+    name,
+    `SELECT ${columns}, max(f) AS f, arg_max(r, (f, r)) AS r, count(*) AS times
           FROM ${name} SEMI JOIN (${duplicates}) AS twice USING (${columns}) GROUP BY ${columns}`,
-    describe: (found) => {
-      const values = key.map((column) => `${column} ${found[column]}`).join(', ')
-      return `${rowLocation(checkedExport, name, found)}: key: expected ${values} once, found it ${found.times} times`
+    (row) => {
+      const values = key.map((column) => `${column} ${row[column]}`).join(', ')
+      return `key: expected ${values} once, found it ${row.times} times`
     },
-  })
+  )
 }
 
 /** The columns that a message names: those that only break ties are named if the rows differ in them alone. */
-function columnsToName(columns: readonly string[], found: ResultRow): readonly string[] {
-  const firstDifference = columns.find((column) => found[column] !== found[`before_${column}`])
+function columnsToName(columns: readonly string[], row: ResultRow): readonly string[] {
+  const firstDifference = columns.find((column) => row[column] !== row[`before_${column}`])
   return columns.filter((column) => !TIE_BREAKERS.has(column) || column === firstDifference)
 }
 

@@ -1,5 +1,4 @@
 import type { CheckedExport } from './checked-export.ts'
-import { differenceMessage } from './files.ts'
 
 const LOCATION = 'manifest.json'
 
@@ -11,25 +10,27 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
   const { database, manifest, findings, completeTables } = checkedExport
   const { statusUnknown, feeUnknown, feesUpperBound = 0 } = manifest
   if (!completeTables.has('transactions')) return
-  const [found] = await database.all(
+  const [counts] = await database.all(
     `SELECT count(*) FILTER (WHERE success IS NULL AND value IS NOT NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee,
        count(*) FILTER (WHERE ${UPPER_BOUND}) AS bound
      FROM transactions LEFT JOIN wallets ON from_address = address`,
   )
-  const [status, fee, bound] = [Number(found?.status), Number(found?.fee), Number(found?.bound)]
+  const [status, fee, bound] = [Number(counts?.status), Number(counts?.fee), Number(counts?.bound)]
   const maxStatus = status + (await countUncertain(checkedExport))
   if (statusUnknown !== undefined)
-    findings.expect(statusUnknown >= status && statusUnknown <= maxStatus, () =>
-      differenceMessage(LOCATION, 'statusUnknown', { expected: status, found: statusUnknown }),
-    )
+    findings.expectValue(LOCATION, 'statusUnknown', {
+      expected: status,
+      found: statusUnknown,
+      holds: statusUnknown >= status && statusUnknown <= maxStatus,
+    })
   if (feeUnknown !== undefined)
-    findings.expect(feeUnknown === fee, () =>
-      differenceMessage(LOCATION, 'feeUnknown', { expected: fee, found: feeUnknown }),
-    )
+    findings.expectValue(LOCATION, 'feeUnknown', { expected: fee, found: feeUnknown })
   if (manifest.job.fees !== undefined && feeUnknown !== undefined)
-    findings.expect(feesUpperBound === bound && (manifest.job.fees === 'listed' || bound === 0), () =>
-      differenceMessage(LOCATION, 'feesUpperBound', { expected: bound, found: feesUpperBound }),
-    )
+    findings.expectValue(LOCATION, 'feesUpperBound', {
+      expected: bound,
+      found: feesUpperBound,
+      holds: feesUpperBound === bound && (manifest.job.fees === 'listed' || bound === 0),
+    })
 }
 
 /** Transactions that a wallet sent within its covered blocks. */
@@ -47,12 +48,12 @@ const UPPER_BOUND = `${OWN} AND transaction_type >= 2 AND effective_gas_price IS
 async function countUncertain({ database, completeTables, manifest }: CheckedExport): Promise<number> {
   if (manifest.job.kind === 'blocks') return 0
   if (!completeTables.has('internal_transactions')) return Number.POSITIVE_INFINITY
-  const [found] = await database.all(
+  const [counts] = await database.all(
     `SELECT count(DISTINCT transaction_hash) AS n FROM internal_transactions
      SEMI JOIN (SELECT transaction_hash FROM transactions WHERE success IS NOT NULL) USING (transaction_hash)
      WHERE NOT reverted`,
   )
-  return Number(found?.n)
+  return Number(counts?.n)
 }
 
 /** Checks that the manifest counts the contracts whose rows disagree on the decimals of a token. */
@@ -66,14 +67,16 @@ export async function checkDecimals({
     .filter((table) => completeTables.has(table))
     .map((table) => DECIMALS[table])
   if (sources.length === 0) return
-  const [found] = await database.all(
+  const [counts] = await database.all(
     `SELECT count(DISTINCT address) AS n FROM (SELECT address, id FROM (${sources.join(' UNION ALL ')})
      GROUP BY address, id HAVING count(DISTINCT decimals) > 1)`,
   )
   const { decimalsConflict = 0 } = manifest
-  findings.expect(decimalsConflict >= Number(found?.n), () =>
-    differenceMessage(LOCATION, 'decimalsConflict', { expected: found?.n, found: decimalsConflict }),
-  )
+  findings.expectValue(LOCATION, 'decimalsConflict', {
+    expected: counts?.n,
+    found: decimalsConflict,
+    holds: decimalsConflict >= Number(counts?.n),
+  })
 }
 
 const DECIMALS = {

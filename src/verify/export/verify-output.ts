@@ -13,21 +13,24 @@ import { exportReplacedError, watchExport } from '../../read/replaced-export.ts'
 import { openScratchDatabase } from '../../read/scratch-database.ts'
 import { folderStore } from '../../storage/store.ts'
 import { checkAtomicTransactions, hasAtomicFacts } from './atomic.ts'
-import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
 import { type CheckedExport, hasRows } from './checked-export.ts'
-import { checkCoverage, checkWalletsCovered, createWalletsTable } from './coverage.ts'
+import {
+  checkBlockRanges,
+  checkCoverage,
+  checkJobSettings,
+  checkMissingBlocks,
+  checkWalletsCovered,
+  createWalletsTable,
+} from './coverage.ts'
 import { createExpectedEntries, SOURCES } from './expected-entries.ts'
 import { checkFactTables } from './fact-tables.ts'
-import { unlistedFiles } from './files.ts'
+import { checkRejects, unlistedFiles } from './files.ts'
 import { checkIdentities } from './identity.ts'
-import { checkJobSettings } from './job-settings.ts'
-import { checkLedgerRows } from './ledger-match.ts'
+import { checkLedgerRows, checkTotals } from './ledger-match.ts'
 import { checkLedgerRules } from './ledger-rules.ts'
 import { checkLinks } from './links.ts'
 import { loadTables } from './load-tables.ts'
 import { checkKeys, checkOrder, checkTimes } from './order.ts'
-import { checkRejects } from './rejects.ts'
-import { checkTotals } from './totals.ts'
 import { checkDecimals, checkUnknowns } from './unknowns.ts'
 
 export type Verdict = {
