@@ -7,7 +7,7 @@ import type { AtomicView } from '../sources/view.ts'
 import { blockTimeProblem } from './block-time.ts'
 import type { FlatTransaction, FlattenContext, ItemView } from './flatten-transaction.ts'
 import { ledgerRows } from './ledger.ts'
-import type { Asset, Movement } from './movement.ts'
+import type { Asset, Movement } from './movements.ts'
 
 /**
  * Builds the rows of an atomic transaction from the items of all wallets. Each item describes the whole transaction:

@@ -176,7 +176,7 @@ function internalRows(entries: readonly Internal[]): Cells<'internal_transaction
   for (const { row, content } of entries) {
     const occurrence = occurrences.get(content) ?? 0
     occurrences.set(content, occurrence + 1)
-    rows.push({ internal_id: contentId(content, occurrence), ...row })
+    rows.push({ ...row, internal_id: contentId(content, occurrence) })
   }
   return rows
 }
@@ -187,32 +187,24 @@ function walletRow(
   wallets: WalletLabels,
 ): Cells<'wallet_transactions'> {
   const { from_address, to_address } = union.native.row
+  const logs = union.isMixed === true ? countLogs(view, union) : undefined
   return {
     wallet_address: wallet,
     wallet_label: wallets.get(wallet) ?? null,
     is_sender: from_address === wallet,
     is_receiver: to_address === wallet,
-    ...countLogs(view, union),
+    erc20_transfers: logs?.erc20 ?? view.erc20.length,
+    erc721_transfers: logs?.erc721 ?? view.erc721.length,
+    erc1155_transfers: logs?.erc1155 ?? view.erc1155.length,
     internal_transactions: view.internal.length,
   }
 }
 
-type LogCounts = Pick<
-  Cells<'wallet_transactions'>,
-  'erc20_transfers' | 'erc721_transfers' | 'erc1155_transfers'
->
-
 /**
  * Counts the facts of each ERC table that a view contains, regardless of which of its lists contains them.
  */
-function countLogs(view: View, union: ViewUnion): LogCounts {
+function countLogs(view: View, union: ViewUnion): Record<ErcTable, number> {
   const { erc20, erc721, erc1155 } = view
-  if (union.isMixed !== true)
-    return {
-      erc20_transfers: erc20.length,
-      erc721_transfers: erc721.length,
-      erc1155_transfers: erc1155.length,
-    }
   const tables = logTables(view)
   const ids = new Set([...erc20, ...erc721, ...erc1155].map(({ transfer_id }) => transfer_id))
   const count = (table: ErcTable): number =>
@@ -220,9 +212,5 @@ function countLogs(view: View, union: ViewUnion): LogCounts {
       const listed = tables.get(logKey(row))
       return listed === table ? ids.has(row.transfer_id) : listed !== undefined
     }).length
-  return {
-    erc20_transfers: count('erc20'),
-    erc721_transfers: count('erc721'),
-    erc1155_transfers: count('erc1155'),
-  }
+  return { erc20: count('erc20'), erc721: count('erc721'), erc1155: count('erc1155') }
 }

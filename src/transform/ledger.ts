@@ -1,7 +1,7 @@
 import { ENTRY_TYPES } from '../core/model/entry-types.ts'
 import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix } from '../core/table/index.ts'
-import type { Movement } from './movement.ts'
+import type { Movement } from './movements.ts'
 
 /**
  * The part of a map from address to label that rows need: `has` says whether an address is a wallet of the

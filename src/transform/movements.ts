@@ -1,10 +1,39 @@
-import { COIN_DECIMALS } from '../core/model/asset.ts'
+import { type AssetType, COIN_DECIMALS } from '../core/model/asset.ts'
 import { coinContractsOf, type WrappedCoin } from '../core/model/chains.ts'
+import { ENTRY_TYPES, type EntryType } from '../core/model/entry-types.ts'
 import { shiftDecimal } from '../core/platform/decimal.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
 import type { View } from '../sources/view.ts'
-import type { Asset, Movement, Parties } from './movement.ts'
-import { withWraps } from './wraps.ts'
+
+/**
+ * A transfer of one asset from one party to another, a fee (no receiver), or the token side of wrapping the native coin:
+ * the contract mints it for the receiver or burns it of the sender, and is itself not credited or debited. An import has
+ * no sender and an export no receiver on this chain.
+ */
+export type Movement = {
+  source: TableName
+  /** Index of the fact within its transaction, as it enters `entry_id`. */
+  index: string
+  /** The parties decide whether a transfer is entered as one, or as `mint`, `burn` or `self`. */
+  type: Exclude<EntryType, 'mint' | 'burn' | 'self' | 'opening'>
+  parties: Parties
+  asset: Asset
+  /** Decimal digits, not negative, in base units (wei). */
+  value: string
+  /** `value` in whole units of the asset; null if its decimals are unknown. */
+  amount: string | null
+}
+
+/** Sender and receiver, named like the columns of the fact tables. */
+export type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
+
+export type Asset = {
+  type: AssetType
+  address: string | null
+  symbol: string | null
+  decimals: number | null
+  tokenId: string | null
+}
 
 /** Kinds of internal calls that run code without moving value. */
 const NON_TRANSFER_CALLS = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
@@ -45,20 +74,21 @@ export function movementsOf(
   add(feeMovement(row, coin))
   if (row.success === false) return all
   const addCoins = (movement: Movement, canWrap: boolean) => {
-    const movements = canWrap ? withWraps(movement, { native, erc20, wrappedCoin }) : [movement]
-    for (const one of movements) add(one)
+    if (!canWrap || wrappedCoin === undefined) return add(movement)
+    if (movement.value !== '0') all.push(...withWraps(movement, { native, erc20, wrappedCoin }))
   }
   if (row.value !== null)
-    addCoins(coinMovement('transactions', { ...row, value: row.value }, { index: '', coin }), true)
+    addCoins(coinMovement('transactions', '', row, { asset: coin, value: row.value }), true)
   const topLevel = topLevelCallOf(internal, row)
   for (const entry of internal) {
     const kind = (entry.internal_type ?? 'CALL').toUpperCase()
     if (entry === topLevel || entry.reverted || NON_TRANSFER_CALLS.has(kind)) continue
     // A creation or a self-destruct, which the service lists as UNKNOWN, calls no contract.
-    addCoins(
-      coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }),
-      kind === 'CALL',
-    )
+    const movement = coinMovement('internal_transactions', entry.internal_id, entry, {
+      asset: coin,
+      value: entry.value,
+    })
+    addCoins(movement, kind === 'CALL')
   }
   const coinContracts = coinContractsOf(native.prefix.chain_id)
   for (const entry of erc20) if (!coinContracts.includes(entry.token_address)) add(erc20Movement(entry))
@@ -116,53 +146,115 @@ function feeMovement(
 
 function coinMovement(
   source: TableName,
-  entry: Parties & { value: string },
-  { index, coin }: { index: string; coin: Asset },
+  index: string,
+  parties: Parties,
+  { asset, value }: Pick<Movement, 'asset' | 'value'>,
 ): Movement {
-  const { value } = entry
-  return assetMovement(source, entry, {
-    index,
-    asset: coin,
-    value,
-    amount: shiftDecimal(value, coin.decimals),
-  })
+  const amount = shiftDecimal(value, asset.decimals)
+  return { source, index, type: 'transfer', parties, asset, value, amount }
 }
 
 function erc20Movement(entry: Cells<'erc20_transfers'>): Movement {
   const { token_address: address, token_symbol: symbol, token_decimals: decimals, value, amount } = entry
   const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
-  return assetMovement('erc20_transfers', entry, { index: entry.transfer_id, asset, value, amount })
+  const index = entry.transfer_id
+  return { source: 'erc20_transfers', index, type: 'transfer', parties: entry, asset, value, amount }
 }
 
 function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
-  const { token_address: address, token_symbol: symbol, token_id: tokenId } = entry
+  const { token_address: address, token_symbol: symbol, token_id: tokenId, transfer_id: index } = entry
   const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
-  return assetMovement('erc721_transfers', entry, {
-    index: entry.transfer_id,
+  return {
+    source: 'erc721_transfers',
+    index,
+    type: 'transfer',
+    parties: entry,
     asset,
     value: '1',
     amount: '1',
-  })
+  }
 }
 
 function erc1155Movement(entry: Cells<'erc1155_transfers'>): Movement {
   const { token_address: address, metadata_decimals: decimals, token_id: tokenId, value } = entry
   const { log_index, transfer_ordinal, transfer_id } = entry
   const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
-  return assetMovement('erc1155_transfers', entry, {
-    index: log_index === null ? transfer_id : `${log_index}|${transfer_ordinal}`,
-    asset,
-    value,
-    amount: shiftDecimal(value, decimals),
-  })
+  const index = log_index === null ? transfer_id : `${log_index}|${transfer_ordinal}`
+  const amount = shiftDecimal(value, decimals)
+  return { source: 'erc1155_transfers', index, type: 'transfer', parties: entry, asset, value, amount }
 }
 
-type MovementDetails = Pick<Movement, 'index' | 'asset' | 'value' | 'amount'>
+/** The parts of a movement's transaction that determine whether it wraps or unwraps coins. */
+type WrapContext = Pick<View, 'native' | 'erc20'> & { wrappedCoin: WrappedCoin }
 
-function assetMovement(
-  source: TableName,
-  parties: Parties,
-  { index, asset, value, amount }: MovementDetails,
+/** Selector of `withdraw(uint256)`. */
+const WITHDRAW_ID = '0x2e1a7d4d'
+const WITHDRAW_NAMES = new Set(['withdraw(uint256)', 'withdraw'])
+
+/**
+ * Adds the other side of wrapping and unwrapping to a movement of the native coin (CONTRACT section 2.5): coins that
+ * are sent to the contract of the wrapped coin credit the sender with as many tokens, and coins that the contract pays
+ * out in a call of `withdraw` debit the receiver. Sent assets come before received ones.
+ */
+function withWraps(coin: Movement, context: WrapContext): Movement[] {
+  const { from_address: from, to_address: to } = coin.parties
+  const contracts = context.wrappedCoin.contracts
+  if (from === null || to === null || from === to) return [coin]
+  if (contracts.includes(from)) {
+    const token = tokenMovement(coin, { context, contract: from, type: 'unwrap' })
+    const isUnwrap = coin.source !== 'transactions' && isWithdraw(context.native.row, { contract: from, to })
+    return isUnwrap && !hasEvent(token, context) ? [token, coin] : [coin]
+  }
+  if (!contracts.includes(to)) return [coin]
+  const token = tokenMovement(coin, { context, contract: to, type: 'wrap' })
+  return hasEvent(token, context) ? [coin] : [coin, token]
+}
+
+/**
+ * Whether coins that the contract sent to an address can come from that address's call of `withdraw`. The listing names
+ * the method of the transaction only. The contract sends coins only to a caller of `withdraw`, so in a transaction
+ * to any other address the receiver has called it.
+ */
+function isWithdraw(
+  { from_address, to_address, method_id, method_name }: View['native']['row'],
+  { contract, to }: { contract: string; to: string },
+): boolean {
+  if (to_address !== contract) return true
+  if (from_address !== to) return false
+  return method_id === null ? WITHDRAW_NAMES.has(method_name ?? '') : method_id === WITHDRAW_ID
+}
+
+/** The movement of the token: the parties of the coin's movement change places. */
+function tokenMovement(
+  { parties, ...coin }: Movement,
+  { context, contract, type }: { context: WrapContext; contract: string; type: Movement['type'] },
 ): Movement {
-  return { source, index, type: 'transfer', parties, asset, value, amount }
+  return {
+    ...coin,
+    parties: {
+      from_address: parties.to_address,
+      from_name: parties.to_name,
+      to_address: parties.from_address,
+      to_name: parties.from_name,
+    },
+    asset: {
+      ...coin.asset,
+      type: 'erc20',
+      address: contract,
+      symbol: context.wrappedCoin.symbol,
+    },
+    type,
+  }
+}
+
+/** Whether a Transfer event of the contract credits or debits the wallet by the same value. */
+function hasEvent({ type, parties, asset, value }: Movement, { erc20 }: WrapContext): boolean {
+  const side = ENTRY_TYPES[type].rowOf === 'receiver' ? 'to_address' : 'from_address'
+  return erc20.some(
+    (event) =>
+      event.token_address === asset.address &&
+      event.value === value &&
+      event[side] === parties[side] &&
+      event.from_address !== event.to_address,
+  )
 }

@@ -235,6 +235,7 @@ export function wrappedCoinOf({ chain, wrappedCoins, nativeSymbol }: WrapSetting
 export function evmIdOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined
   if (typeof value !== 'string') return undefined
+  if (BY_ID.has(value)) return value
   const isInteger = /^(\d{1,128}|0[xX][\da-fA-F]{1,64})$/.test(value)
   return isInteger ? String(BigInt(value)) : ID_BY_BLOCKCHAIN_ID.get(value)
 }

@@ -8,10 +8,9 @@ import {
 } from '../adaptive-page-size.ts'
 import type { Source } from '../source.ts'
 import { splitPage } from '../split-list.ts'
+import { readAtomic } from './atomic.ts'
 import { balanceRequests } from './balance-requests.ts'
 import { createMeter } from './compute-units.ts'
-import { readAtomic } from './flatten/atomic.ts'
-import { onChainFieldsOf, readView } from './flatten/view.ts'
 import { PAGE_SIZE } from './operations/call.ts'
 import { requireInternals } from './pages/internal-listing.ts'
 import { itemsIn, parsePage } from './pages/page.ts'
@@ -23,6 +22,7 @@ import { fetchPage } from './pages/read-token-chain.ts'
 import { MAX_DETAILS } from './pages/unlisted-transactions.ts'
 import { keyOfItem } from './parse-item-key.ts'
 import { readFee } from './read-fee.ts'
+import { onChainFieldsOf, readView } from './view.ts'
 
 /** The HTTP interface that INTERFACE.md describes. */
 export const dataApi: Source = {

@@ -2,8 +2,9 @@ import { isOfChain } from '../../core/model/chains.ts'
 import type { ItemKey } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson } from '../../core/platform/json-text.ts'
+import type { Fields } from '../fields.ts'
 import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
-import { isAtomicItem, keyOfAtomic } from './parse-atomic-key.ts'
+import { isAtomicItem, keyOfAtomic } from './atomic.ts'
 
 /**
  * Reads the key of an item: its position in the chain, hash and time. The item is one of a wallet listing (interface
@@ -17,8 +18,12 @@ export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
   const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
   if (typeof native !== 'object' || native === null)
     return isAtomicItem(item) ? keyOfAtomic(item, chain) : 'nativeTransaction is missing'
-  const { chainId, blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } =
-    native as Record<string, unknown>
+  return keyOfNative(native as Fields, chain)
+}
+
+/** Like `keyOfItem`, for a native transaction. */
+export function keyOfNative(native: Fields, chain: string | undefined): ItemKey | string {
+  const { chainId, blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } = native
   if (chain !== undefined && !isOfChain(chainId, chain)) return wrongChainReason(chainId, chain)
   const block = wholeNumber(blockNumber)
   if (block === undefined) return `blockNumber is not a block number: ${previewJson(blockNumber)}`

@@ -1,7 +1,7 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { decimalAt } from './flatten/decimal-field.ts'
 import type { TransactionQuery } from './operations/transactions.ts'
 import type { ServiceClient } from './service-client.ts'
+import { decimalAt } from './transfers.ts'
 
 /** A price of one whole coin: plain digits, above zero. */
 export type CoinPrice = {

@@ -1,5 +1,5 @@
 import { RejectError } from '../../fields.ts'
-import { readInternal } from '../flatten/internal.ts'
+import { readInternal } from '../view.ts'
 import { isOfBlock, type JsonObject, type Listed } from './listed.ts'
 
 type Listings = {

@@ -1,5 +1,5 @@
-import { shiftDecimal } from '../../../core/platform/decimal.ts'
-import type { Cells } from '../../../core/table/index.ts'
+import { shiftDecimal, trimZeros } from '../../core/platform/decimal.ts'
+import type { Cells } from '../../core/table/index.ts'
 import {
   type Fields,
   int32At,
@@ -12,16 +12,17 @@ import {
   requiredU256,
   textAt,
   timeAt,
-} from '../../fields.ts'
-import { logTransferId } from '../../transfer-id.ts'
-import { decimalAt } from './decimal-field.ts'
-import { partyAt } from './party.ts'
+} from '../fields.ts'
+import { logTransferId } from '../transfer-id.ts'
 
 /** The row of an ERC-20 transfer (interface section 2.4). */
 export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
   const token = objectAt(entry, 'erc20Token')
   const price = optionalObjectAt(token, 'price')
-  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  const logIndex = requiredInt32(entry, 'logIndex')
+  const from = partyAt(entry, 'from')
+  const to = partyAt(entry, 'to')
+  const tokenAddress = requiredLower(token, 'address')
   const decimals = int32At(token, 'decimals')
   const value = requiredU256(entry, 'value')
   return {
@@ -46,7 +47,10 @@ export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
 export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
   const token = objectAt(entry, 'erc721Token')
   const metadata = optionalObjectAt(token, 'metadata')
-  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  const logIndex = requiredInt32(entry, 'logIndex')
+  const from = partyAt(entry, 'from')
+  const to = partyAt(entry, 'to')
+  const tokenAddress = requiredLower(token, 'address')
   return {
     transfer_id: logTransferId(logIndex),
     log_index: logIndex,
@@ -60,7 +64,15 @@ export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
     from_name: from.name,
     to_address: to.address,
     to_name: to.name,
-    ...readMetadata(metadata),
+    metadata_index_status: textAt(metadata, 'indexStatus'),
+    metadata_updated_at: timeAt(metadata, 'metadataLastUpdatedTimestamp'),
+    metadata_name: textAt(metadata, 'name'),
+    metadata_symbol: textAt(metadata, 'symbol'),
+    metadata_description: textAt(metadata, 'description'),
+    metadata_image_uri: textAt(metadata, 'imageUri'),
+    metadata_animation_uri: textAt(metadata, 'animationUri'),
+    metadata_external_url: textAt(metadata, 'externalUrl'),
+    metadata_background: textAt(metadata, 'background'),
     metadata_attributes: jsonTextAt(metadata, 'attributes'),
   }
 }
@@ -83,7 +95,10 @@ export function erc1155Reader(): (entry: Fields) => Cells<'erc1155_transfers'> {
 function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'> {
   const token = objectAt(entry, 'erc1155Token')
   const metadata = optionalObjectAt(token, 'metadata')
-  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  const logIndex = requiredInt32(entry, 'logIndex')
+  const from = partyAt(entry, 'from')
+  const to = partyAt(entry, 'to')
+  const tokenAddress = requiredLower(token, 'address')
   return {
     transfer_id: logTransferId(logIndex, ordinal),
     log_index: logIndex,
@@ -96,25 +111,6 @@ function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'>
     to_address: to.address,
     to_name: to.name,
     value: requiredU256(entry, 'value'),
-    ...readMetadata(metadata),
-    metadata_decimals: int32At(metadata, 'decimals'),
-    metadata_properties: jsonTextAt(metadata, 'properties'),
-  }
-}
-
-/** The fields that all transfers share. */
-function readTransfer(entry: Fields, token: Fields) {
-  return {
-    logIndex: requiredInt32(entry, 'logIndex'),
-    from: partyAt(entry, 'from'),
-    to: partyAt(entry, 'to'),
-    tokenAddress: requiredLower(token, 'address'),
-  }
-}
-
-/** The columns that ERC-721 and ERC-1155 metadata share. */
-function readMetadata(metadata: Fields) {
-  return {
     metadata_index_status: textAt(metadata, 'indexStatus'),
     metadata_updated_at: timeAt(metadata, 'metadataLastUpdatedTimestamp'),
     metadata_name: textAt(metadata, 'name'),
@@ -124,5 +120,46 @@ function readMetadata(metadata: Fields) {
     metadata_animation_uri: textAt(metadata, 'animationUri'),
     metadata_external_url: textAt(metadata, 'externalUrl'),
     metadata_background: textAt(metadata, 'background'),
+    metadata_decimals: int32At(metadata, 'decimals'),
+    metadata_properties: jsonTextAt(metadata, 'properties'),
   }
+}
+
+/**
+ * A party of a transaction (interface section 2.1), reduced to the columns of the tables. An empty address
+ * means none.
+ */
+type Party = { address: string | null; name: string | null }
+
+/**
+ * Throws RejectError if the party is not an object or its address is not text, because the counterparties of
+ * a transfer must be known.
+ */
+export function partyAt(from: Fields, name: string): Party {
+  const party = objectAt(from, name)
+  const { address = null } = party
+  const isEmpty = address === null || address === ''
+  return { address: isEmpty ? null : requiredLower(party, 'address'), name: textAt(party, 'name') }
+}
+
+/**
+ * Reads a decimal number, given as text or as a JSON number, as exact digits without an exponent; null if
+ * there is none.
+ */
+export function decimalAt(from: Fields, name: string): string | null {
+  const value = from[name]
+  const text = typeof value === 'number' ? String(value) : value
+  const parts = typeof text === 'string' ? /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) : null
+  if (parts === null) return null
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = parts
+  return plain({ sign, digits: integer + fraction, point: integer.length + Number(exponent) })
+}
+
+function plain({ sign, digits, point: pointIndex }: { sign: string; digits: string; point: number }): string {
+  const padded = pointIndex <= 0 ? '0'.repeat(1 - pointIndex) + digits : digits.padEnd(pointIndex, '0')
+  const at = Math.max(1, pointIndex)
+  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '')
+  const fraction = trimZeros(padded.slice(at))
+  if (integer === '0' && fraction === '') return '0'
+  return sign + (fraction === '' ? integer : `${integer}.${fraction}`)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shiftDecimal } from '../../../../src/core/platform/decimal.ts'
-import { decimalAt } from '../../../../src/sources/data-api/flatten/decimal-field.ts'
+import { shiftDecimal } from '../../../src/core/platform/decimal.ts'
+import { decimalAt } from '../../../src/sources/data-api/transfers.ts'
 
 test.for([
   { whole: '1', decimals: 18, shifted: '0.000000000000000001' },
