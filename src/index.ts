@@ -27,7 +27,7 @@ export { type RunOptions, type RunResult, run } from './export/run.ts'
 export { type ReportOptions, type ReportResult, report } from './html-report/report.ts'
 export type { RequestOutcome } from './http/rate-limit/limiter-state.ts'
 export { createRateLimiter, type Permit, type RateLimiter } from './http/rate-limit/rate-limiter.ts'
-export type { RequestEvent } from './http/request-events.ts'
+export type { RequestEvent } from './http/request.ts'
 export { defineJob, type JobFields, readJob } from './job/read-job.ts'
 export type { JobOverrides } from './job/resolve/overrides.ts'
 export {
@@ -51,57 +51,56 @@ export type {
   Erc1155BalancesPage,
   Erc1155BalancesQuery,
 } from './sources/data-api/operations/balances.ts'
-export type { CallOptions, Paging } from './sources/data-api/operations/call.ts'
+export type { CallOptions, Paging, PathSegment } from './sources/data-api/operations/call.ts'
 export type { ChainsQuery } from './sources/data-api/operations/chains.ts'
 export type { NftQuery } from './sources/data-api/operations/nfts.ts'
-export type { PathSegment } from './sources/data-api/operations/path.ts'
 export type {
   BlockTransactionsQuery,
   TransactionQuery,
   WalletTransactionsQuery,
 } from './sources/data-api/operations/transactions.ts'
-export type { WebhookAddresses } from './sources/data-api/operations/webhook-addresses.ts'
-export type { WebhookId, WebhookMatch, WebhooksQuery } from './sources/data-api/operations/webhooks.ts'
 export type {
-  Erc20Balance,
-  Erc721Balance,
-  Erc1155Balance,
-  NativeBalance,
-} from './sources/data-api/resources/balance.ts'
-export type { Chain } from './sources/data-api/resources/chain.ts'
+  WebhookAddresses,
+  WebhookId,
+  WebhookMatch,
+  WebhooksQuery,
+} from './sources/data-api/operations/webhooks.ts'
 export type {
   BlockTransactionsPage,
-  Paged,
-  WalletTransactionsPage,
-  WebhookAddressesPage,
-  WebhooksPage,
-} from './sources/data-api/resources/pages.ts'
-export type { Numeric, OpenEnum, ResponseFields } from './sources/data-api/resources/response-fields.ts'
-export type {
+  Chain,
+  Erc20Balance,
   Erc20Token,
   Erc20Transfer,
+  Erc721Balance,
   Erc721Metadata,
   Erc721Token,
   Erc721Transfer,
+  Erc1155Balance,
   Erc1155Metadata,
   Erc1155Token,
   Erc1155Transfer,
+  EventType,
   InternalTransaction,
   Method,
+  NativeBalance,
   NativeTransaction,
   NetworkToken,
+  NewWebhook,
+  Numeric,
+  OpenEnum,
+  Paged,
   Party,
   Price,
+  ResponseFields,
   TransactionDetails,
   WalletTransaction,
-} from './sources/data-api/resources/transaction.ts'
-export type {
-  EventType,
-  NewWebhook,
+  WalletTransactionsPage,
   Webhook,
+  WebhookAddressesPage,
   WebhookChanges,
   WebhookStatus,
-} from './sources/data-api/resources/webhook.ts'
+  WebhooksPage,
+} from './sources/data-api/resources.ts'
 export {
   createServiceClient,
   SERVICE_CLIENT_DEFAULTS,

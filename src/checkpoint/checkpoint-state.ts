@@ -1,6 +1,6 @@
 import { unionRanges } from '../core/model/block-ranges.ts'
 import type { Gap } from '../core/model/gaps.ts'
-import { BLOCKS, walletOf } from '../core/model/listings.ts'
+import { BLOCKS, UNBOUNDED, walletOf } from '../core/model/listings.ts'
 import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import type { TokenDecimals } from '../core/model/token-decimals.ts'
@@ -8,8 +8,7 @@ import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
 import { type BlockState, replayBlockRecord } from './block-checkpoint.ts'
 import { type BlockTime, lookbackFinder } from './block-times.ts'
 import type { CheckpointIdentity } from './checkpoint-identity.ts'
-import { emptyFeeState, type FeeState, replayFeeRecord } from './fee-state.ts'
-import { applyHashes, dropUnusedHashes } from './fingerprints.ts'
+import { emptyFeeState, type FeeState, replayFeeRecord } from './fees.ts'
 import {
   addRecord,
   beginReading,
@@ -17,6 +16,7 @@ import {
   type DroppedRecord,
   dropRecord,
   type ListingState,
+  remainingBlocks,
   reopenBlocks,
 } from './listing-state.ts'
 import { isRecordHeader } from './record-header.ts'
@@ -327,4 +327,45 @@ export function applyEnd(state: CheckpointState, end: number): void {
     if (headSession < state.session && previousHead + 1 < end && head + 1 < end)
       remaining.push({ from: head, to: end })
   }
+}
+
+/**
+ * Returns the blocks of a listing that the current run still has to request, within `bounds` and before `endBlock` or, once
+ * it is pinned, the end of the run.
+ */
+export function remainingOf(
+  state: CheckpointState,
+  listing: string,
+  bounds: BlockRange = UNBOUNDED,
+): BlockRange[] {
+  const to = Math.min(bounds.to, state.identity.endBlock ?? state.end ?? Number.POSITIVE_INFINITY)
+  return remainingBlocks(listingOf(state, listing), state, { from: bounds.from, to })
+}
+
+/** See `Checkpoint.coveredTo`. */
+export function coveredTo(state: CheckpointState, listing: string): number {
+  const known = state.listings.get(listing)
+  if (known === undefined) return state.base
+  if (known.run !== state.run) return Number.POSITIVE_INFINITY
+  return remainingOf(state, listing)[0]?.from ?? Number.POSITIVE_INFINITY
+}
+
+/** Locations in the log of the transaction fingerprints of written ranges, by `hashesKey`. */
+type FingerprintState = { hashes: Map<string, RecordLocation[]>; written: readonly BlockRange[] }
+
+export const hashesKey = ({ from, to }: BlockRange): string => `${from}-${to}`
+
+/** Adds a location of transaction fingerprints of a range. A range can have several. */
+export function applyHashes(
+  { hashes }: Pick<FingerprintState, 'hashes'>,
+  range: BlockRange,
+  { offset, bytes }: RecordLocation,
+): void {
+  hashes.set(hashesKey(range), [...(hashes.get(hashesKey(range)) ?? []), { offset, bytes }])
+}
+
+/** Drops fingerprints of ranges that were not published, or that were replaced by a later run. */
+function dropUnusedHashes({ hashes, written }: FingerprintState): void {
+  const retained = new Set(written.map(hashesKey))
+  for (const key of hashes.keys()) if (!retained.has(key)) hashes.delete(key)
 }

@@ -1,6 +1,5 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import { type Lookback, NO_LOOKBACK } from '../core/model/lookback.ts'
 import { makeFolder } from '../core/platform/disk.ts'
@@ -8,6 +7,7 @@ import { requireLock } from '../core/platform/lock/lock.ts'
 import { removeStaleTemporaries } from '../core/platform/temporary-file.ts'
 import { blockCheckpointOn } from './block-checkpoint.ts'
 import { lookbackFinder } from './block-times.ts'
+import { type Checkpoint, rereadStateOn } from './checkpoint.ts'
 import { type CheckpointIdentity, isReusable, requireSameIdentity } from './checkpoint-identity.ts'
 import {
   applyBase,
@@ -17,20 +17,19 @@ import {
   applyOpen,
   applyPage,
   type CheckpointState,
+  coveredTo,
   type EarlierExport,
   emptyState,
   indexedAtStart,
   listingOf,
   nextEnd,
+  remainingOf,
   replay,
   writtenEnd,
 } from './checkpoint-state.ts'
-import { joinBodies } from './coalesced-records.ts'
-import { feeCheckpointOn } from './fee-state.ts'
-import { countedRecords, rereadPagesOf } from './listing-state.ts'
+import { feeCheckpointOn } from './fees.ts'
+import { countedRecords, joinBodies, rereadPagesOf } from './listing-state.ts'
 import { type LogDamage, openRecordLog, type RecordLog, type WholeRecordLocation } from './record-log.ts'
-import { coveredTo, remainingOf } from './remaining.ts'
-import { rereadStateOn } from './reread-state.ts'
 
 export type CheckpointOptions = {
   /** The output's private folder. */

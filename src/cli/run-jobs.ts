@@ -4,7 +4,7 @@ import { hasEnded, type RunStats } from '../core/model/run-stats.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.ts'
 import { type RunOptions, type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
-import { LONG_WAIT_MS } from '../http/wait-limits.ts'
+import { LONG_WAIT_MS } from '../http/run-limits.ts'
 import { uploadSidecar } from '../storage/upload-sidecar.ts'
 import { formatCount, formatInteger, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
 import {

@@ -1,4 +1,4 @@
-import { openPageLog, type PageLog } from '../checkpoint/page-log.ts'
+import { openPageLog, type PageLog } from '../checkpoint/inspect-checkpoint.ts'
 import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { BlockRange } from '../core/model/model.ts'

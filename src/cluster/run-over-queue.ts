@@ -1,4 +1,4 @@
-import { removeFeeLog } from '../checkpoint/fee-log.ts'
+import { removeFeeLog } from '../checkpoint/fees.ts'
 import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'

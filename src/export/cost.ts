@@ -1,7 +1,7 @@
 import type { Job } from '../core/model/model.ts'
 import { DAY_MS } from '../core/model/utc.ts'
 import { sourceOf } from '../sources/index.ts'
-import type { Meter } from '../sources/meter.ts'
+import type { Meter } from '../sources/service-access.ts'
 import type { Estimate } from './estimate.ts'
 import { MAX_PROBES } from './fees/probe.ts'
 import { mainOperation, meterOf } from './quota.ts'

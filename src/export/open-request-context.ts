@@ -5,15 +5,15 @@ import { type KeyTransport, requireEncryptedKey } from '../core/model/service-ke
 import type { RetryOptions } from '../core/platform/retry.ts'
 import { type Client, createClient } from '../http/http-client.ts'
 import type { RateLimiter } from '../http/rate-limit/rate-limiter.ts'
-import type { RequestContext } from '../http/request.ts'
 import {
   describeRequest,
+  type RequestContext,
   type RequestEvent,
   type RequestLine,
   requestedWait,
-} from '../http/request-events.ts'
+} from '../http/request.ts'
 import { sourceOf } from '../sources/index.ts'
-import type { Meter } from '../sources/meter.ts'
+import type { Meter } from '../sources/service-access.ts'
 import { mainOperation, meterOf } from './quota.ts'
 import { requireFeatures } from './require-features.ts'
 

@@ -17,14 +17,14 @@ import { type Part, writeTable } from '../files/write-table.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { Store } from '../storage/store.ts'
 import { cutBatches, totalBytes } from '../transform/batches.ts'
-import type { FeeResolver } from '../transform/fee-resolver.ts'
+import type { FeeResolver } from '../transform/fees.ts'
 import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
 import { rejectLines, retainedRejects } from '../transform/rejects.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import type { StagedPage } from '../transform/staged/stage-page.ts'
 import { createStaging, type Staging } from '../transform/staging.ts'
 import { openWritePool, type WritePool } from '../transform/threads/pool.ts'
-import type { WriteContext } from '../transform/threads/task.ts'
+import { type WriteContext, writeContext } from '../transform/threads/task.ts'
 import {
   type BatchRows,
   type BlockRangeBatch,
@@ -32,7 +32,6 @@ import {
   seenIn,
   timesIn,
 } from '../transform/write-batch.ts'
-import { writeContext } from '../transform/write-context.ts'
 import { keepRaw } from './keep-raw.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'

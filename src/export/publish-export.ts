@@ -10,7 +10,7 @@ import { listChanges } from '../files/list-changes.ts'
 import { type PublishedPart, publish } from '../files/publish.ts'
 import { recoverChanges } from '../files/publish-changes.ts'
 import type { Store } from '../storage/store.ts'
-import { requireOneChain } from '../transform/require-one-chain.ts'
+import { requireOneChain } from '../transform/exported-files.ts'
 import { type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 /** The finished but unpublished files of a run, made by one machine or by many. */

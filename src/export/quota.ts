@@ -2,9 +2,9 @@ import type { MeteredOperation } from '../core/model/compute-units.ts'
 import type { Job } from '../core/model/model.ts'
 import { DAY_MS, utcDay } from '../core/model/utc.ts'
 import { smallest } from '../core/platform/extremes.ts'
-import { type DailyBudget, openDailyBudget } from '../http/daily-budget.ts'
+import { type DailyBudget, openDailyBudget } from '../http/run-limits.ts'
 import { sourceOf } from '../sources/index.ts'
-import type { Meter } from '../sources/meter.ts'
+import type { Meter } from '../sources/service-access.ts'
 import { readReports } from './history/past-runs.ts'
 
 /** The meter of a job's service; undefined if the source counts requests only. */

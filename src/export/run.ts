@@ -11,10 +11,14 @@ import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
 import type { ListeningService } from '../demo-server/listen.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
-import type { DailyBudget } from '../http/daily-budget.ts'
 import { createRateLimiter, type RateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
 import type { RequestContext } from '../http/request.ts'
-import { type RunLimits, type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
+import {
+  type DailyBudget,
+  type RunLimits,
+  type StartedRunLimits,
+  startRunLimits,
+} from '../http/run-limits.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'

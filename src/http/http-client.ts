@@ -6,10 +6,16 @@ import { USER_AGENT } from '../core/model/version.ts'
 import { collectGarbage } from '../core/platform/collect-garbage.ts'
 import { proxyFor, proxySettings } from '../core/platform/proxy.ts'
 import { createRedactor } from '../core/platform/secrets.ts'
-import { largeBodyBudget } from './body-budget.ts'
-import { type BufferPool, createBufferPool } from './buffer-pool.ts'
+import {
+  type BufferPool,
+  bodyTooLarge,
+  createBufferPool,
+  decompress,
+  decompressSmall,
+  isCompressed,
+  largeBodyBudget,
+} from './body.ts'
 import { describeConnectionError, describeRoute } from './connection-error.ts'
-import { bodyTooLarge, decompress, decompressSmall, isCompressed } from './decompress.ts'
 import { sendHttpRequest, TimeoutError } from './send-http-request.ts'
 
 export type ClientOptions = {

@@ -3,14 +3,12 @@ import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { delayBeforeRetry, RETRY_POLICIES, type RetryOptions } from '../core/platform/retry.ts'
-import type { RequestEvent, RequestLine } from '../http/request-events.ts'
-import { explainBody, type RequestedUrl } from './endpoint-hints.ts'
 import type { ApiResponse, Client, ClientRequest } from './http-client.ts'
-import { hasOwnFix, httpStatusError } from './http-status-error.ts'
+import { explainBody, hasOwnFix, httpStatusError, type RequestedUrl } from './http-status-error.ts'
 import type { RequestOutcome } from './rate-limit/limiter-state.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
 import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
-import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
+import { MAX_WAIT_MS, waitTooLongError } from './run-limits.ts'
 
 /** Health of the service, updated in place. After the first successful response, every error may be temporary. */
 type ServiceHealth = {
@@ -323,4 +321,30 @@ const KEY_FIXES = {
 /** Whether the fix assumes that the URL, the connection or a proxy is wrong. */
 function isConnectionAdvice({ code, status, isPermanent }: ExportError): boolean {
   return code === 'SERVICE_UNAVAILABLE' || isPermanent || (code === 'REQUEST_REFUSED' && !hasOwnFix(status))
+}
+
+/** An event of a request, for the progress display and the run report. */
+export type RequestEvent =
+  | ({ kind: 'sent' } & RequestLine)
+  | { kind: 'received'; bytes: number }
+  | ({ kind: 'throttled'; waitMs: number } & RequestedWait)
+  /** A successful response that used up the quota. */
+  | ({ kind: 'paused' } & RequestedWait)
+  | ({ kind: 'retried'; reason: string; failures: number } & RequestedWait)
+
+/** A request that is about to be sent; the path without the query. */
+export type RequestLine = { method: ClientRequest['method']; path: string }
+
+/** The delay that the service requests, in milliseconds; undefined if it states none. */
+type RequestedWait = { requestedWaitMs?: number | undefined }
+
+/** The delay that the service requests with this event, in milliseconds; undefined if there is none. */
+export function requestedWait(event: RequestEvent): number | undefined {
+  return 'requestedWaitMs' in event ? event.requestedWaitMs : undefined
+}
+
+/** Describes a 429 or a retry for the log; undefined for other events. */
+export function describeRequest(event: RequestEvent): string | undefined {
+  if (event.kind === 'throttled') return `429, all requests pause for ${Math.ceil(event.waitMs)} ms`
+  return event.kind === 'retried' ? `retrying: ${event.reason}` : undefined
 }

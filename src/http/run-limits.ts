@@ -1,10 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { ExportError } from '../core/model/errors.ts'
-import { formatMinuteCeil } from '../core/model/utc.ts'
+import { endOfUtcDay, formatMinuteCeil, utcDay } from '../core/model/utc.ts'
 import { linkAbortSignal } from '../core/platform/abort-signal.ts'
 import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
-import type { DailyBudget } from './daily-budget.ts'
-import { createWaitAnnouncer, MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
 /** Limits of one command. */
 export type RunLimits = {
@@ -94,4 +92,82 @@ function waitPastDeadline(waitMs: number): ExportError {
 
 function limitReached(limit: string): ExportError {
   return new ExportError('BUDGET_REACHED', `the ${limit} is reached`)
+}
+
+/** Maximum delay that the service may request (ms). A daily quota is renewed within it. */
+export const MAX_WAIT_MS = 24 * 3_600_000
+/** Delays from this length (ms) on are announced to the user. */
+export const LONG_WAIT_MS = 60_000
+/**
+ * Ends of delays that differ by less than this (ms) count as one: the requests in flight receive their 429s
+ * one after the other.
+ */
+const SAME_END_MS = 60_000
+
+/** The error for a requested delay above `MAX_WAIT_MS`. */
+export function waitTooLongError(waitMs: number): ExportError {
+  const end = formatMinuteCeil(Date.now() + waitMs)
+  const hours = MAX_WAIT_MS / 3_600_000
+  return new ExportError('RATE_LIMITED', `the service asks to wait until ${end}, more than ${hours} hours`, {
+    fix: `Ask the provider about the quota of the key, or run the same command again after ${end}: it resumes.`,
+  })
+}
+
+/**
+ * Creates a function that returns a notice about a long delay: once for each end, and undefined for short
+ * delays.
+ */
+export function createWaitAnnouncer(): (waitMs: number) => string | undefined {
+  let announcedEnd = 0
+  return (waitMs) => {
+    const end = Date.now() + waitMs
+    if (waitMs < LONG_WAIT_MS || waitMs > MAX_WAIT_MS || end < announcedEnd + SAME_END_MS) return undefined
+    announcedEnd = end
+    return `the service asks to wait until ${formatMinuteCeil(end)}; no request is sent until then`
+  }
+}
+
+/** The compute units that may be used per UTC day. */
+export type DailyBudget = {
+  /** Counts units that are about to be used. Throws BUDGET_REACHED, and counts nothing, if they exceed what is left. */
+  count(units: number): void
+  /** Units that may still be used on this day; Infinity without a limit. */
+  left(): number
+}
+
+export type DailyBudgetOptions = {
+  /** @default unlimited */
+  perDay: number | undefined
+  /** Units that were used earlier on this day. */
+  used: number
+  /** Time in milliseconds since 1970. @default Date.now */
+  now?: () => number
+}
+
+/** Opens the budget of a command. It is renewed when the UTC day ends. */
+export function openDailyBudget({ perDay, used, now = Date.now }: DailyBudgetOptions): DailyBudget {
+  let [day, usedToday] = [utcDay(now()), used]
+  const usedOn = (nowMs: number) => (utcDay(nowMs) === day ? usedToday : 0)
+  return {
+    count: (units) => {
+      if (perDay === undefined) return
+      const nowMs = now()
+      const usedBefore = usedOn(nowMs)
+      if (usedBefore + units > perDay) throw budgetReached(perDay, nowMs)
+      ;[day, usedToday] = [utcDay(nowMs), usedBefore + units]
+    },
+    left: () => (perDay === undefined ? Number.POSITIVE_INFINITY : Math.max(0, perDay - usedOn(now()))),
+  }
+}
+
+/** The error for a day whose budget is used up. */
+function budgetReached(perDay: number, nowMs: number): ExportError {
+  const end = formatMinuteCeil(endOfUtcDay(nowMs))
+  return new ExportError(
+    'BUDGET_REACHED',
+    `the budget of ${perDay} compute units a day is used up until ${end}`,
+    {
+      fix: `Run the same command again after ${end}: it resumes where it stopped.`,
+    },
+  )
 }

@@ -1,8 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { MAX_BODY_BYTES } from '../core/model/limits.ts'
-import type { BufferPool } from './buffer-pool.ts'
-import { bodyTooLarge, isCompressed } from './decompress.ts'
-import { type FlowControl, receiveBody } from './receive-body.ts'
+import { type BufferPool, bodyTooLarge, type FlowControl, isCompressed, receiveBody } from './body.ts'
 
 /** A response as received, not decompressed. */
 export type HttpResponse = {

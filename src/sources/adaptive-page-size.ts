@@ -1,5 +1,5 @@
 import { ExportError } from '../core/model/errors.ts'
-import { BodyTooLargeError } from '../http/decompress.ts'
+import { BodyTooLargeError } from '../http/body.ts'
 import type { RequestContext } from '../http/request.ts'
 import { TimeoutError } from '../http/send-http-request.ts'
 

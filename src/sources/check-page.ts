@@ -1,6 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../core/model/errors.ts'
 import { type ItemKey, isAfterCutoff } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
+import { parseBytes } from '../core/platform/byte-text.ts'
+import { parseLimited } from '../core/platform/check-json-size.ts'
 import type { Page, PageKey, PageLimits } from './source.ts'
 
 type PageContent = {
@@ -69,4 +72,15 @@ export function outsideRangeError(block: number, range: BlockRange): ExportError
     'PAGE_MALFORMED',
     `the page holds block ${block}, outside [${range.from}, ${range.to})`,
   )
+}
+
+/** Parses a body as JSON of any shape. Throws PAGE_MALFORMED. */
+export function parseBody(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
+  try {
+    return parseLimited(body, parseBytes)
+  } catch (cause) {
+    if (cause instanceof ExportError) throw cause
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
+  }
 }

@@ -3,11 +3,9 @@ import type { MeteredOperation, QuotaSettings } from '../core/model/compute-unit
 import { ExportError } from '../core/model/errors.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
-import { openDailyBudget } from '../http/daily-budget.ts'
 import { createRateLimiter, type RateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
-import { describeRequest, type RequestEvent, requestedWait } from '../http/request-events.ts'
-import { type RunLimits, startRunLimits } from '../http/run-limits.ts'
-import type { Meter } from './meter.ts'
+import { describeRequest, type RequestEvent, type RequestLine, requestedWait } from '../http/request.ts'
+import { openDailyBudget, type RunLimits, startRunLimits } from '../http/run-limits.ts'
 
 export type ServiceAccess = RunLimits &
   QuotaSettings & {
@@ -106,4 +104,17 @@ function countEvent(counts: RequestCounts, { kind }: RequestEvent): void {
   if (kind === 'sent') counts.requests += 1
   else if (kind === 'throttled') counts.rateLimited += 1
   else if (kind === 'retried') counts.retries += 1
+}
+
+/** What requests cost in the compute units of a service, and its quota as far as it is known. */
+export type Meter = {
+  /** Compute units of one request. */
+  unitsOf(request: RequestLine): number
+  /** Compute units of one request of each operation. */
+  readonly costs: Readonly<Record<MeteredOperation, number>>
+  /** The quota, in compute units. Undefined if neither a tier nor a limit is set. */
+  readonly perMinute: number | undefined
+  readonly perDay: number | undefined
+  /** The rate of an operation at which the quota is used and not exceeded; undefined if it is unknown. */
+  requestsPerMs(operation: MeteredOperation): number | undefined
 }

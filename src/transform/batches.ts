@@ -1,7 +1,7 @@
 import type { PageRecord } from '../checkpoint/listing-state.ts'
 import { compareKeys } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
-import type { PageLocation } from './merge/page-source.ts'
+import type { PageLocation } from './merge/page-items.ts'
 
 /**
  * Returns the locations of the pages that may contain items of these blocks. Every thread receives them and a

@@ -1,6 +1,7 @@
 import { feeKey, feeOf, type PaidPrice } from '../core/model/fees.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { Native } from '../sources/view.ts'
+import type { OpenFee } from './staged/page-index.ts'
 
 /**
  * Where the prices of transactions with a fee cap come from, if a wallet of the job sent them. Those of others
@@ -75,4 +76,23 @@ function paidPrice(
 function openPrice({ from }: FeeSource, listed: string | null): string | undefined {
   const mayAsk = from === 'undecided' || from === 'details'
   return mayAsk && listed !== null && listed !== '0' ? listed : undefined
+}
+
+export type OpenFees = Iterable<OpenFee> | AsyncIterable<OpenFee>
+
+/** Finds out which prices were paid for transactions that wallets of the job sent. */
+export type FeeResolver = {
+  /** What is known at the moment. */
+  current(): FeeSource
+  /** Called with transactions of pages that were staged while the prices were undecided. */
+  offer(transaction: OpenFee): void
+  /**
+   * Resolves once everything is known that these transactions need.
+   *
+   * @param transactions iterates over the transactions of all pages whose prices were not known when the pages
+   *   were staged; one may occur several times
+   */
+  resolve(transactions: () => OpenFees): Promise<FeeSource>
+  /** Waits for requests in the background. */
+  close(): Promise<void>
 }

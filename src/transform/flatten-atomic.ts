@@ -4,8 +4,12 @@ import { isAtomicListing, walletOf } from '../core/model/listings.ts'
 import { toText, toValue } from '../core/platform/byte-text.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { AtomicView } from '../sources/view.ts'
-import { blockTimeProblem } from './block-time.ts'
-import type { FlatTransaction, FlattenContext, ItemView } from './flatten-transaction.ts'
+import {
+  blockTimeProblem,
+  type FlatTransaction,
+  type FlattenContext,
+  type ItemView,
+} from './flatten-transaction.ts'
 import { ledgerRows } from './ledger.ts'
 import type { Asset, Movement } from './movements.ts'
 

@@ -4,13 +4,19 @@ import type { Cells, Prefix, TableName } from '../core/table/index.ts'
 import type { Source } from '../sources/source.ts'
 import { contentId } from '../sources/transfer-id.ts'
 import type { ErcTable, Internal, LogRow, Native, View } from '../sources/view.ts'
-import { blockTimeProblem } from './block-time.ts'
-import { contradicts } from './contradictions.ts'
-import { dedupeLogs, logKey, logTables } from './erc-logs.ts'
 import { type FeeSource, type PaidNative, withPaidPrice } from './fees.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
-import { unionViews, type ViewUnion, type WalletView, type WalletViews } from './union-views.ts'
+import {
+  contradicts,
+  dedupeLogs,
+  logKey,
+  logTables,
+  unionViews,
+  type ViewUnion,
+  type WalletView,
+  type WalletViews,
+} from './union-views.ts'
 
 /**
  * Settings that are the same for all transactions of a job. Text is `ByteText`, like in items and rows.
@@ -213,4 +219,13 @@ function countLogs(view: View, union: ViewUnion): Record<ErcTable, number> {
       return listed === table ? ids.has(row.transfer_id) : listed !== undefined
     }).length
   return { erc20: count('erc20'), erc721: count('erc721'), erc1155: count('erc1155') }
+}
+
+/** 2015-07-30T15:26:13Z: the first block of Ethereum, before which no EVM chain has a transaction. */
+const FIRST_BLOCK_MS = 1_438_269_973_000
+
+/** Why a time cannot be that of a block, such as 0 for a missing one; undefined if it can. */
+export function blockTimeProblem(timeMs: number): string | undefined {
+  if (timeMs >= FIRST_BLOCK_MS) return undefined
+  return `its time, ${new Date(timeMs).toISOString()}, is before the first block of any chain`
 }

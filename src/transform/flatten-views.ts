@@ -13,7 +13,7 @@ import {
   type ItemView,
   type Reject,
 } from './flatten-transaction.ts'
-import type { PositionedItem } from './merge/record-items.ts'
+import type { PositionedItem } from './merge/page-items.ts'
 import { rejectLine } from './reject-line.ts'
 
 /**

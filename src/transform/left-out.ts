@@ -4,7 +4,7 @@ import type { Listings } from '../core/model/listings.ts'
 import type { LeftOut } from '../core/model/run-stats.ts'
 import type { Source } from '../sources/source.ts'
 import { fingerprint } from './merge/fingerprints.ts'
-import { keyedItems } from './merge/record-items.ts'
+import { keyedItems } from './merge/page-items.ts'
 
 /**
  * Counts the transactions that were read but are not exported because they are newer than the run's cutoff.

@@ -25,7 +25,7 @@ export type Movement = {
 }
 
 /** Sender and receiver, named like the columns of the fact tables. */
-export type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
+type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
 
 export type Asset = {
   type: AssetType

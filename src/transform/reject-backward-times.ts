@@ -1,6 +1,5 @@
 import type { BlockRange } from '../core/model/model.ts'
-import { openIndexes } from './staged/read-staged.ts'
-import { openStagedSource } from './staged/staged-source.ts'
+import { openIndexes, openStagedSource } from './staged/read-staged.ts'
 import { type BatchRows, type BlockRangeBatch, timeKey } from './write-batch.ts'
 
 type RejectingTimes = {

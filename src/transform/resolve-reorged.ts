@@ -2,10 +2,13 @@ import { compareKeys, UNKNOWN_INDEX } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { mayContain } from './batches.ts'
 import { findDuplicates, fingerprint, readFingerprints } from './merge/fingerprints.ts'
-import type { ReorgedTransaction } from './merge/page-source.ts'
-import type { ChainPosition } from './merge/record-items.ts'
-import { openIndexes } from './staged/read-staged.ts'
-import { openStagedSource, type StagedContext, type StagedPageLocation } from './staged/staged-source.ts'
+import type { ChainPosition, ReorgedTransaction } from './merge/page-items.ts'
+import {
+  openIndexes,
+  openStagedSource,
+  type StagedContext,
+  type StagedPageLocation,
+} from './staged/read-staged.ts'
 import type { BatchRows, BlockRangeBatch } from './write-batch.ts'
 
 export type ResolvingReorgs = {

@@ -1,7 +1,14 @@
-import type { Cells } from '../core/table/index.ts'
+import type { Cells, Prefix } from '../core/table/index.ts'
 import { compareContentIds } from '../sources/transfer-id.ts'
-import type { ErcTable, Internal, LogKey, LogRow, Native, View } from '../sources/view.ts'
-import { logKey, logTables } from './erc-logs.ts'
+import {
+  type ErcTable,
+  type Internal,
+  type LogKey,
+  type LogRow,
+  type Native,
+  onChainLogFields,
+  type View,
+} from '../sources/view.ts'
 
 /** One wallet's view of a transaction. */
 export type WalletView = {
@@ -158,7 +165,7 @@ function unionInternal(lists: readonly InternalList[], preferred: readonly Inter
 }
 
 /** Groups internal entries by content, in the order of the listing. */
-export function byContent(list: InternalList): Map<string, Internal[]> {
+function byContent(list: InternalList): Map<string, Internal[]> {
   const entries = new Map<string, Internal[]>()
   for (const entry of list) {
     const existing = entries.get(entry.content)
@@ -166,4 +173,128 @@ export function byContent(list: InternalList): Map<string, Internal[]> {
     else existing.push(entry)
   }
   return entries
+}
+
+export const logKey = ({ log_index, transfer_id }: LogRow): LogKey => log_index ?? transfer_id
+
+type Logs = Pick<View, ErcTable>
+
+/** A log that is in several lists is assigned to the first of these. */
+const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
+
+/** Keeps each log in one list only (CONTRACT section 2.4). */
+export function dedupeLogs(view: View): View {
+  const { erc20, erc721, erc1155 } = view
+  if (Number(erc20.length > 0) + Number(erc721.length > 0) + Number(erc1155.length > 0) < 2) return view
+  const tables = logTables(view)
+  const repeated = new Set<LogKey>()
+  const retain = <T extends LogRow>(table: ErcTable, entries: readonly T[]): readonly T[] =>
+    entries.filter((entry) => {
+      const log = logKey(entry)
+      const isInTable = tables.get(log) === table
+      if (!isInTable) repeated.add(log)
+      return isInTable
+    })
+  const retained = {
+    erc20: retain('erc20', view.erc20),
+    erc721: retain('erc721', view.erc721),
+    erc1155: retain('erc1155', view.erc1155),
+  }
+  return { ...view, ...retained, repeatedLogs: [...repeated] }
+}
+
+/** Maps each log to its table. */
+export function logTables(logs: Logs): Map<LogKey, ErcTable> {
+  const tables = new Map<LogKey, ErcTable>()
+  for (const table of PRECEDENCE)
+    for (const entry of logs[table]) if (!tables.has(logKey(entry))) tables.set(logKey(entry), table)
+  return tables
+}
+
+/**
+ * Returns true if a wallet's view contradicts the union of all views: fields of the transaction, of a log or
+ * of an internal call differ, or the view lacks an entry that has the wallet as a party. Names, prices,
+ * metadata and the order of internal calls are not compared, because they are not on the chain.
+ */
+export function contradicts(union: ViewUnion, seen: WalletView): boolean {
+  return (
+    differsInNative(union.native, seen.view.native) ||
+    ERC_TABLES.some((table) => differsInLogs(table, union, seen)) ||
+    differsInInternal(union.internal, seen)
+  )
+}
+
+const PREFIX_FIELDS = [
+  'block_number',
+  'block_hash',
+  'block_timestamp',
+  'transaction_index',
+] as const satisfies readonly (keyof Prefix)[]
+const NATIVE_FIELDS = [
+  'transaction_type',
+  'status',
+  'nonce',
+  'from_address',
+  'to_address',
+  'value',
+  'gas_limit',
+  'gas_used',
+  'gas_price',
+] as const satisfies readonly (keyof Cells<'transactions'>)[]
+/** Fields of the call, which a listing may omit. Only two different statements contradict each other. */
+const CALL_FIELDS = ['call_type', 'method_id'] as const satisfies readonly (keyof Cells<'transactions'>)[]
+
+function differsInNative(a: Native, b: Native): boolean {
+  if (a === b) return false
+  const isUnknown = (value: unknown, native: Native) => value === null && native.isPartial === true
+  const differs = (one: unknown, other: unknown) =>
+    one !== other && !isUnknown(one, a) && !isUnknown(other, b)
+  return (
+    PREFIX_FIELDS.some((name) => differs(a.prefix[name], b.prefix[name])) ||
+    NATIVE_FIELDS.some((name) => differs(a.row[name], b.row[name])) ||
+    CALL_FIELDS.some((name) => a.row[name] !== null && b.row[name] !== null && a.row[name] !== b.row[name])
+  )
+}
+
+type Parties = { from_address: string | null; to_address: string | null }
+
+const isParty = ({ from_address, to_address }: Parties, wallet: string) =>
+  from_address === wallet || to_address === wallet
+
+function differsInLogs(table: ErcTable, union: ViewUnion, { wallet, view }: WalletView): boolean {
+  const [all, own]: [readonly LogRow[], readonly LogRow[]] = [union[table], view[table]]
+  if (all === own || (all.length === 0 && own.length === 0)) return false
+  const byKey = new Map(own.map((entry) => [entry.transfer_id, entry]))
+  let found = 0
+  for (const entry of all) {
+    const ownEntry = byKey.get(entry.transfer_id)
+    if (ownEntry === undefined) {
+      if (view.isComplete && isParty(entry, wallet)) return true
+    } else {
+      found += 1
+      if (ownEntry !== entry && onChainLogFields(ownEntry) !== onChainLogFields(entry)) return true
+    }
+  }
+  return found < byKey.size
+}
+
+function differsInInternal(union: readonly Internal[], { wallet, view }: WalletView): boolean {
+  if (union === view.internal) return false
+  const own = byContent(view.internal)
+  for (const [content, entries] of byContent(union)) {
+    const ownEntries = own.get(content) ?? []
+    const involvesWallet = entries.some(({ row }) => isParty(row, wallet))
+    if (ownEntries.length < entries.length && involvesWallet && view.isComplete) return true
+    if (ownEntries.length === entries.length && onChainCallFields(ownEntries) !== onChainCallFields(entries))
+      return true
+  }
+  return false
+}
+
+/** Kind, outcome and gas of the calls as one string that does not depend on their order. */
+function onChainCallFields(entries: readonly Internal[]): string {
+  const lines = entries.map(
+    ({ row }) => `${row.internal_type} ${row.reverted} ${row.gas_used} ${row.gas_limit}`,
+  )
+  return lines.sort().join('\n')
 }

@@ -10,12 +10,17 @@ import type { Source } from '../sources/source.ts'
 import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
 import { mergeItems, type TransactionViews } from './merge/merge-items.ts'
-import type { ReorgedTransaction } from './merge/page-source.ts'
-import type { PageReader } from './open-page-reader.ts'
+import type { ReorgedTransaction } from './merge/page-items.ts'
+import type { PageReader } from './page-reader.ts'
 import { BatchChunks } from './staged/batch-chunks.ts'
-import { openStagedReader, type StagedReader } from './staged/read-staged.ts'
-import type { StageFiles } from './staged/stage-files.ts'
-import { openStagedSource, type StagedItem, type StagedPageLocation } from './staged/staged-source.ts'
+import {
+  openStagedReader,
+  openStagedSource,
+  type StagedItem,
+  type StagedPageLocation,
+  type StagedReader,
+} from './staged/read-staged.ts'
+import type { StageFiles } from './staged/stage-page.ts'
 
 /**
  * A block range and the staged pages that may contain its items, in the order in which they were received.

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_EVENT_BYTES, SMALL_BODY_BYTES } from '../core/model/limits.ts'
 import { parseLimited } from '../core/platform/check-json-size.ts'
 import { bindServer, closeServer, createLimitedServer, readBody } from '../core/platform/http-server.ts'
-import { createBodyBudget } from '../http/body-budget.ts'
+import { createBodyBudget } from '../http/body.ts'
 
 export type ReceiverOptions = {
   host: string

@@ -1,5 +1,5 @@
 import { ExportError } from '../core/model/errors.ts'
-import type { Webhook } from '../sources/data-api/resources/webhook.ts'
+import type { Webhook } from '../sources/data-api/resources.ts'
 import type { ServiceClient } from '../sources/data-api/service-client.ts'
 import type { WatchedAddresses } from './plan-webhooks.ts'
 

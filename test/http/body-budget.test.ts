@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { MAX_BODY_BYTES } from '../../src/core/model/limits.ts'
-import { createBodyBudget } from '../../src/http/body-budget.ts'
+import { createBodyBudget } from '../../src/http/body.ts'
 import { createClient } from '../../src/http/http-client.ts'
 import { startServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBufferPool, POOLED_BUFFER_BYTES } from '../../src/http/buffer-pool.ts'
+import { createBufferPool, POOLED_BUFFER_BYTES } from '../../src/http/body.ts'
 
 const chunk = (bytes: number, letter: string) => Buffer.alloc(bytes, letter)
 

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { describeConnectionError } from '../../src/http/connection-error.ts'
-import type { RequestEvent } from '../../src/http/request-events.ts'
+import type { RequestEvent } from '../../src/http/request.ts'
 import type { ExportError } from '../../src/index.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { clientOf, closedUrl, failureOf, startServer } from './server.ts'

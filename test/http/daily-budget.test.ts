@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { openDailyBudget } from '../../src/http/daily-budget.ts'
-import { startRunLimits } from '../../src/http/run-limits.ts'
+import { openDailyBudget, startRunLimits } from '../../src/http/run-limits.ts'
 
 const NOON = Date.UTC(2025, 0, 31, 12)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explainBody, fixForStatus } from '../../src/http/endpoint-hints.ts'
+import { explainBody, fixForStatus } from '../../src/http/http-status-error.ts'
 
 const RETIRED = { baseUrl: 'https://api.bscscan.com', path: '/v2/api' }
 const WEB_PAGE = { headers: {}, body: Buffer.from('<!DOCTYPE html><title>Moved</title>') }

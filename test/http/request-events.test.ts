@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeRequest } from '../../src/http/request-events.ts'
+import { describeRequest } from '../../src/http/request.ts'
 
 test('the log states delays in whole milliseconds', () => {
   expect(describeRequest({ kind: 'throttled', waitMs: 999.565699 })).toBe(

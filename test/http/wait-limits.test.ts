@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { startRunLimits } from '../../src/http/run-limits.ts'
-import { createWaitAnnouncer } from '../../src/http/wait-limits.ts'
+import { createWaitAnnouncer, startRunLimits } from '../../src/http/run-limits.ts'
 import type { ExportError } from '../../src/index.ts'
 import { clientOf, failureOf, startServer } from './server.ts'
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { bodyTooLarge } from '../../src/http/decompress.ts'
+import { bodyTooLarge } from '../../src/http/body.ts'
 import { TimeoutError } from '../../src/http/send-http-request.ts'
 import { createAdaptivePageSize, newSharedPageLimit } from '../../src/sources/adaptive-page-size.ts'
-import { readRange } from '../../src/sources/data-api/pages/read-range.ts'
-import type { RangeSpec } from '../../src/sources/data-api/pages/read-token-chain.ts'
+import { type RangeSpec, readRange } from '../../src/sources/data-api/pages/read-range.ts'
 import { fakeRequester, type Query, type Reply } from './data-api/pages/fake-requester.ts'
 import { bodyOf, hashesIn, itemAt } from './data-api/pages/listing.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { PageRecord } from '../../src/checkpoint/listing-state.ts'
 import type { BlockRange } from '../../src/core/model/model.ts'
 import { cutBatches, maxOverlappingBytes, pagesIn } from '../../src/transform/batches.ts'
-import type { PageLocation } from '../../src/transform/merge/page-source.ts'
+import type { PageLocation } from '../../src/transform/merge/page-items.ts'
 
 const END = 1_000
 

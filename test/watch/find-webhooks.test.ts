@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Webhook } from '../../src/sources/data-api/resources/webhook.ts'
-import type { WebhookService } from '../../src/watch/webhooks.ts'
-import { findWebhooks } from '../../src/watch/webhooks.ts'
+import type { Webhook } from '../../src/sources/data-api/resources.ts'
+import { findWebhooks, type WebhookService } from '../../src/watch/webhooks.ts'
 import { TOO_DEEP_JSON } from '../helpers/deep-json.ts'
 
 test.for(TOO_DEEP_JSON)('treats $what in place of text as empty text', async ({ text }) => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { type BurstProfile, MAX_SAMPLES, type SampleWindow } from '../../http/rate-limit/estimate-rate.ts'
 import type { LearnedRate } from '../../http/rate-limit/learned-rate.ts'
-import { type BurstProfile, MAX_SAMPLES, type SampleWindow } from '../../http/rate-limit/sample-window.ts'
-import { MAX_WAIT_MS } from '../../http/wait-limits.ts'
+import { MAX_WAIT_MS } from '../../http/run-limits.ts'
 import { count, parseTextAs, token } from '../schemas.ts'
 import { newSharedState, type SharedLimiterState, STATE_VERSION } from './shared-limiter-state.ts'
 

@@ -1,3 +1,4 @@
+import type { SentRequest } from '../../http/rate-limit/estimate-rate.ts'
 import { SHARED_TUNING } from '../../http/rate-limit/learned-rate.ts'
 import {
   changeKnownRate,
@@ -10,7 +11,6 @@ import {
   send,
   type UnusedPermit,
 } from '../../http/rate-limit/limiter-state.ts'
-import type { SentRequest } from '../../http/rate-limit/sample-window.ts'
 
 /**
  * Version of the format and of the meaning of its fields. Each version has a key of its own in Redis; a state of

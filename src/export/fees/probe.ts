@@ -1,4 +1,4 @@
-import type { FeeCheckpoint } from '../../checkpoint/fee-state.ts'
+import type { FeeCheckpoint } from '../../checkpoint/fees.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { type FeeDetails, feeKey, type ListedPrice } from '../../core/model/fees.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'

@@ -3,7 +3,7 @@ import type { PageRecord } from '../../checkpoint/listing-state.ts'
 import type { Listings } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import type { Source } from '../../sources/source.ts'
-import { keyedItems } from '../../transform/merge/record-items.ts'
+import { keyedItems } from '../../transform/merge/page-items.ts'
 
 /** How the blocks that a run read again differ from the stored pages of earlier runs. */
 export type Comparison = {

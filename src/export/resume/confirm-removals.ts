@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
 import { type Listings, UNBOUNDED } from '../../core/model/listings.ts'
 import { largest, smallest } from '../../core/platform/extremes.ts'
 import type { Source } from '../../sources/source.ts'
-import { keyedItems } from '../../transform/merge/record-items.ts'
+import { keyedItems } from '../../transform/merge/page-items.ts'
 import type { Comparison } from './compare-lookback.ts'
 
 type ConfirmOptions = {

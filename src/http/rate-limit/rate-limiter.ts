@@ -1,4 +1,5 @@
 import { MAX_TIMEOUT_MS } from '../../core/platform/max-timeout.ts'
+import type { SentRequest } from './estimate-rate.ts'
 import { LOCAL_TUNING } from './learned-rate.ts'
 import {
   type LimiterState,
@@ -8,7 +9,6 @@ import {
   recordOutcome,
   send,
 } from './limiter-state.ts'
-import type { SentRequest } from './sample-window.ts'
 
 /**
  * The rate limiter of a run. Every attempt of every request of every job acquires a permit from it.

@@ -6,6 +6,7 @@ import { previewJson } from '../../core/platform/json-text.ts'
 import type { Cells, Prefix } from '../../core/table/index.ts'
 import {
   type Fields,
+  INT32_MAX,
   int32At,
   listAt,
   objectAt,
@@ -15,9 +16,10 @@ import {
   requiredText,
   requiredU64,
   textAt,
+  timesOf,
   u256At,
+  wholeNumber,
 } from '../fields.ts'
-import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
 import type { ViewContext } from '../source.ts'
 import type { AtomicView } from '../view.ts'
 
@@ -163,7 +165,7 @@ export function keyOfAtomic(item: Fields, chain?: string): ItemKey | string {
 }
 
 /** An id or hash. The letter case of hex digits has no meaning; that of other ids (base 58) has. */
-export function idText(id: ByteText): ByteText {
+function idText(id: ByteText): ByteText {
   return /^0x/i.test(id) ? toLowerCase(id) : id
 }
 

@@ -1,5 +1,5 @@
 import type { MeteredOperation, QuotaSettings, Tier } from '../../core/model/compute-units.ts'
-import type { Meter } from '../meter.ts'
+import type { Meter } from '../service-access.ts'
 
 /**
  * The cost of requests in compute units, in which the quotas of the Avalanche Data API are stated. A job can override each

@@ -17,11 +17,10 @@ import { itemsIn, parsePage } from './pages/page.ts'
 import { fetchAtomicPage, readAtomicChain } from './pages/read-atomic-chain.ts'
 import { readBlock, readBlockTimes } from './pages/read-block.ts'
 import { readFullRange } from './pages/read-full-range.ts'
-import { readRange } from './pages/read-range.ts'
-import { fetchPage } from './pages/read-token-chain.ts'
+import { fetchPage, readRange } from './pages/read-range.ts'
 import { MAX_DETAILS } from './pages/unlisted-transactions.ts'
 import { keyOfItem } from './parse-item-key.ts'
-import { readFee } from './read-fee.ts'
+import { readFee } from './read-transaction.ts'
 import { onChainFieldsOf, readView } from './view.ts'
 
 /** The HTTP interface that INTERFACE.md describes. */

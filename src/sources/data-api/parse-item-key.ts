@@ -2,8 +2,7 @@ import { isOfChain } from '../../core/model/chains.ts'
 import type { ItemKey } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson } from '../../core/platform/json-text.ts'
-import type { Fields } from '../fields.ts'
-import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
+import { type Fields, INT32_MAX, timesOf, wholeNumber } from '../fields.ts'
 import { isAtomicItem, keyOfAtomic } from './atomic.ts'
 
 /**

@@ -9,17 +9,21 @@ import { MAX_TIMEOUT_MS } from '../../core/platform/max-timeout.ts'
 import type { RetryOptions } from '../../core/platform/retry.ts'
 import { createClient } from '../../http/http-client.ts'
 import { createRateLimiter, type RateLimiter } from '../../http/rate-limit/rate-limiter.ts'
-import { type RequestContext, request } from '../../http/request.ts'
-import type { RequestEvent } from '../../http/request-events.ts'
+import { type RequestContext, type RequestEvent, request } from '../../http/request.ts'
 import { ACCESS_DEFAULTS } from '../service-access.ts'
 import { type BalanceOperations, balanceOperations } from './operations/balances.ts'
 import type { Call } from './operations/call.ts'
 import { type ChainOperations, chainOperations } from './operations/chains.ts'
 import { type NftOperations, nftOperations } from './operations/nfts.ts'
-import { type SharedSecretOperations, sharedSecretOperations } from './operations/shared-secret.ts'
 import { type TransactionOperations, transactionOperations } from './operations/transactions.ts'
-import { type WebhookAddressOperations, webhookAddressOperations } from './operations/webhook-addresses.ts'
-import { type WebhookOperations, webhookOperations } from './operations/webhooks.ts'
+import {
+  type SharedSecretOperations,
+  sharedSecretOperations,
+  type WebhookAddressOperations,
+  type WebhookOperations,
+  webhookAddressOperations,
+  webhookOperations,
+} from './operations/webhooks.ts'
 
 /** Options of a service client: URL, API key and request settings. */
 export type ServiceClientOptions = {

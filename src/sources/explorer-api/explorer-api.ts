@@ -3,17 +3,15 @@ import { createAdaptivePageSize, newSharedPageLimit } from '../adaptive-page-siz
 import type { Source, WalletAssets } from '../source.ts'
 import { splitPage } from '../split-list.ts'
 import { isUnprocessed } from './answer.ts'
+import { composeBody, ITEMS, itemsIn, parsePage, readPage } from './compose-page.ts'
 import { API_KEY_PARAMETER, BLOCKSCOUT, type Dialect, ETHERSCAN } from './dialect.ts'
 import { keyOf, LISTING_NAMES, LISTINGS, onChainFieldsOf } from './item.ts'
-import { composeBody } from './pages/compose-body.ts'
-import { ITEMS, itemsIn, parsePage, readPage } from './pages/page.ts'
-import { type ListingSize, readRange } from './pages/read-range.ts'
-import { isListingRefused, readFirstRecord } from './pages/read-window.ts'
-import { createSharedWindows } from './pages/shared-windows.ts'
-import { createBlockSpan, WINDOW_SIZES } from './pages/window-size.ts'
+import { type ListingSize, readRange } from './read-range.ts'
+import { createSharedWindows, isListingRefused, readFirstRecord } from './read-window.ts'
 import { readAnswer } from './record-index.ts'
-import { requestLastBlockBefore } from './requests/request-head.ts'
+import { requestLastBlockBefore } from './requests.ts'
 import { readView } from './view.ts'
+import { createBlockSpan, WINDOW_SIZES } from './window-size.ts'
 
 /** The API of Etherscan (V2, V1 and its copies). README.md describes it. */
 export const etherscan: Source = explorerSource(ETHERSCAN)

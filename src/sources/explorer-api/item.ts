@@ -1,8 +1,7 @@
 import { type ItemKey, UNKNOWN_INDEX } from '../../core/model/item-key.ts'
 import { toLowerCase } from '../../core/platform/byte-text.ts'
 import { previewJson, writeJson } from '../../core/platform/json-text.ts'
-import { type Fields, isObject } from '../fields.ts'
-import { INT32_MAX, timesOf, wholeNumber } from '../item-time.ts'
+import { type Fields, INT32_MAX, isObject, timesOf, wholeNumber } from '../fields.ts'
 
 /** The listings of a wallet by their field in an item, with the action that requests each. */
 export const LISTINGS = {

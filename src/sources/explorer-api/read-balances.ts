@@ -17,8 +17,8 @@ import { ACCESS_DEFAULTS, type ServiceAccess, startRequests } from '../service-a
 import { isUnprocessed, readQuantity } from './answer.ts'
 import { API_KEY_PARAMETER, type Dialect } from './dialect.ts'
 import { LISTING_NAMES } from './item.ts'
-import { readFirstRecord } from './pages/read-window.ts'
-import { explorerRequest } from './requests/explorer-request.ts'
+import { readFirstRecord } from './read-window.ts'
+import { explorerRequest } from './requests.ts'
 
 /**
  * Opens the balances that an explorer states: of the coin and of ERC-20 tokens. Most are current ones only.

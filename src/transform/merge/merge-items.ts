@@ -6,7 +6,7 @@ import {
   compareItems,
   type ItemSource,
   type PositionedItem,
-} from './record-items.ts'
+} from './page-items.ts'
 
 /** All views of one transaction, sorted by wallet address, one per wallet. */
 export type TransactionViews<T extends PositionedItem> = readonly [T, ...T[]]

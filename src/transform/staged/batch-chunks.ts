@@ -2,9 +2,8 @@ import type { TableName } from '../../core/table/index.ts'
 import { appendLines, type Chunk } from '../../files/chunk.ts'
 import type { FlatTransaction } from '../flatten-transaction.ts'
 import { type LineRange, lineRangeOf } from './page-index.ts'
-import type { StagedReader } from './read-staged.ts'
-import { linesPath, type StageFiles } from './stage-files.ts'
-import type { OpenPage, StagedItem } from './staged-source.ts'
+import type { OpenPage, StagedItem, StagedReader } from './read-staged.ts'
+import { linesPath, type StageFiles } from './stage-page.ts'
 
 export type ChunkSources = {
   /** This thread's staging files, for lines that are copied or built again. */

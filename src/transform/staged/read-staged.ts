@@ -1,11 +1,17 @@
+import type { BlockRange } from '../../core/model/model.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
 import type { ByteRange, Source } from '../../sources/source.ts'
-import { type FileReader, openFileReader } from '../file-reader.ts'
-import { storedItems } from '../merge/record-items.ts'
-import type { PageReader } from '../open-page-reader.ts'
+import {
+  type ItemSource,
+  includedItems,
+  type PageLocation,
+  type PositionedItem,
+  type ReorgedTransaction,
+  storedItems,
+} from '../merge/page-items.ts'
+import { type FileReader, openFileReader, type PageReader } from '../page-reader.ts'
 import type { IndexLocation, PageIndex } from './page-index.ts'
-import { linesPath } from './stage-files.ts'
-import type { OpenPage, StagedItem } from './staged-source.ts'
+import { linesPath } from './stage-page.ts'
 
 /**
  * Reads staging files of all threads synchronously. Files stay open until `close`. Methods throw
@@ -80,4 +86,44 @@ type EntryOffsets = Float64Array | null
 
 function findEntries(found: readonly ByteRange[] | undefined, count: number): EntryOffsets {
   return found?.length === count ? Float64Array.from(found.flat()) : null
+}
+
+/** A staged page: the location of its body in the checkpoint and of its index in the staging files. */
+export type StagedPageLocation = PageLocation & { index: IndexLocation }
+
+/** A transaction of a staged page. */
+export type StagedItem = PositionedItem & {
+  page: OpenPage
+  /** Index of the transaction in the page index. */
+  at: number
+}
+
+export type OpenPage = { location: StagedPageLocation; index: PageIndex }
+
+export type StagedContext = {
+  readIndex: (location: IndexLocation) => PageIndex
+  /** Half-open. Items outside are ignored. */
+  range: BlockRange
+  /** By hash, transactions that have several chain positions. @default none */
+  reorged?: ReadonlyMap<string, ReorgedTransaction> | undefined
+}
+
+/** Opens a staged page as a merge source. Its index is read when the merge loads it. */
+export function openStagedSource(
+  location: StagedPageLocation,
+  { readIndex, ...filter }: StagedContext,
+): ItemSource<StagedItem> {
+  const { wallet, keyRange, validBefore, rereadRanges } = location
+  return {
+    keyRange,
+    load: () => {
+      const index = readIndex(location.index)
+      const page = { location, index }
+      const items = index.block.map((block, at): StagedItem => {
+        const key = { block, index: index.index[at] ?? 0, hash: index.hash[at] ?? '' }
+        return { key, wallet, page, at }
+      })
+      return includedItems(items, { ...filter, validBefore, rereadRanges })
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { ExportError, toExportError } from '../../core/model/errors.ts'
 import { PACKAGE } from '../../core/model/version.ts'
-import { isPooledBuffer } from '../../http/buffer-pool.ts'
+import { isPooledBuffer } from '../../http/body.ts'
 import type { Page } from '../../sources/source.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 

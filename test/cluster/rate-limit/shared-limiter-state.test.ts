@@ -9,6 +9,7 @@ import {
   RAMP_UP_LOOK_AHEAD_MS,
   type ReservedPermit,
 } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
+import { countGrants } from '../../../src/http/rate-limit/estimate-rate.ts'
 import { SHARED_TUNING } from '../../../src/http/rate-limit/learned-rate.ts'
 import {
   newLimiterState,
@@ -17,7 +18,6 @@ import {
   recordOutcome,
   send,
 } from '../../../src/http/rate-limit/limiter-state.ts'
-import { countGrants } from '../../../src/http/rate-limit/sample-window.ts'
 
 const NOW = 1_800_000_000_000
 const GRANTED: RequestOutcome = { kind: 'granted', remaining: undefined, resetMs: undefined }

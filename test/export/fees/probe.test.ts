@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { FeeCheckpoint } from '../../../src/checkpoint/fee-state.ts'
+import type { FeeCheckpoint } from '../../../src/checkpoint/fees.ts'
 import { ExportError } from '../../../src/core/model/errors.ts'
 import { type FeeDetails, feeKey, type ListedPrice } from '../../../src/core/model/fees.ts'
 import { MAX_PROBES, openProbe, type RequestFee } from '../../../src/export/fees/probe.ts'

@@ -1,11 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { estimateRate } from '../../../src/http/rate-limit/estimate-rate.ts'
-import {
-  newRemainingQuota,
-  quotaAvailableAt,
-  updateRemaining,
-} from '../../../src/http/rate-limit/remaining-quota.ts'
 import {
   burstProfile,
   burstUsed,
@@ -13,10 +7,16 @@ import {
   countSent,
   countThrottled,
   countUnused,
+  estimateRate,
   newSampleWindow,
   refillRate,
   type SampleWindow,
-} from '../../../src/http/rate-limit/sample-window.ts'
+} from '../../../src/http/rate-limit/estimate-rate.ts'
+import {
+  newRemainingQuota,
+  quotaAvailableAt,
+  updateRemaining,
+} from '../../../src/http/rate-limit/limiter-state.ts'
 
 type Sending = { count: number; perMs: number; since?: number; idleMs?: number }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readFee } from '../../../src/sources/data-api/read-fee.ts'
+import { readFee } from '../../../src/sources/data-api/read-transaction.ts'
 import { fakeRequester } from './pages/fake-requester.ts'
 
 const BLOCK = '0xb10c'

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { toText } from '../../../src/core/platform/byte-text.ts'
-import { LISTING_NAMES, type ListingName } from '../../../src/sources/explorer-api/item.ts'
 import {
   composeBody,
   type Located,
   nameRecords,
-} from '../../../src/sources/explorer-api/pages/compose-body.ts'
-import { parsePage } from '../../../src/sources/explorer-api/pages/page.ts'
+  parsePage,
+} from '../../../src/sources/explorer-api/compose-page.ts'
+import { LISTING_NAMES, type ListingName } from '../../../src/sources/explorer-api/item.ts'
 import { readAnswer, recordAt, requireRecords } from '../../../src/sources/explorer-api/record-index.ts'
 import type { RecordIndex } from '../../../src/sources/source.ts'
 import { type FakeRecord, recordAt as record } from './fake-explorer.ts'

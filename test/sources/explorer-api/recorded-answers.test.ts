@@ -7,9 +7,9 @@ import {
   readQuantity,
   readRecords,
 } from '../../../src/sources/explorer-api/answer.ts'
+import { composeBody } from '../../../src/sources/explorer-api/compose-page.ts'
 import { etherscan } from '../../../src/sources/explorer-api/explorer-api.ts'
 import { LISTINGS, type ListingName } from '../../../src/sources/explorer-api/item.ts'
-import { composeBody } from '../../../src/sources/explorer-api/pages/compose-body.ts'
 import { readAnswer, requireRecords } from '../../../src/sources/explorer-api/record-index.ts'
 import type { Fields } from '../../../src/sources/fields.ts'
 

@@ -5,7 +5,7 @@ import {
   includedItems,
   openPageSource,
   type SourceContext,
-} from '../../../src/transform/merge/page-source.ts'
+} from '../../../src/transform/merge/page-items.ts'
 import { bodyOf, item } from './pages.ts'
 
 /** The blocks of the items of a one-page source. */

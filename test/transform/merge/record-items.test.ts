@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { dataApi } from '../../../src/sources/data-api/data-api.ts'
-import { itemsOfPage } from '../../../src/transform/merge/record-items.ts'
+import { itemsOfPage } from '../../../src/transform/merge/page-items.ts'
 import { bodyOf, item } from './pages.ts'
 
 const read = (transactions: unknown[]) =>

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { mergeItems } from '../../../src/transform/merge/merge-items.ts'
-import type { ItemSource, WalletItem } from '../../../src/transform/merge/record-items.ts'
-import { sortItems } from '../../../src/transform/merge/record-items.ts'
+import { type ItemSource, sortItems, type WalletItem } from '../../../src/transform/merge/page-items.ts'
 
 export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = {}): WalletItem {
   const times = { timeMs: block, lastMs: block, second: 0 }

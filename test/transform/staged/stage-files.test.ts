@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { linesPath, openStageFiles } from '../../../src/transform/staged/stage-files.ts'
+import { linesPath, openStageFiles } from '../../../src/transform/staged/stage-page.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const open = (folder: string) =>

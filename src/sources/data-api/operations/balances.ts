@@ -1,10 +1,19 @@
 import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
-import type { Erc20Balance, Erc721Balance, Erc1155Balance, NativeBalance } from '../resources/balance.ts'
-import type { Paged } from '../resources/pages.ts'
-import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
-import { followPages, type PageHandling } from './follow-pages.ts'
-import { type PathSegment, path, queryOf } from './path.ts'
-import { malformedResponse, pageReader, readObject } from './read-response.ts'
+import type { Erc20Balance, Erc721Balance, Erc1155Balance, NativeBalance, Paged } from '../resources.ts'
+import {
+  type Call,
+  type CallOptions,
+  followPages,
+  malformedResponse,
+  PAGE_SIZE,
+  type PageHandling,
+  type Paging,
+  type PathSegment,
+  pageReader,
+  path,
+  queryOf,
+  readObject,
+} from './call.ts'
 
 /** A wallet, and the block after which its balance is wanted. */
 export type BalanceQuery = {

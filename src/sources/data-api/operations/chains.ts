@@ -1,7 +1,14 @@
-import type { Chain } from '../resources/chain.ts'
-import type { Call, CallOptions } from './call.ts'
-import { type PathSegment, path, queryOf } from './path.ts'
-import { malformedResponse, parseBody, readObject } from './read-response.ts'
+import type { Chain } from '../resources.ts'
+import {
+  type Call,
+  type CallOptions,
+  malformedResponse,
+  type PathSegment,
+  parseBody,
+  path,
+  queryOf,
+  readObject,
+} from './call.ts'
 
 /** Filters for the list of chains. Known services support these two; the interface defines none. */
 export type ChainsQuery = {

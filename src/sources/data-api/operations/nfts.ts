@@ -1,5 +1,4 @@
-import type { Call, CallOptions } from './call.ts'
-import { type PathSegment, path } from './path.ts'
+import { type Call, type CallOptions, type PathSegment, path } from './call.ts'
 
 /** A token of a collection (interface section 4.2). */
 export type NftQuery = {

@@ -1,10 +1,18 @@
 import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
-import type { BlockTransactionsPage, WalletTransactionsPage } from '../resources/pages.ts'
-import type { TransactionDetails } from '../resources/transaction.ts'
-import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
-import { followPages, type PageHandling } from './follow-pages.ts'
-import { type PathSegment, path, queryOf } from './path.ts'
-import { pageReader, readObject } from './read-response.ts'
+import type { BlockTransactionsPage, TransactionDetails, WalletTransactionsPage } from '../resources.ts'
+import {
+  type Call,
+  type CallOptions,
+  followPages,
+  PAGE_SIZE,
+  type PageHandling,
+  type Paging,
+  type PathSegment,
+  pageReader,
+  path,
+  queryOf,
+  readObject,
+} from './call.ts'
 
 /** A wallet and the part of its history to list (interface section 4.3). */
 export type WalletTransactionsQuery = Paging & {

@@ -1,11 +1,26 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { createAdaptivePageSize } from '../../adaptive-page-size.ts'
-import type { WebhooksPage } from '../resources/pages.ts'
-import type { NewWebhook, Webhook, WebhookChanges, WebhookStatus } from '../resources/webhook.ts'
-import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
-import { followPages } from './follow-pages.ts'
-import { path, queryOf } from './path.ts'
-import { pageReader, readAnyObject, readObject } from './read-response.ts'
+import type {
+  NewWebhook,
+  Webhook,
+  WebhookAddressesPage,
+  WebhookChanges,
+  WebhookStatus,
+  WebhooksPage,
+} from '../resources.ts'
+import {
+  type Call,
+  type CallOptions,
+  followPages,
+  malformedResponse,
+  PAGE_SIZE,
+  type Paging,
+  pageReader,
+  path,
+  queryOf,
+  readAnyObject,
+  readObject,
+} from './call.ts'
 
 /** A webhook by its id. */
 export type WebhookId = { id: string }
@@ -106,4 +121,100 @@ const DESCRIPTIONS = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'delet
 function ignoreIfDeleted(thrown: unknown): undefined {
   const isDeleted = thrown instanceof ExportError && thrown.status === 404 && thrown.mayHaveActed
   if (!isDeleted) throw thrown
+}
+
+/** A webhook and addresses to add or remove (interface sections 4.5 and 4.6). */
+export type WebhookAddresses = WebhookId & { addresses: readonly string[] }
+
+export type WebhookAddressOperations = {
+  /**
+   * Adds addresses to a webhook (interface section 4.5). The interface does not show the response body:
+   * resolves with the webhook if the service returns it, otherwise with undefined. Retried after any error,
+   * since adding an address twice has no effect. The interface does not show how a service refuses too many
+   * addresses (section 8: 5 on a free plan).
+   */
+  addWebhookAddresses(query: WebhookAddresses, options?: CallOptions): Promise<Webhook | undefined>
+  /**
+   * Removes addresses from a webhook (interface section 4.6). The interface does not show the response body:
+   * resolves with the webhook if the service returns it, otherwise with undefined. Retried after any error; a
+   * refusal after a lost response carries `mayHaveActed`.
+   */
+  removeWebhookAddresses(query: WebhookAddresses, options?: CallOptions): Promise<Webhook | undefined>
+  /** Lists the addresses of a webhook, page by page. Beyond the interface: a service may respond with 404. */
+  listWebhookAddresses(
+    query: WebhookId & Paging,
+    options?: CallOptions,
+  ): AsyncGenerator<WebhookAddressesPage, void, void>
+  /** Gets one page of the addresses of a webhook, the first or the one after `pageToken`. Beyond the interface. */
+  webhookAddressesPage(query: WebhookId & Paging, options?: CallOptions): Promise<WebhookAddressesPage>
+}
+
+/** Creates the operations on the addresses of webhooks. */
+export function webhookAddressOperations(call: Call): WebhookAddressOperations {
+  const size = createAdaptivePageSize()
+  const addressesPage: WebhookAddressOperations['webhookAddressesPage'] = (query, options) =>
+    call(addressesSpec(query), pageReader<WebhookAddressesPage>('addresses'), options)
+  return {
+    webhookAddressesPage: async (query, options) => addressesPage(query, options),
+    listWebhookAddresses: (query, options) =>
+      followPages((paging) => addressesPage({ ...query, ...paging }, options), query, size),
+    addWebhookAddresses: async (query, options) =>
+      call({ method: 'PATCH', ...changeSpec(query, 'adding') }, readAnyObject<Webhook>, options),
+    removeWebhookAddresses: async (query, options) =>
+      call({ method: 'DELETE', ...changeSpec(query, 'removing') }, readAnyObject<Webhook>, options),
+  }
+}
+
+function addressesSpec({ id, pageSize = PAGE_SIZE, pageToken }: WebhookId & Paging) {
+  return {
+    method: 'GET' as const,
+    pathAndQuery: path`/v1/webhooks/${id}/addresses` + queryOf({ pageSize, pageToken }),
+    description: `addresses of webhook ${id}`,
+  }
+}
+
+function changeSpec({ id, addresses }: WebhookAddresses, verb: string) {
+  const description = `${verb} addresses of webhook ${id}`
+  return { pathAndQuery: path`/v1/webhooks/${id}/addresses`, body: { addresses }, description }
+}
+
+export type SharedSecretOperations = {
+  /**
+   * Gets the secret that signs events. Beyond the interface (section 5 does not describe signing): a service
+   * may respond with 404.
+   */
+  getSharedSecret(options?: CallOptions): Promise<string>
+  /**
+   * Creates the secret, or replaces it. Beyond the interface: a service may respond with 404. Not idempotent:
+   * it is retried only if the service certainly did not process it. After any other error it rejects with
+   * `mayHaveActed`; `getSharedSecret` then returns the current secret.
+   */
+  rotateSharedSecret(options?: CallOptions): Promise<string>
+}
+
+/** Creates the operations on the secret that signs events. */
+export function sharedSecretOperations(call: Call): SharedSecretOperations {
+  return {
+    getSharedSecret: async (options) => call(GET_SECRET_SPEC, readSecret, options),
+    rotateSharedSecret: async (options) => call(ROTATE_SECRET_SPEC, readSecret, options),
+  }
+}
+
+const GET_SECRET_SPEC = {
+  method: 'GET',
+  pathAndQuery: '/v1/webhooks:getSharedSecret',
+  description: 'shared secret of webhooks',
+} as const
+
+const ROTATE_SECRET_SPEC = {
+  method: 'POST',
+  pathAndQuery: '/v1/webhooks:generateOrRotateSharedSecret',
+  description: 'changing the shared secret of webhooks',
+  nonIdempotent: true,
+} as const
+
+function readSecret(body: Buffer): string {
+  const { secret } = readObject<{ secret?: unknown }>(body)
+  if (typeof secret !== 'string' || secret === '') throw malformedResponse('has no secret', body)
+  return secret
 }

@@ -1,6 +1,6 @@
 import type { BlockRange } from '../../../core/model/model.ts'
 import type { RangePage } from '../../source.ts'
-import type { Listed } from './listed.ts'
+import type { Listed } from './unite-internals.ts'
 
 /** Blocks of a listing of which all entries are known. */
 export type CompleteBlocks = {

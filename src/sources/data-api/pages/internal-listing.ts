@@ -5,10 +5,9 @@ import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
 import type { Page, PageKey, PageLimits, RangePage } from '../../source.ts'
 import { itemFromInternal } from '../parse-item-key.ts'
 import { type CompleteBlocks, completeBlocks, isEmptyRange, isWithin } from './complete-blocks.ts'
-import { type Listed, readListed } from './listed.ts'
 import { readPage } from './page.ts'
-import { readRange } from './read-range.ts'
-import { fetchPage, type RangeSpec } from './read-token-chain.ts'
+import { fetchPage, type RangeSpec, readRange } from './read-range.ts'
+import { type Listed, readListed } from './unite-internals.ts'
 
 /** Internal transactions of blocks, complete. */
 export type InternalBlocks = Pick<CompleteBlocks, 'covered' | 'entries'>

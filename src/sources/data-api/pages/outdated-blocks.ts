@@ -4,8 +4,8 @@ import { NO_END } from '../../../core/model/model.ts'
 import type { RangePage } from '../../source.ts'
 import type { CompleteBlocks } from './complete-blocks.ts'
 import type { InternalBlocks } from './internal-listing.ts'
-import { isOfBlock, type JsonObject } from './listed.ts'
-import type { RangeSpec } from './read-token-chain.ts'
+import type { RangeSpec } from './read-range.ts'
+import { isOfBlock, type JsonObject } from './unite-internals.ts'
 
 /** Blocks of both listings. */
 export type AddedBlocks = Pick<RangeSpec, 'chain' | 'order'> & {

@@ -1,8 +1,7 @@
 import { ExportError } from '../../../core/model/errors.ts'
 import { MAX_PAGE_ITEMS } from '../../../core/model/limits.ts'
 import { toText } from '../../../core/platform/byte-text.ts'
-import { checkPage } from '../../check-page.ts'
-import { parseBody } from '../../parse-body.ts'
+import { checkPage, parseBody } from '../../check-page.ts'
 import type { Page, PageLimits, ParsedPage } from '../../source.ts'
 import { itemFromInternal, itemFromNative, keyOfItem } from '../parse-item-key.ts'
 

@@ -5,16 +5,18 @@ import { toText } from '../../../core/platform/byte-text.ts'
 import { previewJson } from '../../../core/platform/json-text.ts'
 import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
 import { isPageTooLarge, MIN_PAGE_SIZE } from '../../adaptive-page-size.ts'
-import { isWrongOrder, unsortedError } from '../../check-page.ts'
-import { parseBody } from '../../parse-body.ts'
+import { isWrongOrder, parseBody, unsortedError } from '../../check-page.ts'
 import type { Page, PageKey, RangePage } from '../../source.ts'
 import { splitPage } from '../../split-list.ts'
-import { path, queryOf } from '../operations/path.ts'
-import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
-import { ignoreRefusedToken } from './ignore-refused-token.ts'
+import { path, queryOf } from '../operations/call.ts'
 import { itemsOf, readPage } from './page.ts'
-import { createPageOrderGuard } from './page-order-guard.ts'
-import { formatRange, GAP_FOUND, type RangeSpec, type TokenChainSpec } from './read-token-chain.ts'
+import {
+  createPageOrderGuard,
+  endlessListingError,
+  ignoreRefusedToken,
+  MAX_IDLE_PAGES,
+} from './page-guards.ts'
+import { formatRange, GAP_FOUND, type RangeSpec, type TokenChainSpec } from './read-range.ts'
 
 /**
  * Follows the page tokens of a wallet's listing of atomic transactions, like `readTokenChain`. The service cannot

@@ -7,14 +7,11 @@ import {
   MIN_PAGE_SIZE,
   shrinkPages,
 } from '../../adaptive-page-size.ts'
-import type { BlockPages, BlockRequest, BlockTime, PartialBlock } from '../../block-listing.ts'
-import { parseBody } from '../../parse-body.ts'
-import type { Page } from '../../source.ts'
-import { PAGE_SIZE } from '../operations/call.ts'
-import { path, queryOf } from '../operations/path.ts'
-import { endlessListingError, MAX_IDLE_PAGES, MAX_IDLE_RESTARTS } from './endless-listing.ts'
-import { ignoreRefusedToken } from './ignore-refused-token.ts'
+import { parseBody } from '../../check-page.ts'
+import type { BlockPages, BlockRequest, BlockTime, Page, PartialBlock } from '../../source.ts'
+import { PAGE_SIZE, path, queryOf } from '../operations/call.ts'
 import { itemsOf, readPage } from './page.ts'
+import { endlessListingError, ignoreRefusedToken, MAX_IDLE_PAGES, MAX_IDLE_RESTARTS } from './page-guards.ts'
 
 export type BlockSpec = BlockRequest & {
   chain: string

@@ -1,17 +1,25 @@
 import { ExportError } from '../../../core/model/errors.ts'
+import { SMALL_BODY_BYTES } from '../../../core/model/limits.ts'
+import { LOOKBACK_BLOCKS } from '../../../core/model/lookback.ts'
 import { type BlockRange, NO_END } from '../../../core/model/model.ts'
-import type { RequestContext } from '../../../http/request.ts'
-import { createAdaptivePageSize, shrinkPages } from '../../adaptive-page-size.ts'
-import type { RangePage } from '../../source.ts'
-import { MAX_IDLE_RESTARTS } from './endless-listing.ts'
+import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
 import {
-  GAP_FOUND,
-  isLargePage,
-  isSameRange,
-  MAX_REPEATED_ITEMS,
-  type RangeSpec,
-  readTokenChain,
-} from './read-token-chain.ts'
+  type AdaptivePageSize,
+  createAdaptivePageSize,
+  isPageTooLarge,
+  MIN_PAGE_SIZE,
+  shrinkPages,
+} from '../../adaptive-page-size.ts'
+import type { Page, RangePage, RangeRequest } from '../../source.ts'
+import { path, queryOf } from '../operations/call.ts'
+import { readPage } from './page.ts'
+import {
+  countIdlePage,
+  createPageOrderGuard,
+  ignoreRefusedToken,
+  MAX_IDLE_RESTARTS,
+  NO_IDLE_PAGES,
+} from './page-guards.ts'
 
 /**
  * Reads the pages of one wallet's block range, one after the other. Reading never depends on old page tokens:
@@ -113,4 +121,160 @@ function noProgressError({ address }: RangeSpec): ExportError {
     'PAGE_MALFORMED',
     `wallet ${address}: the service repeats or refuses its own page tokens, or its pages are in no order`,
   )
+}
+
+export type RangeSpec = RangeRequest & {
+  chain: string
+  address: string
+  /** Page size, shared by all readers of a wallet. @default one of its own */
+  size?: AdaptivePageSize
+  /** @default transactions */
+  listing?: 'transactions' | 'internal'
+}
+
+/** Yielded instead of a page that reveals a gap before it. */
+export const GAP_FOUND = 'skipped'
+
+export type TokenChainSpec = RangeSpec & {
+  size: AdaptivePageSize
+  /**
+   * False once a second was listed in two different orders. Tokens are then followed within a second only;
+   * everything else is requested by blocks.
+   */
+  hasStableOrder: boolean
+  /** Called when a second is listed in another order than before. */
+  onReordered: () => void
+  /** Number of items that may still be listed twice to avoid page tokens; updated in place. */
+  repeatBudget: { items: number }
+}
+
+/**
+ * Follows a chain of page tokens to its end, to the first unusable token, or to a page after which the rest
+ * is to be requested by blocks. All its pages have the same size, because a token may count pages.
+ *
+ * A token may be an offset. If items before it appear or disappear, the next page repeats or skips some, and
+ * a skipped item remains undetected. Therefore, after each page of an open range and within the last
+ * `mutableBlocks` blocks, the rest is requested as a separate range, which outside changes cannot shift.
+ * Elsewhere this is done if the token looks like an offset and the cost is at most 1 % more requests: if at
+ * most one item in a hundred is listed twice, up to 100 items per range. The rest is also requested as a
+ * separate range after a large page, so that readers do not hold large pages while they wait for the next
+ * one.
+ */
+export async function* readTokenChain(
+  requestContext: RequestContext,
+  spec: TokenChainSpec,
+): AsyncGenerator<RangePage | typeof GAP_FOUND, void, void> {
+  const seenTokens = new Set<string>()
+  const { narrowRange = (rest: BlockRange) => rest, size } = spec
+  const pageSize = size.current()
+  const guard = createPageOrderGuard(spec.order, spec.range)
+  let token: string | undefined
+  let idle = NO_IDLE_PAGES
+  do {
+    const page = await fetchPage(requestContext, { ...spec, pageSize }, token)
+    if (page === undefined) return
+    if (guard.hasGap(page.keys)) return yield GAP_FOUND
+    if (guard.isReordered(page.keys)) return spec.onReordered()
+    size.recordSuccess()
+    const before = guard.remainingRange()
+    const isContinued = token !== undefined
+    if (page.next === undefined) return yield { ...page, covered: before, rest: undefined, isContinued }
+    const internals = spec.listing === 'internal' ? page.items : 0
+    idle = guard.add(page.keys) ? NO_IDLE_PAGES : countIdlePage(idle, internals, describeRange(spec))
+    const rest = guard.remainingRange()
+    const remaining = narrowRange(rest, page)
+    yield { ...page, covered: coveredBetween(before, rest), rest: remaining, isContinued }
+    if (remaining === undefined) return
+    const isResized = pageSize !== size.current()
+    const isFinished =
+      isResized || shouldContinueByBlocks(spec, { page, rest, repeats: guard.repeatedItems() })
+    if (isFinished && !isSameRange(rest, spec.range)) return
+    token = page.next
+    if (seenTokens.has(token)) return
+    seenTokens.add(token)
+  } while (token !== undefined)
+}
+
+/** Whether a page's body is large enough to need a share of the memory budget. */
+const isLargePage = ({ body }: Page) => body.length > SMALL_BODY_BYTES
+
+type PageProgress = { page: Page; rest: BlockRange; repeats: number }
+
+/** Whether the remaining range should be requested by blocks, because a page token might skip items. */
+function shouldContinueByBlocks(spec: TokenChainSpec, { page, rest, repeats }: PageProgress): boolean {
+  const { hasStableOrder, range, order, head, mutableBlocks = LOOKBACK_BLOCKS, repeatBudget } = spec
+  if (!hasStableOrder) return true
+  // The page of its token reveals what an unsorted page has skipped.
+  if (!isSorted(page, order)) return false
+  const headBlock = head?.()
+  // Changes shift pages whose token counts from that end: the newest item of the range, or the oldest.
+  const isMutable =
+    headBlock !== undefined && (order === 'asc' ? rest.from : range.to) > headBlock - mutableBlocks
+  if (range.to === NO_END || isMutable || isLargePage(page)) return true
+  if (!looksLikeOffset(page) || repeats > page.items * MAX_REPEATED_SHARE || repeats > repeatBudget.items)
+    return false
+  repeatBudget.items -= repeats
+  return true
+}
+
+/** Maximum share of a page's items that may be listed twice, and the maximum number per range. */
+const MAX_REPEATED_SHARE = 0.01
+const MAX_REPEATED_ITEMS = 100
+
+/** Whether a page's token is a number, or contains the page's number of items, as plain text or in base64. */
+function looksLikeOffset({ next = '', items }: Page): boolean {
+  const texts = [next, Buffer.from(next, 'base64').toString('latin1')]
+  const isCount = ([digits]: RegExpMatchArray) => digits === String(items)
+  return /^\d+$/.test(next) || texts.some((text) => [...text.matchAll(/\d+/g)].some(isCount))
+}
+
+function isSorted({ keys }: Page, order: 'asc' | 'desc'): boolean {
+  return keys.every(({ second }, index) => {
+    const previous = keys[index - 1]?.second ?? second
+    return order === 'asc' ? second >= previous : second <= previous
+  })
+}
+
+export const isSameRange = (a: BlockRange, b: BlockRange) => a.from === b.from && a.to === b.to
+
+function coveredBetween(before: BlockRange, after: BlockRange): BlockRange {
+  return after.to === before.to ? { from: before.from, to: after.from } : { from: after.to, to: before.to }
+}
+
+/**
+ * Fetches one page; undefined if the service no longer accepts the token. Items must be within the requested
+ * range.
+ */
+export async function fetchPage(
+  requestContext: RequestContext,
+  spec: RangeSpec & { pageSize: number },
+  token: string | undefined,
+): Promise<Page | undefined> {
+  const { chain, range, cutoffMs, order, read = readPage } = spec
+  const response = request(requestContext, pageSpec(spec, token), (body) =>
+    read(body, { chain, range, cutoffMs, order, ...(token === undefined ? {} : { isContinued: true }) }),
+  )
+  return response.catch(ignoreRefusedToken(token))
+}
+
+/** Names a half-open range by its first and last block, like all text for users. */
+export function formatRange({ from, to }: BlockRange): string {
+  if (to === NO_END) return `blocks from ${from} on`
+  return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
+}
+
+const describeRange = ({ address, range, listing }: RangeSpec) =>
+  `${listing === 'internal' ? 'internal transactions of ' : ''}wallet ${address}, ${formatRange(range)}`
+
+function pageSpec(spec: RangeSpec & { pageSize: number }, token: string | undefined): RequestSpec {
+  const { chain, address, range, order, pageSize } = spec
+  const blocks = { startBlock: range.from, endBlock: range.to }
+  const query = queryOf({ pageSize, sortOrder: order, ...blocks, pageToken: token })
+  const transactions = path`/v1/chains/${chain}/addresses/${address}/transactions`
+  return {
+    method: 'GET',
+    pathAndQuery: `${transactions}${spec.listing === 'internal' ? ':listInternals' : ''}${query}`,
+    description: describeRange(spec),
+    isHandledByCaller: (error) => pageSize > MIN_PAGE_SIZE && isPageTooLarge(error),
+  }
 }

@@ -4,8 +4,8 @@ import type { RequestContext } from '../../../http/request.ts'
 import { readTransaction } from '../read-transaction.ts'
 import { isEmptyRange, isWithin } from './complete-blocks.ts'
 import type { InternalBlocks } from './internal-listing.ts'
-import { isOfBlock, type JsonObject, type Listed } from './listed.ts'
 import { type AddedBlocks, type BlockFailure, findContradiction } from './outdated-blocks.ts'
+import { isOfBlock, type JsonObject, type Listed } from './unite-internals.ts'
 
 /** Internal transactions of blocks, and by hash the transactions that only they name. */
 export type DetailedBlocks = InternalBlocks & {

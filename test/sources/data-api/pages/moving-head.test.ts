@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LOOKBACK_BLOCKS } from '../../../../src/core/model/lookback.ts'
 import { NO_END } from '../../../../src/core/model/model.ts'
-import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
-import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'
+import { type RangeSpec, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import {
   type SortedItem,
   sameSecondBlocks,

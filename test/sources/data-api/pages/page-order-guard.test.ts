@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   createPageOrderGuard,
   type PageOrderGuard,
-} from '../../../../src/sources/data-api/pages/page-order-guard.ts'
+} from '../../../../src/sources/data-api/pages/page-guards.ts'
 
 type Given = { block: number; second: number; hash: string }
 

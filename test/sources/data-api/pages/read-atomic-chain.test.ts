@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { readAtomicChain } from '../../../../src/sources/data-api/pages/read-atomic-chain.ts'
-import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
-import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'
+import { type RangeSpec, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import type { RangePage } from '../../../../src/sources/source.ts'
 import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RequestContext } from '../../../../src/http/request.ts'
-import { readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
-import type { RangeSpec } from '../../../../src/sources/data-api/pages/read-token-chain.ts'
+import { type RangeSpec, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import type { RangePage } from '../../../../src/sources/source.ts'
 import { fakeRequester, type Reply } from './fake-requester.ts'
 import { bodyOf, itemAt } from './listing.ts'

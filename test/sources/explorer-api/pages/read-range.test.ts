@@ -4,7 +4,7 @@ import { ExportError } from '../../../../src/core/model/errors.ts'
 import { type BlockRange, NO_END } from '../../../../src/core/model/model.ts'
 import { readRecords } from '../../../../src/sources/explorer-api/answer.ts'
 import { blockscout, etherscan } from '../../../../src/sources/explorer-api/explorer-api.ts'
-import { createBlockSpan } from '../../../../src/sources/explorer-api/pages/window-size.ts'
+import { createBlockSpan } from '../../../../src/sources/explorer-api/window-size.ts'
 import type { RangePage, RangeRequest } from '../../../../src/sources/source.ts'
 import { testSample } from '../../../helpers/test-sample.ts'
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { refusalError } from '../../../../src/sources/explorer-api/answer.ts'
 import { ETHERSCAN } from '../../../../src/sources/explorer-api/dialect.ts'
-import { explorerRequest } from '../../../../src/sources/explorer-api/requests/explorer-request.ts'
-import { refusalError } from '../../../../src/sources/explorer-api/requests/refusals.ts'
+import { explorerRequest } from '../../../../src/sources/explorer-api/requests.ts'
 
 const ROUTESCAN = 'https://api.routescan.io/v2/network/mainnet/evm/43114/etherscan'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ETHERSCAN } from '../../../../src/sources/explorer-api/dialect.ts'
-import { requestLastBlockBefore } from '../../../../src/sources/explorer-api/requests/request-head.ts'
+import { requestLastBlockBefore } from '../../../../src/sources/explorer-api/requests.ts'
 import { fakeExplorer } from '../fake-explorer.ts'
 
 const query = { dialect: ETHERSCAN, chain: '1', timeMs: 1_451_606_400_000 }

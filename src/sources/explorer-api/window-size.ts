@@ -1,6 +1,6 @@
-import { ExportError } from '../../../core/model/errors.ts'
-import { type BlockRange, NO_END } from '../../../core/model/model.ts'
-import type { RequestContext } from '../../../http/request.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { type BlockRange, NO_END } from '../../core/model/model.ts'
+import type { RequestContext } from '../../http/request.ts'
 import {
   type AdaptivePageSize,
   createAdaptivePageSize,
@@ -8,8 +8,8 @@ import {
   isTimeout,
   newSharedPageLimit,
   shrinkPages,
-} from '../../adaptive-page-size.ts'
-import { type ChainRequest, requestHead } from '../requests/request-head.ts'
+} from '../adaptive-page-size.ts'
+import { type ChainRequest, requestHead } from './requests.ts'
 
 /** Records of one answer, largest first. Smaller ones are requested if an answer is too large for the service. */
 export const WINDOW_SIZES = [10_000, 1_000, 100, 10] as const

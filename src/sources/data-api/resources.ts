@@ -1,4 +1,58 @@
-import type { Numeric, OpenEnum, ResponseFields } from './response-fields.ts'
+/**
+ * The fields of a resource in a response, with the names and types of the interface. Each may be absent or
+ * null, because the interface guarantees none. Additional fields remain in the object.
+ */
+export type ResponseFields<Fields> = { [Field in keyof Fields]?: Fields[Field] | null }
+
+/** Known values, which a service may extend. */
+export type OpenEnum<Known extends string> = Known | (string & {})
+
+/**
+ * A number, as a JSON number or as decimal text: services differ. The interface carries block numbers, gas,
+ * values, nonces and token ids as text, which is exact; a JSON number above 2^53 loses digits when it is
+ * parsed.
+ */
+export type Numeric = number | string
+
+/** A page of a listing. On the last one, the token is absent, null or empty. */
+export type Paged<Items> = Items & { nextPageToken?: string | null }
+
+/** A page of a wallet's transactions (interface section 4.3). */
+export type WalletTransactionsPage = Paged<{ transactions: WalletTransaction[] }>
+
+/** A page of a block's transactions (interface section 4.1). */
+export type BlockTransactionsPage = Paged<{ transactions: NativeTransaction[] }>
+
+/** A page of webhooks. */
+export type WebhooksPage = Paged<{ webhooks: Webhook[] }>
+
+/** A page of the addresses of a webhook. */
+export type WebhookAddressesPage = Paged<{ addresses: string[]; totalAddresses?: Numeric | null }>
+
+/**
+ * A supported chain. The interface names the endpoint (section 1) without its shape; this is the shape of a
+ * known service.
+ */
+export type Chain = ResponseFields<{
+  chainId: Numeric
+  /** `UNAVAILABLE`: requests that need the chain's nodes may fail with 503. */
+  status: OpenEnum<'OK' | 'UNAVAILABLE'>
+  chainName: string
+  description: string
+  platformChainId: string
+  subnetId: string
+  vmId: string
+  vmName: OpenEnum<'EVM'>
+  explorerUrl: string
+  rpcUrl: string
+  wsUrl: string
+  isTestnet: boolean
+  utilityAddresses: ResponseFields<{ multicall: string }>
+  networkToken: NetworkToken
+  chainLogoUri: string
+  private: boolean
+  enabledFeatures: string[]
+}>
 
 /** A party of a transaction or transfer (interface section 2.1). */
 export type Party = ResponseFields<{
@@ -217,3 +271,91 @@ export type NetworkToken = ResponseFields<{
   logoUri: string
   description: string
 }>
+
+/** A balance in the smallest unit, as decimal text. It is checked when a response is read. */
+type WithBalance = { balance: string }
+
+/** A wallet's balance of the native coin. */
+export type NativeBalance = WithBalance & NetworkToken & ResponseFields<{ chainId: Numeric }>
+
+/** A wallet's balance of an ERC-20 token. */
+export type Erc20Balance = WithBalance &
+  Omit<Erc20Token, 'address'> & { address: string } & ResponseFields<{
+    chainId: Numeric
+    tokenReputation: OpenEnum<'Malicious' | 'Benign'>
+  }>
+
+/** A wallet's balance of one token id of an ERC-1155 contract. */
+export type Erc1155Balance = WithBalance & { address: string; tokenId: string } & ResponseFields<{
+    chainId: Numeric
+    ercType: OpenEnum<'ERC-1155'>
+  }>
+
+/** An ERC-721 token of a wallet. */
+export type Erc721Balance = { address: string; tokenId: string } & ResponseFields<{
+  chainId: Numeric
+  name: string
+  symbol: string
+  ercType: OpenEnum<'ERC-721'>
+}>
+
+/** Kind of events that a webhook sends (interface section 2.9). */
+export type EventType = OpenEnum<'address_activity'>
+
+/** `active` after creation (interface section 3); other values depend on the service. */
+export type WebhookStatus = OpenEnum<'active' | 'inactive'>
+
+/** A webhook for addresses of one chain (interface section 2.9). */
+export type Webhook = ResponseFields<{
+  id: string
+  eventType: EventType
+  /** Receiver of the events. */
+  url: string
+  chainId: Numeric
+  status: WebhookStatus
+  /** The interface does not state its unit. */
+  createdAt: Numeric
+  name: string
+  description: string
+  metadata: ResponseFields<{
+    /** Watched addresses. */
+    addresses: string[]
+    /** Hexadecimal; the interface does not describe their meaning. */
+    eventSignatures: string[]
+  }>
+  /** Whether events include traces. */
+  includeInternalTxs: boolean
+  /** Whether events include logs. */
+  includeLogs: boolean
+}>
+
+/** A webhook to be created (interface section 4.4). */
+export type NewWebhook = {
+  eventType: EventType
+  /** Receiver of the events. */
+  url: string
+  /** Chain to watch. */
+  chainId: string
+  metadata: {
+    /** Addresses to watch; at most 5 on a free plan, according to the interface. */
+    addresses: readonly string[]
+    /** Hexadecimal. */
+    eventSignatures?: readonly string[] | undefined
+  }
+  name?: string | undefined
+  description?: string | undefined
+  /** Include traces in the events; available on chains 43113 and 43114 only. */
+  includeInternalTxs?: boolean | undefined
+  /** Include logs in the events. */
+  includeLogs?: boolean | undefined
+}
+
+/** The fields of a webhook that can be changed. Addresses have separate operations. */
+export type WebhookChanges = {
+  name?: string | undefined
+  description?: string | undefined
+  url?: string | undefined
+  status?: WebhookStatus | undefined
+  includeInternalTxs?: boolean | undefined
+  includeLogs?: boolean | undefined
+}

@@ -1,11 +1,11 @@
-import { unionRanges } from '../../../core/model/block-ranges.ts'
-import { type BlockRange, NO_END } from '../../../core/model/model.ts'
-import { largest, smallest } from '../../../core/platform/extremes.ts'
-import type { RequestContext } from '../../../http/request.ts'
-import { isUnprocessed } from '../answer.ts'
-import type { ListingName } from '../item.ts'
-import { requestHead } from '../requests/request-head.ts'
+import { unionRanges } from '../../core/model/block-ranges.ts'
+import { type BlockRange, NO_END } from '../../core/model/model.ts'
+import { largest, smallest } from '../../core/platform/extremes.ts'
+import type { RequestContext } from '../../http/request.ts'
+import { isUnprocessed } from './answer.ts'
+import type { ListingName } from './item.ts'
 import { type FirstRecordRequest, readFirstRecord } from './read-window.ts'
+import { requestHead } from './requests.ts'
 
 /**
  * Blocks that each service has not processed for a listing, although the chain has gone on. A request whose range contains

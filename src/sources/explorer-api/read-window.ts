@@ -1,15 +1,15 @@
-import { ExportError } from '../../../core/model/errors.ts'
-import { type BlockRange, NO_END } from '../../../core/model/model.ts'
-import { type RequestContext, request } from '../../../http/request.ts'
-import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
-import { outsideRangeError, unsortedError } from '../../check-page.ts'
-import type { RangeRequest, RecordIndex } from '../../source.ts'
-import { isUnprocessed } from '../answer.ts'
-import type { Dialect } from '../dialect.ts'
-import { LISTINGS, type ListingName } from '../item.ts'
-import { readAnswer, requireRecords } from '../record-index.ts'
-import { explorerRequest } from '../requests/explorer-request.ts'
-import type { Located } from './compose-body.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { type BlockRange, NO_END } from '../../core/model/model.ts'
+import { type RequestContext, request } from '../../http/request.ts'
+import type { AdaptivePageSize } from '../adaptive-page-size.ts'
+import { outsideRangeError, unsortedError } from '../check-page.ts'
+import type { RangeRequest, RecordIndex } from '../source.ts'
+import { isUnprocessed } from './answer.ts'
+import type { Located } from './compose-page.ts'
+import type { Dialect } from './dialect.ts'
+import { LISTINGS, type ListingName } from './item.ts'
+import { readAnswer, requireRecords } from './record-index.ts'
+import { explorerRequest } from './requests.ts'
 import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
 /** A record and its block. A record that does not state its block counts to that of the record before it. */
@@ -237,3 +237,47 @@ const isRoundLength = (length: number): boolean => length >= MIN_ROUND_LENGTH &&
 
 const MIN_ROUND_LENGTH = 100
 const ROUND_LENGTH = 50
+
+/**
+ * Windows that the readers of one wallet share: a listing with few records is complete after one request, whichever
+ * part of the blocks a reader was assigned. They are dropped when no reader is left.
+ */
+export type SharedWindows = {
+  /** Must be called when a reader begins. Returns what it must call when it ends. */
+  open(): () => void
+  /** Drops all windows, because they are outdated. */
+  clear(): void
+  add(listing: ListingName, window: Window): void
+  /** The part of a window that begins where `order` begins in the range; undefined if there is none. */
+  find(listing: ListingName, request: { range: BlockRange; order: 'asc' | 'desc' }): Window | undefined
+}
+
+export function createSharedWindows(): SharedWindows {
+  const windows = new Map<ListingName, Window[]>()
+  let readers = 0
+  return {
+    open: () => {
+      readers += 1
+      return () => {
+        readers -= 1
+        if (readers === 0) windows.clear()
+      }
+    },
+    clear: () => windows.clear(),
+    add: (listing, window) => {
+      windows.set(listing, [...(windows.get(listing) ?? []), window])
+    },
+    find: (listing, { range, order }) => {
+      const first = order === 'asc' ? range.from : range.to - 1
+      const found = windows.get(listing)?.find(({ covered }) => first >= covered.from && first < covered.to)
+      if (found === undefined) return undefined
+      const covered = {
+        from: Math.max(range.from, found.covered.from),
+        to: Math.min(range.to, found.covered.to),
+      }
+      return { ...found, covered, records: found.records.filter(({ block }) => isWithin(block, covered)) }
+    },
+  }
+}
+
+export const isWithin = (block: number, { from, to }: BlockRange): boolean => block >= from && block < to

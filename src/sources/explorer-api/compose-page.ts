@@ -1,9 +1,45 @@
-import type { BlockRange } from '../../../core/model/model.ts'
-import { jsonText } from '../../../core/platform/json-text.ts'
-import type { Fields } from '../../fields.ts'
-import type { ComposedRecords, PageLimits, RecordIndex } from '../../source.ts'
-import { type Item, LISTING_NAMES, type ListingName } from '../item.ts'
-import { keptRecords, recordAt, releaseRecords } from '../record-index.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import type { BlockRange } from '../../core/model/model.ts'
+import { toText } from '../../core/platform/byte-text.ts'
+import { jsonText } from '../../core/platform/json-text.ts'
+import { checkPage, parseBody } from '../check-page.ts'
+import type { Fields } from '../fields.ts'
+import type { ComposedRecords, Page, PageLimits, ParsedPage, RecordIndex } from '../source.ts'
+import { type Item, keyOf, LISTING_NAMES, type ListingName } from './item.ts'
+import { keptRecords, recordAt, releaseRecords } from './record-index.ts'
+import { WINDOW_SIZES } from './window-size.ts'
+
+/** Every record of a full window in every listing may belong to another transaction. */
+const MAX_ITEMS = LISTING_NAMES.length * WINDOW_SIZES[0]
+
+/** The list of items in a body. */
+export const ITEMS = 'items'
+
+/**
+ * Validates a composed body, and parses it unless this thread has parsed its answers. Single invalid items are accepted.
+ * Throws PAGE_MALFORMED.
+ */
+export function parsePage(body: Buffer, limits: PageLimits): ParsedPage {
+  const items = (limits.records && composedItems(limits.records)) ?? itemsIn(parseBody(body))
+  if (!Array.isArray(items)) throw new ExportError('PAGE_MALFORMED', 'the page has no list of items')
+  if (items.length > MAX_ITEMS)
+    throw new ExportError(
+      'PAGE_MALFORMED',
+      `the page has ${items.length} items, more than the limit of ${MAX_ITEMS}`,
+    )
+  const keys = items.map((item) => keyOf(item))
+  return { page: checkPage({ body, keys, next: undefined }, limits), items, keys }
+}
+
+/** Like `parsePage`, without the items. */
+export function readPage(body: Buffer, limits: PageLimits): Page {
+  return parsePage(body, limits).page
+}
+
+/** Returns the items of a parsed body. */
+export function itemsIn(parsed: unknown): unknown {
+  return ((parsed ?? {}) as { [ITEMS]?: unknown })[ITEMS]
+}
 
 /** A record of an answer. */
 export type Located = { answer: RecordIndex; at: number }
@@ -104,7 +140,7 @@ export function nameRecords(records: ByListing<Located>): NonNullable<PageLimits
 }
 
 /** The items of a page that is composed of answers which this thread has parsed; undefined if it has not. */
-export function composedItems(records: NonNullable<PageLimits['records']>): readonly Item[] | undefined {
+function composedItems(records: NonNullable<PageLimits['records']>): readonly Item[] | undefined {
   const located: Partial<Record<ListingName, Parsed[]>> = {}
   const used = new Map<number, number>()
   for (const name of LISTING_NAMES) {
@@ -154,4 +190,36 @@ export function genesisCoins(records: readonly Located[]): string | undefined {
     return /^\d{1,78}$/.test(coins) ? [BigInt(coins)] : []
   })
   return values.length === 0 ? undefined : String(values.reduce((sum, value) => sum + value))
+}
+
+/**
+ * Finds a transaction that listings state in different blocks, or a block of which they state different hashes: the chain
+ * was reorganized between the requests, or some listings do not show the reorganization yet. Records newer than
+ * `cutoffMs`, which are not exported, do not count. Returns PAGE_MALFORMED, or undefined if there is none.
+ */
+export function findMoved(
+  records: Readonly<Record<ListingName, readonly Located[]>>,
+  cutoffMs: number,
+): ExportError | undefined {
+  const [blocks, hashes] = [new Map<string, number>(), new Map<number, string>()]
+  for (const list of Object.values(records))
+    for (const { answer, at } of list) {
+      const [hash = '', block = Number.NaN] = [answer.hashes[at], answer.blocks[at]]
+      if (hash === '' || Number.isNaN(block) || (answer.seconds[at] ?? 0) * 1000 > cutoffMs) continue
+      const otherBlock = blocks.get(hash) ?? block
+      if (otherBlock !== block)
+        return movedError(`transaction ${toText(hash)} in blocks ${otherBlock} and ${block}`)
+      blocks.set(hash, block)
+      const blockHash = answer.blockHashes[at] ?? ''
+      if (blockHash === '') continue
+      if ((hashes.get(block) ?? blockHash) !== blockHash) return movedError(`two versions of block ${block}`)
+      hashes.set(block, blockHash)
+    }
+  return undefined
+}
+
+function movedError(what: string): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the listings state ${what}`, {
+    fix: 'The chain is being reorganized, or a listing lags behind. Run the same command again later: it resumes.',
+  })
 }

@@ -1,21 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ExportError } from '../../../core/model/errors.ts'
-import { type Gap, gapsWithin } from '../../../core/model/gaps.ts'
-import { type BlockRange, NO_END } from '../../../core/model/model.ts'
-import { largest, smallest } from '../../../core/platform/extremes.ts'
-import { delayBeforeRetry, RETRY_POLICIES } from '../../../core/platform/retry.ts'
-import type { RequestContext } from '../../../http/request.ts'
-import type { AdaptivePageSize } from '../../adaptive-page-size.ts'
-import type { RangePage, RangeRequest } from '../../source.ts'
-import { isUnprocessed } from '../answer.ts'
-import type { Dialect } from '../dialect.ts'
-import { LISTING_NAMES, LISTINGS, type ListingName } from '../item.ts'
-import { requestHead } from '../requests/request-head.ts'
-import { composeBody, genesisCoins, nameRecords } from './compose-body.ts'
-import { findMoved } from './find-moved.ts'
-import { readPage } from './page.ts'
-import { isListingRefused, type Placed, readWindow, type Window, type WindowRequest } from './read-window.ts'
-import { isWithin, type SharedWindows } from './shared-windows.ts'
+import type { ExportError } from '../../core/model/errors.ts'
+import { type Gap, gapsWithin } from '../../core/model/gaps.ts'
+import { type BlockRange, NO_END } from '../../core/model/model.ts'
+import { largest, smallest } from '../../core/platform/extremes.ts'
+import { delayBeforeRetry, RETRY_POLICIES } from '../../core/platform/retry.ts'
+import type { RequestContext } from '../../http/request.ts'
+import type { AdaptivePageSize } from '../adaptive-page-size.ts'
+import type { RangePage, RangeRequest } from '../source.ts'
+import { isUnprocessed } from './answer.ts'
+import { composeBody, findMoved, genesisCoins, nameRecords, readPage } from './compose-page.ts'
+import type { Dialect } from './dialect.ts'
+import { LISTING_NAMES, LISTINGS, type ListingName } from './item.ts'
+import {
+  isListingRefused,
+  isWithin,
+  type Placed,
+  readWindow,
+  type SharedWindows,
+  type Window,
+  type WindowRequest,
+} from './read-window.ts'
+import { requestHead } from './requests.ts'
 import { findUnprocessed, firstPart, isKnownUnprocessed } from './unprocessed-blocks.ts'
 import type { BlockSpan } from './window-size.ts'
 
