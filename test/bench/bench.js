@@ -2,6 +2,7 @@
 // profile accept a dataset, dense or thin; without one, they run both.
 import { benchAccounting } from './accounting.js'
 import { benchCluster, benchSharedQuota } from './cluster.js'
+import { benchExplorers } from './explorers.js'
 import { benchHtmlReport } from './html-report.js'
 import { benchIncremental } from './incremental.js'
 import { benchMemory } from './memory.js'
@@ -23,6 +24,7 @@ const BENCHES = {
   nightly: benchIncremental,
   quota: benchQuota,
   reconcile: benchReconcile,
+  explorers: benchExplorers,
   books: benchAccounting,
   page: benchHtmlReport,
 }

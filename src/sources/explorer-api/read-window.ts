@@ -8,7 +8,7 @@ import { isUnprocessed } from './answer.ts'
 import type { Located } from './compose-page.ts'
 import type { Dialect } from './dialect.ts'
 import { LISTINGS, type ListingName } from './item.ts'
-import { readAnswer, requireRecords } from './record-index.ts'
+import { readAnswer, releaseRecords, requireRecords } from './record-index.ts'
 import { explorerRequest } from './requests.ts'
 import { type BlockSpan, canShrink, isWindowTooLarge, MAX_WINDOW, shrinkWindow } from './window-size.ts'
 
@@ -88,7 +88,9 @@ export async function readFirstRecord(
   requestContext: RequestContext,
   spec: FirstRecordRequest,
 ): Promise<Placed | undefined> {
-  return (await requestRecords(requestContext, { ...spec, offset: 1 }))[0]
+  const [first] = await requestRecords(requestContext, { ...spec, offset: 1 })
+  if (first !== undefined) releaseRecords(first.answer.id, 1)
+  return first
 }
 
 /**
