@@ -1,104 +1,168 @@
-import { curveStepAfter, line, stack } from 'd3-shape'
-import { largest } from '../core/platform/extremes.ts'
-import { type Area, fitValues, round, timeAxis, timeScale, valueAxis, valueScale } from './axes.ts'
-import { groupDigits, type Html, html } from './html.ts'
+import { type ScaleTime, scaleUtc } from 'd3-scale'
+import { area, line, stack } from 'd3-shape'
+import { DAY_MS } from '../core/model/utc.ts'
+import { largest, smallest } from '../core/platform/extremes.ts'
+import { type Html, html } from './html.ts'
+import type { Text } from './messages/text.ts'
+import { formatNumber, type Separators } from './numbers.ts'
+
+export const round = (n: number) => Math.round(n * 10) / 10
+
+type Size = { width: number; height: number }
 
 /** An SVG image. `description` is its text alternative for screen readers. */
-export function svgHtml(size: { width: number; height: number }, description: string, marks: Html): Html {
-  const { width, height } = size
+export function svgHtml({ width, height }: Size, description: string, marks: Html): Html {
   return html`<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${description}">${marks}</svg>`
 }
 
-/** Counts by kind from one time to another (milliseconds since 1970). `title` is shown when the bar is pointed at. */
-export type Bar<K extends string> = { from: number; to: number; counts: Record<K, number>; title: string }
+/**
+ * Values at the ends of days (in days since 1970), stacked by layer from the bottom; without layers, a line. `isOld` days
+ * are dashed.
+ */
+export type DayChart = {
+  days: readonly number[]
+  totals: readonly number[]
+  layers?: readonly (readonly number[])[]
+  isOld?: readonly boolean[]
+  description: string
+}
 
-const BARS = { width: 1184, height: 240 }
-const BARS_AREA: Area = { left: 56, right: 1180, top: 22, bottom: 214 }
-const WIDE_TICKS = { values: 4, times: 10 }
+/** The most layers of a chart: the style sheet has a shade for each. */
+export const MAX_LAYERS = 6
 
-/** A stacked bar chart over time. Times without a bar stay empty. */
-export function stackedBars<K extends string>(
-  bars: readonly Bar<K>[],
-  { kinds, description, unit }: { kinds: readonly K[]; description: string; unit: string },
-): Html {
-  const layers = stack<Bar<K>, K>()
-    .keys(kinds)
-    .value(({ counts }, kind) => counts[kind])([...bars])
-  const tops = layers.at(-1)?.map(([, top]) => top) ?? []
-  const y = valueScale(tops, BARS_AREA, WIDE_TICKS.values)
-  const area = fitValues(BARS_AREA, y, WIDE_TICKS.values)
-  const x = timeScale(bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1, area)
-  const marks = bars.map(({ from, to, title }, at) => {
-    const [left, width] = [x(from), Math.max(1, x(to) - x(from) - 1)]
-    const boxes = layers.map((layer) => {
-      const [low = 0, high = 0] = layer[at] ?? []
-      if (high === low) return html``
-      return html`<rect class="k-${layer.key}" x="${round(left)}" y="${round(y(high))}" width="${round(width)}" height="${round(y(low) - y(high))}"/>`
-    })
-    return tops[at] === 0 ? html`` : html`<g><title>${title}</title>${boxes}</g>`
+const SIZES = {
+  wide: { width: 880, height: 250 },
+  narrow: { width: 320, height: 190 },
+  small: { width: 260, height: 110 },
+} as const
+
+/** The chart for wide screens and print, and the one for phones. The style sheet shows one of them. */
+export const dayChart = (chart: DayChart, text: Text): Html =>
+  html`<div class="chart wide">${drawDays(chart, 'wide', text)}</div><div class="chart narrow">${drawDays(chart, 'narrow', text)}</div>`
+
+export const smallDayChart = (chart: DayChart, text: Text): Html => drawDays(chart, 'small', text)
+
+/** Width of a character of the labels: the widest of the usual fonts. */
+const CHARACTER_WIDTH = 7
+const [GAP, TOP, BELOW] = [8, 12, 24]
+
+function drawDays(chart: DayChart, size: keyof typeof SIZES, text: Text): Html {
+  const { width, height } = SIZES[size]
+  const { separators } = text.messages
+  const { days, totals, layers = [], isOld = [] } = chart
+  const y = valueScale(totals, { top: TOP, bottom: height - BELOW, count: size === 'small' ? 2 : 4 })
+  const labels = y.ticks.map((value) => formatTick(value, separators))
+  const left =
+    Math.ceil(
+      largest(
+        labels.map(({ length }) => length),
+        1,
+      ) * CHARACTER_WIDTH,
+    ) +
+    GAP +
+    4
+  const [first = 0, last = 1] = [days[0], days.at(-1)]
+  const x = scaleUtc([first * DAY_MS, Math.max(last, first + 1) * DAY_MS], [left, width - 4])
+  const at = (day: number) => round(x((days[day] ?? 0) * DAY_MS))
+  const grid = y.ticks.map((value, tick) => {
+    const place = round(y.at(value))
+    return html`<line class="${value === 0 ? 'axis' : 'grid'}" x1="${left}" x2="${width}" y1="${place}" y2="${place}"/><text class="end" x="${left - GAP}" y="${place + 4}">${labels[tick]}</text>`
   })
-  const axes = html`<text x="0" y="12">${unit}</text>${valueAxis(y, area, WIDE_TICKS.values)}${timeAxis(x, area, WIDE_TICKS.times)}`
-  return svgHtml(BARS, description, html`${axes}${marks}`)
+  const indexes = days.map((_, day) => day)
+  const areas = stack<number, number>()
+    .keys(layers.map((_, layer) => layer))
+    .value((day, layer) => layers[layer]?.[day] ?? 0)(indexes)
+    .map((points, layer) => {
+      const path = area<(typeof points)[number]>()
+        .x((_, day) => at(day))
+        .y0(([low]) => y.at(low))
+        .y1(([, high]) => y.at(high))
+        .digits(1)(points)
+      return html`<path class="layer s${layer}" d="${path ?? ''}"/>`
+    })
+  const pathOf = (isDrawn: (day: number) => boolean) =>
+    line<number>()
+      .defined(isDrawn)
+      .x(at)
+      .y((day) => y.at(totals[day] ?? 0))
+      .digits(1)(indexes) ?? ''
+  // Neighbours of old days are part of both lines, so that there is no gap between them.
+  const solid = pathOf((day) => !isOld[day])
+  const dashed = pathOf(
+    (day) => Boolean(isOld[day] || isOld[day + 1] || isOld[day - 1]) && isOld.includes(true),
+  )
+  const marks = html`${grid}${timeAxis(x, { left, right: width, bottom: height - BELOW }, text)}${areas}<path class="line" d="${solid}"/><path class="line old" d="${dashed}"/>`
+  return svgHtml({ width, height }, chart.description, marks)
 }
 
-/** A small bar chart without axes. */
-export function sparkline(counts: readonly number[], description: string): Html {
-  const [width, height] = [120, 22]
-  const max = largest(counts, 1)
-  const step = width / Math.max(1, counts.length)
-  const path = counts
-    .map((count, at) =>
-      count === 0
-        ? ''
-        : `M${round(at * step)} ${height}v${round(-(count / max) * height)}h${round(Math.max(1, step))}V${height}z`,
-    )
-    .join('')
-  return svgHtml({ width, height }, description, html`<path class="spark" d="${path}"/>`)
+/** A scale from zero, or from the lowest value if that is negative, and its ticks. */
+function valueScale(
+  values: readonly number[],
+  { top, bottom, count }: { top: number; bottom: number; count: number },
+) {
+  const [low, high] = [smallest(values, 0), largest(values, 0)]
+  const span = high - low || 1
+  const magnitude = 10 ** Math.floor(Math.log10(span / count))
+  const step = magnitude * ([1, 2, 5, 10].find((factor) => (factor * magnitude * count) / span >= 1) ?? 10)
+  const [from, to] = [Math.floor(low / step), Math.max(Math.ceil(high / step), Math.floor(low / step) + 1)]
+  const ticks = Array.from({ length: to - from + 1 }, (_, tick) => (from + tick) * step)
+  const at = (value: number) => round(bottom - ((value / step - from) / (to - from)) * (bottom - top))
+  return { ticks, at }
 }
 
-/** Shows which part of a block range was read; both ranges exclude `to`. */
-export function coverageBar(range: { from: number; to: number }, read: { from: number; to: number }): Html {
-  const [width, height] = [80, 10]
-  const rangeLength = Math.max(1, range.to - range.from)
-  const x = round(((read.from - range.from) / rangeLength) * width)
-  const barWidth = round(Math.max(1, ((read.to - read.from) / rangeLength) * width))
-  const description = `read from block ${groupDigits(read.from)} to ${groupDigits(read.to - 1)}`
-  const marks = html`<rect class="track" width="${width}" height="${height}"/><rect class="read" x="${x}" width="${barWidth}" height="${height}"/>`
-  return svgHtml({ width, height }, description, marks)
+const UNITS = [
+  [1e12, 'T'],
+  [1e9, 'B'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+] as const
+
+/** Formats the value of a tick: `2.5k`, `12M`, `3e+21`. */
+export function formatTick(value: number, separators: Separators): string {
+  const size = Math.abs(value)
+  if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(0).replace('-', '−')
+  const [factor, unit] = UNITS.find(([least]) => size >= least) ?? [1, '']
+  return `${formatNumber(String(Number((value / factor).toPrecision(4))), separators)}${unit}`
 }
 
-/** A value from a time on (milliseconds since 1970); null if it is unknown. */
-export type Point = readonly [at: number, value: number | null]
+type Axis = { left: number; right: number; bottom: number }
 
-const SMALL = { width: 260, height: 96 }
-const SMALL_AREA: Area = { left: 52, right: 252, top: 8, bottom: 74 }
-const SMALL_TICKS = { values: 3, times: 2 }
-const WIDE = { size: BARS, area: BARS_AREA, ticks: WIDE_TICKS }
-const NARROW = { size: SMALL, area: SMALL_AREA, ticks: SMALL_TICKS }
-
-/** A step chart of a value over time. It has a gap where the value is unknown, and a dashed zero line below it. */
-export function stepLine(
-  points: readonly Point[],
-  { description, isWide = false }: { description: string; isWide?: boolean },
-): Html {
-  const { size, ticks, ...chart } = isWide ? WIDE : NARROW
-  const values = points.flatMap(([, value]) => value ?? [])
-  const y = valueScale(values, chart.area, ticks.values)
-  const area = fitValues(chart.area, y, ticks.values)
-  const x = timeScale(points[0]?.[0] ?? 0, points.at(-1)?.[0] ?? 1, area)
-  const path = line<Point>()
-    .defined(([, value]) => value !== null)
-    .x(([at]) => x(at))
-    .y(([, value]) => y(value ?? 0))
-    .curve(curveStepAfter)
-    .digits(2)(points)
-  const zero =
-    largest(
-      values.map((value) => -value),
-      0,
-    ) > 0
-      ? html`<line class="zero" x1="${area.left}" x2="${area.right}" y1="${round(y(0))}" y2="${round(y(0))}"/>`
-      : html``
-  const axes = html`${valueAxis(y, area, ticks.values)}${timeAxis(x, area, ticks.times)}`
-  return svgHtml(size, description, html`${axes}${zero}<path class="line" d="${path ?? ''}"/>`)
+/** Days, months or years below a chart, as many as have room. The first one of a year names the year. */
+function timeAxis(x: ScaleTime<number, number>, { left, right, bottom }: Axis, text: Text): Html {
+  let [end, year] = [Number.NEGATIVE_INFINITY, '']
+  const marks = x.ticks(Math.max(2, Math.floor((right - left) / 110))).map((time) => {
+    const iso = time.toISOString()
+    if (!iso.endsWith('T00:00:00.000Z')) return html``
+    const place = round(x(time))
+    const label = tickLabel(iso, iso.slice(0, 4) !== year, text)
+    const half = (label.length * CHARACTER_WIDTH) / 2
+    const middle = Math.min(Math.max(place, half), right - half)
+    if (middle - half < end + GAP) return html``
+    end = middle + half
+    year = iso.slice(0, 4)
+    return html`<line class="grid" x1="${place}" x2="${place}" y1="${bottom}" y2="${bottom + 4}"/><text class="middle" x="${round(middle)}" y="${bottom + 17}">${label}</text>`
+  })
+  return html`${marks}`
 }
+
+function tickLabel(iso: string, namesYear: boolean, text: Text): string {
+  const [, month, day] = iso.slice(0, 10).split('-')
+  if (month === '01' && day === '01') return iso.slice(0, 4)
+  const label = day === '01' ? text.month(iso) : text.day(iso)
+  return namesYear ? label : label.replace(/[ ,.]*\d{4}$/, '')
+}
+
+/** A bar of shares of 1, in the shades of the layers. Scales with its width. */
+export function shareBar(shares: readonly number[], description: string): Html {
+  let from = 0
+  const parts = shares.map((share, at) => {
+    const [x, width] = [from, Math.max(0, share * 1000)]
+    from += width
+    return html`<rect class="layer s${at}" x="${round(x)}" width="${round(width)}" height="10"/>`
+  })
+  return html`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="${description}">${parts}</svg>`
+}
+
+/** A square in the shade of a layer, for legends. */
+export const swatch = (layer: number): Html =>
+  html`<svg class="swatch" width="10" height="10" aria-hidden="true"><rect class="layer s${layer}" width="10" height="10" rx="2"/></svg>`

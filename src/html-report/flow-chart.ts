@@ -1,8 +1,7 @@
 import { sankey, sankeyLinkHorizontal } from 'd3-sankey'
 import { largest } from '../core/platform/extremes.ts'
-import { round } from './axes.ts'
-import { svgHtml } from './charts.ts'
-import { groupDigits, type Html, html } from './html.ts'
+import { round, svgHtml } from './charts.ts'
+import { type Html, html } from './html.ts'
 
 /** A counterparty or a wallet: its address and the name that is shown. */
 export type Party = { address: string; name: string }
@@ -16,7 +15,7 @@ type Column = (typeof COLUMNS)[number]
 type FlowNode = { id: string; name: string; column: Column }
 type FlowLink = { source: string; target: string; value: number; title: string }
 
-const WIDTH = 1184
+const WIDTH = 880
 const [MAX_HEIGHT, HEIGHT_PER_NODE] = [520, 48]
 /** Room for the names of senders and receivers beside the outer columns. */
 const NAMES_WIDTH = 200
@@ -34,8 +33,7 @@ export function flowChart(incoming: readonly Flow[], outgoing: readonly Flow[], 
     nodes.set(id, { id, name, column })
     return id
   }
-  const titleOf = ({ counterparty, wallet, count }: Flow) =>
-    `${counterparty.name}, ${wallet.name}: ${groupDigits(count)}`
+  const titleOf = ({ counterparty, wallet, count }: Flow) => `${counterparty.name}, ${wallet.name}: ${count}`
   const links: FlowLink[] = [
     ...incoming.map((flow) => ({
       source: nodeOf('sender', flow.counterparty),
@@ -84,7 +82,7 @@ function layOut(nodes: FlowNode[], links: FlowLink[]) {
 type LaidOutNode = ReturnType<typeof layOut>['nodes'][number]
 
 function nodeHtml({ name, column, value = 0, x0 = 0, x1 = 0, y0 = 0, y1 = 0 }: LaidOutNode): Html {
-  const label = `${name} ${groupDigits(value)}`
+  const label = `${name} ${value}`
   const isLast = column === 'receiver'
   const text = html`<text class="name" x="${round(isLast ? x1 + 6 : x0 - 6)}" y="${round((y0 + y1) / 2 + 4)}"${isLast ? '' : html` text-anchor="end"`}>${label}</text>`
   return html`<rect class="node" x="${round(x0)}" y="${round(y0)}" width="${NODE_WIDTH}" height="${round(Math.max(1, y1 - y0))}"><title>${label}</title></rect>${text}`

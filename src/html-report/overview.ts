@@ -1,12 +1,8 @@
-import type { Manifest } from '../core/model/manifest.ts'
 import { applyNames } from '../read/address-book.ts'
 import { type Dataset, openDataset } from '../read/dataset.ts'
-import { collectData, type DataCollection } from './data-collection.ts'
 
 /** Everything that a report shows of an export without a ledger: a block job, or a wallet job without that table. */
 export type Overview = {
-  manifest: Manifest
-  data: DataCollection
   /** Names by address: labels of the job's wallets, and names of the user's address book. */
   labels: ReadonlyMap<string, string>
   /** undefined if the export has no transactions table. */
@@ -42,7 +38,7 @@ export async function collectOverview(output: string, names: string | undefined)
   try {
     const { manifest, names: labels } = await applyNames(names, opened.manifest)
     const transactions = manifest.tables.transactions && (await readTransactions(opened))
-    return { manifest, labels, transactions, data: await collectData(output, manifest) }
+    return { labels, transactions }
   } finally {
     await opened.close()
   }

@@ -1,17 +1,59 @@
-/** The JSON data that a report page contains for its script. */
+/** The JSON data that a report page contains for its script. Numbers that refer to a list are indexes, -1 for none. */
 
-/** A dictionary-encoded column: its distinct texts, and for each row the index of its text. */
-export type PackedColumn = { texts: string[]; indexes: number[] }
+/** Amounts: an index of an asset and an exact amount in turns. */
+export type PackedAmounts = (number | string)[]
 
-/**
- * A wallet's balance of an asset at the end of each day on which it changed. `points` alternates between an index into
- * `ComparisonData.days` and the exact balance.
- */
-export type ComparisonWallet = { name: string; openingBalance: string; points: (number | string)[] }
+/** What happened, as far as the chain shows it. The messages have a sentence for each kind. */
+export type EventKind =
+  | 'received'
+  | 'sent'
+  | 'moved'
+  | 'swapped'
+  | 'wrapped'
+  | 'unwrapped'
+  | 'deposited'
+  | 'withdrew'
+  | 'minted'
+  | 'burned'
+  | 'imported'
+  | 'exported'
+  | 'self'
+  | 'approved'
+  | 'called'
+  | 'failed'
+  | 'opening'
 
-/** Balances for the comparison of two dates. */
-export type ComparisonData = {
-  /** Days (`2023-11-14`, UTC) at whose end the balances are known, in ascending order. */
-  days: string[]
-  assets: { name: string; decimals: number | null; wallets: ComparisonWallet[] }[]
+export type PackedEvent = [
+  kind: EventKind,
+  wallet: number,
+  party: number,
+  received: PackedAmounts,
+  sent: PackedAmounts,
+  fee: PackedAmounts,
+  method: string,
+  /** Fiat value, or empty. */
+  value: string,
+]
+
+export type PackedRow = [wallet: number, type: string, amount: string, asset: number, party: number]
+
+export type PackedEntry = [
+  /** Unix time in seconds. */
+  time: number,
+  chain: number,
+  /** Empty for opening balances. */
+  transaction: string,
+  events: PackedEvent[],
+  rows: PackedRow[],
+]
+
+/** Transactions in chain order. */
+export type ActivityData = {
+  /** `explorer` is the address of its explorer, or empty. */
+  chains: { name: string; explorer: string }[]
+  parties: [address: string, name: string][]
+  assets: [symbol: string, contract: string, chain: number][]
+  /** Of the values; empty without prices. */
+  currency: string
+  entries: PackedEntry[]
 }

@@ -2,68 +2,86 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ExportError } from '../core/model/errors.ts'
 import { PACKAGE } from '../core/model/version.ts'
-import { type Html, html } from './html.ts'
-import type { PageModel } from './page-model.ts'
-import { limitsSection } from './sections/limits.ts'
+import { type Html, html, jsonForHtml } from './html.ts'
+import { activitySection } from './sections/activity.ts'
+import { collectionSection, limitsSection, overviewSection } from './sections/collection.ts'
+import { balancesSection, feesSection, nftsSection, partiesSection } from './sections/details.ts'
+import { headSection } from './sections/head.ts'
+import { holdingsSection } from './sections/holdings.ts'
+import { worthSection } from './sections/worth.ts'
+import { yearsSection } from './sections/years.ts'
 import { STYLE } from './style.ts'
+import { chainName, explorerOf, type PortfolioView, type View } from './view.ts'
+
+/** The sections about exports with a ledger, in the order of the page. */
+const PORTFOLIO_SECTIONS: readonly ((view: PortfolioView) => Html)[] = [
+  worthSection,
+  holdingsSection,
+  activitySection,
+  yearsSection,
+  balancesSection,
+  partiesSection,
+  nftsSection,
+  feesSection,
+]
 
 /**
- * Renders the page of one or more exports: one self-contained file that makes no network requests. Its
- * Content-Security-Policy allows only the embedded script and style, by hash. Untrusted text is escaped.
+ * Renders the page: one self-contained file that makes no network requests. Its Content-Security-Policy allows only the
+ * embedded script and style, by hash. Untrusted text is escaped.
  */
-export function renderPage(models: readonly [PageModel, ...PageModel[]], title: string): string {
+export function renderPage(view: View): string {
   const script = readScript()
+  const { text, title, portfolio } = view
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hashOf(script)}'`,
-    // The script positions rows through `element.style`, which `style-src` does not restrict; style attributes are
-    // blocked.
     `style-src 'sha256-${hashOf(STYLE)}'`,
     "base-uri 'none'; form-action 'none'",
   ].join('; ')
+  const sections = [
+    ...(portfolio === undefined ? [] : PORTFOLIO_SECTIONS.map((render) => render({ ...view, portfolio }))),
+    ...[overviewSection, collectionSection, limitsSection].map((render) => render(view)),
+  ]
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">${html`<title>${title}</title>`.text}
+<html lang="${text.messages.language}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">${html`<title>${title}</title>`.text}
 <style>${STYLE}</style></head>
 <body>
-${models.length > 1 ? tableOfContents(models, title).text : ''}<main>
-${models.map(renderBody).join('')}${limitsSection(models.flatMap(({ limits }) => limits)).text}</main>
-${models.map(({ renderData }, at) => renderData(at)).join('')}<script>${script}</script></body></html>
+${contentsOf(view, sections).text}<main>
+${headSection(view).text}
+${sections.map((section) => section.text).join('\n')}</main>
+${dataOf(view)}<script>${script}</script></body></html>
 `
-}
-
-function tableOfContents(models: readonly PageModel[], title: string): Html {
-  const lines = models.map(
-    ({ title: name, chain, summary }, at) =>
-      html`<li><a href="#export-${at}"><bdi>${name}</bdi></a>: chain ${chain}, ${summary}</li>`,
-  )
-  return html`<nav aria-label="Exports"><p class="subtitle">${title}: ${models.length} exports</p><ul>${lines}</ul></nav>\n`
-}
-
-/** From the second export on, ids get a prefix, because ids must be unique in a page. */
-function renderBody({ renderSections }: PageModel, at: number): string {
-  const [summary = '', ...sections] = renderSections(at).map((section) => section.text)
-  const text = [summary, contentsOf(sections).text, ...sections].join('\n')
-  const body = at === 0 ? text : withUniqueIds(text, at)
-  return `<article id="export-${at}">${body}</article>\n`
 }
 
 const HEADING = /^<section (?:[^>]* )?id="([a-z]+)"[^>]*><h2>([^<]*)<\/h2>/
 
-/** Links to the sections of an export. */
-function contentsOf(sections: readonly string[]): Html {
-  const links = sections.flatMap((text) => {
-    const [, id, heading] = HEADING.exec(text) ?? []
+/** Links to the sections, and the switch of the links to explorers. */
+function contentsOf({ text }: View, sections: readonly Html[]): Html {
+  const links = sections.flatMap((section) => {
+    const [, id, heading] = HEADING.exec(section.text) ?? []
     return id === undefined ? [] : html`<li><a href="#${id}">${heading}</a></li>`
   })
-  return html`<nav class="contents" aria-label="Sections"><ul>${links}</ul></nav>`
+  const { contents, links: explorers } = text.messages
+  return html`<nav aria-label="${contents}"><ul>${links}</ul><label class="switch"><input type="checkbox" data-do="links" checked> ${explorers}</label></nav>`
 }
 
-/** Makes the ids of sections and their parts, the links to them and the names of regions unique. */
-const withUniqueIds = (text: string, at: number) =>
-  text
-    .replace(/(<(?:section|div) (?:[^>]* )?id="|href="#)([a-z]+")/g, `$1${at}-$2`)
-    .replace(/((?:role="(?:region|grid)"|<nav class="contents") aria-label="[^"]*)/g, `$1, export ${at + 1}`)
+/** The data for the page's script. */
+function dataOf({ text, portfolio, nameOf }: View): string {
+  const { activity, table, separators, locale, units } = text.messages
+  const messages = jsonForHtml({ activity, table, separators, locale, units })
+  const packed = portfolio?.activity.pack({
+    nameOf,
+    chainOf: (chain) => ({ name: chainName(chain), explorer: explorerOf(chain) }),
+    currency: portfolio.prices?.currency ?? '',
+  })
+  return (
+    `<script type="application/json" id="messages">${messages}</script>\n` +
+    (packed === undefined
+      ? ''
+      : `<script type="application/octet-stream" id="activity-data">${packed}</script>\n`)
+  )
+}
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')
 

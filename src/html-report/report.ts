@@ -1,17 +1,15 @@
 import { join } from 'node:path'
-import { chainIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
-import type { Manifest } from '../core/model/manifest.ts'
 import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
-import type { ChainWallets, OpeningOption } from '../ledger/balances/read-opening.ts'
-import { requireChainOfEachPrice } from '../ledger/prices/prices.ts'
+import type { OpeningOption } from '../ledger/balances/read-opening.ts'
 import { requireManifest } from '../read/dataset.ts'
-import { ledgerPageModel } from './ledger-sections.ts'
-import { collectLedgerStats } from './ledger-stats.ts'
+import { collectData } from './data-collection.ts'
+import { type ExportFacts, factsOf } from './export-facts.ts'
+import { textIn } from './messages/text.ts'
 import { collectOverview } from './overview.ts'
-import { overviewPageModel } from './overview-sections.ts'
-import type { PageModel } from './page-model.ts'
+import { collectPortfolio } from './portfolio.ts'
 import { renderPage } from './render-page.ts'
+import type { View } from './view.ts'
 
 /** Options of `report`: title, content and destination of the page. */
 export type ReportOptions = {
@@ -25,8 +23,10 @@ export type ReportOptions = {
   names?: string | undefined
   /** CSV file of prices, in the format of `convert` (date, asset, currency, price, and chain for several chains). Adds fiat values to the page. */
   prices?: string | undefined
-  /** Maximum number of rows on the page per export. The newest are included. @default 100000 */
+  /** Maximum number of rows on the page. The newest are included. @default 100000 */
   maxRows?: number
+  /** Language of the page: `en` or `de`. @default en */
+  language?: string | undefined
 }
 
 /** Options of a page that is not written to a file. */
@@ -81,49 +81,32 @@ export async function renderReport(
   outputs: readonly [string, ...string[]],
   options: PageOptions,
 ): Promise<{ page: string; rows: number }> {
-  const manifests = await Promise.all(outputs.map(requireManifest))
-  if (options.prices !== undefined)
-    await requireChainOfEachPrice(
-      options.prices,
-      manifests.map(({ job }) => chainIdOf(job.chain)),
-    )
-  const exports = manifests.map(({ job, coverage }) => ({ chain: job.chain, coverage }))
-  const models: PageModel[] = []
-  for (const [at, output] of outputs.entries()) {
-    const { job, tables } = manifests[at] as Manifest
-    const title = (outputs.length === 1 ? options.title : undefined) ?? job.name
-    const hasLedger = tables.ledger !== undefined
-    models.push(
-      hasLedger
-        ? await ledgerModel(output, title, { ...options, exports })
-        : await overviewModel(output, title, options),
-    )
-  }
-  const title = options.title ?? models.map((one) => one.title).join(', ')
-  return {
-    page: renderPage(models as [PageModel, ...PageModel[]], title),
-    rows: models.reduce((sum, { rows }) => sum + rows, 0),
-  }
+  const text = textIn(options.language)
+  const exports: ExportFacts[] = []
+  for (const output of outputs) exports.push(await collectFacts(output, options))
+  const [first, ...others] = exports
+  if (first === undefined) throw new ExportError('BUG', 'a report of no export')
+  const [output, ...more] = outputs.filter((_, at) => exports[at]?.overview === undefined)
+  const { maxRows = REPORT_DEFAULTS.maxRows } = options
+  const portfolio =
+    output === undefined ? undefined : await collectPortfolio([output, ...more], { ...options, maxRows })
+  const title = options.title ?? exports.map(({ manifest }) => manifest.job.name).join(', ')
+  const hasSeveralChains = new Set(exports.map(({ chain }) => chain)).size > 1
+  const nameOf = (chain: string, address: string) =>
+    portfolio?.nameOf(chain, address) ||
+    exports.map(({ overview }) => overview?.labels.get(address)).find((name) => name !== undefined) ||
+    ''
+  const view: View = { title, text, exports: [first, ...others], portfolio, hasSeveralChains, nameOf }
+  return { page: renderPage(view), rows: portfolio?.activity.included ?? 0 }
 }
 
-type LedgerOptions = PageOptions & { exports: readonly ChainWallets[] }
-
-async function ledgerModel(output: string, title: string, options: LedgerOptions): Promise<PageModel> {
-  const { opening, names, prices, exports, maxRows = REPORT_DEFAULTS.maxRows } = options
-  return ledgerPageModel(
-    await collectLedgerStats(output, { opening, names, prices, exports, maxRows }),
-    title,
-  )
-}
-
-async function overviewModel(
-  output: string,
-  title: string,
-  { opening, prices, names }: PageOptions,
-): Promise<PageModel> {
-  if (typeof opening === 'string' || prices !== undefined)
+async function collectFacts(output: string, { opening, prices, names }: PageOptions): Promise<ExportFacts> {
+  const manifest = await requireManifest(output)
+  const hasLedger = manifest.tables.ledger !== undefined
+  if (!hasLedger && (typeof opening === 'string' || prices !== undefined))
     throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
       fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again.',
     })
-  return overviewPageModel(await collectOverview(output, names), title)
+  const overview = hasLedger ? undefined : await collectOverview(output, names)
+  return factsOf(manifest, await collectData(output, manifest), overview)
 }

@@ -1,44 +1,43 @@
 /** Style sheet of the report page, for light, dark and print, and for all screen widths. */
-export const STYLE = `:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--soft:#57606a;--rule:#d0d7de;--tile:#f6f8fa;--good:#1a6b33;--bad:#a40e26;--accent:#0550ae;--received:#2f7d4f;--sent:#b4532a;--own:#6e7781;--minted:#2b6cb0;--burned:#8250df;--fee:#9a6700}
-@media screen and (prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--soft:#9aa4b0;--rule:#30363d;--tile:#161b22;--good:#56d364;--bad:#ff7b72;--accent:#79b8ff;--received:#56b36b;--sent:#e0844f;--own:#8b949e;--minted:#58a6ff;--burned:#bc8cff;--fee:#d29922}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:90rem;padding:1.5rem 1rem 4rem;font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}
-h1{font-size:1.7rem;margin:0;overflow-wrap:anywhere}h2{font-size:1.25rem;margin:2.5rem 0 .6rem}h3{font-size:1.05rem;margin:1.5rem 0 .5rem}.multiples h3{font-size:.9rem;margin:0;font-weight:600;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-a{color:var(--accent)}
-.subtitle,.note,small{color:var(--soft)}.subtitle{margin:.2rem 0}.note{font-size:.85rem}
-.stamp{font-weight:600;margin:.5rem 0}.good{color:var(--good)}.bad{color:var(--bad)}
-.words{font-size:1.05rem;max-width:60rem}
-ul.tiles,ul.legend,ul.multiples,ol.ranked{list-style:none;padding:0;margin:1rem 0}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(17rem,100%),1fr));gap:.7rem}
-.tiles li{background:var(--tile);border:1px solid var(--rule);border-radius:8px;padding:.7rem .9rem;display:flex;flex-direction:column}
-.tiles b{font-size:1.35rem}.amount{white-space:nowrap}
-.legend{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;font-size:.9rem}
-.multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.8rem}
-.multiples li{border:1px solid var(--rule);border-radius:8px;padding:.6rem;min-width:0}.multiples p{margin:.2rem 0 0}
-svg{display:block;max-width:100%;height:auto;font:11px system-ui,sans-serif}svg text{fill:var(--soft)}svg .end{text-anchor:end}svg .name{paint-order:stroke;stroke:var(--paper);stroke-width:3px;fill:var(--ink)}svg .middle{text-anchor:middle}
-td svg{width:7.5rem;height:auto}
-.legend svg{display:inline-block}.picture svg{width:100%}
-.k-received{fill:var(--received)}.k-sent{fill:var(--sent)}.k-own{fill:var(--own)}.k-minted{fill:var(--minted)}.k-burned{fill:var(--burned)}.k-fee{fill:var(--fee)}
-.grid,.tick{stroke:var(--rule)}.spark,.heat,.read{fill:var(--accent)}.node{fill:var(--ink)}.track{fill:var(--rule)}.line{fill:none;stroke:var(--accent);stroke-width:1.5}.zero{stroke:var(--soft);stroke-dasharray:3 3}.ribbon{fill:none;stroke:var(--accent);stroke-opacity:.3}.ribbon:hover{stroke-opacity:.7}
-.scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px;margin:.6rem 0}
-table{border-collapse:collapse;width:100%;font-size:.88rem}caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}
-th,td{padding:.3rem .6rem;text-align:left;white-space:nowrap;border-top:1px solid var(--rule);font-weight:400}table:has(th:nth-child(9)) :is(th,td){padding-inline:.35rem}
-thead th{position:sticky;top:0;background:var(--tile);z-index:1;white-space:normal;vertical-align:bottom}thead button{all:unset;cursor:pointer;font-weight:600}thead button:focus-visible{outline:2px solid var(--accent)}
+export const STYLE = `:root{color-scheme:light dark;--ink:#1c2127;--paper:#fff;--soft:#59636e;--rule:#e3e7eb;--accent:#14506e;--good:#1a6b33;--bad:#a40e26}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#e4e8ec;--paper:#101419;--soft:#9ba5b0;--rule:#2a3138;--accent:#7fbfdf;--good:#63cf7b;--bad:#ff8a80}}
+*{box-sizing:border-box}html{scroll-padding-top:3rem}
+body{margin:0;font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--ink);background:var(--paper);font-variant-numeric:tabular-nums}
+main{max-width:60rem;margin:0 auto;padding:2.5rem 1.5rem 6rem}
+h1{font-size:2.1rem;font-weight:600;letter-spacing:-.01em;line-height:1.2;margin:.1rem 0;overflow-wrap:anywhere}
+h2{font-size:1.3rem;font-weight:600;margin:4rem 0 .8rem}h3{font-size:1rem;font-weight:600;margin:1.6rem 0 .4rem}h4{font-size:1.3rem;margin:0 0 1rem}h5{font-size:1rem;margin:1rem 0 .2rem}
+summary h3,summary{cursor:pointer}summary h3{display:inline}summary{color:var(--accent);margin:.6rem 0}.year>summary{color:inherit}
+a{color:var(--accent);text-decoration-color:color-mix(in srgb,var(--accent) 35%,transparent);text-underline-offset:.15em}a.explorer{color:inherit;text-decoration:none}a.explorer[href]:is(:hover,:focus-visible){text-decoration:underline}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+code{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.88em}small{font-size:.85em;color:var(--soft)}
+.eyebrow{color:var(--accent);font-size:.85rem;letter-spacing:.08em;text-transform:uppercase;margin:0}.period,.note{color:var(--soft)}.period{margin:0}.note{font-size:.88rem;max-width:46rem}
+.badge{border:1px solid var(--rule);border-radius:4px;padding:0 .35em;white-space:nowrap}
+ul{padding-left:1.2rem}.chips,.legend,.figures,.multiples,.entries,nav ul{list-style:none;padding:0;margin:1rem 0}
+.chips{display:flex;flex-wrap:wrap;gap:.2rem 1rem;color:var(--soft);font-size:.92rem}
+.seal{margin:1rem 0 0;font-size:.92rem;border-left:3px solid;padding:.1rem 0 .1rem .8rem}.seal span{color:var(--soft)}.good{color:var(--good)}.bad{color:var(--bad)}
+.total{font-size:2.6rem;font-weight:600;letter-spacing:-.02em;line-height:1.2;margin:.2rem 0;overflow-wrap:anywhere}.total small{font-size:.45em;letter-spacing:0;font-weight:400}
+.figures{display:flex;flex-wrap:wrap;gap:.5rem 2.5rem}.figures b{font-size:1.7rem;font-weight:600;letter-spacing:-.01em}
+.bar{display:block;width:100%;height:12px;border-radius:3px;margin:1.4rem 0 .5rem}.legend{display:flex;flex-wrap:wrap;gap:.2rem 1.3rem;font-size:.88rem;margin:.5rem 0 1.5rem}.swatch{display:inline-block}
+svg{display:block;max-width:100%;height:auto;font:11px system-ui,sans-serif}svg text{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}
+.chart svg{width:100%}.narrow{display:none}
+.grid{stroke:var(--rule)}.axis{stroke:var(--soft)}.line{fill:none;stroke:var(--accent);stroke-width:1.6;stroke-linejoin:round}.old{stroke-dasharray:4 4}
+.s0{fill:color-mix(in srgb,var(--accent) 72%,var(--paper))}.s1{fill:color-mix(in srgb,var(--accent) 54%,var(--paper))}.s2{fill:color-mix(in srgb,var(--accent) 40%,var(--paper))}.s3{fill:color-mix(in srgb,var(--accent) 28%,var(--paper))}.s4{fill:color-mix(in srgb,var(--accent) 18%,var(--paper))}.s5{fill:color-mix(in srgb,var(--accent) 10%,var(--paper))}
+.node{fill:var(--accent)}.ribbon{fill:none;stroke:var(--accent);stroke-opacity:.22}svg .name{fill:var(--ink)}
+.multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.6rem}.multiples li{min-width:0}.multiples h3{margin:0 0 .3rem}.multiples p{margin:.2rem 0 0}
+.scroll,.picture{overflow-x:auto;margin:.8rem 0;background:linear-gradient(90deg,var(--paper) 2rem,transparent) 0 0/3rem 100% no-repeat local,linear-gradient(270deg,var(--paper) 2rem,transparent) 100% 0/3rem 100% no-repeat local,linear-gradient(90deg,var(--rule),transparent) 0 0/.7rem 100% no-repeat scroll,linear-gradient(270deg,var(--rule),transparent) 100% 0/.7rem 100% no-repeat scroll}.picture svg{min-width:44rem}
+table{border-collapse:collapse;width:100%;font-size:.92rem}caption{text-align:left;color:var(--soft);font-size:.88rem;padding:.2rem 0}
+th,td{padding:.42rem .9rem .42rem 0;text-align:left;font-weight:400;white-space:nowrap;vertical-align:top;border-top:1px solid var(--rule)}
+thead th{color:var(--soft);font-size:.85rem;white-space:normal;vertical-align:bottom;border-top:0}tbody th{font-weight:500;max-width:18rem;overflow:hidden;text-overflow:ellipsis}
+tfoot :is(th,td){font-weight:600;border-top:1px solid var(--soft)}.number{text-align:right}:is(th,td):last-child{padding-right:0}td.text{white-space:normal;min-width:11rem;overflow-wrap:anywhere}.amount{white-space:nowrap}
+button{font:inherit;color:var(--accent);background:none;border:1px solid var(--rule);border-radius:5px;padding:.15rem .7rem;cursor:pointer}button:disabled{color:var(--soft);cursor:default;opacity:.6}
+thead button{border:0;padding:0;color:inherit;text-align:inherit}caption button{border:0;padding:0 0 0 .6rem;font-size:.9em;float:right}.hidden{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 th[aria-sort=descending] button::after{content:" ▾"}th[aria-sort=ascending] button::after{content:" ▴"}
-tbody th{position:sticky;left:0;background:var(--paper);max-width:14rem;overflow:hidden;text-overflow:ellipsis}tfoot th,tfoot td{font-weight:600;border-top:2px solid var(--rule)}tfoot th{position:sticky;left:0;background:var(--paper);white-space:normal}td.text{white-space:normal;min-width:8rem;overflow-wrap:anywhere}.id{font-family:ui-monospace,monospace;font-size:.9em}
-[data-rounded]::before{content:"≈ ";color:var(--soft)}
-.long:not(:has(:checked)) tbody tr:nth-child(n+41),.long:not(:has(:checked)) .all,.long:has(:checked) .some,.long:has(:checked) .print{display:none}.shown{font-size:.85rem;margin:.3rem 0}
-.number{text-align:right;font-variant-numeric:tabular-nums}.address{font-family:ui-monospace,monospace;font-size:.85em}
-.chip{display:inline-block;background:var(--tile);border:1px solid var(--rule);border-radius:99px;padding:0 .5rem;margin:.1rem 0}
-details{margin:.6rem 0}.print{display:none}summary{cursor:pointer}
-.ranked{display:none}.ranked li{display:grid;grid-template-columns:9rem 1fr auto;gap:.5rem;align-items:center;font-size:.85rem}.ranked span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}meter{width:100%}
-.tools{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}.tools select{font:inherit;color:var(--ink);background:var(--paper);max-width:14rem}.tools input{min-width:12rem;font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:6px;padding:.2rem .4rem}.tools button{font:inherit;color:var(--ink);background:var(--tile);border:1px solid var(--soft);border-radius:6px;padding:.2rem .6rem;cursor:pointer}
-.list{height:32rem;overflow:auto;border:1px solid var(--rule);border-radius:8px;margin:.6rem 0;position:relative;font-size:.82rem}
-.compare .scroll{max-height:34rem;overflow-y:auto}.compare thead th{white-space:nowrap}.list:focus-visible,.scroll:focus-visible{outline:2px solid var(--accent)}
-.row{display:grid;grid-template-columns:10rem 9rem 7rem 5rem 3rem 12rem 14rem 9rem 7rem 8rem;gap:.6rem;height:26px;align-items:center;padding:0 .6rem;min-width:92rem;white-space:nowrap}
-.row span{overflow:hidden;text-overflow:ellipsis}.space{position:relative;min-width:92rem}.space .row{position:absolute;top:0;left:0}
-.heads{position:sticky;top:0;background:var(--tile);font-weight:600;z-index:1}.current{background:var(--tile)}
-nav ul{padding-left:1.1rem}.contents ul{list-style:none;padding:0;margin:1rem 0;display:flex;flex-wrap:wrap;gap:.3rem 1.2rem}summary h3{display:inline}
-@media (max-width:560px){body{padding:1rem .7rem 3rem}h1{font-size:1.35rem}.wide{display:none}.ranked{display:block}.tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tiles b{font-size:1rem}.tiles li{overflow-wrap:anywhere}.picture{overflow-x:auto}.picture svg{min-width:56rem}tbody th{max-width:8rem}thead th{min-width:4.5rem}td.text{min-width:18rem}}
-@media print{@page{size:A4 landscape;margin:12mm;@bottom-right{content:counter(page) " / " counter(pages);font-size:8px}}html{font-size:11px}body{max-width:none;padding:0;font-size:1rem}.screen{display:none}.print{display:inline}.tools,.rows,.shown label,.as-table>summary,.long>.shown,td summary{display:none}.as-table .shown{display:block}.long:not(:has(:checked)) tbody tr:nth-child(n+41){display:table-row}.as-table .long:not(:has(:checked)) tbody tr:nth-child(n+41){display:none}summary{list-style:none;font-weight:600;font-size:1.1rem}thead button{display:contents}.contents li:has([href$=rows]){display:none}h2,h3,summary,caption,.note,.legend,section>p:not(.shown),.picture,thead,tbody tr:first-child,tbody tr:nth-last-child(-n+2){break-after:avoid}.long>.shown{break-before:avoid}p,li{break-inside:avoid}details::details-content{content-visibility:visible;height:auto}.scroll,.compare .scroll{max-height:none;overflow:visible;border:0}table{font-size:.8rem}td svg{width:5rem}.picture svg{max-height:165mm}details:has(>.picture){break-inside:avoid}thead{display:table-header-group}tfoot{display:table-row-group}th,td{padding:.1rem .25rem;white-space:normal}td.text{min-width:6rem}thead th,tbody th{position:static}tr,figure,svg,.multiples li,.tiles li{break-inside:avoid-page}.multiples,.tiles{grid-template-columns:repeat(4,1fr)}a{color:inherit}}
+.tools{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:end;font-size:.88rem;color:var(--soft)}.tools label{display:grid;gap:.1rem}.tools :is(select,input){font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--rule);border-radius:5px;padding:.25rem .4rem;max-width:11rem}
+.entries{margin:.2rem 0 1rem}.entries>li{display:grid;grid-template-columns:3.4rem minmax(0,1fr) auto auto;gap:0 .6rem;border-top:1px solid var(--rule);padding:.45rem 0}.time{color:var(--soft);font-size:.88rem;padding-top:.12rem}.event{margin:0;overflow-wrap:anywhere}.event b{font-weight:600}.wallet{color:var(--soft);margin-right:.6em}.wallet::after{content:" ·"}.failed,.approved,.called{color:var(--soft)}
+.entries summary{color:var(--soft);margin:0;font-size:.82rem}.entries details[open]{grid-column:1/-1}.pages{display:flex;gap:1rem;align-items:center;font-size:.88rem}
+.page{border:1px solid var(--rule);padding:2rem;margin:1rem 0;max-width:48rem}.sign{display:flex;gap:3rem;margin:4rem 0 0}.sign span{flex:1;border-top:1px solid var(--ink);padding-top:.3rem;font-size:.85rem}
+nav{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--rule);font-size:.88rem;display:flex;gap:1.2rem;align-items:center;padding:.5rem 1.5rem;overflow-x:auto;white-space:nowrap}nav ul{display:flex;gap:1.1rem;margin:0}nav a{color:var(--soft);text-decoration:none}nav a:is(:hover,:focus-visible){color:var(--accent)}.switch{margin-left:auto;color:var(--soft)}
+@media screen and (min-width:80rem){html{scroll-padding-top:1rem}nav{position:fixed;inset:0 auto 0 0;width:13rem;flex-direction:column;align-items:start;border:0;padding:3.4rem 1.5rem 2rem;white-space:normal}nav ul{flex-direction:column;gap:.45rem}.switch{margin:1.5rem 0 0}main{margin-left:max(14rem,calc(50vw - 30rem))}}
+@media (max-width:37.5rem){main{padding:1.4rem 1rem 4rem}h1{font-size:1.6rem}h2{margin-top:3rem}.total{font-size:1.9rem}.wide{display:none}.narrow{display:block}.page{padding:1rem}.tools label{flex:1 1 8rem}.tools :is(select,input){max-width:none;width:100%}.entries>li{grid-template-columns:2.6rem minmax(0,1fr) auto}.entries details{grid-column:2/-1}}
+@media print{@page{size:A4;margin:16mm 14mm}html{font-size:10.5px}body{font-size:1rem}main{max-width:none;padding:0}nav,.tools,.pages,noscript,.shown,caption button,.entries details,details.data,#collection table{display:none}h2{margin-top:2.2rem}h2,h3,h4,summary,caption,.note{break-after:avoid}tr,li,.multiples li,.chart,.seal{break-inside:avoid}.scroll,.picture{overflow:visible;background:none}th,td{white-space:normal;padding:.18rem .6rem .18rem 0}thead{display:table-header-group}tfoot{display:table-row-group}thead button{display:contents}details:not(.data)::details-content{content-visibility:visible;height:auto}summary{list-style:none;color:inherit}.sheet>summary{display:none}.page{break-before:page;break-after:page;border:0;padding:0;max-width:none;min-height:90vh}a{color:inherit;text-decoration:none}#nfts details{display:none}.entries>li{padding:.2rem 0}}
 `

@@ -1,76 +1,75 @@
-import { largest, smallest } from '../core/platform/extremes.ts'
-import { addressHtml, formatCount, type Html, html, nameHtml, shortAddress } from './html.ts'
-import { KINDS, type Kind, type LedgerAggregates } from './ledger-aggregates.ts'
-import type { LedgerStats } from './ledger-stats.ts'
+import { chainOf } from '../core/model/chains.ts'
+import type { ExportFacts } from './export-facts.ts'
+import type { Holding } from './holdings.ts'
+import { type Html, html, nameHtml, shortName } from './html.ts'
+import type { Text } from './messages/text.ts'
+import { shortAddress } from './numbers.ts'
+import type { Portfolio } from './portfolio.ts'
 
-/** Display names of the kinds of movement. */
-export const KIND_NAMES: Readonly<Record<Kind, string>> = {
-  received: 'received',
-  sent: 'sent',
-  own: 'between own wallets',
-  minted: 'minted',
-  burned: 'burned',
-  fee: 'fees',
-}
-export const KINDS_WITH_NAMES = KINDS.map((kind) => ({ kind, name: KIND_NAMES[kind] }))
-
-/** Symbol of the native coin. Older manifests have none; the rows of a ledger do. */
-export const coinOf = ({
-  manifest,
-  aggregates,
-}: Pick<LedgerStats, 'manifest'> & { aggregates?: LedgerAggregates }): string =>
-  manifest.job.nativeSymbol ?? aggregates?.assets.get('native')?.symbol ?? 'coin'
-
-/** A wallet's label, or its shortened address if it has none. */
-export const walletHtml = ({ labels }: LedgerStats, address: string): Html => labelHtml(labels, address)
-
-/** The label of an address, or the shortened address if it has none. */
-export function labelHtml(labels: ReadonlyMap<string, string>, address: string): Html {
-  const label = labels.get(address)
-  return label === undefined ? addressHtml(address) : html`<span title="${address}">${nameHtml(label)}</span>`
+/** What a page is made from: the sections read it. */
+export type View = {
+  title: string
+  text: Text
+  /** All exports of the page. */
+  exports: readonly [ExportFacts, ...ExportFacts[]]
+  /** undefined if no export has a ledger. */
+  portfolio: Portfolio | undefined
+  hasSeveralChains: boolean
+  /** The name of an address: the label of a wallet, the name in the user's file, or that in the service; '' if none. */
+  nameOf: (chain: string, address: string) => string
 }
 
-/** A wallet's label or shortened address as plain text, truncated for charts and narrow columns. */
-export function walletText({ labels }: LedgerStats, address: string): string {
-  const label = labels.get(address)
-  return label === undefined ? shortAddress(address) : shortName(label)
+/** The view of a section about exports with a ledger. */
+export type PortfolioView = View & { portfolio: Portfolio }
+
+export const chainName = (chain: string): string => chainOf(chain)?.name ?? chain
+
+/** The address of a chain's explorer; empty if the table of chains has none. */
+export const explorerOf = (chain: string): string => chainOf(chain)?.explorer ?? ''
+
+/** A link to the explorer of the chain; only the text for an unknown chain or an irregular address. */
+export function addressLink(chain: string, address: string, text: Html): Html {
+  const explorer = explorerOf(chain)
+  if (explorer === '' || !/^0x[0-9a-f]{40}$/.test(address))
+    return html`<span title="${address}">${text}</span>`
+  return html`<a class="explorer" rel="noreferrer" target="_blank" title="${address}" href="${explorer}/address/${address}">${text}</a>`
 }
 
-/** A name truncated to fit into a chart. */
-export function shortName(name: string): string {
-  const characters = [...name]
-  return characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…` : name
+/** The name of an address or its short form, linked to the explorer. */
+export function partyHtml({ nameOf }: View, chain: string, address: string): Html {
+  const name = nameOf(chain, address)
+  return addressLink(
+    chain,
+    address,
+    name === '' ? html`<code>${shortAddress(address)}</code>` : nameHtml(name),
+  )
 }
 
-const MAX_CHARACTERS = 22
-
-/** An asset's symbol with its contract address, because symbols are untrusted and not unique. */
-export function assetHtml(
-  stats: LedgerStats,
-  asset: { address: string | null; symbol: string | null },
-): Html {
-  if (asset.address === null) return html`<strong>${coinOf(stats)}</strong>`
-  const symbol =
-    asset.symbol === null || asset.symbol === '' ? html`<em>no symbol</em>` : nameHtml(asset.symbol)
-  return html`${symbol} ${addressHtml(asset.address)}`
+/** The same as plain text, for charts. */
+export function partyText({ nameOf }: View, chain: string, address: string): string {
+  const name = nameOf(chain, address)
+  return name === '' ? shortAddress(address) : shortName(name, 22)
 }
 
-/** What totals of values leave out, to follow them in a sentence, with a link to the table; empty if nothing. */
-export const withoutSuspicious = ({ suspicious }: LedgerStats): Html =>
-  suspicious.size === 0
-    ? html``
-    : html`, without <a href="#suspicious">${formatCount(suspicious.size, 'suspicious token')}</a>`
+/** An asset's symbol, with a badge of its chain if there are several, linked to its contract: symbols are not unique. */
+export function assetHtml({ hasSeveralChains, text }: View, asset: NamedAsset): Html {
+  const { chain, address, symbol } = asset
+  const name = symbol === '' ? html`<em>${text.messages.holdings.noSymbol}</em>` : nameHtml(symbol)
+  const linked = address === null ? name : addressLink(chain, address, name)
+  return html`${linked}${hasSeveralChains ? html` <small class="badge">${chainName(chain)}</small>` : ''}`
+}
 
-/** A bucket of the time line: its start and end in milliseconds since 1970, and the name of its start. */
-export type NamedBucket = { from: number; to: number; name: string }
+type NamedAsset = Pick<Holding, 'chain' | 'address' | 'symbol'>
 
-/** All buckets from the first to the last, empty ones included. */
-export function listBuckets({ aggregates: { buckets, timeline } }: LedgerStats): NamedBucket[] {
-  const active = [...timeline.keys()]
-  const listed: NamedBucket[] = []
-  if (active.length === 0) return listed
-  const last = largest(active)
-  for (let from = smallest(active); from <= last; from = buckets.endOf(from))
-    listed.push({ from, to: buckets.endOf(from), name: buckets.nameOf(from) })
-  return listed
+/** The exact names of an asset for CSV. */
+export const assetText = ({ chain, address, symbol }: NamedAsset): string =>
+  [symbol, address ?? chainName(chain)].filter((part) => part !== '').join(' ')
+
+/** The first names of a list, and the number of the others. */
+export function nameList({ text, ...view }: View, assets: readonly Holding[], max = 5): Html {
+  const names = assets
+    .slice(0, max)
+    .map((asset, at) => html`${at === 0 ? '' : ', '}${assetHtml({ ...view, text }, asset)}`)
+  const others = assets.length - names.length
+  return html`${names}${others === 0 ? '' : `, ${text.count(others, 'others')}`}`
 }

@@ -1,117 +1,126 @@
 import { AMOUNTS, type AmountName } from '../accounting/statement/flows.ts'
+import type { SummedExport, SumOptions } from '../accounting/statement/ledger-sums.ts'
 import { decimalsOf, type StatementLine } from '../accounting/statement/ledger-sums.ts'
 import { statementsByYear } from '../accounting/statement/statement.ts'
 import { isNft } from '../core/model/asset.ts'
 import { type Balances, balances } from '../ledger/balances/balances.ts'
-import type { ChainWallets, OpeningOption } from '../ledger/balances/read-opening.ts'
-import { aggregateKey } from './ledger-aggregates.ts'
 
-/** The lines of a year's statement, summed over wallets and token ids. */
-export type YearSums = {
-  year: string
-  /** By `aggregateKey`. */
-  assets: ReadonlyMap<string, AssetYear>
-  /** The value of the closing balances in units of 10^-8 of the currency; null if none has a price. Without suspicious tokens. */
-  closing: bigint | null
-  /** Number of assets with an amount that has no price. Without NFTs and suspicious tokens. */
-  unpriced: number
+/**
+ * The columns of a year: `own` is what moved between own wallets, `swapped` and `wrapped` are what came in less what went
+ * out. `closing` = `opening` + `received` - `sent` + `swapped` + `wrapped` - `fees`.
+ */
+export const YEAR_AMOUNTS = [
+  'opening',
+  'received',
+  'sent',
+  'own',
+  'swapped',
+  'wrapped',
+  'fees',
+  'closing',
+] as const
+export type YearAmount = (typeof YEAR_AMOUNTS)[number]
+
+/** The column in which an amount of a statement counts, and whether it is subtracted there. */
+function columnOf(name: AmountName): { column: YearAmount; isSubtracted: boolean } {
+  const column = name.replace(/_(in|out)$/, '') as YearAmount
+  return { column, isSubtracted: name.endsWith('_out') }
 }
 
-/** An asset in a year. */
+/** An asset in a year, summed over wallets and token ids. */
 export type AssetYear = {
-  type: string
-  address: string | null
+  id: string
   symbol: string | null
   /** null if unknown. NFTs are counted in units, even if some of their ids have decimals. */
   decimals: number | null
   /** In the asset's smallest unit. */
-  amounts: Record<AmountName, bigint>
+  amounts: Record<YearAmount, bigint>
   /** In units of 10^-8 of the currency; null if a price is missing. */
-  values: Record<AmountName, bigint | null>
+  values: Record<YearAmount, bigint | null>
 }
 
-/** What the statements of all years show, and the balances after the last row, zero balances included. */
-export type YearlySums = {
-  years: readonly YearSums[]
-  balances: Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
-  /** The contracts of the flagged tokens, which no total of values includes. */
-  suspicious: ReadonlySet<string>
-}
+/** The lines of the statements of a year, by asset. */
+export type YearSums = { year: string; assets: ReadonlyMap<string, AssetYear> }
 
-export type YearSumOptions = {
-  /** Opening balances, held before the first row. @default those that are known */
-  opening?: OpeningOption
-  /** All exports that a file of opening balances is about. @default this one */
-  exports?: readonly ChainWallets[] | undefined
-  /** CSV file with the columns `address` and `name`, for wallets without a label and counterparties. */
-  names?: string | undefined
-  /** CSV file of prices, in the format of `convert`. */
-  prices?: string | undefined
-}
+/** What an export held after its last row, zero balances included. */
+export type Closing = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
 
-/** Sums the statements of all years with rows, in one pass over the ledger. Throws as `balances` and `statement` do. */
-export async function sumYears(output: string, options: YearSumOptions): Promise<YearlySums> {
-  const years: Pick<YearSums, 'year' | 'assets'>[] = []
-  let atEnd: YearlySums['balances'] | undefined
-  for await (const { year, lines, balances, belowZero, flagged } of statementsByYear(output, options)) {
-    years.push({ year, assets: sumLines(lines) })
-    atEnd = { balances, belowZero, flagged }
-  }
-  // Without rows there are only opening balances.
+/** Amounts and values that moved between own wallets, by year and asset; `yearKey` is the key. */
+export type OwnTransfers = ReadonlyMap<string, { in: OwnSum; out: OwnSum }>
+export type OwnSum = { amount: bigint; value: bigint | null }
+export const yearKey = (year: string, asset: string): string => `${year} ${asset}`
+
+/**
+ * Key of an asset: its chain, and `native`, the address of an ERC-20 token, or the type and address of an NFT collection,
+ * because one contract may have tokens of several types.
+ */
+export const assetId = (chain: string, type: string, address: string | null): string =>
+  `${chain} ${address === null ? type : type === 'erc20' ? address : `${type} ${address}`}`
+
+/** Adds the statements of all years of an export to `years`, in one pass over the ledger. */
+export async function addYears(
+  years: Map<string, Map<string, AssetYear>>,
+  output: string,
+  { chain, range, ...options }: YearOptions,
+): Promise<Closing> {
   const { opening, exports, names } = options
-  const last = atEnd ?? (await balances(output, { opening, exports, names, all: true }))
-  const suspicious = new Set(last.flagged.map(({ asset_address }) => asset_address))
-  return { years: years.map((one) => ({ ...one, ...valuesOf(one, suspicious) })), balances: last, suspicious }
+  if (range === undefined) return balances(output, { opening, exports, names, all: true })
+  let atEnd: Closing = { balances: [], belowZero: [], flagged: [] }
+  for await (const statement of statementsByYear(output, { ...options, ...range })) {
+    const { year, lines, balances: held, belowZero, flagged } = statement
+    const assets = years.get(year) ?? new Map<string, AssetYear>()
+    years.set(year, assets)
+    for (const line of lines) addLine(assets, assetId(chain, line.asset_type, line.asset_address), line)
+    atEnd = { balances: held, belowZero, flagged }
+  }
+  return atEnd
 }
 
-function sumLines(lines: readonly StatementLine[]): YearSums['assets'] {
-  const assets = new Map<string, AssetYear>()
-  for (const line of lines) {
-    const key = aggregateKey(line.asset_type, line.asset_address)
-    const asset = assets.get(key) ?? newAsset(line)
-    assets.set(key, asset)
-    asset.symbol ??= line.asset_symbol
-    for (const name of AMOUNTS) {
-      asset.amounts[name] += line.amounts[name]
-      const [sum, value] = [asset.values[name], line.values[name]]
-      asset.values[name] = sum === null || value === null ? null : sum + value
+type YearOptions = SumOptions &
+  Pick<SummedExport, 'exports' | 'ownWallets'> & {
+    chain: string
+    /** The first and the last year with rows; undefined if there are only opening balances. */
+    range: { first: number; last: number } | undefined
+  }
+
+function addLine(assets: Map<string, AssetYear>, id: string, line: StatementLine): void {
+  const decimals = isNft({ type: line.asset_type }) ? 0 : decimalsOf(line)
+  const asset = assets.get(id) ?? { id, symbol: null, decimals, amounts: zeros(), values: zeros() }
+  assets.set(id, asset)
+  asset.symbol ??= line.asset_symbol
+  for (const name of AMOUNTS) {
+    const { column, isSubtracted } = columnOf(name)
+    const [amount, value] = [line.amounts[name], line.values[name]]
+    asset.amounts[column] += isSubtracted ? -amount : amount
+    asset.values[column] = addKnown(asset.values[column], isSubtracted && value !== null ? -value : value)
+  }
+}
+
+/** A sum of values; null if one of them is unknown. */
+export const addKnown = (sum: bigint | null, value: bigint | null): bigint | null =>
+  sum === null || value === null ? null : sum + value
+
+const subtractKnown = (sum: bigint | null, value: bigint | null): bigint | null =>
+  addKnown(sum, value === null ? null : -value)
+
+const zeros = () => Object.fromEntries(YEAR_AMOUNTS.map((name) => [name, 0n])) as Record<YearAmount, bigint>
+
+/** Returns the years, newest first. Statements count transfers between own wallets as received and sent. */
+export function finishYears(
+  years: ReadonlyMap<string, ReadonlyMap<string, AssetYear>>,
+  own: OwnTransfers,
+): YearSums[] {
+  for (const [year, assets] of years)
+    for (const { id, amounts, values } of assets.values()) {
+      const moved = own.get(yearKey(year, id))
+      // If a side is missing, the other one is not a transfer between the wallets of the report.
+      if (moved === undefined || moved.in.amount !== moved.out.amount) continue
+      amounts.own = moved.out.amount
+      values.own = moved.out.value
+      amounts.received -= moved.in.amount
+      amounts.sent -= moved.out.amount
+      values.received = subtractKnown(values.received, moved.in.value)
+      values.sent = subtractKnown(values.sent, moved.out.value)
     }
-  }
-  return assets
+  return [...years].map(([year, assets]) => ({ year, assets })).sort((a, b) => (a.year < b.year ? 1 : -1))
 }
-
-function valuesOf(
-  { assets }: Pick<YearSums, 'assets'>,
-  suspicious: ReadonlySet<string>,
-): Pick<YearSums, 'closing' | 'unpriced'> {
-  const counted = [...assets.values()].filter(({ address }) => !suspicious.has(address ?? ''))
-  const priced = counted.filter(({ amounts, values }) => amounts.closing !== 0n && values.closing !== null)
-  const isUnpriced = (asset: AssetYear) =>
-    !isNft(asset) && AMOUNTS.some((name) => asset.values[name] === null)
-  return {
-    closing:
-      priced.length === 0 ? null : priced.reduce((sum, { values }) => sum + (values.closing ?? 0n), 0n),
-    unpriced: counted.filter(isUnpriced).length,
-  }
-}
-
-const newAsset = (line: StatementLine): AssetYear => ({
-  type: line.asset_type,
-  address: line.asset_address,
-  symbol: line.asset_symbol,
-  decimals: isNft({ type: line.asset_type }) ? 0 : decimalsOf(line),
-  amounts: zeros(),
-  values: zeros(),
-})
-
-const zeros = (): Record<AmountName, bigint> => ({
-  opening: 0n,
-  received: 0n,
-  sent: 0n,
-  swapped_in: 0n,
-  swapped_out: 0n,
-  wrapped_in: 0n,
-  wrapped_out: 0n,
-  fees: 0n,
-  closing: 0n,
-})

@@ -1,73 +1,75 @@
 import { describe, expect, test } from 'vitest'
-import { Buckets } from '../../src/html-report/buckets.ts'
-import { stackedBars, stepLine } from '../../src/html-report/charts.ts'
+import { DAY_MS } from '../../src/core/model/utc.ts'
+import { dayChart } from '../../src/html-report/charts.ts'
 import { type Flow, flowChart } from '../../src/html-report/flow-chart.ts'
+import { textIn } from '../../src/html-report/messages/text.ts'
 
 const textsIn = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]+)<\/text>/g)].map(([, text]) => text)
-const at = (time: string) => Date.parse(`${time}Z`)
+const dayOf = (day: string) => Date.parse(day) / DAY_MS
 
-describe('a chart', () => {
-  test('of months has round values and calendar dates on its axes', () => {
-    const bars = ['2023-11-01', '2024-01-01', '2024-03-01'].map((day) => ({
-      from: at(`${day}T00:00`),
-      to: at(`${day.slice(0, 8)}29T00:00`),
-      title: day,
-      counts: { fee: 730 },
-    }))
-    const svg = stackedBars(bars, { kinds: ['fee'], description: 'd', unit: 'movements per month' }).text
-    expect(textsIn(svg)).toEqual([
-      'movements per month',
+/** The chart of values from a day on, for wide screens and for phones. */
+function charts(
+  first: string,
+  totals: readonly number[],
+  isOld: readonly boolean[] = [],
+): [wide: string, narrow: string] {
+  const days = totals.map((_, at) => dayOf(first) + at)
+  const [wide = '', narrow = ''] = dayChart(
+    { days, totals, isOld, description: 'd' },
+    textIn('en'),
+  ).text.split('</svg>')
+  return [wide, narrow]
+}
+
+describe('a chart of days', () => {
+  test('has round values and names a year at its first tick', () => {
+    const [wide] = charts(
+      '2023-10-20',
+      Array.from({ length: 150 }, (_, day) => 5 * day),
+    )
+    expect(textsIn(wide)).toEqual([
       '0',
       '200',
       '400',
       '600',
       '800',
-      '2023-11-01',
-      'Dec',
-      '2024',
-      'Feb',
-      'Mar',
+      ...['Nov 2023', 'Dec', '2024', 'Feb', 'Mar'],
     ])
   })
 
-  test('leaves a gap where there are no movements, as wide as the time', () => {
-    const bars = ['00:00', '01:00', '06:00'].map((time) => ({
-      from: at(`2024-01-01T${time}`),
-      to: at(`2024-01-01T${time}`) + 3_600_000,
-      title: time,
-      counts: { fee: time === '01:00' ? 0 : 1 },
-    }))
-    const svg = stackedBars(bars, { kinds: ['fee'], description: 'd', unit: 'u' }).text
-    const lefts = [...svg.matchAll(/<rect class="k-fee" x="([\d.]+)"/g)].map(([, x]) => Number(x))
-    const [first = 0, last = 0] = lefts
-    expect(lefts).toHaveLength(2)
-    expect((last - first) / (1180 - 56)).toBeCloseTo(6 / 7, 3)
+  test('has labels that neither overlap nor leave the picture, at both sizes', () => {
+    for (const days of [2, 5, 40, 400, 4_000])
+      for (const svg of charts(
+        '2020-02-27',
+        Array.from({ length: days }, (_, day) => -1e6 * day),
+      )) {
+        const width = Number(/width="(\d+)"/.exec(svg)?.[1])
+        const labels = [...svg.matchAll(/class="middle" x="([\d.]+)"[^>]*>([^<]+)</g)].map(
+          ([, x, text = '']) => ({
+            from: Number(x) - 3.5 * text.length,
+            to: Number(x) + 3.5 * text.length,
+          }),
+        )
+        expect(labels.length).toBeGreaterThan(0)
+        for (const [at, { from, to }] of labels.entries()) {
+          expect(from).toBeGreaterThan(labels[at - 1]?.to ?? -1)
+          expect(to).toBeLessThanOrEqual(width)
+        }
+        for (const [, right, text = ''] of svg.matchAll(/class="end" x="([\d.]+)"[^>]*>([^<]+)</g))
+          expect(Number(right) - 7 * text.length).toBeGreaterThanOrEqual(0)
+      }
   })
 
-  test('of a value is interrupted where the value is unknown', () => {
-    const points = [[0, 1] as const, [1, 2] as const, [2, null] as const, [3, 4] as const, [4, 4] as const]
-    const path = /class="line" d="([^"]*)"/.exec(stepLine(points, { description: 'd' }).text)?.[1] ?? ''
-    expect(path.match(/M/g)).toHaveLength(2)
+  test('is dashed where prices are old, and solid elsewhere, without a gap', () => {
+    const [wide] = charts('2024-01-01', [1, 2, 3, 4, 5], [false, false, true, true, false])
+    const path = (name: string) => new RegExp(`class="${name}" d="([^"]*)"`).exec(wide)?.[1] ?? ''
+    const points = (d: string) => d.match(/[\d.]+,[\d.]+/g) ?? []
+    expect([points(path('line')).length, points(path('line old')).length]).toEqual([3, 4])
   })
+})
 
-  test('has room for the values of its axis, with their signs', () => {
-    for (const value of [-10_000, -1.5e-9, 3, -123_456_789]) {
-      const svg = stepLine(
-        [
-          [0, 0],
-          [1, value],
-        ],
-        { description: 'd' },
-      ).text
-      const labels = [...svg.matchAll(/<text x="([\d.]+)"[^>]*class="end">([^<]+)</g)]
-      expect(labels.length).toBeGreaterThan(1)
-      // No character of the usual fonts is wider.
-      for (const [, right, text = ''] of labels)
-        expect(Number(right) - 7 * text.length).toBeGreaterThanOrEqual(0)
-    }
-  })
-
-  test('of flows has a name for each node, none above another', () => {
+describe('a chart of flows', () => {
+  test('has a name for each node, none above another', () => {
     const flows: Flow[] = Array.from({ length: 12 }, (_, one) => ({
       counterparty: { address: `0xc${one}`, name: `Shop ${one}` },
       wallet: { address: `0xa${one % 7}`, name: `Wallet ${one % 7}` },
@@ -85,7 +87,7 @@ describe('a chart', () => {
     }
   })
 
-  test('of flows keeps wallets of the same name apart, and needs no senders', () => {
+  test('keeps wallets of the same name apart, and needs no senders', () => {
     const flows: Flow[] = ['0xa', '0xb'].map((address) => ({
       counterparty: { address: '0xc', name: 'Shop' },
       wallet: { address, name: 'Main' },
@@ -95,40 +97,5 @@ describe('a chart', () => {
     expect(textsIn(svg).sort()).toEqual(['Main 3', 'Main 3', 'Shop 6'])
     const lefts = [...svg.matchAll(/<rect class="node" x="([\d.]+)"/g)].map(([, x]) => x)
     expect(new Set(lefts).size).toBe(2)
-  })
-})
-
-describe('the buckets of a history', () => {
-  const seriesOf = (times: readonly string[]) => {
-    const buckets = new Buckets()
-    const counts = buckets.series<number>((a, b) => a + b)
-    for (const time of times) {
-      const start = buckets.bucketOf(at(time))
-      counts.set(start, (counts.get(start) ?? 0) + 1)
-    }
-    const named = [...counts].map(([start, count]) => [buckets.nameOf(start), count])
-    return [buckets.sizeName, Object.fromEntries(named)]
-  }
-
-  test.for([
-    {
-      times: ['2024-02-28T23:59', '2024-03-01T00:00'],
-      size: '15 minutes',
-      names: ['2024-02-28 23:45', '2024-03-01 00:00'],
-    },
-    { times: ['2023-12-31T23:59', '2024-12-31T00:00'], size: 'day', names: ['2023-12-31', '2024-12-31'] },
-    { times: ['2023-01-31T12:00', '2024-12-01T00:00'], size: 'month', names: ['2023-01', '2024-12'] },
-    { times: ['1970-06-01T00:00', '2024-12-01T00:00'], size: 'year', names: ['1970', '2024'] },
-  ])('from $times.0 to $times.1 are of one $size of the calendar', ({ times, size, names }) => {
-    expect(seriesOf(times)).toEqual([size, Object.fromEntries(names.map((name) => [name, 1]))])
-  })
-
-  test('are merged without losing a movement when the history becomes longer', () => {
-    const days = Array.from({ length: 800 }, (_, day) =>
-      new Date(Date.UTC(2022, 0, 1 + day)).toISOString().slice(0, 16),
-    )
-    const [size, counts] = seriesOf(days)
-    expect(size).toBe('month')
-    expect(counts).toMatchObject({ '2022-01': 31, '2022-02': 28, '2023-12': 31, '2024-02': 29 })
   })
 })

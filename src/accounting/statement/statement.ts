@@ -136,37 +136,50 @@ async function stateExport(summed: SummedExport): Promise<Part> {
 /** The statement of a UTC year. */
 export type YearStatement = ClosedPeriod & { year: string; currency: string | undefined }
 
+type YearOptions = SumOptions &
+  Pick<SummedExport, 'exports' | 'ownWallets'> & {
+    /** First and last year. The ledger has no rows of earlier and later years. */
+    first: number
+    last: number
+  }
+
 /**
- * Yields the statement of every UTC year with rows, as `statement` returns it for that year, in one pass over the ledger.
- * Memory grows with the number of wallets and assets, not with the number of rows.
+ * Yields the statement of each UTC year from the first to the last one, as `statement` returns it for that year, in one
+ * pass over the ledger. Memory grows with the number of wallets and assets, not with the number of rows.
  *
  * @throws ExportError as `statement` does
  */
 export async function* statementsByYear(
   output: string,
-  { exports, ...options }: SumOptions & Pick<SummedExport, 'exports'>,
+  { exports, ownWallets, first, last, ...options }: YearOptions,
 ): AsyncGenerator<YearStatement> {
   const opened = await openDataset(output)
   try {
-    const sums = await openLedgerSums(opened, { output, options, period: { from: '', to: '9999' }, exports })
+    const period = periodOf(first)
+    const sums = await openLedgerSums(opened, { output, options, period, exports, ownWallets })
     const { selected, valuation } = sums.ledger
-    let year = ''
+    let year = first
+    const close = (): YearStatement => ({ ...sums.close(), year: String(year), currency: valuation.currency })
     for await (const rows of readSelectedRows(opened, selected)) {
       for (const row of rows) {
-        const yearOfRow = row.block_timestamp.slice(0, 4)
-        if (yearOfRow !== year) {
-          if (year !== '') yield { ...sums.close(), year, currency: valuation.currency }
-          sums.startPeriod(parsePeriod(`${yearOfRow}-01-01`, `${yearOfRow}-12-31`))
-          year = yearOfRow
+        for (; year < Number(row.block_timestamp.slice(0, 4)); sums.startPeriod(periodOf(year))) {
+          yield close()
+          year += 1
         }
         sums.add(row)
       }
     }
-    if (year !== '') yield { ...sums.close(), year, currency: valuation.currency }
+    for (; year < last; sums.startPeriod(periodOf(year))) {
+      yield close()
+      year += 1
+    }
+    yield close()
   } finally {
     await opened.close()
   }
 }
+
+const periodOf = (year: number): Period => parsePeriod(`${year}-01-01`, `${year}-12-31`)
 
 /** The period of a statement: a UTC year, or two UTC days or instants. */
 type PeriodOptions = {

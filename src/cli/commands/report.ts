@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { platform } from 'node:os'
 import { resolve } from 'node:path'
+import { LANGUAGE_NAMES } from '../../html-report/messages/text.ts'
 import { REPORT_DEFAULTS, REPORT_FILE, renderReport, report } from '../../html-report/report.ts'
 import { serveReport } from '../../html-report/serve-report.ts'
 import { uploadSidecar } from '../../storage/upload-sidecar.ts'
@@ -27,6 +28,7 @@ const options = [
     default: String(REPORT_DEFAULTS.maxRows),
     parse: parseRowCount,
   }),
+  option('language <code>', 'Language of the report', { choices: LANGUAGE_NAMES, default: 'en' }),
   option('open', 'Open the report in the browser'),
   option('serve', 'Serve the report on this machine instead, and update it when the export changes', {
     conflicts: ['out', 'open'],
@@ -37,13 +39,14 @@ export const command = defineCommand({
   name: 'report',
   summary: 'Write an HTML report of an export',
   description:
-    'Write an HTML report: activity of the wallets, completeness of the export, and anything suspicious. The page works offline and cannot run untrusted text.',
+    'Write an HTML report: what the wallets hold and what it is worth, what happened, a statement for each year, and whether the export is complete. The page works offline, makes no requests and cannot run untrusted text.',
   arguments: [{ ...outputsArgument(' are combined into one report'), required: true }],
   options,
   examples: [
     ['report output/mine', 'Write output/mine/report.html'],
-    ['report output/a output/b --out both.html', 'Two exports in one report'],
+    ['report output/a output/b --out both.html', 'One report of two exports, such as of two chains'],
     ['report output/mine --prices prices.csv', 'With the fiat value of balances and fees'],
+    ['report output/mine --language de', 'In German'],
     ['report output/mine --serve', 'Follow an export that `run` or `watch` updates'],
   ],
   run: ({ output, ...args }) => writeReport(output, args),

@@ -1,9 +1,16 @@
-// The script of a report page. It sorts tables, compares dates, and unpacks, searches and shows rows. It makes no
-// requests.
-import { compareDates } from './compare-dates.ts'
-import { openRowList } from './row-list.ts'
-import { sortTables } from './sort-tables.ts'
+// The script of a report page. It lists transactions, sorts and saves tables, and switches links off. It makes no requests.
+import { openActivity } from './activity-list.ts'
+import { fillDetails } from './fill-details.ts'
+import { applySwitch, switchLinks } from './links.ts'
+import type { PageMessages } from './messages.ts'
+import { enhanceTables } from './tables.ts'
 
-sortTables(document)
-for (const section of document.querySelectorAll<HTMLElement>('section[data-rows]')) void openRowList(section)
-for (const section of document.querySelectorAll<HTMLElement>('section[data-compare]')) compareDates(section)
+const messages = JSON.parse(document.getElementById('messages')?.textContent ?? '') as PageMessages
+enhanceTables(document, messages)
+switchLinks()
+fillDetails((part) => {
+  enhanceTables(part, messages)
+  applySwitch(part)
+})
+for (const section of document.querySelectorAll<HTMLElement>('section[data-activity]'))
+  void openActivity(section, messages)
