@@ -118,7 +118,7 @@ const UNITS = [
 ] as const
 
 /** Formats the value of a tick: `2.5k`, `12M`, `3e+21`. */
-export function formatTick(value: number, separators: Separators): string {
+function formatTick(value: number, separators: Separators): string {
   const size = Math.abs(value)
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(0).replace('-', '−')
   const [factor, unit] = UNITS.find(([least]) => size >= least) ?? [1, '']

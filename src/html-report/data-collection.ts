@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { countBlocks } from '../core/model/block-ranges.ts'
-import { endOfExport, type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
-import type { BlockRange } from '../core/model/model.ts'
+import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import { readReports } from '../export/history/past-runs.ts'
 import { readReconciliation, type StoredReconciliation } from '../read/read-reconciliation.ts'
 
@@ -34,12 +33,6 @@ type RunSummary = {
 /** Number of blocks that the service did not have. */
 export const missingBlocks = ({ blocks }: Manifest): number =>
   countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
-
-/** The block range of the job. Without an `endBlock` it ends with the last exported block. */
-export function rangeOfJob(manifest: Manifest): BlockRange {
-  const { job } = manifest
-  return { from: job.startBlock, to: job.endBlock ?? endOfExport(manifest) }
-}
 
 /** Runs listed on a page: the newest. */
 const MAX_RUNS = 30

@@ -4,7 +4,7 @@ import { round, svgHtml } from './charts.ts'
 import { type Html, html } from './html.ts'
 
 /** A counterparty or a wallet: its address and the name that is shown. */
-export type Party = { address: string; name: string }
+type Party = { address: string; name: string }
 /** Number of transfers between a counterparty and a wallet. */
 export type Flow = { counterparty: Party; wallet: Party; count: number }
 

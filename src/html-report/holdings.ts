@@ -11,7 +11,7 @@ import type { DailyBalances, DaySeries } from './worth.ts'
 import { assetId, type Closing } from './year-sums.ts'
 
 /** Why the sums of an asset are in no total. */
-export type Exclusion = 'suspicious' | 'rebasing' | 'unreliable' | 'different'
+type Exclusion = 'suspicious' | 'rebasing' | 'unreliable' | 'different'
 
 /** An asset, and what all wallets together hold of it at the end. */
 export type Holding = {

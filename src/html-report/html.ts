@@ -17,8 +17,6 @@ export function html(texts: TemplateStringsArray, ...parts: HtmlPart[]): Html {
   return new Html(text)
 }
 
-export const NOTHING = html``
-
 function textOf(part: HtmlPart): string {
   if (part === undefined) return ''
   if (part instanceof Html) return part.text

@@ -10,7 +10,7 @@ export type Overview = {
 }
 
 /** Totals of the transactions table over all senders. */
-export type TransactionTotals = {
+type TransactionTotals = {
   count: number
   failed: number
   /** Fees of all transactions and of the failed ones, in the coin's smallest unit. */
@@ -23,7 +23,7 @@ export type TransactionTotals = {
   busiest: Sender[]
 }
 
-export type Sender = { address: string; count: number; failed: number; fees: bigint }
+type Sender = { address: string; count: number; failed: number; fees: bigint }
 
 /** Senders listed on a page. */
 const MAX_SENDERS = 50

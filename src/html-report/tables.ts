@@ -24,9 +24,9 @@ export type Table = {
 }
 
 /** Rows of one table in a page. More would make pages of many megabytes. */
-export const MAX_TABLE_ROWS = 500
+const MAX_TABLE_ROWS = 500
 /** Rows that a long table shows until the user shows all of them. The others are no nodes of the page until then. */
-const SHOWN_ROWS = 15
+const SHOWN_ROWS = 12
 
 /** A table. The page's script lets readers sort and save it. */
 export function tableHtml(table: Table, text: Text): Html {

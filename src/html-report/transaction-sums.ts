@@ -1,6 +1,7 @@
 import type { Movement } from '../accounting/movement.ts'
 import type { ConversionPrices } from '../accounting/text-writer.ts'
 import { isNft } from '../core/model/asset.ts'
+import { entryRulesOf } from '../core/model/entry-types.ts'
 import { exactFiatValue } from '../ledger/prices/prices.ts'
 import { ActivityPacker } from './activity-data.ts'
 import { type Amount, eventsOf } from './events.ts'
@@ -33,8 +34,6 @@ export class TransactionSums {
   /** Times of the first and the last movement, as written in the tables; empty if there are none. */
   first = ''
   last = ''
-  transactions = 0
-  readonly wallets = new Set<string>()
   /** By chain and month (`2023-11`), and by chain and method. */
   readonly feesByMonth = new Map<string, FeeSum>()
   readonly feesByMethod = new Map<string, FeeSum>()
@@ -58,7 +57,6 @@ export class TransactionSums {
     if (first.source !== 'opening') {
       if (this.first === '') this.first = first.time
       this.last = first.time
-      this.transactions += 1
     }
     for (const movement of movements) this.#addMovement(movement)
     const events = eventsOf(movements, this.#options.isFailed(first.transaction)).map((event) => ({
@@ -70,13 +68,13 @@ export class TransactionSums {
 
   #addMovement(movement: Movement): void {
     const { chain, time, asset, value, isOut, type, isOwn } = movement
+    const { countsAs } = entryRulesOf(type)
     const id = assetId(chain, asset.type, asset.address)
     this.movements.set(id, (this.movements.get(id) ?? 0) + 1)
     if (isNft(asset)) this.#addNft(id, movement)
-    else this.daily.add(id, time, { change: isOut ? -value : value, isOpening: type === 'opening' })
-    if (type !== 'opening') this.wallets.add(movement.wallet)
-    if (type === 'fee') this.#addFee(movement)
-    if (type === 'self' || (isOwn && type === 'transfer')) this.#addOwn(id, movement)
+    else this.daily.add(id, time, { change: isOut ? -value : value, isOpening: countsAs === 'opening' })
+    if (countsAs === 'fee') this.#addFee(movement)
+    if (countsAs === 'own' || (isOwn && countsAs === 'transfer')) this.#addOwn(id, movement)
   }
 
   #addNft(id: string, { chain, asset, isOut }: Movement): void {

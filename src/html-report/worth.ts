@@ -65,7 +65,7 @@ export const amountsAt = (days: readonly number[], { days: from, amounts }: DayS
 type PricedAsset = { id: string; decimals: number; quotes: readonly Quote[]; series: DaySeries }
 
 /** The values of an asset by day, and its price at the end; undefined if it has none yet. */
-export type AssetValues = { id: string; values: bigint[]; price: string | undefined }
+type AssetValues = { id: string; values: bigint[]; price: string | undefined }
 
 /** Values by day in units of 10^-8 of the currency. */
 export type Worth = {

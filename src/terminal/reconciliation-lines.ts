@@ -45,10 +45,10 @@ export function acceptedAndUnchangedLines({
   )
 }
 
-export const NOT_RECONCILED = 'not reconciled with the balances of the service (`walletlake reconcile`)'
+const NOT_RECONCILED = 'not reconciled with the balances of the service (`walletlake reconcile`)'
 
 /** What a reader of a stored verdict has to know in addition to the number of wallets. */
-export const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean }): string[] =>
+const reconciliationRemarks = (verdict: Verdict & { isCurrent: boolean }): string[] =>
   presentLines(
     tokenDifferencesLine(verdict),
     selectionLine(verdict),

@@ -45,7 +45,7 @@ test('run --report writes an HTML report next to each export, even without a led
   const bare = [...words, '--report', '--output', 'bare', '--tables', 'transactions', '--json']
   const { exit: end, stderr } = await runCommand(bare, {}, { cwd })
   expect({ end, stderr }).toEqual({ end: 0, stderr: expect.stringContaining('Report: bare/report.html') })
-  expect(readFileSync(join(cwd, 'bare/report.html'), 'utf8')).toContain('This export has no ledger')
+  expect(readFileSync(join(cwd, 'bare/report.html'), 'utf8')).toContain('An export without a ledger')
 })
 
 test('init writes a job that runs unchanged', { tags: ['long'] }, async () => {

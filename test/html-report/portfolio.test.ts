@@ -171,7 +171,7 @@ describe('the years', () => {
     const sheet = pages.priced.split('<article class="page">')[1]?.split('</article>')[0] ?? ''
     expect(textOf(sheet)).toContain('Statement of assets 2023')
     expect(textOf(sheet)).toContain('Complete: every page was read, no record was rejected')
-    const total = totalsOf(pages.priced, 'Holdings at the beginning and at the end')
+    const total = totalsOf(pages.priced, 'Holdings at the beginning and at the end of 2023')
     expect(total.at(-1)).toBe(totalsOf(pages.priced, 'Year 2023').at(-1))
   })
 

@@ -170,7 +170,7 @@ export const de: Messages = {
     open: 'Seite zum Unterschreiben',
     title: 'Vermögensaufstellung {year}',
     period: '1. Januar bis 31. Dezember {year} (UTC)',
-    held: 'Bestände am Anfang und am Ende',
+    held: 'Bestände am Anfang und am Ende von {year}',
     begin: '1. Jan. {year}',
     end: '31. Dez. {year}',
     flows: 'Dazwischen',

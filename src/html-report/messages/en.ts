@@ -171,7 +171,7 @@ export const en = {
     open: 'Page to sign',
     title: 'Statement of assets {year}',
     period: '1 January to 31 December {year} (UTC)',
-    held: 'Holdings at the beginning and at the end',
+    held: 'Holdings at the beginning and at the end of {year}',
     begin: '1 Jan {year}',
     end: '31 Dec {year}',
     flows: 'In between',

@@ -7,7 +7,7 @@ import { saveCsv } from './save-csv.ts'
 import { sentenceOf } from './sentence.ts'
 
 /** Transactions on one page of the list. The number of nodes does not depend on how many there are. */
-const PAGE_SIZE = 30
+const PAGE_SIZE = 25
 /** Amounts that a sentence names. */
 const MAX_AMOUNTS = 4
 
@@ -232,7 +232,9 @@ class ActivityList {
         element('td', '', other),
       )
     })
-    return element('div', 'scroll', element('table', '', element('tbody', '', ...lines)))
+    const table = element('div', 'scroll', element('table', '', element('tbody', '', ...lines)))
+    table.tabIndex = 0
+    return table
   }
 
   #addOptions(): void {

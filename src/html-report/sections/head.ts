@@ -32,7 +32,7 @@ ${chips.length === 0 ? '' : html`<ul class="chips" aria-label="${messages.wallet
 </header>`
 }
 
-export function periodText({ text, portfolio, exports }: View): string {
+function periodText({ text, portfolio, exports }: View): string {
   const times = exports.flatMap(({ overview }) => {
     const range = overview?.transactions?.timeRange
     return range === undefined ? [] : [range.first, range.last].map((time) => new Date(time).toISOString())

@@ -142,7 +142,7 @@ function sheetHtml(view: PortfolioView, lines: readonly Line[], year: string): H
   return html`<article class="page"><h4>${text.plain(m.sheet.title, { year })}</h4>
 <p><strong><bdi>${title}</bdi></strong><br>${text.plain(m.sheet.period, { year })}</p>
 <p>${m.wallets}: ${shown}${others === 0 ? '' : `, ${text.count(others, 'others')}`}</p>
-${tableHtml({ caption: m.sheet.held, headers, rows, totals }, text)}${held.length > rows.length ? html`<p class="note">${m.sheet.more}</p>` : ''}
+${tableHtml({ caption: text.plain(m.sheet.held, { year }), headers, rows, totals }, text)}${held.length > rows.length ? html`<p class="note">${m.sheet.more}</p>` : ''}
 ${flowsHtml(view, lines)}
 <p>${text.plain(m.sheet.complete, { seal: sealText })}</p>
 <p class="sign"><span>${m.sheet.sign}</span><span>${m.sheet.signature}</span></p></article>`
