@@ -1,7 +1,13 @@
 import type { Manifest } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { type Cost, costOf, feeRequestsOf, timeAtQuota } from '../export/cost.ts'
-import { type Estimate, MAX_DENSITY_RATIO } from '../export/estimate.ts'
+import {
+  type Cost,
+  costOf,
+  type Estimate,
+  feeRequestsOf,
+  MAX_DENSITY_RATIO,
+  timeAtQuota,
+} from '../export/estimate.ts'
 import { meterOf } from '../export/quota.ts'
 import { sourceOf } from '../sources/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger, presentLines } from '../terminal/format.ts'

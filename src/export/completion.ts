@@ -9,8 +9,7 @@ import { PRIVATE_MODE, readTextIfExists, writeAtomically } from '../core/platfor
 import { columnDifferences } from '../core/table/schema-changes.ts'
 import { readManifestIfExists } from '../files/publish.ts'
 import { privateFolder } from './private-folder.ts'
-import { findChangedSettings } from './resume/changed-settings.ts'
-import { areFilesInPlace, type FileSizes, isSameJob } from './resume/find-export.ts'
+import { areFilesInPlace, type FileSizes, findChangedSettings, isSameJob } from './resume/find-export.ts'
 import { hasSameWallets } from './resume/previous-export.ts'
 
 const DONE_FILE = 'done.json'

@@ -15,15 +15,14 @@ import { fetchJob } from './fetch/fetch-job.ts'
 import { type MergeResult, type OutputWriter, openOutputWriter } from './output-writer.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import type { AlreadyExported } from './resume/already-exported.ts'
-import { findChangedSettings } from './resume/changed-settings.ts'
-import { compareRereads } from './resume/compare-lookback.ts'
-import { confirmRemovals } from './resume/confirm-removals.ts'
-import { findExport } from './resume/find-export.ts'
-import { completeTo, indexedEnds } from './resume/indexed-ends.ts'
+import { compareRereads, confirmRemovals } from './resume/compare-lookback.ts'
+import { findChangedSettings, findExport } from './resume/find-export.ts'
 import {
   areSameRefusals,
+  completeTo,
   continueExport,
   hasSameWallets,
+  indexedEnds,
   listingsToRead,
   type PreviousExport,
   refusedEndBlocks,

@@ -14,8 +14,8 @@ import {
 } from '../http/request.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { Meter } from '../sources/service-access.ts'
+import { requireFeatures } from './check-job.ts'
 import { mainOperation, meterOf } from './quota.ts'
-import { requireFeatures } from './require-features.ts'
 
 export type RequestContextOptions = {
   /** API key. @default none */

@@ -13,13 +13,17 @@ import { raceAbort } from '../core/platform/abort-signal.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { type TableName, tableByName } from '../core/table/index.ts'
 import { type Chunk, sumChunks } from '../files/chunk.ts'
+import { writeRaw } from '../files/raw.ts'
 import { type Part, writeTable } from '../files/write-table.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { Store } from '../storage/store.ts'
-import { cutBatches, totalBytes } from '../transform/batches.ts'
+import { cutBatches, pagesIn, totalBytes } from '../transform/batches.ts'
 import type { FeeResolver } from '../transform/fees.ts'
+import { mergeItems } from '../transform/merge/merge-items.ts'
+import { openPageSource } from '../transform/merge/page-items.ts'
+import { openPageReader } from '../transform/page-reader.ts'
 import { rejectBackwardTimes } from '../transform/reject-backward-times.ts'
-import { rejectLines, retainedRejects } from '../transform/rejects.ts'
+import { badItems, rejectLines, retainedRejects } from '../transform/rejects.ts'
 import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import type { StagedPage } from '../transform/staged/stage-page.ts'
 import { createStaging, type Staging } from '../transform/staging.ts'
@@ -36,8 +40,7 @@ import { keepRaw } from './keep-raw.ts'
 import { publishExport } from './publish-export.ts'
 import { type AlreadyExported, findAlreadyExported, storeHashes } from './resume/already-exported.ts'
 import { gapsOfExport, openingOfExport } from './resume/gaps.ts'
-import { indexedEnds } from './resume/indexed-ends.ts'
-import { listingsToRead, type PreviousExport, removedWallets } from './resume/previous-export.ts'
+import { indexedEnds, listingsToRead, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 export type OutputOptions = {
   job: Job
@@ -278,4 +281,40 @@ async function writeTables(
 async function allSettledOrThrow<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(promises)
   return Promise.all(promises)
+}
+
+type KeepRawOptions = {
+  job: Job
+  checkpoint: Checkpoint
+  previous: PreviousExport
+  listings: Listings
+  /** Exclusive end of the export. */
+  to: number
+}
+
+/**
+ * Writes items as they were received to `raw/`, in chain order, one per line: one file per wallet, or one for
+ * all blocks of a blocks job.
+ */
+async function keepRaw({ job, checkpoint, previous, listings, to }: KeepRawOptions): Promise<void> {
+  const pageReader = openPageReader({ pagesFile: checkpoint.path })
+  // If pages of earlier runs are no longer in the checkpoint, their items are in the existing file, and the
+  // rest is appended.
+  const appendFrom = checkpoint.base > job.startBlock ? previous.from : undefined
+  const range = { from: appendFrom ?? job.startBlock, to }
+  const { chain } = job
+  const source = sourceOf(job.service.api)
+  const context = { readPage: pageReader.read, source, chain, range, cutoffMs: checkpoint.cutoffMs }
+  try {
+    for (const [address, bounds] of listings) {
+      const records = checkpoint.records(new Map([[address, bounds]]))
+      const transactions = mergeItems(
+        pagesIn(records, range).map((location) => openPageSource(location, context)),
+      )
+      const bad = (await badItems(records, { checkpoint, chain, source })).map(({ item }) => item)
+      await writeRaw({ folder: job.output, address, source, chain, transactions, bad, appendFrom })
+    }
+  } finally {
+    pageReader.close()
+  }
 }

@@ -10,11 +10,21 @@ import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import type { RetryOptions } from '../core/platform/retry.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
-import type { TableName, TableRows } from '../core/table/index.ts'
+import {
+  type Column,
+  type ColumnType,
+  type TableName,
+  type TableRows,
+  tableByName,
+} from '../core/table/index.ts'
 import { selectTables } from '../core/table/select-tables.ts'
 import { openDemo } from '../demo-server/open-demo.ts'
+import { type Chunk, readLines } from '../files/chunk.ts'
+import { csvHeader } from '../formats/csv-lines.ts'
 import { createRateLimiter, systemClock } from '../http/rate-limit/rate-limiter.ts'
 import { type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
+import { rowsOf } from '../read/export-csv-rows.ts'
+import type { TextRow } from '../read/scratch-database.ts'
 import { missingBlocksMessage } from '../terminal/format.ts'
 import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
 import { cutBatches, pagesIn } from '../transform/batches.ts'
@@ -29,15 +39,14 @@ import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
 import type { StagedPageLocation } from '../transform/staged/read-staged.ts'
 import { openTaskRunner, type TaskRunner, writeContext } from '../transform/threads/task.ts'
 import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
-import { requireJob, SHARED_OPTIONS } from './check-call.ts'
+import { requireJob, SHARED_OPTIONS } from './check-job.ts'
 import { openFeeResolver } from './fees/fee-resolver.ts'
 import { fetchJob } from './fetch/fetch-job.ts'
-import { CutoffLowered } from './fetch/lower-cutoff.ts'
+import { CutoffLowered } from './fetch/reading.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'
 import { checkpointIdentity } from './private-folder.ts'
 import { knownRateOf, openBudgetsOf } from './quota.ts'
 import { createReopener } from './reopen-contradicted.ts'
-import { rowsIn } from './typed-rows.ts'
 
 /** Options of `rows`. */
 export type RowsOptions = {
@@ -292,4 +301,45 @@ async function stagePages(
     await setImmediate()
   }
   return staged
+}
+
+/**
+ * Yields typed rows of a table from staged lines. `onChain` is called with the chain id of each row before it
+ * is yielded.
+ */
+async function* rowsIn<T extends TableName>(
+  table: T,
+  chunks: readonly Chunk[],
+  onChain: (chain: string) => void,
+): AsyncGenerator<TableRows[T]> {
+  const { columns } = tableByName(table)
+  const names = columns.map(({ name }) => name)
+  const chainAt = names.indexOf('chain_id')
+  for await (const rows of rowsOf(withHeader(columns, chunks), { columns, names, isEscaped: false }))
+    for (const row of rows) {
+      onChain(row[chainAt] ?? '')
+      yield toObject(columns, row)
+    }
+}
+
+async function* withHeader(columns: readonly Column[], chunks: readonly Chunk[]): AsyncGenerator<Buffer> {
+  yield Buffer.from(`${csvHeader(columns)}\n`)
+  // The reader keeps the incomplete last line of a block, and `readLines` reuses the buffer, so the block is
+  // copied.
+  for (const block of readLines(chunks)) yield Buffer.from(block)
+}
+
+function toObject<T extends TableName>(columns: readonly Column[], row: TextRow): TableRows[T] {
+  const cells = columns.map(({ name, type }, at) => {
+    const text = row[at] ?? null
+    return [name, text === null ? null : cellOf(type, text)]
+  })
+  return Object.fromEntries(cells) as TableRows[T]
+}
+
+function cellOf(type: ColumnType, text: string) {
+  if (type === 'bool') return text === 'true'
+  if (type === 'int64') return BigInt(text)
+  if (type === 'int32') return Number(text)
+  return type === 'time' ? new Date(text) : text
 }

@@ -20,7 +20,7 @@ import {
   startRunLimits,
 } from '../http/run-limits.ts'
 import { outputName } from '../storage/bucket-url.ts'
-import { requireJob, SHARED_OPTIONS } from './check-call.ts'
+import { requireJob, SHARED_OPTIONS } from './check-job.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 import { saveRunReport } from './history/run-report.ts'
 import { openRequestContext, requireService } from './open-request-context.ts'

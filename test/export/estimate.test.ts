@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
-import { costOf, feeRequestsOf } from '../../src/export/cost.ts'
-import { estimateRun } from '../../src/export/estimate.ts'
+import { costOf, estimateRun, feeRequestsOf } from '../../src/export/estimate.ts'
 import type { PastRun } from '../../src/export/history/past-runs.ts'
-import type { JobState } from '../../src/export/inspect-job.ts'
+import type { JobState } from '../../src/export/inspect-output.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]

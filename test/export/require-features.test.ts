@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
-import { requireFeatures } from '../../src/export/require-features.ts'
+import { requireFeatures } from '../../src/export/check-job.ts'
 import { testJob } from '../helpers/jobs.ts'
 
 const SERVICE = { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 120_000 }

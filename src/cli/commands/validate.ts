@@ -1,5 +1,5 @@
 import type { Job } from '../../core/model/model.ts'
-import { requireFeatures } from '../../export/require-features.ts'
+import { requireFeatures } from '../../export/check-job.ts'
 import { formatCount } from '../../terminal/format.ts'
 import { print } from '../../terminal/print.ts'
 import { defineCommand, hideOptions } from '../command.ts'

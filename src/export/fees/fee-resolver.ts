@@ -11,7 +11,6 @@ import type { FeeResolver, FeeSource, OpenFees } from '../../transform/fees.ts'
 import { fingerprint } from '../../transform/merge/fingerprints.ts'
 import type { OpenFee } from '../../transform/staged/page-index.ts'
 import { MAX_FURTHER_PROBES, MAX_PROBES, openProbe, type Probe, type RequestFee } from './probe.ts'
-import { SmallestKeys } from './smallest-keys.ts'
 
 export type FeeResolverOptions = {
   job: Pick<Job, 'name' | 'kind' | 'chain' | 'fees' | 'feesBudget' | 'concurrency' | 'service'>
@@ -204,4 +203,29 @@ function overBudgetNotice(
     `the fees of ${count} transactions are upper bounds, because the service may list fee caps and their details ` +
     `exceed the budget of ${formatInteger(feesBudget)}; --fees exact costs ${count} requests${time}`
   )
+}
+
+/** Keeps the values with the smallest keys: a sample that does not depend on the order in which values are added. */
+export class SmallestKeys<T> {
+  readonly #size: number
+  #entries: { key: number; value: T }[] = []
+
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  add(key: number, value: T): void {
+    this.#entries.push({ key, value })
+    if (this.#entries.length >= 2 * this.#size) this.#trim()
+  }
+
+  /** The values in the order of their keys. */
+  values(): T[] {
+    this.#trim()
+    return this.#entries.map(({ value }) => value)
+  }
+
+  #trim(): void {
+    this.#entries = this.#entries.sort((a, b) => a.key - b.key).slice(0, this.#size)
+  }
 }

@@ -8,12 +8,15 @@ import { type RunStats, recordSmallPages, serviceTime } from '../../core/model/r
 import { newestIndexed } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
 import type { Page, WalletListing } from '../../sources/source.ts'
-import type { FetchContext } from './fetch-context.ts'
 import { findEnd, proveEnd } from './find-end.ts'
-import { requireCutoffBefore } from './lower-cutoff.ts'
-import { openListing } from './open-listing.ts'
 import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
-import { type ReaderTask, runReaders } from './run-readers.ts'
+import {
+  type FetchContext,
+  openListing,
+  type ReaderTask,
+  requireCutoffBefore,
+  runReaders,
+} from './reading.ts'
 import { createRefusals, type Refusals } from './wallet-refusals.ts'
 
 /**

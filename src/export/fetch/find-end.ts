@@ -7,7 +7,7 @@ import { CLOCK_TOLERANCE_MS, type RunStats, serviceTime } from '../../core/model
 import type { RequestContext } from '../../http/request.ts'
 import { newestIndexed } from '../../sources/check-page.ts'
 import { sourceOf } from '../../sources/index.ts'
-import type { FetchContext } from './fetch-context.ts'
+import type { FetchContext } from './reading.ts'
 
 /**
  * In a job with endBlock, finds out whether the service has indexed the block before it, before the first wallet is read:

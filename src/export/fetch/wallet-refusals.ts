@@ -1,8 +1,7 @@
 import { ExportError, type FailureCode } from '../../core/model/errors.ts'
 import { isAtomicListing, walletOf } from '../../core/model/listings.ts'
 import type { RefusedWallet, RunStats } from '../../core/model/run-stats.ts'
-import type { FetchContext } from './fetch-context.ts'
-import { openListing } from './open-listing.ts'
+import { type FetchContext, openListing } from './reading.ts'
 
 /** The wallets of a run whose listing the service refuses while it serves others. */
 export type Refusals = {

@@ -4,7 +4,7 @@ import type { Coverage, Manifest, OpeningBalance } from '../../core/model/manife
 import type { Job } from '../../core/model/model.ts'
 import { smallest } from '../../core/platform/extremes.ts'
 import type { RequestContext } from '../../http/request.ts'
-import { openListing } from '../fetch/open-listing.ts'
+import { openListing } from '../fetch/reading.ts'
 import type { PreviousExport } from './previous-export.ts'
 
 /** The gaps of a wallet in the export, in the form of the checkpoint. */

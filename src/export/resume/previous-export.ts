@@ -207,3 +207,28 @@ function isLookbackStart({ tables }: Manifest, block: number): boolean {
   const files = Object.values(tables).flatMap(({ files }) => files)
   return files.every(({ fromBlock, toBlock }) => toBlock <= block || fromBlock >= block)
 }
+
+/**
+ * Returns the exclusive end of each wallet's coverage: the service had indexed the blocks before it when it answered for
+ * the wallet, in each of its listings.
+ */
+export function indexedEnds(
+  { wallets, atomic }: Pick<Job, 'wallets' | 'atomic'>,
+  { indexedTo }: Pick<Checkpoint, 'indexedTo'>,
+): ReadonlyMap<string, number> {
+  return new Map(
+    wallets.map(({ address }) => [
+      address,
+      atomic ? Math.min(indexedTo(address), indexedTo(atomicListing(address))) : indexedTo(address),
+    ]),
+  )
+}
+
+/** Returns the exclusive end up to which all wallets are complete, apart from those that the service refused. */
+export function completeTo(
+  ends: ReadonlyMap<string, number>,
+  { end, refused }: { end: number; refused: readonly RefusedWallet[] },
+): number {
+  const names = new Set(refused.map(({ address }) => address))
+  return [...ends].reduce((min, [address, to]) => (names.has(address) ? min : Math.min(min, to)), end)
+}

@@ -9,8 +9,7 @@ import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
 import { checkpointIdentity, privateFolder } from '../private-folder.ts'
-import { findChangedSettings, missingTables } from './changed-settings.ts'
-import { type FoundExport, findExport } from './find-export.ts'
+import { type FoundExport, findChangedSettings, findExport, missingTables } from './find-export.ts'
 import {
   type ContinueOptions,
   continueExport,

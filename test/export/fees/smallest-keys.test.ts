@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SmallestKeys } from '../../../src/export/fees/smallest-keys.ts'
+import { SmallestKeys } from '../../../src/export/fees/fee-resolver.ts'
 
 test('keeps the values with the smallest keys, in the order of the keys', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readLastService } from '../../../src/export/history/last-service.ts'
+import { readLastService } from '../../../src/export/history/past-runs.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const report = (host: string, fields: object) => ({
