@@ -5,7 +5,7 @@ import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.t
 import { type RunOptions, type RunResult, run } from '../export/run.ts'
 import type { Usage } from '../http/run-limits.ts'
 import { LONG_WAIT_MS } from '../http/run-limits.ts'
-import { uploadSidecar } from '../storage/upload-sidecar.ts'
+import { uploadSidecar } from '../storage/open-store.ts'
 import { formatCount, formatInteger, gapsMessage, missingBlocksMessage } from '../terminal/format.ts'
 import {
   answersDifferMessage,

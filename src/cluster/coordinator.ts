@@ -4,13 +4,9 @@ import type { BlockRange } from '../core/model/model.ts'
 import { countUnitsOfDay } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
 import { RETRY_POLICIES } from '../core/platform/retry.ts'
-import { type FinishReadsContext, finishReads, proveRange, recordReads } from './finish-reads.ts'
-import { mergeStarts } from './partition-starts.ts'
+import { finishReads, proveRange, recordReads } from './finish-reads.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { mergeWrites, planReads, planWrites, planWritesAt } from './plan-tasks.ts'
-import { readProgress } from './progress.ts'
-import { type PublishContext, publishRun } from './publish-run.ts'
-import type { TaskQueue } from './queue.ts'
+import { publishRun } from './publish-run.ts'
 import { readQuotaState } from './rate-limit/redis-rate-limiter.ts'
 import {
   loadProof,
@@ -25,11 +21,18 @@ import {
 import { createReconciler } from './reconcile-partitions.ts'
 import { removeDamaged } from './remove-damaged.ts'
 import { saveRunFees } from './run-fees.ts'
-import type { LiveWorkers, TaskKind } from './server/shared-server.ts'
-import type { Task, WriteTask } from './task.ts'
-import { listWrites, rangeKey, WRITE_RESULTS, type WriteResult } from './write-results.ts'
-
-export type CoordinatorContext = PublishContext & Omit<FinishReadsContext, 'server'> & { queue: TaskQueue }
+import type { TaskKind } from './server.ts'
+import type { QueueRun } from './shared-requests.ts'
+import {
+  mergeStarts,
+  mergeWrites,
+  planReads,
+  planWrites,
+  planWritesAt,
+  type Task,
+  type WriteTask,
+} from './tasks.ts'
+import { listWrites, rangeKey, type WriteResult } from './write-results.ts'
 
 /** Interval between polls of the queue, in milliseconds. */
 const POLL_MS = 300
@@ -48,10 +51,10 @@ const EMPTY_POLLS = 2
  * transaction is in two of them. The remaining work is derived from the run state alone: if the queue is
  * empty before everything is done, it has lost tasks, and they are planned again.
  */
-export async function coordinate(context: CoordinatorContext): Promise<void> {
+export async function coordinate(context: QueueRun): Promise<void> {
   const { stats, plan, runState, queue } = context
   // What an earlier coordinator's workers have used is not counted for the current day.
-  Object.assign(stats, await readProgress(queue.server, plan.id))
+  Object.assign(stats, await queue.server.readProgress(plan.id))
   const reconciler = createReconciler(context)
   for (let repairs = 0; ; ) {
     stats.phase = 'reading'
@@ -59,7 +62,7 @@ export async function coordinate(context: CoordinatorContext): Promise<void> {
     recordReads(stats, plan, selection)
     let writes: WriteResult[] | undefined = []
     try {
-      await saveRunFees({ ...context, server: queue.server }, selection)
+      await saveRunFees(context, selection)
       stats.phase = 'writing'
       stats.share = 1
       writes = await runWriteTasks(context, selection, reconciler.mergedRanges())
@@ -82,27 +85,23 @@ const damagedPagesError = ({ job }: Plan) => {
 }
 
 /** Has workers read everything that is missing, then fixes the selection of reads for the partitions. */
-async function runReadTasks(context: CoordinatorContext): Promise<ReadSelection> {
+async function runReadTasks(context: QueueRun): Promise<ReadSelection> {
   const { plan, runState, queue } = context
-  const results = READ_RESULTS.open(runState, plan)
-  const wallets = walletsOf(plan)
-  const existing = await results.list()
+  const list = () => READ_RESULTS.list(runState, plan)
+  const existing = await list()
   const isProven =
     (await loadProof(runState)) ??
-    (await saveProof(
-      runState,
-      existing.length === 0 && (await proveRange({ ...context, server: queue.server })),
-    ))
+    (await saveProof(runState, existing.length === 0 && (await proveRange(context))))
   const missing = async () => {
-    const covered = (await results.list()).map((read) => read.covered)
-    return planReads(wallets, covered)
+    const covered = (await list()).map((read) => read.covered)
+    return planReads(walletsOf(plan), covered)
   }
   await finishTasks(context, { kind: 'read', missing })
-  const reads = selectReads(await results.list())
-  const end = await finishReads({ ...context, server: queue.server }, { reads, isProven })
+  const reads = selectReads(await list())
+  const end = await finishReads(context, { reads, isProven })
   if (end !== undefined) return saveSelection(runState, plan, { reads, end, isProven })
   await saveProof(runState, true)
-  await removeReads(runState, await results.list())
+  await removeReads(runState, await list())
   await queue.clear(plan.id)
   return runReadTasks(context)
 }
@@ -112,20 +111,19 @@ async function runReadTasks(context: CoordinatorContext): Promise<ReadSelection>
  * worker found damaged pages and removed them: they must be read again first.
  */
 async function runWriteTasks(
-  context: CoordinatorContext,
+  context: QueueRun,
   selection: ReadSelection,
   mergedRanges: readonly BlockRange[],
 ): Promise<WriteResult[] | undefined> {
   const { plan, runState } = context
-  const results = WRITE_RESULTS.open(runState, plan)
   const tasks = mergeWrites(planPartitions(plan, selection), mergedRanges)
   const missing = async () => {
-    const written = await listWrites(results, selection.sha256)
+    const written = await listWrites(context, selection)
     return tasks.filter((task) => !written.has(rangeKey(task)))
   }
   const isCurrent = async () => (await loadSelection(runState, plan))?.sha256 === selection.sha256
   if (!(await finishTasks(context, { kind: 'write', missing, isCurrent }))) return undefined
-  const written = await listWrites(results, selection.sha256)
+  const written = await listWrites(context, selection)
   return tasks.flatMap((task) => written.get(rangeKey(task)) ?? [])
 }
 
@@ -147,10 +145,7 @@ type Phase = {
 }
 
 /** Resolves with true once all tasks are done, with false if they can no longer be done. */
-async function finishTasks(
-  context: CoordinatorContext,
-  { kind, missing, isCurrent }: Phase,
-): Promise<boolean> {
+async function finishTasks(context: QueueRun, { kind, missing, isCurrent }: Phase): Promise<boolean> {
   const { queue, run, plan } = context
   let [emptyPolls, planCount, pollsWithoutWorker] = [EMPTY_POLLS, 0, 0]
   for (;;) {
@@ -161,15 +156,14 @@ async function finishTasks(
     pollsWithoutWorker = [...liveWorkers.values()].includes(GENERATOR) ? 0 : pollsWithoutWorker + 1
     if (pollsWithoutWorker === NO_WORKER_POLLS)
       context.onNotice(`${plan.job.name}: ${describeNoWorker(liveWorkers)}`)
-    const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => liveWorkers.has(worker) })
     await updateProgress(context)
     await noticeQuotaPause(context)
-    emptyPolls = remaining <= lost ? emptyPolls + 1 : 0
+    emptyPolls = remaining === 0 ? emptyPolls + 1 : 0
     if (emptyPolls >= EMPTY_POLLS) {
       const tasks = await missing()
       if (tasks.length === 0) return true
       if (isCurrent !== undefined && !(await isCurrent())) return false
-      if (failed > 0) throw await tasksFailed(context, kind)
+      if (failed > 0) await requireNoFailed(context, kind)
       if (planCount > 0) noticeReplanned(context, tasks)
       await queue.add(plan.id, tasks)
       planCount += 1
@@ -179,7 +173,7 @@ async function finishTasks(
   }
 }
 
-function describeNoWorker(liveWorkers: LiveWorkers): string {
+function describeNoWorker(liveWorkers: ReadonlyMap<string, string>): string {
   const others = [...new Set(liveWorkers.values())].join(', ')
   const start = 'start one with `walletlake worker` and the same --queue'
   if (liveWorkers.size === 0) return `no worker is connected; ${start}`
@@ -187,31 +181,29 @@ function describeNoWorker(liveWorkers: LiveWorkers): string {
   return `no worker of ${GENERATOR} is connected: ${count} ${others}; ${start} and this version`
 }
 
-function noticeReplanned({ plan, onNotice }: CoordinatorContext, tasks: readonly Task[]): void {
+function noticeReplanned({ plan, onNotice }: QueueRun, tasks: readonly Task[]): void {
   const tasksText = tasks.length === 1 ? '1 task is' : `${tasks.length} tasks are`
   onNotice(
     `${plan.job.name}: the queue lost tasks; ${tasksText} planned again, stored pages are not requested again`,
   )
 }
 
-/** The error for tasks that failed permanently. Stored pages remain. */
-async function tasksFailed({ queue, plan }: CoordinatorContext, kind: TaskKind): Promise<ExportError> {
+/** Throws TASKS_FAILED if tasks failed permanently. Stored pages remain. Entries that cannot be read are planned again. */
+async function requireNoFailed({ queue, plan }: QueueRun, kind: TaskKind): Promise<void> {
   const failed = await queue.failed(plan.id, kind)
+  if (failed.length === 0) return
   const named = failed.slice(0, MAX_NAMED_TASKS).map(({ task, reason }) => `${task} (${reason})`)
   const remaining = failed.length > MAX_NAMED_TASKS ? [`and ${failed.length - MAX_NAMED_TASKS} more`] : []
   const count = failed.length === 1 ? '1 task' : `${failed.length} tasks`
-  return new ExportError(
-    'TASKS_FAILED',
-    `${count} failed permanently: ${[...named, ...remaining].join('; ')}`,
-  )
+  throw new ExportError('TASKS_FAILED', `${count} failed permanently: ${[...named, ...remaining].join('; ')}`)
 }
 
 const MAX_NAMED_TASKS = 5
 
 /** Updates the statistics with the counters of the workers. */
-async function updateProgress({ queue, plan, stats }: CoordinatorContext): Promise<void> {
+async function updateProgress({ queue, plan, stats }: QueueRun): Promise<void> {
   const before = stats.computeUnits
-  Object.assign(stats, await readProgress(queue.server, plan.id))
+  Object.assign(stats, await queue.server.readProgress(plan.id))
   countUnitsOfDay(stats, Math.max(0, stats.computeUnits - before), Date.now())
 }
 
@@ -219,13 +211,7 @@ async function updateProgress({ queue, plan, stats }: CoordinatorContext): Promi
  * Notices a pause that the service requested from all workers. A pause past the deadline aborts the run. Shorter
  * pauses may be the rate limiter's own backoff.
  */
-async function noticeQuotaPause({
-  queue,
-  run,
-  plan,
-  checkWait,
-  onNotice,
-}: CoordinatorContext): Promise<void> {
+async function noticeQuotaPause({ queue, run, plan, checkWait, onNotice }: QueueRun): Promise<void> {
   const { pausedMs } = await readQuotaState(queue.server.rateLimitState(run.quota))
   const notice = pausedMs > RETRY_POLICIES.request.maxDelayMs ? checkWait(pausedMs) : undefined
   if (notice !== undefined) onNotice(`${plan.job.name}: ${notice}`)

@@ -6,7 +6,7 @@ import { endpointFromEnv } from '../storage/bucket-client.ts'
 import { bucketUrl, isBucketUrl, parseBucketUrl } from '../storage/bucket-url.ts'
 import type { Destination } from './plan.ts'
 import { RUN_STATE_FOLDER } from './run-state.ts'
-import type { OpenRun } from './server/shared-server.ts'
+import type { OpenRun } from './server.ts'
 
 /** Resolves the destination of a job's export to a location that is the same for all machines. */
 export async function resolveDestination({ output, store }: Job): Promise<Destination> {

@@ -1,11 +1,11 @@
+import { toExportError } from '../core/model/errors.ts'
+import { bindServer, closeServer, createLimitedServer, type Endpoint } from '../core/platform/http-server.ts'
 import { checkLocation } from './destination.ts'
-import { readProgress } from './progress.ts'
 import { openQueue, type TaskCounts, type TaskQueue } from './queue.ts'
 import { type QuotaState, readQuotaState } from './rate-limit/redis-rate-limiter.ts'
 import { READ_RESULTS } from './read-results.ts'
 import { openRunObjects, runStateOf } from './run-state.ts'
-import { toQueueError } from './server/queue-error.ts'
-import type { OpenRun, QueueAddress } from './server/shared-server.ts'
+import { type OpenRun, type QueueAddress, toQueueError } from './server.ts'
 import { WRITE_RESULTS } from './write-results.ts'
 
 /** A queue run: its tasks by state, its requests and the state of its quota. */
@@ -40,7 +40,7 @@ async function inspectRun(queue: TaskQueue, run: OpenRun) {
   const done = await countCompleted(run)
   const read = { done: done.reads, ...(await queue.counts(id, 'read')) }
   const write = { done: done.writes, ...(await queue.counts(id, 'write')) }
-  const { requests, computeUnits } = await readProgress(queue.server, id)
+  const { requests, computeUnits } = await queue.server.readProgress(id)
   const rate = await readQuotaState(queue.server.rateLimitState(quota))
   return { id, name, output, tasks: { read, write }, requests, computeUnits, quota: rate }
 }
@@ -55,3 +55,75 @@ async function countCompleted(run: OpenRun): Promise<{ reads: number; writes: nu
     await runState.objects.close()
   }
 }
+
+type QueueState = Awaited<ReturnType<typeof inspectQueue>>
+type Sample = { labels?: Record<string, string>; value: number }
+
+/** Serves the state of a queue for Prometheus at `GET /metrics`. Throws USAGE if the port is not available. */
+export async function serveMetrics(
+  queue: QueueAddress,
+  at: Endpoint,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createLimitedServer(async (request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
+    try {
+      const text = metricsText(await inspectQueue(queue))
+      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
+    } catch (thrown) {
+      response.writeHead(503).end(`${toExportError(thrown).message}\n`)
+    }
+  })
+  const { url } = await bindServer(server, at, 'Give another --metrics, such as 0.0.0.0:9464.')
+  return { url: `${url}/metrics`, close: () => closeServer(server) }
+}
+
+/** Formats metrics in Prometheus text format 0.0.4. */
+export function metricsText({ workers, runs }: QueueState): string {
+  const tasks = runs.flatMap((run) =>
+    (['read', 'write'] as const).flatMap((kind) =>
+      (['done', 'remaining', 'failed'] as const).map((state) => {
+        return { labels: { ...labelsOf(run), kind, state }, value: run.tasks[kind][state] }
+      }),
+    ),
+  )
+  const remaining = tasks
+    .filter(({ labels }) => labels.state === 'remaining')
+    .reduce((sum, { value }) => sum + value, 0)
+  const rates = runs.flatMap((run) => {
+    const { perSecond } = run.quota
+    return perSecond === undefined ? [] : [{ labels: labelsOf(run), value: perSecond }]
+  })
+  return [
+    formatMetric('walletlake_workers', 'Live workers.', [{ value: workers }]),
+    formatMetric('walletlake_tasks_remaining', 'Tasks of all runs that are waiting or running.', [
+      { value: remaining },
+    ]),
+    formatMetric('walletlake_tasks', 'Tasks of a run by state.', tasks),
+    formatMetric(
+      'walletlake_requests_total',
+      'Requests sent by the workers of a run.',
+      runs.map((run) => ({ labels: labelsOf(run), value: run.requests })),
+    ),
+    formatMetric(
+      'walletlake_compute_units_total',
+      "Cost of these requests in the service's compute units.",
+      runs.map((run) => ({ labels: labelsOf(run), value: run.computeUnits })),
+    ),
+    formatMetric('walletlake_quota_rate', 'Requests per second that the quota of a run allows.', rates),
+  ].join('')
+}
+
+const labelsOf = ({ id, name }: QueuedRun) => ({ run: id, job: name })
+
+/** By convention, a name ending in `_total` is a counter. */
+function formatMetric(name: string, help: string, samples: readonly Sample[]): string {
+  const type = name.endsWith('_total') ? 'counter' : 'gauge'
+  const lines = samples.map(({ labels = {}, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`)
+    return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
+  })
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
+}
+
+const escapeLabel = (text: string) =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

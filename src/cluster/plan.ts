@@ -6,57 +6,93 @@ import { type Coverage, type Manifest, rowsEndOf } from '../core/model/manifest.
 import { isCoverageManifest } from '../core/model/manifest-schema.ts'
 import type { BlockRange, BucketLocation, Job, PartitionBy } from '../core/model/model.ts'
 import { GENERATOR } from '../core/model/version.ts'
-import { JOB_SCHEMA, partitionBy } from './job-schema.ts'
+import { FIELDS } from '../job/fields/fields.ts'
+import { plainShapes } from '../job/resolve/settings.ts'
 import { block, bucketLocation, count, printableLine, runId, sha256, token, version } from './schemas.ts'
 
 /** Version of the run state's layout. A plan of another version is not accepted. */
 const PLAN_FORMAT = 4
 
-/** What all tasks of a run share. It is stored next to the pages, so that a worker needs nothing else. */
-export type Plan = {
-  format: typeof PLAN_FORMAT
+const isUrl = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+
+const partitionBy: v.GenericSchema<unknown, PartitionBy> = v.custom<PartitionBy>(
+  (value) => typeof value === 'string' && /^(day|month|blocks:[1-9]\d{0,11})$/.test(value),
+)
+
+/**
+ * All properties of a job: its fields as they are parsed from job files, and what is stricter or not a field. The
+ * `satisfies` clause makes another new property a compile error here: otherwise workers would not receive it.
+ */
+const JOB_FIELDS = {
+  ...plainShapes(),
+  name: FIELDS.name.parsed,
+  file: printableLine,
+  chain: FIELDS.chain.parsed,
+  wallets: FIELDS.addresses.parsed,
+  startBlock: block,
+  endBlock: block,
+  compression: FIELDS.compression.parsed,
+  output: printableLine,
+  store: v.optional(bucketLocation),
+  partitionBy,
+  targetFileBytes: v.optional(FIELDS.targetFileSize.parsed),
+  finalityMs: FIELDS.finality.parsed,
+  nativeSymbol: v.nullable(FIELDS.nativeSymbol.parsed),
+  escapeFormulas: v.boolean(),
+  service: v.strictObject({
+    baseUrl: v.pipe(printableLine, v.check(isUrl)),
+    api: FIELDS['service.api'].parsed,
+    apiKeyHeader: FIELDS['service.apiKeyHeader'].parsed,
+    timeoutMs: FIELDS['service.timeout'].parsed,
+    tier: v.optional(FIELDS['service.tier'].parsed),
+    computeUnitsPerMinute: v.optional(FIELDS['service.computeUnitsPerMinute'].parsed),
+    computeUnitsPerDay: v.optional(FIELDS['service.computeUnitsPerDay'].parsed),
+    computeUnits: v.optional(FIELDS['service.computeUnits'].parsed),
+  }),
+  catalog: v.optional(
+    v.strictObject({
+      uri: v.pipe(printableLine, v.check(isUrl)),
+      warehouse: v.optional(FIELDS['catalog.warehouse'].parsed),
+      namespace: FIELDS['catalog.namespace'].parsed,
+    }),
+  ),
+} satisfies { [field in keyof Required<Job>]: v.GenericSchema }
+
+const JOB_SCHEMA: v.GenericSchema<unknown, Job> = v.strictObject(JOB_FIELDS)
+
+const PLAN_FIELDS = v.strictObject({
+  format: v.literal(PLAN_FORMAT),
   /** The version that started the run; no other version continues it. */
-  version: string
+  version,
   /** Random token of this attempt. Everything that is written for it is stored under this name. */
-  attempt: string
+  attempt: token,
   /** Name of the attempt in the queue. */
-  id: string
+  id: runId,
   /** The output, as in `Destination`. */
-  output: string
-  store?: BucketLocation | undefined
-  job: Job
+  output: printableLine,
+  store: v.optional(bucketLocation),
+  job: JOB_SCHEMA,
   /** Block range of the run. If the chain has not reached its end, the export ends earlier. */
-  range: BlockRange
+  range: v.strictObject({ from: block, to: block }),
   /** How tables are partitioned. A partition is the smallest unit that is written independently. */
-  partitionBy: PartitionBy
+  partitionBy,
   /**
    * The previous export, reduced to the wallets that were removed from the job, without files: the rows of
    * these wallets are retained up to the block to which they were read. Undefined if there is no such wallet.
    */
-  before?: Manifest | undefined
+  before: v.optional(v.custom<Manifest>(isCoverageManifest)),
   /** Whether the run replaces everything in the output. */
-  isFresh: boolean
-  begunMs: number
+  isFresh: v.boolean(),
+  begunMs: count,
   /** Hash of everything that determines the bytes of the export. */
-  sha256: string
-}
+  sha256,
+})
 
-export const PLAN_SCHEMA: v.GenericSchema<unknown, Plan> = v.pipe(
-  v.strictObject({
-    format: v.literal(PLAN_FORMAT),
-    version,
-    attempt: token,
-    id: runId,
-    output: printableLine,
-    store: v.optional(bucketLocation),
-    job: JOB_SCHEMA,
-    range: v.strictObject({ from: block, to: block }),
-    partitionBy,
-    before: v.optional(v.custom<Manifest>(isCoverageManifest)),
-    isFresh: v.boolean(),
-    begunMs: count,
-    sha256,
-  }),
+/** What all tasks of a run share. It is stored next to the pages, so that a worker needs nothing else. */
+export type Plan = v.InferOutput<typeof PLAN_FIELDS>
+
+export const PLAN_SCHEMA = v.pipe(
+  PLAN_FIELDS,
   v.check((plan) => plan.id === `${plan.job.name}-${plan.attempt}` && plan.sha256 === hashPlan(plan)),
   v.check(({ job, range }) => job.startBlock === range.from && job.endBlock === range.to),
 )

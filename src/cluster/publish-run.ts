@@ -1,19 +1,16 @@
 import { join } from 'node:path'
 import { addCounts } from '../core/model/add-counts.ts'
 import { ExportError } from '../core/model/errors.ts'
-import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/model/manifest.ts'
-import type { BlockRange, Job } from '../core/model/model.ts'
+import { PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import type { BlockRange } from '../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
-import { type RunStats, recordWholeExport, type Times } from '../core/model/run-stats.ts'
+import { recordWholeExport, type Times } from '../core/model/run-stats.ts'
 import { countDecimalsConflicts, uniteDecimals } from '../core/model/token-decimals.ts'
 import { sumUnknownsIfPresent } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { publishExport } from '../export/publish-export.ts'
-import type { PreviousExport } from '../export/resume/previous-export.ts'
 import { partitionOfPath, partPath } from '../files/part-path.ts'
 import { type PublishedPart, readManifestIfExists } from '../files/publish.ts'
-import type { Store } from '../storage/store.ts'
-import type { Plan } from './plan.ts'
 import {
   gapsOfReads,
   indexedEndsOf,
@@ -21,36 +18,25 @@ import {
   type ReadSelection,
   refusedWallets,
 } from './read-results.ts'
-import { partitionPath, RUN_STATE_FOLDER, type RunState } from './run-state.ts'
-import { readPartition, type WriteResult } from './write-results.ts'
-
-export type PublishContext = {
-  job: Job
-  plan: Plan
-  runState: RunState
-  store: Store
-  stats: RunStats
-  previous: PreviousExport
-  signal: AbortSignal
-}
+import { partitionPath, RUN_STATE_FOLDER } from './run-state.ts'
+import type { QueueRun } from './shared-requests.ts'
+import { type OpenedPartition, openPartition, type WriteResult } from './write-results.ts'
 
 /** Publishes the contiguous partitions as one export, identical to that of one machine. */
 export async function publishRun(
-  context: PublishContext,
+  run: QueueRun,
   selection: ReadSelection,
   writes: readonly WriteResult[],
 ): Promise<void> {
-  const { job, plan, runState, stats } = context
+  const { job, plan, runState, stats } = run
   const { begunMs } = plan
   const { reads, end } = selection
   const range = { from: plan.range.from, to: end }
   const partitions: OpenedPartition[] = []
-  for (const write of writes) partitions.push(await openPartition(context, write))
+  for (const write of writes) partitions.push(await openPartition(run, write))
   requireContiguous(range, partitions)
   const rejects = [...new Set(partitions.flatMap((one) => one.rejects))].sort()
-  const parts = new Map(
-    job.tables.map((table) => [table, partsOf({ plan, range, runState, table, partitions })]),
-  )
+  const parts = new Map(job.tables.map((table) => [table, partsOf(run, range, table, partitions)]))
   const seen = addCounts(
     partitions.map(({ manifest }) =>
       manifest.coverage.map(({ address, transactions }) => [address, transactions] as const),
@@ -61,7 +47,7 @@ export async function publishRun(
     runState.objects.localPath((part.copyFrom ?? '').slice(RUN_STATE_FOLDER.length + 1))
   const staged = await makePartsFolder(join(job.output, PRIVATE_FOLDER))
   await publishExport({
-    ...context,
+    ...run,
     range,
     begunMs,
     parts,
@@ -83,27 +69,6 @@ export async function publishRun(
   stats.transactions = stats.rows.transactions ?? 0
 }
 
-type OpenedPartition = { write: WriteResult; manifest: Manifest; rejects: string[] }
-
-/** Reads a partition's manifest and rejects. Throws OUTPUT_FAILED if they do not match their record. */
-export async function openPartition(
-  { plan, runState }: Pick<PublishContext, 'plan' | 'runState'>,
-  write: WriteResult,
-): Promise<OpenedPartition> {
-  const manifest = await readPartition(runState, plan, write)
-  if (manifest === undefined)
-    throw new ExportError('OUTPUT_FAILED', `partition ${write.token} of the run does not belong to this job`)
-  const path = runState.at(partitionPath(write.token, REJECTS_FILE))
-  const text = manifest.rejects === 0 ? '' : await runState.objects.readText(path)
-  const rejects = (text ?? '').split('\n').filter((line) => line !== '')
-  if (rejects.length !== manifest.rejects)
-    throw new ExportError(
-      'OUTPUT_FAILED',
-      `${path} has ${rejects.length} lines, expected ${manifest.rejects}`,
-    )
-  return { write, manifest, rejects }
-}
-
 /** Throws OUTPUT_FAILED if partitions leave gaps or overlap. */
 function requireContiguous(range: BlockRange, partitions: readonly OpenedPartition[]): void {
   const ends = partitions.map(({ write }) => write.to)
@@ -120,16 +85,13 @@ function joinTimes(partitions: readonly OpenedPartition[]): Times | undefined {
   return { first, last: all.reduce((latest, one) => Math.max(latest, one.last), 0) }
 }
 
-type JoinContext = {
-  plan: Plan
-  range: BlockRange
-  runState: RunState
-  table: TableName
-  partitions: readonly OpenedPartition[]
-}
-
 /** The files of a table in order, numbered consecutively. A table without rows keeps one empty file. */
-function partsOf({ plan: { job }, range, runState, table, partitions }: JoinContext): PublishedPart[] {
+function partsOf(
+  { job, runState }: QueueRun,
+  range: BlockRange,
+  table: TableName,
+  partitions: readonly OpenedPartition[],
+): PublishedPart[] {
   const all = partitions.flatMap(({ write, manifest }) =>
     (manifest.tables[table]?.files ?? []).map((file) => {
       return { ...file, copyFrom: join(RUN_STATE_FOLDER, runState.at(partitionPath(write.token, file.path))) }

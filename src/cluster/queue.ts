@@ -10,9 +10,8 @@ import {
 import { ExportError } from '../core/model/errors.ts'
 import { NO_END } from '../core/model/model.ts'
 import { RETRY_POLICIES } from '../core/platform/retry.ts'
-import { openServer } from './server/open-server.ts'
-import type { QueueAddress, SharedServer, TaskKind } from './server/shared-server.ts'
-import { describeTask, nameTask, parseTask, type Task } from './task.ts'
+import { openServer, type QueueAddress, type SharedServer, type TaskKind } from './server.ts'
+import { describeTask, nameTask, parseTask, type Task } from './tasks.ts'
 
 /** Numbers of open and failed tasks of a run. Finished tasks leave only their results in the run state. */
 export type TaskCounts = { remaining: number; failed: number }
@@ -22,8 +21,6 @@ export type TaskQueue = {
   server: SharedServer
   add(id: string, tasks: readonly Task[]): Promise<void>
   counts(id: string, kind: TaskKind): Promise<TaskCounts>
-  /** Requeues the active tasks of dead workers. Resolves with their number. */
-  reclaim(options: ReclaimOptions): Promise<number>
   /** Descriptions of the tasks that failed permanently, with reasons. */
   failed(id: string, kind: TaskKind): Promise<{ task: string; reason: string }[]>
   /** Deletes all tasks of a run. */
@@ -32,12 +29,8 @@ export type TaskQueue = {
   close(): Promise<void>
 }
 
-type ReclaimOptions = { id: string; kind: TaskKind; isAlive: (worker: string) => boolean }
-
 type WorkerOptions = {
   id: string
-  /** Id of the worker, as passed to `isAlive`. */
-  worker: string
   kind: TaskKind
   concurrency: number
   /** Processes a queue entry, whose data is untrusted. A task whose processing throws is retried. */
@@ -51,7 +44,7 @@ type WorkerOptions = {
 export type TaskWorker = { setConcurrency(most: number): void; close(): Promise<void> }
 
 /**
- * Retry and lock settings. A task whose lock is not renewed in time counts as stalled and is given to another
+ * Retry and lock settings. A task whose lock is not renewed in time counts as stalled: BullMQ gives it to another
  * worker.
  */
 const TASK_OPTIONS: JobsOptions = {
@@ -59,7 +52,7 @@ const TASK_OPTIONS: JobsOptions = {
   backoff: { type: 'exponential', delay: RETRY_POLICIES.task.firstDelayMs },
   removeOnComplete: true,
 }
-const LOCK_OPTIONS = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount: 5 }
+const LOCK_OPTIONS = { lockDuration: 10_000, stalledInterval: 3_000, maxStalledCount: 5 }
 /** Tasks added per request. A single large request would block the server for everyone. */
 const BULK_SIZE = 1_000
 
@@ -87,13 +80,7 @@ export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN_STATES, 'failed')
       return { failed, remaining: Object.values(open).reduce((sum, count) => sum + count, 0) }
     },
-    reclaim: (options) => readOrClear(queueOf(options.id, options.kind), () => reclaim(queueOf, options), 0),
-    failed: (id, kind) =>
-      readOrClear(
-        queueOf(id, kind),
-        async () => (await queueOf(id, kind).getFailed(0, 99)).map(describeFailed),
-        [],
-      ),
+    failed: (id, kind) => readFailed(queueOf(id, kind)),
     clear: async (id) => {
       for (const kind of TASK_KINDS) await queueOf(id, kind).obliterate({ force: true })
     },
@@ -106,13 +93,13 @@ export async function openQueue(address: QueueAddress): Promise<TaskQueue> {
 }
 
 /** If entries cannot be parsed, the whole queue of that kind is deleted; missing tasks are planned again. */
-async function readOrClear<T>(queue: Queue, read: () => Promise<T>, fallback: T): Promise<T> {
+async function readFailed(queue: Queue): Promise<{ task: string; reason: string }[]> {
   try {
-    return await read()
+    return (await queue.getFailed(0, 99)).map(describeFailed)
   } catch (thrown) {
     if (!(thrown instanceof SyntaxError || thrown instanceof TypeError)) throw thrown
     await queue.obliterate({ force: true })
-    return fallback
+    return []
   }
 }
 
@@ -145,18 +132,6 @@ async function addTasks(queueOf: QueueOf, id: string, tasks: readonly Task[]): P
   }
 }
 
-async function reclaim(queueOf: QueueOf, { id, kind, isAlive }: ReclaimOptions): Promise<number> {
-  const active = await queueOf(id, kind).getActive()
-  const lost = active.filter(({ processedBy }) => processedBy !== undefined && !isAlive(processedBy))
-  // BullMQ ignores a job id that already exists, so the new id contains the number of the lost attempt.
-  const requeued = lost.map(({ id: name = '', data, attemptsStarted }) => {
-    const opts = { ...TASK_OPTIONS, jobId: `${name}-again${attemptsStarted}` }
-    return { name: kind, data: data as unknown, opts }
-  })
-  if (requeued.length > 0) await queueOf(id, kind).addBulk(requeued)
-  return lost.length
-}
-
 function startWorker(workerOptions: WorkerOptions, server: SharedServer): TaskWorker {
   const { id, kind, concurrency } = workerOptions
   const processJob = async (
@@ -176,12 +151,7 @@ function startWorker(workerOptions: WorkerOptions, server: SharedServer): TaskWo
   }
   const { Worker } = withBackend(server.backend)
   const { name, options } = server.queueLocation(id, kind)
-  const worker = new Worker(name, processJob, {
-    ...options,
-    ...LOCK_OPTIONS,
-    concurrency,
-    name: workerOptions.worker,
-  })
+  const worker = new Worker(name, processJob, { ...options, ...LOCK_OPTIONS, concurrency })
   worker.on('error', () => undefined)
   return {
     setConcurrency: (concurrency) => {

@@ -1,92 +1,59 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
+import { openPageLog, type PageLog } from '../checkpoint/inspect-checkpoint.ts'
 import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Gap } from '../core/model/gaps.ts'
 import { walletOf } from '../core/model/listings.ts'
 import type { OpeningBalance } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
-import type { RefusedWallet } from '../core/model/run-stats.ts'
-import { parseJson } from '../core/platform/json-text.ts'
 import { describeRefusal, REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
 import { nativeOpening } from '../export/resume/gaps.ts'
 import { indexedEnds } from '../export/resume/previous-export.ts'
-import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { planReads, rangesByWallet } from './plan-tasks.ts'
-import type { RunState } from './run-state.ts'
-import { block, listing, parseAs, sha256, token } from './schemas.ts'
-import { COVERED_SCHEMA, type Covered } from './task.ts'
-import { taskResults } from './task-results.ts'
-
-/** The result of one execution of a read task, bound to its attempt, its plan and, by a hash, to its pages. */
-export type ReadResult = {
-  attempt: string
-  plan: string
-  token: string
-  chain: string
-  /** Names of the covered listings, by number. */
-  addresses: readonly string[]
-  /** Blocks that need no further request: those covered by the pages and those that the service refused. */
-  covered: Covered
-  /** Wallets among them that the service refused. */
-  refused: readonly RefusedListing[]
-  /** Blocks that the pages cover although the service could not list them completely. */
-  gaps: readonly ListingGap[]
-  /** Coins that wallets held before their first transaction. */
-  opening: readonly OpeningCoins[]
-  /** By listing, the highest block in its pages that was indexed in all listings of the service. */
-  newest: Readonly<Record<string, number>>
-  /** SHA-256 of the file with the pages. */
-  sha256: string
-  /** First blocks of partitions by time, as far as these pages show. */
-  starts: PartitionStarts
-}
+import { RESULT_FIELDS, type RunState, taskResults, verifiedPath } from './run-state.ts'
+import { block, listing, parseTextAs, sha256, token } from './schemas.ts'
+import { COVERED_SCHEMA, planReads, rangesByWallet } from './tasks.ts'
 
 /** A refused wallet. Its pages cover the blocks up to `reached`, exclusive. */
-export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[number]; reached: number }
-
-/** A gap in the pages of a listing. */
-type ListingGap = Gap & { address: string }
-
-type OpeningCoins = { address: string; value: string }
-
-const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
+const REFUSED_SCHEMA = v.strictObject({
   address: listing,
   error: v.string(),
   code: v.picklist(REFUSAL_CODES),
   reached: block,
 })
-const GAP_SCHEMA: v.GenericSchema<unknown, ListingGap> = v.strictObject({
-  address: listing,
-  listing: v.string(),
-  from: block,
-  to: block,
-  reason: v.string(),
-})
-const OPENING_SCHEMA: v.GenericSchema<unknown, OpeningCoins> = v.strictObject({
-  address: listing,
-  value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)),
-})
-const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
-  attempt: token,
-  plan: sha256,
-  token,
+export type RefusedListing = v.InferOutput<typeof REFUSED_SCHEMA>
+
+const READ_SCHEMA = v.strictObject({
+  ...RESULT_FIELDS,
   chain: v.string(),
+  /** Names of the covered listings, by number. */
   addresses: v.array(listing),
+  /** Blocks that need no further request: those covered by the pages and those that the service refused. */
   covered: COVERED_SCHEMA,
+  /** Wallets among them that the service refused. */
   refused: v.array(REFUSED_SCHEMA),
-  gaps: v.array(GAP_SCHEMA),
-  opening: v.array(OPENING_SCHEMA),
+  /** Blocks that the pages cover although the service could not list them completely. */
+  gaps: v.array(
+    v.strictObject({ address: listing, listing: v.string(), from: block, to: block, reason: v.string() }),
+  ),
+  /** Coins that wallets held before their first transaction. */
+  opening: v.array(v.strictObject({ address: listing, value: v.pipe(v.string(), v.regex(/^\d{1,78}$/)) })),
+  /** By listing, the highest block in its pages that was indexed in all listings of the service. */
   newest: v.record(listing, block),
+  /** SHA-256 of the file with the pages. */
   sha256,
+  /** First blocks of partitions by time, as far as these pages show. */
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
 })
+
+/** The result of one execution of a read task, bound to its attempt, its plan and, by a hash, to its pages. */
+export type ReadResult = v.InferOutput<typeof READ_SCHEMA>
 
 export const pagesPath = (token: string): string => `pages/${token}.pages`
 
 /** The read results of an attempt. */
-export const READ_RESULTS = taskResults({ folder: 'reads', schema: READ_SCHEMA, belongsTo: belongsToPlan })
+export const READ_RESULTS = taskResults('reads', READ_SCHEMA, belongsToPlan)
 
 /** Whether a read result belongs to this plan and its wallets and covers only blocks of it. */
 function belongsToPlan(plan: Plan, read: ReadResult): boolean {
@@ -110,13 +77,13 @@ export async function removeReads(runState: RunState, reads: readonly ReadResult
 
 /** Removes reads with refused wallets or gaps, so that these are requested again. */
 export async function removeIncompleteReads(runState: RunState, plan: Plan): Promise<void> {
-  const all = await READ_RESULTS.open(runState, plan).list()
+  const all = await READ_RESULTS.list(runState, plan)
   const incomplete = all.filter(({ refused, gaps }) => refused.length + gaps.length > 0)
   if (incomplete.length > 0) await removeReads(runState, incomplete)
 }
 
 /** The blocks of each wallet, by wallet number, that the pages of a read contain. */
-export function coveredBy({ addresses, covered, refused }: ReadResult): Map<number, BlockRange[]> {
+function coveredBy({ addresses, covered, refused }: ReadResult): Map<number, BlockRange[]> {
   const reached = new Map(refused.map((one) => [one.address, one.reached]))
   const ranges = [...rangesByWallet([covered])].map(([wallet, all]) => {
     const limit = reached.get(addresses[wallet - covered.first] ?? '') ?? Number.POSITIVE_INFINITY
@@ -223,7 +190,7 @@ const PROOF_SCHEMA = v.strictObject({ isProven: v.boolean() })
 
 /** Whether the service had indexed the whole range before the reads of an attempt; undefined if the service has not been asked yet. */
 export async function loadProof({ objects, at }: RunState): Promise<boolean | undefined> {
-  return parseAs(PROOF_SCHEMA, parseJson((await objects.readText(at(PROOF_FILE))) ?? 'null'))?.isProven
+  return parseTextAs(PROOF_SCHEMA, await objects.readText(at(PROOF_FILE)))?.isProven
 }
 
 export async function saveProof({ objects, at }: RunState, isProven: boolean): Promise<boolean> {
@@ -263,7 +230,7 @@ export async function saveSelection(
 export async function loadSelection(runState: RunState, plan: Plan): Promise<ReadSelection | undefined> {
   const text = await runState.objects.readText(runState.at(SELECTION_FILE))
   if (text === undefined) return undefined
-  const selection = parseAs(SELECTION_SCHEMA, parseJson(text))
+  const selection = parseTextAs(SELECTION_SCHEMA, text)
   if (selection === undefined || selection.attempt !== plan.attempt) return undefined
   const { reads, end, isProven } = selection
   const isComplete =
@@ -285,3 +252,29 @@ export async function requireSelection(runState: RunState, plan: Plan): Promise<
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Opens the pages of a read. Throws OUTPUT_FAILED if they do not match their record. */
+export async function openReadPages(runState: RunState, read: ReadResult): Promise<PageLog> {
+  const log = await openPageLog(await verifiedPath(runState, pagesPath(read.token), read.sha256))
+  requireCovered(read, log)
+  return log
+}
+
+/**
+ * Throws OUTPUT_FAILED if pages are of other wallets or blocks than recorded, or do not cover the recorded
+ * blocks.
+ */
+function requireCovered(read: ReadResult, { identity, pages }: PageLog): void {
+  const { chain, addresses, covered, token } = read
+  const { first, from, to } = covered
+  const found = new Map<string, BlockRange[]>()
+  for (const { wallet, covered } of pages) found.set(wallet, [...(found.get(wallet) ?? []), covered])
+  const hasExpectedWallets = [...found.keys()].every((wallet) => addresses.includes(wallet))
+  const matchesPlan = identity?.chain === chain && identity.startBlock === from && identity.endBlock === to
+  const isComplete = [...coveredBy(read)].every(([wallet, expected]) => {
+    const coveredRanges = unionRanges(found.get(addresses[wallet - first] ?? '') ?? [])
+    return expected.every((range) => gapsIn(coveredRanges, range).length === 0)
+  })
+  if (hasExpectedWallets && matchesPlan && isComplete) return
+  throw new ExportError('OUTPUT_FAILED', `the pages ${token} of the run do not match their record`)
+}

@@ -10,12 +10,17 @@ import { openListing } from '../export/fetch/reading.ts'
 import { isRefusal, type Refusals, refusalMessage } from '../export/fetch/wallet-refusals.ts'
 import type { RequestContext } from '../http/request.ts'
 import { newestIndexed } from '../sources/check-page.ts'
-import { type PartitionStarts, recordStarts } from './partition-starts.ts'
 import { type Plan, type PlannedWallet, walletsOf } from './plan.ts'
-import { planRemaining, TASK_PAGES } from './plan-tasks.ts'
 import { pagesPath, READ_RESULTS, type RefusedListing } from './read-results.ts'
 import { addResult, type RunState } from './run-state.ts'
-import type { Covered, ReadTask } from './task.ts'
+import {
+  type Covered,
+  type PartitionStarts,
+  planRemaining,
+  type ReadTask,
+  recordStarts,
+  TASK_PAGES,
+} from './tasks.ts'
 
 export type TaskContext = {
   plan: Plan

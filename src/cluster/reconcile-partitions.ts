@@ -1,19 +1,23 @@
+import { stat } from 'node:fs/promises'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RunStats } from '../core/model/run-stats.ts'
+import { largest, smallest } from '../core/platform/extremes.ts'
 import { sourceOf } from '../sources/index.ts'
+import type { Source } from '../sources/source.ts'
+import { findDuplicates, fingerprint, readFingerprints } from '../transform/merge/fingerprints.ts'
+import { keyedItems } from '../transform/merge/page-items.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { rangesByWallet } from './plan-tasks.ts'
-import { READ_RESULTS, type ReadResult, type ReadSelection, removeReads } from './read-results.ts'
-import { findReorged, type ReorgedInCluster } from './reorged.ts'
-import type { RunState } from './run-state.ts'
+import {
+  openReadPages,
+  READ_RESULTS,
+  type ReadResult,
+  type ReadSelection,
+  removeReads,
+} from './read-results.ts'
+import { fingerprintsPath, type RunState, verifiedPath } from './run-state.ts'
+import type { QueueRun } from './shared-requests.ts'
+import { rangesByWallet } from './tasks.ts'
 import type { ListingPosition, WriteResult } from './write-results.ts'
-
-export type ReconcilerOptions = {
-  plan: Plan
-  runState: RunState
-  stats: RunStats
-  onNotice: (notice: string) => void
-}
 
 /** Maximum number of reads that are repeated. Each has up to 50 pages. */
 const MAX_REREADS = 20
@@ -24,7 +28,7 @@ const MAX_REREADS = 20
  * partitions from its first to its last block are merged into one, in which its views are united as in a run
  * on one machine.
  */
-export function createReconciler({ plan, runState, stats, onNotice }: ReconcilerOptions) {
+export function createReconciler({ plan, runState, stats, onNotice }: QueueRun) {
   const source = sourceOf(plan.job.service.api)
   const reread = new Set<string>()
   let mergedRanges: readonly BlockRange[] = []
@@ -34,10 +38,7 @@ export function createReconciler({ plan, runState, stats, onNotice }: Reconciler
   const reopen = async (message: string, positions: readonly ListingPosition[]): Promise<boolean> => {
     const open = positions.filter((one) => !reread.has(positionKey(one)))
     for (const one of open) reread.add(positionKey(one))
-    const reopened = readsCovering(plan, await READ_RESULTS.open(runState, plan).list(), open).slice(
-      0,
-      rereadsLeft,
-    )
+    const reopened = readsCovering(plan, await READ_RESULTS.list(runState, plan), open).slice(0, rereadsLeft)
     rereadsLeft -= reopened.length
     if (reopened.length === 0) return false
     notice(`${message}; ${reopened.length === 1 ? '1 task is' : `${reopened.length} tasks are`} repeated`)
@@ -102,4 +103,83 @@ function describeReorged({ transactions }: ReorgedInCluster): string {
   return transactions === 1
     ? 'the service reports 1 transaction in two partitions'
     : `the service reports ${transactions} transactions in two partitions each`
+}
+
+/**
+ * Transactions in several partitions: their number, the listing positions that show them, and for each one
+ * the range from its first to its last block.
+ */
+export type ReorgedInCluster = {
+  transactions: number
+  positions: readonly ListingPosition[]
+  ranges: readonly BlockRange[]
+}
+
+/**
+ * Finds transactions in several partitions: a reorg happened while pages were read, or the service reports
+ * different blocks for two wallets. Fingerprints find candidates, pages confirm them.
+ */
+async function findReorged(
+  { runState, source }: { runState: RunState; source: Source },
+  selection: ReadSelection,
+  writes: readonly WriteResult[],
+): Promise<ReorgedInCluster> {
+  const all = await Promise.all(writes.map((write) => fingerprintsOf(runState, write)))
+  const repeated = findDuplicates(all)
+  if (repeated.size === 0) return { transactions: 0, positions: [], ranges: [] }
+  const affectedWrites = writes.filter((_, at) => containsAny(all[at], repeated))
+  const byHash = new Map<string, ListingPosition[]>()
+  for await (const { hash, ...position } of viewsIn({
+    runState,
+    source,
+    selection,
+    ranges: affectedWrites,
+    repeated,
+  })) {
+    const existing = byHash.get(hash)
+    if (existing === undefined) byHash.set(hash, [position])
+    else existing.push(position)
+  }
+  const reorged = [...byHash.values()].filter((views) => views.some(({ block }) => block !== views[0]?.block))
+  return { transactions: reorged.length, positions: reorged.flat(), ranges: reorged.map(rangeOf) }
+}
+
+function rangeOf(views: readonly ListingPosition[]): BlockRange {
+  const blocks = views.map(({ block }) => block)
+  return { from: smallest(blocks), to: largest(blocks) + 1 }
+}
+
+type Fingerprints = { path: string; bytes: number }
+
+async function fingerprintsOf(
+  runState: RunState,
+  { token, fingerprints }: WriteResult,
+): Promise<Fingerprints> {
+  const path = await verifiedPath(runState, fingerprintsPath(token), fingerprints)
+  return { path, bytes: (await stat(path)).size }
+}
+
+const containsAny = (one: Fingerprints | undefined, searched: ReadonlySet<number>) =>
+  one !== undefined && readFingerprints(one).some((print) => searched.has(print))
+
+type ViewQuery = {
+  runState: RunState
+  source: Source
+  selection: ReadSelection
+  ranges: readonly BlockRange[]
+  repeated: ReadonlySet<number>
+}
+
+async function* viewsIn({ runState, source, selection, ranges, repeated }: ViewQuery) {
+  const overlaps = (from: number, to: number) => ranges.some((one) => one.from < to && one.to > from)
+  for (const read of selection.reads) {
+    const { chain, covered } = read
+    if (!overlaps(covered.from, covered.to)) continue
+    const log = await openReadPages(runState, read)
+    const pages = log.read(({ blocks }) => blocks !== null && overlaps(blocks.min, blocks.max + 1))
+    for await (const { wallet, body } of pages) {
+      for (const { key } of keyedItems(body, source, chain))
+        if (repeated.has(fingerprint(key.hash))) yield { hash: key.hash, wallet, block: key.block }
+    }
+  }
 }

@@ -4,14 +4,19 @@ import { sourceOf } from '../sources/index.ts'
 import type { Source } from '../sources/source.ts'
 import { isDamagedPage, isPage } from '../transform/merge/page-items.ts'
 import type { Plan } from './plan.ts'
-import { openPartition } from './publish-run.ts'
-import { openReadPages } from './read-pages.ts'
-import { loadSelection, pagesPath, type ReadResult, type ReadSelection, removeReads } from './read-results.ts'
+import {
+  loadSelection,
+  openReadPages,
+  pagesPath,
+  type ReadResult,
+  type ReadSelection,
+  removeReads,
+} from './read-results.ts'
 import { fingerprintsPath, partitionPath, type RunState, verifiedPath } from './run-state.ts'
-import { WRITE_RESULTS, type WriteResult } from './write-results.ts'
+import type { QueueRun } from './shared-requests.ts'
+import { openPartition, WRITE_RESULTS, type WriteResult } from './write-results.ts'
 
-type Attempt = { runState: RunState; plan: Plan }
-type StoredResults = { selection: ReadSelection; writes: readonly WriteResult[] }
+type Attempt = Pick<QueueRun, 'runState' | 'plan'>
 
 /**
  * After a failure, removes reads and partitions whose files do not match their record, so that the run
@@ -19,7 +24,7 @@ type StoredResults = { selection: ReadSelection; writes: readonly WriteResult[] 
  */
 export async function removeDamaged(
   { runState, plan }: Attempt,
-  { selection, writes }: StoredResults,
+  { selection, writes }: { selection: ReadSelection; writes: readonly WriteResult[] },
   thrown: unknown,
 ): Promise<boolean> {
   const hasDamagedPage = isDamagedPage(thrown)

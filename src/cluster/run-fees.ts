@@ -1,42 +1,33 @@
 import * as v from 'valibot'
 import { openFeeLog } from '../checkpoint/fees.ts'
 import { ExportError } from '../core/model/errors.ts'
-import { newRunStats } from '../core/model/run-stats.ts'
-import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { openFeeResolver } from '../export/fees/fee-resolver.ts'
 import { privateFolder } from '../export/private-folder.ts'
 import { sourceOf } from '../sources/index.ts'
 import type { FeeSource } from '../transform/fees.ts'
 import { openFeesOfPage } from '../transform/open-fees.ts'
 import type { OpenFee } from '../transform/staged/page-index.ts'
-import type { FinishReadsContext } from './finish-reads.ts'
-import { type Plan, walletsOf } from './plan.ts'
-import { addProgress } from './progress.ts'
-import type { PublishContext } from './publish-run.ts'
-import { openReadPages } from './read-pages.ts'
-import type { ReadSelection } from './read-results.ts'
-import type { RunState } from './run-state.ts'
+import { walletsOf } from './plan.ts'
+import { openReadPages, type ReadSelection } from './read-results.ts'
 import { parseTextAs } from './schemas.ts'
-import { openSharedRequestContext } from './shared-request-context.ts'
-
-export type RunFeesContext = FinishReadsContext & Pick<PublishContext, 'job' | 'runState'>
+import { type QueueRun, withRequests } from './shared-requests.ts'
 
 /**
  * Finds out which prices were paid, once all pages are there, and stores the result for the partitions. The
  * coordinator requests all details, so that they count against one budget.
  */
-export async function saveRunFees(context: RunFeesContext, selection: ReadSelection): Promise<void> {
-  const { plan, runState } = context
+export async function saveRunFees(run: QueueRun, selection: ReadSelection): Promise<void> {
+  const { plan, runState } = run
   const path = runState.at(feesPath(selection))
   if (plan.job.fees === 'listed' || (await runState.objects.readText(path)) !== undefined) return
-  const fees = await resolveFees(context, selection)
+  const fees = await resolveFees(run, selection)
   const details = fees.from === 'details' ? [...fees.details] : []
   await runState.objects.putText(path, JSON.stringify({ from: fees.from, details }))
 }
 
 /** The prices of a run. Throws OUTPUT_FAILED if they are missing. */
 export async function loadRunFees(
-  { plan, runState }: { plan: Plan; runState: RunState },
+  { plan, runState }: Pick<QueueRun, 'plan' | 'runState'>,
   selection: ReadSelection,
 ): Promise<FeeSource> {
   if (plan.job.fees === 'listed') return { from: 'listing' }
@@ -56,26 +47,22 @@ const FEES_SCHEMA = v.strictObject({
   details: v.array(v.tuple([v.string(), v.strictObject({ price: digits, extra: v.optional(digits) })])),
 })
 
-async function resolveFees(context: RunFeesContext, selection: ReadSelection): Promise<FeeSource> {
-  const { plan, run, server, job, onNotice } = context
-  const stats = newRunStats(plan.job.wallets.length, Date.now())
-  const limit = limitConcurrency(plan.job.concurrency)
-  const shared = openSharedRequestContext({ ...context, limit, stats })
-  const log = await openFeeLog(privateFolder(job))
-  const { requestContext } = shared
-  const resolver = openFeeResolver({ job: plan.job, checkpoint: log, requestContext, stats, onNotice })
-  try {
-    return await resolver.resolve(() => openFeesIn(context, selection))
-  } finally {
-    await resolver.close()
-    await log.close()
-    await shared.close()
-    await addProgress(server, run.id, { stats, reported: {} })
-  }
+function resolveFees(run: QueueRun, selection: ReadSelection): Promise<FeeSource> {
+  const { plan, job, onNotice } = run
+  return withRequests(run, plan.job.concurrency, async (requestContext, stats) => {
+    const log = await openFeeLog(privateFolder(job))
+    const resolver = openFeeResolver({ job: plan.job, checkpoint: log, requestContext, stats, onNotice })
+    try {
+      return await resolver.resolve(() => openFeesIn(run, selection))
+    } finally {
+      await resolver.close()
+      await log.close()
+    }
+  })
 }
 
 async function* openFeesIn(
-  { plan, runState }: Pick<RunFeesContext, 'plan' | 'runState'>,
+  { plan, runState }: QueueRun,
   { reads, end }: ReadSelection,
 ): AsyncGenerator<OpenFee, void, void> {
   const ends = new Map(walletsOf(plan).map(({ address, to }) => [address, to]))

@@ -4,14 +4,14 @@ import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
 import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
-import { type JobResult, noticeRemovedWallets, runExport } from '../export/export-job.ts'
+import { type JobResult, type JobRun, noticeRemovedWallets, runExport } from '../export/export-job.ts'
 import { saveRunReport } from '../export/history/run-report.ts'
 import { requireService } from '../export/open-request-context.ts'
 import { privateFolder } from '../export/private-folder.ts'
 import { findExport } from '../export/resume/find-export.ts'
 import { noPreviousExport, type PreviousExport } from '../export/resume/previous-export.ts'
 import { newRunId, type RunResult, requireDistinctOutputs, worstCode } from '../export/run.ts'
-import { type RunLimits, type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
+import { type RunLimits, startRunLimits } from '../http/run-limits.ts'
 import { outputName } from '../storage/bucket-url.ts'
 import type { ObjectFolder } from '../storage/object-folder.ts'
 import type { Store } from '../storage/store.ts'
@@ -21,7 +21,6 @@ import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob
 import { openQueue, type TaskQueue } from './queue.ts'
 import { quotaKey } from './rate-limit/redis-store.ts'
 import { removeIncompleteReads } from './read-results.ts'
-import { signRun } from './run-entry.ts'
 import {
   beginAttempt,
   endAttempt,
@@ -30,8 +29,8 @@ import {
   readPlan,
   runStateOf,
 } from './run-state.ts'
-import { toQueueError } from './server/queue-error.ts'
-import type { OpenRun, QueueAddress } from './server/shared-server.ts'
+import { type OpenRun, type QueueAddress, signRun, toQueueError } from './server.ts'
+import type { QueueRun } from './shared-requests.ts'
 
 /** Options of a run by workers on several machines. */
 export type QueueRunOptions = Pick<RunLimits, 'deadlineMs' | 'signal'> & {
@@ -55,13 +54,23 @@ export async function runOverQueue(jobs: readonly Job[], options: QueueRunOption
   const checkedJobs = jobs.map((job) => {
     return { ...checkQueueJob(job), stats: newRunStats(job.wallets.length, Date.now()) }
   })
+  const { fresh = false, onNotice = () => {} } = options
   const queue = await openQueue(options.queue)
   const runLimits = startRunLimits(options, 'the run was aborted')
   const id = newRunId()
   options.onStart?.(checkedJobs)
   try {
-    const context = { queue, options, runLimits, id }
-    const results = await Promise.all(checkedJobs.map((one) => runJob(one, context)))
+    const { signal, checkWait } = runLimits
+    const { apiKey, allowPlainHttp } = options
+    const requests = { queue, apiKey, allowPlainHttp, checkWait }
+    const runJob = async (checkedJob: (typeof checkedJobs)[number]) => {
+      const { stats } = checkedJob
+      const run = { ...checkedJob, fresh, signal, onNotice, runId: id }
+      const result = await runExport(run, (store) => runAttempt({ ...run, store }, requests))
+      await saveRunReport({ id, ...result, stats }, onNotice, signal)
+      return { ...result, stats }
+    }
+    const results = await Promise.all(checkedJobs.map(runJob))
     return { id, jobs: results, code: worstCode(results) }
   } finally {
     runLimits.end()
@@ -69,35 +78,15 @@ export async function runOverQueue(jobs: readonly Job[], options: QueueRunOption
   }
 }
 
-type CheckedJob = QueueJob & { stats: RunStats }
-type RunContext = { queue: TaskQueue; options: QueueRunOptions; runLimits: StartedRunLimits; id: string }
-
-async function runJob(
-  checkedJobs: CheckedJob,
-  context: RunContext,
-): Promise<JobResult & { stats: RunStats }> {
-  const { job, stats } = checkedJobs
-  const { fresh = false, onNotice = () => {} } = context.options
-  const { signal } = context.runLimits
-  const locked = { job, stats, fresh, signal, onNotice, runId: context.id }
-  const result = await runExport(locked, (store) => runAttempt({ ...checkedJobs, ...locked, store, context }))
-  await saveRunReport({ id: context.id, ...result, stats }, onNotice, signal)
-  return { ...result, stats }
-}
-
 /** A job whose output this process has locked. */
-type LockedJob = CheckedJob & {
-  fresh: boolean
-  onNotice: (notice: string) => void
-  store: Store
-  context: RunContext
-}
+type LockedJob = QueueJob & JobRun & { store: Store }
 
-async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
-  const { job, context } = locked
-  const { queue, runLimits, options } = context
-  const { apiKey, allowPlainHttp } = options
-  const { signal, checkWait } = runLimits
+async function runAttempt(
+  locked: LockedJob,
+  requests: Pick<QueueRun, 'queue' | 'apiKey' | 'allowPlainHttp' | 'checkWait'>,
+): Promise<JobResult['state']> {
+  const { job, signal } = locked
+  const { queue, apiKey } = requests
   const objects = await openRunObjects(job, signal)
   try {
     const { plan, previous } = await findAttempt(locked, objects)
@@ -106,8 +95,7 @@ async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
     const run = runEntryOf(plan, apiKey)
     await removeIncompleteReads(runState, plan)
     await queue.clear(plan.id)
-    const requestOptions = { apiKey, allowPlainHttp, signal, checkWait }
-    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous }).finally(() =>
+    await coordinate({ ...locked, ...requests, plan, runState, run, previous }).finally(() =>
       unregisterRun(queue, plan.id),
     )
     // The checkpoint of an earlier run on one machine does not belong to this export.

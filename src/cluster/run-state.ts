@@ -3,9 +3,10 @@ import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { diskError, hashFile } from '../core/platform/disk.ts'
+import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { type ObjectFolder, openObjectFolder } from '../storage/object-folder.ts'
 import { newToken, PLAN_SCHEMA, type Plan } from './plan.ts'
-import { parseTextAs, token } from './schemas.ts'
+import { parseTextAs, sha256, token } from './schemas.ts'
 
 /**
  * State of a queue run: objects below the output, where all machines see them. It is the only record of what is
@@ -133,3 +134,56 @@ export const fingerprintsPath = (token: string): string => `partitions/${token}.
 
 /** Path of a file of a partition's export, within an attempt. */
 export const partitionPath = (token: string, path: string): string => `partitions/${token}/${path}`
+
+/** What the result of one execution of a task begins with: it is stored under its own token, and bound to an attempt and its plan. */
+export const RESULT_FIELDS = { attempt: token, plan: sha256, token }
+type TaskResult = { attempt: string; plan: string; token: string }
+
+/** Maximum number of concurrent reads. */
+const CONCURRENT_READS = 16
+
+const RESULT_PATH = /\/([0-9a-f]{16})\.json$/
+
+/**
+ * The results of one kind of task in an attempt, in a folder of it.
+ *
+ * @param belongsTo whether a result of this attempt and plan is valid for the plan @default always
+ */
+export function taskResults<T extends TaskResult>(
+  folder: string,
+  schema: v.GenericSchema<unknown, T>,
+  belongsTo: (plan: Plan, result: T) => boolean = () => true,
+) {
+  const caches = new WeakMap<RunState, Map<string, Promise<T | undefined>>>()
+  const pathOf = ({ at }: RunState, token: string) => at(`${folder}/${token}.json`)
+  const pathsIn = ({ objects, at }: RunState) => objects.paths(at(`${folder}/`))
+  const load = async (runState: RunState, plan: Plan, path: string): Promise<T | undefined> => {
+    const [, name = ''] = RESULT_PATH.exec(path) ?? []
+    const result = parseTextAs(schema, await runState.objects.readText(path))
+    const isOurs = result?.token === name && result.attempt === plan.attempt && result.plan === plan.sha256
+    return isOurs && belongsTo(plan, result) ? result : undefined
+  }
+  return {
+    put: (runState: RunState, result: T) =>
+      runState.objects.putText(pathOf(runState, result.token), JSON.stringify(result)),
+    /** Number of results in an attempt. */
+    count: async (runState: RunState) => (await pathsIn(runState)).length,
+    /** The results of an attempt in the order of their tokens. Each of them is read once. */
+    list: async (runState: RunState, plan: Plan): Promise<T[]> => {
+      const cache = caches.get(runState) ?? new Map<string, Promise<T | undefined>>()
+      caches.set(runState, cache)
+      const limit = limitConcurrency(CONCURRENT_READS)
+      const read = (path: string) => {
+        const pending = cache.get(path) ?? limit(() => load(runState, plan, path))
+        // A failed read is repeated by the next call.
+        pending.catch(() => cache.delete(path))
+        cache.set(path, pending)
+        return pending
+      }
+      const paths = [...(await pathsIn(runState))].sort()
+      return (await Promise.all(paths.map(read))).flatMap((result) => result ?? [])
+    },
+    /** Removes the result with this token. */
+    remove: (runState: RunState, token: string) => runState.objects.clear(pathOf(runState, token)),
+  }
+}

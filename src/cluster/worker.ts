@@ -10,16 +10,20 @@ import { createRefusals } from '../export/fetch/wallet-refusals.ts'
 import { createWaitAnnouncer } from '../http/run-limits.ts'
 import { type AllowedRoots, checkLocation } from './destination.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { addProgress, type ProgressReport } from './progress.ts'
 import { openQueue, type TaskQueue, type TaskWorker } from './queue.ts'
 import { quotaKey } from './rate-limit/redis-store.ts'
 import { runReadTask } from './read-task.ts'
-import { signRun } from './run-entry.ts'
 import { openRunObjects, type RunState, readCurrentAttempt, readPlan, runStateOf } from './run-state.ts'
-import { toQueueError } from './server/queue-error.ts'
-import type { OpenRun, QueueAddress, TaskKind } from './server/shared-server.ts'
-import { openSharedRequestContext } from './shared-request-context.ts'
-import { parseTask, type Task } from './task.ts'
+import {
+  type OpenRun,
+  type ProgressReport,
+  type QueueAddress,
+  signRun,
+  type TaskKind,
+  toQueueError,
+} from './server.ts'
+import { openSharedRequestContext } from './shared-requests.ts'
+import { parseTask, type Task } from './tasks.ts'
 import { runWriteTask } from './write-task.ts'
 
 /** Options of a worker. */
@@ -106,7 +110,7 @@ async function pollRuns(worker: Worker): Promise<void> {
   const runs = new Map(found.runs.map((run) => [run.id, run]))
   for (const [run, servedRun] of servedRuns) {
     if (runs.has(run)) {
-      await addProgress(queue.server, run, servedRun)
+      await queue.server.addProgress(run, servedRun)
       continue
     }
     servedRuns.delete(run)
@@ -188,7 +192,18 @@ async function serveWithState(
   const reason = checkPlan(plan, run, options.apiKey)
   if (reason !== undefined) return rejectRun(worker, run, reason)
   const stats = newRunStats(plan.job.wallets.length, Date.now())
-  const { requestContext, close } = openWorkerRequestContext(worker, { plan, run, stats })
+  const { apiKey, allowPlainHttp, concurrency, onNotice } = options
+  const { requestContext, close } = openSharedRequestContext(queue.server, {
+    apiKey,
+    allowPlainHttp,
+    onNotice,
+    plan,
+    run,
+    stats,
+    limit: limitConcurrency(concurrency),
+    signal: stop,
+    checkWait: createWaitAnnouncer(),
+  })
   const wallets = walletsOf(plan)
   const listings = new Map(wallets.map(({ address }) => [address, UNBOUNDED]))
   const refusals = createRefusals({ job: plan.job, listings, requestContext, stats })
@@ -200,20 +215,19 @@ async function serveWithState(
     if (task === undefined) throw new ExportError('TASKS_FAILED', 'its queue entry is not a task of this run')
     if (task.kind === 'write') await runWriteTask(taskContext, task)
     else await addRemaining(queue, run.id, await runReadTask(taskContext, task))
-    await addProgress(queue.server, run.id, progressReport)
+    await queue.server.addProgress(run.id, progressReport)
   }
   const startWorker = (kind: TaskKind, concurrency: number) =>
     queue.startWorker({
       id: run.id,
-      worker: worker.id,
       kind,
       concurrency,
       process: processEntry,
       isFinal,
       isHandedBack: () => stop.aborted,
     })
-  const workers = [startWorker('read', options.concurrency), startWorker('write', CONCURRENT_PARTITIONS)]
-  options.onNotice(`${run.name}: serving ${run.id}`)
+  const workers = [startWorker('read', concurrency), startWorker('write', CONCURRENT_PARTITIONS)]
+  onNotice(`${run.name}: serving ${run.id}`)
   const closeAll = async () => {
     await Promise.all(workers.map((one) => one.close()))
     await close()
@@ -230,22 +244,6 @@ function rejectRun(
 ): undefined {
   if (!rejectedRuns.has(id + reason)) options.onNotice(`${name}: not served: ${reason}`)
   rejectedRuns.add(id + reason)
-}
-
-type RunResources = { plan: Plan; run: OpenRun; stats: ReturnType<typeof newRunStats> }
-
-function openWorkerRequestContext({ options, queue, stop }: Worker, resources: RunResources) {
-  const { apiKey, allowPlainHttp, concurrency, onNotice } = options
-  return openSharedRequestContext({
-    ...resources,
-    server: queue.server,
-    apiKey,
-    allowPlainHttp,
-    onNotice,
-    limit: limitConcurrency(concurrency),
-    signal: stop,
-    checkWait: createWaitAnnouncer(),
-  })
 }
 
 /** Whether an error is permanent: a retry would fail in the same way. */

@@ -5,8 +5,8 @@ import type { PageLog } from '../checkpoint/inspect-checkpoint.ts'
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE } from '../core/model/manifest.ts'
-import type { Job } from '../core/model/model.ts'
-import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
+import type { BlockRange, Job } from '../core/model/model.ts'
+import { newRunStats } from '../core/model/run-stats.ts'
 import { hashFile } from '../core/platform/disk.ts'
 import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { fixedFees } from '../export/fees/fee-resolver.ts'
@@ -16,14 +16,19 @@ import { readManifestIfExists } from '../files/publish.ts'
 import { folderStore } from '../storage/store.ts'
 import { fingerprintBytes, readFingerprints } from '../transform/merge/fingerprints.ts'
 import type { Plan } from './plan.ts'
-import { openReadPages } from './read-pages.ts'
-import { type ReadResult, type ReadSelection, refusedWallets, requireSelection } from './read-results.ts'
+import {
+  openReadPages,
+  type ReadResult,
+  type ReadSelection,
+  refusedWallets,
+  requireSelection,
+} from './read-results.ts'
 import { identityOf, type TaskContext } from './read-task.ts'
 import { removeDamaged } from './remove-damaged.ts'
 import { loadRunFees } from './run-fees.ts'
-import { addResult, putPartition, type RunState, requireCurrentAttempt } from './run-state.ts'
-import type { WriteTask } from './task.ts'
-import { WRITE_RESULTS, type WriteResult } from './write-results.ts'
+import { addResult, putPartition, requireCurrentAttempt } from './run-state.ts'
+import type { WriteTask } from './tasks.ts'
+import { WRITE_RESULTS } from './write-results.ts'
 
 /**
  * Runs a write task: writes the export of one partition from the stored pages alone, so that its bytes equal
@@ -43,109 +48,66 @@ export async function runWriteTask(context: TaskContext, task: WriteTask): Promi
 }
 
 async function makePartition(
-  { plan, runState, requestContext }: TaskContext,
-  task: WriteTask,
+  { plan, runState, requestContext: { signal } }: TaskContext,
+  { from, to }: WriteTask,
   selection: ReadSelection,
 ): Promise<void> {
   const scratch = await createScratchFolder('partition')
   const folder = join(scratch, 'export')
-  const range = { startBlock: task.from, endBlock: task.to }
-  const job: Job = { ...plan.job, ...range, output: folder, store: undefined }
+  const job: Job = { ...plan.job, startBlock: from, endBlock: to, output: folder, store: undefined }
   const stats = newRunStats(job.wallets.length, Date.now())
-  try {
-    const checkpoint = await gatherPages(
-      { runState, plan, job, folder: join(scratch, 'pages') },
-      selection.reads,
-    )
-    const fingerprints = join(scratch, 'fingerprints')
-    let findings: PartitionFindings
-    try {
-      findings = await writePartition({
-        job,
-        plan,
-        runState,
-        selection,
-        checkpoint,
-        stats,
-        fingerprints,
-        signal: requestContext.signal,
-      })
-    } finally {
-      await checkpoint.close()
-    }
-    const manifest = await readManifestIfExists(folder)
-    if (manifest === undefined) throw new ExportError('BUG', 'a partition was made without a manifest')
-    const planFields = { attempt: plan.attempt, plan: plan.sha256, from: task.from, to: task.to }
-    const hashes = {
-      manifest: await hashFile(join(folder, MANIFEST_FILE)),
-      fingerprints: await hashFile(fingerprints),
-    }
-    const resultFields = {
-      ...findings,
-      ...hashes,
-      reading: selection.sha256,
-      repeatedLogs: stats.repeatedLogs,
-    }
-    await addResult(runState, async (token) => {
-      await putPartition(runState, token, { folder, manifest, fingerprints })
-      await WRITE_RESULTS.put(runState, {
-        ...planFields,
-        ...resultFields,
-        token,
-        times: stats.written?.times ?? null,
-      })
-    })
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
-}
-
-type PartitionContext = {
-  job: Job
-  runState: RunState
-  plan: Plan
-  selection: ReadSelection
-  checkpoint: Checkpoint
-  stats: RunStats
-  /** File that receives the fingerprints of the transactions. */
-  fingerprints: string
-  signal: AbortSignal
-}
-
-type PartitionFindings = Pick<WriteResult, 'contradicted' | 'contradictions' | 'decimals'>
-
-async function writePartition({
-  job,
-  plan,
-  runState,
-  selection,
-  fingerprints,
-  ...writing
-}: PartitionContext): Promise<PartitionFindings> {
-  const { startBlock, endBlock = startBlock } = job
   // Rows of removed wallets are built like those of the others, up to the block to which they were read.
   const previous: PreviousExport = {
-    from: startBlock,
+    from,
     manifest: plan.before,
     written: [],
     rejects: [],
     isComparable: false,
     refusedEnds: refusedEnds(plan, selection),
   }
-  const fees = fixedFees(await loadRunFees({ plan, runState }, selection))
-  const output = await openOutputWriter({ ...writing, job, store: folderStore(job.output), previous, fees })
   try {
-    const { hashes, contradicted, contradictions } = await output.merge(endBlock)
-    await appendFile(fingerprints, '')
-    for (const one of hashes) await appendFile(fingerprints, fingerprintBytes([...readFingerprints(one)]))
-    const { decimals = {} } = await output.finish(endBlock)
-    return {
-      decimals,
-      contradicted,
-      contradictions: contradictions.flatMap(({ views }) => views).slice(0, MAX_CONTRADICTIONS),
+    const checkpoint = await gatherPages(
+      { plan, runState },
+      selection.reads,
+      { from, to },
+      join(scratch, 'pages'),
+    )
+    const fees = fixedFees(await loadRunFees({ plan, runState }, selection))
+    const writing = { job, store: folderStore(folder), checkpoint, stats, signal, previous, fees }
+    const output = await openOutputWriter(writing)
+    try {
+      const { hashes, contradicted, contradictions } = await output.merge(to)
+      const fingerprints = join(scratch, 'fingerprints')
+      await appendFile(fingerprints, '')
+      for (const chunk of hashes)
+        await appendFile(fingerprints, fingerprintBytes([...readFingerprints(chunk)]))
+      const { decimals = {} } = await output.finish(to)
+      const manifest = await readManifestIfExists(folder)
+      if (manifest === undefined) throw new ExportError('BUG', 'a partition was made without a manifest')
+      await addResult(runState, async (token) => {
+        await putPartition(runState, token, { folder, manifest, fingerprints })
+        await WRITE_RESULTS.put(runState, {
+          attempt: plan.attempt,
+          plan: plan.sha256,
+          token,
+          from,
+          to,
+          reading: selection.sha256,
+          manifest: await hashFile(join(folder, MANIFEST_FILE)),
+          fingerprints: await hashFile(fingerprints),
+          repeatedLogs: stats.repeatedLogs,
+          contradicted,
+          contradictions: contradictions.flatMap(({ views }) => views).slice(0, MAX_CONTRADICTIONS),
+          decimals,
+          times: stats.written?.times ?? null,
+        })
+      })
+    } finally {
+      await output.close()
+      await checkpoint.close()
     }
   } finally {
-    await output.close()
+    await rm(scratch, { recursive: true, force: true })
   }
 }
 
@@ -157,17 +119,16 @@ function refusedEnds(plan: Plan, { reads }: ReadSelection): ReadonlyMap<string, 
 /** Maximum number of listing positions of contradictions per partition. */
 const MAX_CONTRADICTIONS = 1_000
 
-type GatherOptions = { runState: RunState; plan: Plan; job: Job; folder: string }
-
 /**
  * Collects the pages that may contain items of the partition's blocks, and all pages with items that have no
  * position.
  */
 async function gatherPages(
-  { runState, plan, job, folder }: GatherOptions,
+  { plan, runState }: Pick<TaskContext, 'plan' | 'runState'>,
   reads: readonly ReadResult[],
+  { from, to }: BlockRange,
+  folder: string,
 ): Promise<Checkpoint> {
-  const { startBlock: from, endBlock: to = from } = job
   const checkpoint = await openCheckpoint({
     folder,
     identity: identityOf(plan, { from, to }),

@@ -1,4 +1,4 @@
-import type { BlockRange, Compression, FormatName } from '../core/model/model.ts'
+import type { BlockRange, Compression, FormatName, PartitionBy } from '../core/model/model.ts'
 import type { TableName } from '../core/table/index.ts'
 import { FORMATS } from '../formats/index.ts'
 
@@ -31,3 +31,23 @@ export function partitionOfPath(path: string): string | undefined {
 export function numberOfPath(path: string): number {
   return Number(/-(\d+)(?:-[\da-f]{8})?\.[a-z.]+$/.exec(path)?.[1] ?? 0)
 }
+
+/** Returns the Hive-style partition folder of a block. `timeMs` is the time of the block in milliseconds since 1970. */
+export type Partitioner = (block: number, timeMs: number) => string
+
+/**
+ * Partitions by UTC day, by UTC month, or by ranges of n blocks that start at block 0. The folder depends on the block and
+ * its time only, so later runs add files to the folders of earlier runs.
+ */
+export function createPartitioner(by: PartitionBy): Partitioner {
+  if (by === 'day') return (_, timeMs) => `day=${isoDay(timeMs)}`
+  if (by === 'month') return (_, timeMs) => `month=${isoDay(timeMs).slice(0, 7)}`
+  const size = Number(by.slice('blocks:'.length))
+  return (block) => {
+    const start = block - (block % size)
+    return `blocks=${padded(start)}-${padded(start + size)}`
+  }
+}
+
+const isoDay = (timeMs: number) => new Date(timeMs).toISOString().slice(0, 10)
+const padded = (block: number) => String(block).padStart(12, '0')

@@ -11,7 +11,6 @@ import type { Column } from '../core/table/index.ts'
 import { pathList, type SqlColumn } from './column-sql.ts'
 import { createCsvFormatter, csvHeader } from './csv-lines.ts'
 import type { FileSource, Format } from './format.ts'
-import { readHeader } from './read-header.ts'
 import { splitLongRows } from './split-csv.ts'
 
 /** CSV (CONTRACT section 3.2). Staged lines are the lines of the files. */
@@ -100,4 +99,28 @@ function withoutHeader(header: Buffer, path: string): Transform {
     },
     flush: (done) => done(start === undefined ? null : headerError()),
   })
+}
+
+/** Maximum length of a header, in bytes. */
+const MAX_HEADER_BYTES = 16_384
+
+/** Reads the first line of a file without its `\n`; undefined if there is no complete line or it cannot be read. */
+export async function readHeader(path: string): Promise<string | undefined> {
+  const file = createReadStream(path)
+  const source = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
+  file.on('error', (thrown) => source.destroy(thrown))
+  let head = Buffer.alloc(0)
+  try {
+    for await (const chunk of source) {
+      head = Buffer.concat([head, chunk as Buffer])
+      const end = head.indexOf('\n')
+      if (end >= 0) return head.subarray(0, end).toString('utf8')
+      if (head.length > MAX_HEADER_BYTES) return undefined
+    }
+    return undefined
+  } catch {
+    return undefined
+  } finally {
+    file.destroy()
+  }
 }

@@ -14,7 +14,7 @@ import { makePrivateFolder, PRIVATE_MODE, writeAtomically } from '../core/platfo
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
-import { fetchFiles } from './fetch-files.ts'
+import { fetchFiles } from './fetch-export.ts'
 import { acquireLease, type Lease } from './lease.ts'
 import { BACKUP_PATH, backupPath, type FinishedFile, folderStore, type Store } from './store.ts'
 

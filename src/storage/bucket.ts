@@ -7,10 +7,18 @@ import type { BucketLocation } from '../core/model/model.ts'
 import { makeParentFolder } from '../core/platform/disk.ts'
 import { openHashStream } from '../core/platform/hash-stream.ts'
 import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
-import { type BucketClient, type BucketLimits, connectBucket } from './bucket-client.ts'
-import { isBodyLost, isConflict, isNotFound, isPreconditionFailed, storeError } from './bucket-error.ts'
+import {
+  type BucketClient,
+  type BucketLimits,
+  connectBucket,
+  isBodyLost,
+  isConflict,
+  isNotFound,
+  isPreconditionFailed,
+  requireNewPage,
+  storeError,
+} from './bucket-client.ts'
 import { bucketUrl } from './bucket-url.ts'
-import { requireNewPage } from './store-response.ts'
 
 /** A small object. Its version changes with every write. */
 type StoredText = { text: string; version: string; writtenMs: number }

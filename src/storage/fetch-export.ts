@@ -12,10 +12,10 @@ import { isManifest } from '../core/model/manifest-schema.ts'
 import type { BucketLocation } from '../core/model/model.ts'
 import { writeAtomically } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
+import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { RETRY_POLICIES, retry } from '../core/platform/retry.ts'
 import type { TableName } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
-import { fetchFiles } from './fetch-files.ts'
 
 /**
  * Downloads a published export into an empty folder, which is then a normal output: manifest, rejects, run
@@ -77,4 +77,27 @@ function noExportError({ name }: Bucket): ExportError {
   return new ExportError('USAGE', `${name} holds no finished export (no ${MANIFEST_FILE})`, {
     fix: 'Run the job until it is complete, or name the output of a complete export, as in its job file.',
   })
+}
+
+/** Concurrent downloads. */
+const CONCURRENT_DOWNLOADS = 4
+
+/** Downloads files of an export into a folder. Throws VERIFY_FAILED if one does not match the manifest. */
+export async function fetchFiles(
+  bucket: Bucket,
+  files: readonly ManifestFile[],
+  folder: string,
+): Promise<void> {
+  const limit = limitConcurrency(CONCURRENT_DOWNLOADS)
+  await Promise.all(
+    files.map(({ path, sha256 }) =>
+      limit(async () => {
+        const found = await bucket.fetch(path, folder)
+        if (found === sha256) return
+        const problem =
+          found === undefined ? 'the file is missing' : `expected the SHA-256 ${sha256}, found ${found}`
+        throw new ExportError('VERIFY_FAILED', `${bucket.name}/${path}: ${problem}`)
+      }),
+    ),
+  )
 }

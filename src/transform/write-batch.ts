@@ -5,7 +5,7 @@ import { type DecimalsOfRow, groupDecimals, type TokenDecimals } from '../core/m
 import { NO_UNKNOWNS, type Unknowns } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { appendLines, type Chunk } from '../files/chunk.ts'
-import { createPartitioner } from '../files/partition.ts'
+import { createPartitioner } from '../files/part-path.ts'
 import type { Source } from '../sources/source.ts'
 import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'

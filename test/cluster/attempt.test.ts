@@ -115,7 +115,7 @@ describe('an attempt of a run', () => {
     const add = addResult(runState, (token) => READ_RESULTS.put(runState, readOf(plan, token.slice(0, 1))))
     // Not retried, and not mistaken for an error of the service or the disk.
     await expect(add).rejects.toMatchObject({ code: 'INTERRUPTED', failure: { retry: false } })
-    expect(await READ_RESULTS.open(runStateOf(objects, later.attempt), later).list()).toEqual([])
+    expect(await READ_RESULTS.list(runStateOf(objects, later.attempt), later)).toEqual([])
     expect(readdirSync(join(output, '.walletlake', 'cluster')).sort()).toEqual(
       [later.attempt, 'current.json'].sort(),
     )
@@ -153,7 +153,7 @@ describe('a read result counts only', () => {
     ['under its own name', () => ({ ...readOf(plan, '1'), token: '2'.repeat(16) })],
   ])('%s', async ([, make]) => {
     await objects.putText(runState.at(`reads/${'1'.repeat(16)}.json`), JSON.stringify(make()))
-    expect(await READ_RESULTS.open(runState, plan).list()).toEqual([])
+    expect(await READ_RESULTS.list(runState, plan)).toEqual([])
   })
 
   test('with the pages that it recorded', async () => {
@@ -207,9 +207,9 @@ describe('the selection of reads for partitions', () => {
     const write = { ...ofPlan, ...facts, manifest: SHA, times: null }
     await WRITE_RESULTS.put(runState, { ...write, token: '1'.repeat(16), reading: SHA })
     await WRITE_RESULTS.put(runState, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
-    const writes = WRITE_RESULTS.open(runState, plan)
-    expect([...(await listWrites(writes, SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
-    expect((await listWrites(writes, 'c'.repeat(64))).size).toBe(0)
+    const written = async (sha256: string) => [...(await listWrites({ runState, plan }, { sha256 })).values()]
+    expect((await written(SHA)).map(({ token }) => token[0])).toEqual(['1'])
+    expect(await written('c'.repeat(64))).toEqual([])
   })
 })
 
@@ -229,8 +229,8 @@ test('damaged results are removed after an output failure and after no other', a
   const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: selection.sha256 }
   await WRITE_RESULTS.put(runState, write)
   const stored = async () => [
-    (await READ_RESULTS.open(runState, plan).list()).length,
-    (await listWrites(WRITE_RESULTS.open(runState, plan), selection.sha256)).size,
+    (await READ_RESULTS.list(runState, plan)).length,
+    (await listWrites({ runState, plan }, selection)).size,
   ]
   const forget = (code: 'OUTPUT_FAILED' | 'SERVICE_UNAVAILABLE') =>
     removeDamaged({ runState, plan }, { selection, writes: [write] }, new ExportError(code, 'it failed'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { metricsText } from '../../src/cluster/metrics.ts'
+import { metricsText } from '../../src/cluster/inspect-queue.ts'
 
 const run = {
   id: 'many-1f',

@@ -1,8 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mergeStarts, type PartitionStarts, recordStarts } from '../../src/cluster/partition-starts.ts'
-import { planReads, planRemaining, planWrites, planWritesAt } from '../../src/cluster/plan-tasks.ts'
-import type { Covered, ReadTask } from '../../src/cluster/task.ts'
+import {
+  type Covered,
+  mergeStarts,
+  type PartitionStarts,
+  planReads,
+  planRemaining,
+  planWrites,
+  planWritesAt,
+  type ReadTask,
+  recordStarts,
+} from '../../src/cluster/tasks.ts'
 import type { BlockRange } from '../../src/core/model/model.ts'
 
 type Holdings = Map<number, Set<number>>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openServer } from '../../src/cluster/server/open-server.ts'
-import type { OpenRun } from '../../src/cluster/server/shared-server.ts'
+import { type OpenRun, openServer } from '../../src/cluster/server.ts'
+import { newRunStats } from '../../src/core/model/run-stats.ts'
 import { GENERATOR } from '../../src/core/model/version.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
@@ -38,12 +38,15 @@ describe.skipIf(noRedis)('the shared server', { tags: ['long'] }, () => {
     await one.registerRun(RUN)
     await one.registerRun({ ...RUN, output: '/other' })
     expect(await other.runs()).toEqual({ runs: [{ ...RUN, output: '/other' }], invalid: [] })
-    await one.addProgress(RUN.id, { requests: 2, pages: 1 })
-    await other.addProgress(RUN.id, { requests: 3 })
-    expect(await other.readProgress(RUN.id)).toEqual({ requests: 5, pages: 1 })
+    const report = { stats: { ...newRunStats(1, 0), requests: 2, pages: 1 }, reported: {} }
+    await one.addProgress(RUN.id, report)
+    report.stats.requests += 1
+    await one.addProgress(RUN.id, report)
+    await other.addProgress(RUN.id, { stats: { ...newRunStats(1, 0), requests: 3 }, reported: {} })
+    expect(await other.readProgress(RUN.id)).toMatchObject({ requests: 6, pages: 1, items: 0 })
     await other.unregisterRun(RUN.id)
     expect(await one.runs()).toEqual(NONE)
-    expect(await one.readProgress(RUN.id)).toEqual({})
+    expect(await one.readProgress(RUN.id)).toMatchObject({ requests: 0, pages: 0 })
     expect(await server.remainingKeys()).toEqual([])
   })
 

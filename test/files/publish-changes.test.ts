@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { discardChanges, publishChanges, recoverChanges } from '../../src/files/publish-changes.ts'
+import { discardChanges, publishChanges, recoverChanges } from '../../src/files/changes.ts'
 import { folderStore } from '../../src/storage/store.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 

@@ -1,4 +1,4 @@
-import type { QueueAddress } from '../../cluster/server/shared-server.ts'
+import type { QueueAddress } from '../../cluster/server.ts'
 import { FAILURES } from '../../core/model/errors.ts'
 import type { Endpoint } from '../../core/platform/http-server.ts'
 import type { Log } from '../../terminal/log.ts'
@@ -82,7 +82,7 @@ async function worker(args: Arguments): Promise<void> {
 }
 
 async function openMetrics(queue: QueueAddress, address: Endpoint, log: Log) {
-  const { serveMetrics } = await import('../../cluster/metrics.ts')
+  const { serveMetrics } = await import('../../cluster/inspect-queue.ts')
   const served = await serveMetrics(queue, address)
   log.info(`metrics on ${served.url}`)
   return served

@@ -1,4 +1,4 @@
-import type { QueueAddress } from '../../cluster/server/shared-server.ts'
+import type { QueueAddress } from '../../cluster/server.ts'
 import { registerSecret } from '../../core/platform/secrets.ts'
 import { readSecret } from '../../job/read-secret.ts'
 import { type OptionValues, option } from '../command.ts'

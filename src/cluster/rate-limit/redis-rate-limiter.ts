@@ -7,13 +7,13 @@ import {
   systemClock,
 } from '../../http/rate-limit/rate-limiter.ts'
 import { MAX_WAIT_MS } from '../../http/run-limits.ts'
-import { parseSharedState } from './parse-shared-state.ts'
 import type { StateStore } from './redis-store.ts'
 import {
   type ExchangeRequest,
   exchange,
   LOOK_AHEAD_MS,
   type PermitOutcome,
+  parseSharedState,
   type ReservedPermit,
   type SharedLimiterState,
 } from './shared-limiter-state.ts'

@@ -9,7 +9,7 @@ import { makeFolder, writeAtomically } from '../../core/platform/disk.ts'
 import { largest, smallest } from '../../core/platform/extremes.ts'
 import { assertNotSpecial } from '../../core/platform/special-entries.ts'
 import { outputName } from '../../storage/bucket-url.ts'
-import { uploadSidecar } from '../../storage/upload-sidecar.ts'
+import { uploadSidecar } from '../../storage/open-store.ts'
 
 /**
  * Writes the report of a job's run to `runs/<run id>.json` of its output. A write error does not fail the

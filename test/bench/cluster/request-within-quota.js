@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { createRedisRateLimiter } from '../../../dist/cluster/rate-limit/redis-rate-limiter.js'
 import { quotaKey } from '../../../dist/cluster/rate-limit/redis-store.js'
-import { openServer } from '../../../dist/cluster/server/open-server.js'
+import { openServer } from '../../../dist/cluster/server.js'
 import { createClient } from '../../../dist/http/http-client.js'
 import { request } from '../../../dist/http/request.js'
 

@@ -1,9 +1,12 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseSharedState } from '../../../src/cluster/rate-limit/parse-shared-state.ts'
 import { createRedisRateLimiter, readQuotaState } from '../../../src/cluster/rate-limit/redis-rate-limiter.ts'
 import { openRedisStore, stateKey } from '../../../src/cluster/rate-limit/redis-store.ts'
-import { exchange, newSharedState } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
+import {
+  exchange,
+  newSharedState,
+  parseSharedState,
+} from '../../../src/cluster/rate-limit/shared-limiter-state.ts'
 import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 
 const THROTTLED = { kind: 'throttled', retryAfterMs: 1 } as const

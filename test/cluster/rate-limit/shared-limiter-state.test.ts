@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseSharedState } from '../../../src/cluster/rate-limit/parse-shared-state.ts'
 import {
   exchange,
   LOOK_AHEAD_MS,
   newSharedState,
   type PermitOutcome,
+  parseSharedState,
   RAMP_UP_LOOK_AHEAD_MS,
   type ReservedPermit,
 } from '../../../src/cluster/rate-limit/shared-limiter-state.ts'

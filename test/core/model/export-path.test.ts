@@ -9,8 +9,7 @@ import {
 } from '../../../src/core/model/export-path.ts'
 import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 import { newRunId } from '../../../src/export/run.ts'
-import { partPath } from '../../../src/files/part-path.ts'
-import { createPartitioner } from '../../../src/files/partition.ts'
+import { createPartitioner, partPath } from '../../../src/files/part-path.ts'
 import { HOSTILE_PATHS } from '../../helpers/hostile-paths.ts'
 
 test.for(HOSTILE_PATHS)('a manifest may not list %j', (path) => {
